@@ -21,8 +21,7 @@ void Arena::add_block(std::size_t bytes) {
 void* Arena::take(std::size_t bytes) {
   const std::size_t n = padded(std::max<std::size_t>(bytes, 1));
   if (blocks_.empty() || offset_ + n > blocks_.back().size) {
-    const std::size_t least = std::size_t{1}
-                              << (UnwrittenPages::any() ? 20 : 18); // pages by themselves, or of the heap
+    const std::size_t least = std::size_t{1} << (UnwrittenPages::any() ? 20 : 18); // mapped pages, or heap memory
     const std::size_t grow = std::clamp<std::size_t>(capacity_, least, std::size_t{1} << 28);
     add_block(std::max(n, grow));
   }

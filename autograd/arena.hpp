@@ -1,4 +1,5 @@
-// Memory of one step: handed out by moving a pointer, given back all at once.
+// An arena for the memory of one training step. An allocation only moves a pointer, and a rewind frees everything at
+// once.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 
 namespace heed {
 
-/// Every piece starts on a 64-byte boundary and is padded to whole 64 bytes. After a rewind that followed growth, the
-/// arena is one block as large as all before together, so that a repeated step allocates nothing from the heap.
+/// Every allocation starts on a 64-byte boundary and is padded to a multiple of 64 bytes. If the arena grew, the next
+/// rewind replaces its blocks by one block of the peak size. A repeated step therefore allocates nothing from the heap.
 class Arena {
 public:
   static constexpr std::size_t alignment = 64;
@@ -21,23 +22,23 @@ public:
     return static_cast<T*>(take(static_cast<std::size_t>(n) * sizeof(T)));
   }
 
-  /// Forgets everything that was taken.
+  /// Frees everything that was taken.
   void rewind();
 
-  /// A place in the order in which memory was taken.
+  /// A position in the sequence of allocations.
   struct Mark {
     std::size_t blocks = 0, offset = 0, used = 0;
   };
   Mark mark() const { return {blocks_.size(), offset_, used_}; }
-  /// Forgets what was taken since the mark; nothing from before it has been forgotten meanwhile.
+  /// Frees everything that was taken since the mark. Memory from before the mark must not have been freed in between.
   void release(const Mark& mark);
 
-  /// Makes room for at least this many bytes in one block. Only right after a rewind.
+  /// Allocates one block of at least this many bytes. Call it only directly after a rewind.
   void reserve(std::size_t bytes);
 
   std::size_t used() const { return used_; }
   std::size_t capacity() const { return capacity_; }
-  /// The most that was ever used between two rewinds.
+  /// The largest number of bytes ever in use between two rewinds.
   std::size_t peak() const { return peak_; }
 
 private:

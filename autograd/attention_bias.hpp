@@ -1,44 +1,47 @@
-// Numbers that are added to attention's scores, made tile by tile, so that they never stand in memory for all pairs.
+// AttentionBias: a bias that is added to attention scores. It is computed tile by tile, so it is never stored for all
+// pairs of queries and keys.
 #pragma once
 
 #include "autograd/tape.hpp"
 
 namespace heed::HEED_REAL {
 
-/// Where a tile of scores stands in [B, H, Tq, Tk]: `queries` x `keys` of batch entry b and head h, from query i and
-/// key j on. The number of query i + r and key j + c stands at [r row + c].
+/// The position of a tile of scores in [B, H, Tq, Tk]: `queries` x `keys` of batch entry b and head h, starting at
+/// query i and key j. The score of query i + r and key j + c is at index [r row + c].
 struct ScoreTile {
   std::int64_t b, h, i, queries, j, keys, row;
   bool operator==(const ScoreTile&) const = default;
 };
 
-/// What is added to scores. Kernels neither know nor ask what it is. One object serves one attention of one pass: it is
-/// made in the tape's memory, by `keep_bias`.
+/// A bias of the scores. Kernels do not depend on its kind. One object serves one attention in one pass. `keep_bias`
+/// makes it, in the tape's memory.
 class AttentionBias {
 public:
-  /// Does anything want the gradient of what the bias is made of?
+  /// Does any tensor that the bias is made of require a gradient?
   virtual bool requires_grad() const { return false; }
-  /// Adds that of a tile. Pairs that a mask hides may be among them; what is added there is not looked at.
+  /// Adds the bias of a tile to its scores. The tile may include pairs that a mask hides; their values are ignored.
   virtual void add(const ScoreTile& tile, Real* scores) const = 0;
-  /// Before the backward pass of the attention that they are added in: where gradients go.
+  /// Called before the backward pass of the attention that uses the bias: finds the memory for the gradients.
   virtual void open(Tape&) {}
-  /// Takes the scores' gradient of a tile, 0 for hidden pairs. Each pair that is seen comes once.
+  /// Receives the gradient of a tile's scores, 0 for hidden pairs. Each visible pair is passed exactly once.
   virtual void add_gradients(const ScoreTile&, const Real* /*grad_scores*/) {}
 
 protected:
   ~AttentionBias() = default;
 };
 
-/// x's gradient, to be added to: zeros where nothing is there yet. Null where none is required.
+/// The memory that x's gradient is to be added to, filled with zeros if there was no gradient yet. Null if x requires
+/// none.
 Real* opened(Tape& tape, const Tensor& x);
 
-/// A bias in the tape's memory, which destroys nothing.
+/// Copies a bias to the tape's memory. Its destructor is never called.
 template <class Bias> Bias* keep_bias(Tape& tape, const Bias& bias) {
   static_assert(std::is_trivially_destructible_v<Bias>);
   return new (tape.keep<Bias>(1)) Bias(bias);
 }
 
-/// scores + bias, for attention that has all scores: [B, H, Tq, Tk]. No bias: the scores themselves.
+/// scores + bias, for attention that stores all scores: [B, H, Tq, Tk]. Without a bias, it returns the scores
+/// themselves.
 Tensor add_bias(const Tensor& scores, AttentionBias* bias);
 
 } // namespace heed::HEED_REAL

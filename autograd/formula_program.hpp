@@ -1,4 +1,5 @@
-// A formula for scores or for a mask as a list of operations, ready for the kernels (layers/attention/formula makes it).
+// FormulaProgram: a formula for scores or for a mask, as a list of operations that the kernels execute.
+// layers/attention/formula compiles it.
 #pragma once
 
 #include <cstdint>
@@ -7,23 +8,24 @@
 
 namespace heed {
 
-/// What a value varies with; it is worked out once for all else. `distance` is that of a key from its query, j - i.
+/// The axis along which a value varies. A value is computed once for each position on its axis. `head` is constant
+/// within a head. `distance` is j - i, from query i to key j.
 enum class FormulaAxis : std::uint8_t { head, row, column, distance, pair };
 
 enum class FormulaOp : std::uint8_t {
-  number,      ///< `number`
+  number,      ///< the constant `number`
   score,       ///< s
-  position,    ///< of the axis: the query's on rows, the key's on columns, j - i on distances
-  batch,       ///< b
+  position,    ///< by axis: the query's position for rows, the key's for columns, j - i for distances
+  batch,       ///< b, the index of the batch entry
   head,        ///< h
-  heads,       ///< how many there are
-  width,       ///< of a head's queries
-  queries,     ///< how many there are, with those of earlier steps
-  keys,        ///< how many the row has, padding left out
-  parameter,   ///< a parameter's number for this head
-  by_distance, ///< a parameter's number for this head and distance; beyond the furthest, that one's
-  element,     ///< of a parameter's list for this head: the one whose number `a` is, rounded down, ends for beyond
-  negative,    ///< of one operand, a, from here on
+  heads,       ///< the number of heads
+  width,       ///< the width of a head's queries
+  queries,     ///< the number of queries, including earlier steps, without padding
+  keys,        ///< the number of keys, without padding
+  parameter,   ///< a parameter's value for this head
+  by_distance, ///< a parameter's value for this head and distance; distances beyond the furthest one use its value
+  element,     ///< an element of a parameter's list for this head, at index floor(a), clamped to the list
+  negative,    ///< from here to `negation`: one operand, a
   reciprocal,
   abs,
   exp,
@@ -35,8 +37,8 @@ enum class FormulaOp : std::uint8_t {
   floor,
   sin,
   cos,
-  negation, ///< of a truth
-  add,      ///< of two, a and b
+  negation, ///< logical not
+  add,      ///< from here to `disjunction`: two operands, a and b
   subtract,
   multiply,
   divide,
@@ -44,22 +46,22 @@ enum class FormulaOp : std::uint8_t {
   remainder, ///< a - b floor(a / b)
   min,
   max,
-  less, ///< truths are 1 and 0
+  less, ///< from here to `disjunction`: the result is 1 (true) or 0 (false)
   less_equal,
   equal,
   unequal,
   conjunction,
   disjunction,
-  choice ///< of three: b where a is true, c elsewhere
+  choice ///< three operands: b where a is true, c elsewhere
 };
 
 /// An operation that computes its value from operands.
 struct FormulaOperation {
   FormulaOp op;
-  std::string_view function; ///< as which formulas call it; empty: it has a sign, or is in no formula
+  std::string_view function; ///< its name in formulas; empty: formulas write it as an operator, or cannot use it
   int operands;
-  bool gradient;       ///< by its operands; comparisons, floor and truths have none
-  int most = operands; ///< arguments of the function, which are folded from the left
+  bool gradient;       ///< with respect to its operands; comparisons, floor and logical operations have none
+  int most = operands; ///< the most arguments of the function; more than two are folded from the left
 };
 
 inline constexpr int most_arguments = 64;
@@ -94,35 +96,37 @@ inline constexpr FormulaOperation formula_operation_list[] = {
     {FormulaOp::choice, "where", 3, true},
 };
 
-/// Null for what has no operands, and for places of lists.
+/// Null for operations without operands, and for `element`.
 constexpr const FormulaOperation* formula_operation(FormulaOp op) {
   for (const FormulaOperation& operation : formula_operation_list)
     if (operation.op == op) return &operation;
   return nullptr;
 }
 
-/// One operation of a program; its operands are numbers of instructions before it.
+/// One operation of a program. Its operands are indices of earlier instructions.
 struct FormulaInstruction {
   FormulaOp op{};
-  FormulaAxis axis = FormulaAxis::head; ///< what its value varies with
+  FormulaAxis axis = FormulaAxis::head; ///< the axis along which its value varies
   std::int32_t a = -1, b = -1, c = -1;
   std::int32_t parameter = -1;
-  std::int32_t factor = -1; ///< of one operand: a times this head's number is what it is of; -1: a
+  /// for one operand: the operand is a times the value of this instruction for the head; -1: a
+  std::int32_t factor = -1;
   double number = 0;
-  bool differentiable = false; ///< does it depend on s or on a parameter that is learned, smoothly?
-  bool for_mask = false;       ///< does the mask need it?
-  bool for_score = false;      ///< does the score?
+  bool differentiable = false; ///< does it depend smoothly on s or on a learned parameter?
+  bool for_mask = false;       ///< does the mask use it?
+  bool for_score = false;      ///< does the score use it?
 
   bool operator==(const FormulaInstruction&) const = default;
 };
 
-/// Every operand varies with nothing, or with what its instruction varies with; one of a pair may vary with anything.
+/// Each operand of an instruction is constant within a head or varies along the instruction's axis. An operand of a
+/// `pair` instruction may vary along any axis.
 struct FormulaProgram {
   std::vector<FormulaInstruction> instructions;
-  std::int32_t score = -1;  ///< the instruction that is the score; -1: it stays as it is
-  std::int32_t factor = -1; ///< the score is that times this head's number; -1: as it is
-  std::int32_t mask = -1;   ///< the one that says whether a query may attend to a key; -1: all may
-  bool by_head = false;     ///< does anything vary with the head or the batch entry?
+  std::int32_t score = -1;  ///< index of the instruction that computes the score; -1: the score is unchanged
+  std::int32_t factor = -1; ///< the score is multiplied by this instruction's value for the head; -1: not multiplied
+  std::int32_t mask = -1;   ///< index of the instruction that says whether a query may attend to a key; -1: all may
+  bool by_head = false;     ///< does any value vary with the head or the batch entry?
   bool mask_by_head = false;
 };
 

@@ -12,7 +12,7 @@ namespace heed::HEED_REAL {
 namespace {
 
 using Function = std::function<Tensor(Tape&, const std::vector<Tensor>&)>;
-using Rows = std::vector<std::vector<Real>>; // numbers for each input
+using Rows = std::vector<std::vector<Real>>; // the values of each input
 
 std::vector<Real> weights(std::int64_t n, std::uint64_t which) {
   std::vector<Real> w(static_cast<std::size_t>(n));
@@ -33,7 +33,7 @@ template <class F> void for_each(const Tensor& x, F&& f) {
   }
 }
 
-// The weighted sum of the function's result, without the operations that backward needs.
+// The weighted sum of the function's result, computed without recording.
 double value(const Function& function, const std::vector<CheckInput>& inputs, const Rows& values) {
   Tape tape;
   tape.record(false);
@@ -48,14 +48,15 @@ double value(const Function& function, const std::vector<CheckInput>& inputs, co
   return total;
 }
 
-// Where each input takes part besides in the function: its closure then runs after the function's own, or before.
+// Says if each input also has a second use besides the function, and if that use is recorded before or after the
+// function.
 enum class Besides { nowhere, before, after };
 
 Tensor weighted_sum(Tape& tape, const Tensor& y, const std::vector<Real>& w) {
   return sum(mul(y, tape.copy(w.data(), y.shape)));
 }
 
-// The gradients by backward, into memory that held `garbage`; what the use besides adds is taken off again.
+// The gradients from backward, written to memory that held `garbage`. The contribution of the second use is subtracted.
 Rows gradients(const Function& function, const std::vector<CheckInput>& inputs, const Rows& values, Besides besides,
                Real garbage) {
   Tape tape;
@@ -100,7 +101,7 @@ std::string place(const std::vector<CheckInput>& inputs, std::size_t k, std::siz
                      inputs[k].shape.text(), element);
 }
 
-// Keeps the worst error, and its text.
+// Keeps the worst error and its text.
 template <class Text> void note(GradcheckResult& result, const GradcheckOptions& options, double e, Text&& text) {
   if (!(e <= options.tolerance)) result.passed = false;
   if (!result.message.empty() && e <= result.worst) return;
@@ -108,7 +109,7 @@ template <class Text> void note(GradcheckResult& result, const GradcheckOptions&
   result.message = text();
 }
 
-// The same gradients where the input takes part elsewhere, and whatever the memory held.
+// Checks that the gradients do not change if an input has a second use, or with different initial memory contents.
 void compare_uses(GradcheckResult& result, const Function& function, const std::vector<CheckInput>& inputs,
                   const Rows& values, const Rows& alone, const GradcheckOptions& options) {
   struct Use {

@@ -1,4 +1,4 @@
-// Who may attend to whom.
+// Mask: the rules for which keys each query may attend to (causal, prefix, window, dilation, padding, explicit matrix).
 #pragma once
 
 #include <algorithm>
@@ -6,52 +6,53 @@
 
 namespace heed {
 
-/// Which keys a query may attend to: those that all of the conditions below allow. A query that may attend to no key
-/// gets zeros, and gives a zero gradient. Key j stands at position j, and query i at position i + offset. Pointers must
+/// The keys that a query may attend to. A key must satisfy all of the conditions below. A query that may attend to no
+/// key gives zeros and a zero gradient. Key j is at position j, and query i is at position i + offset. Pointers must
 /// stay valid until the backward pass is done.
 struct Mask {
   /// A query attends to no key that comes after its own position.
   bool causal = false;
-  /// Where causal: the first so many keys are exempt from `causal`, `window` and `dilation`. Every query attends to them,
-  /// those of the prefix itself included, unless they are padding or not `allowed`.
+  /// Only with `causal`: the first `prefix` keys are exempt from `causal`, `window` and `dilation`. Every query,
+  /// including the queries in the prefix, attends to them, except to keys that are padding or not `allowed`.
   std::int64_t prefix = 0;
-  /// The position of query 0: above 0 where queries come after keys that were kept.
+  /// The position of query 0. It is above 0 where the queries follow cached keys.
   std::int64_t offset = 0;
   /// A query attends to keys at most this far from its own position, on both sides; negative: at any distance.
   std::int64_t window = -1;
-  /// A query attends to keys whose distance from its own position is a multiple of this; 1: to those at any distance.
+  /// A query attends to keys whose distance from its own position is a multiple of this; 1: any distance.
   std::int64_t dilation = 1;
-  /// [B]: how many keys each entry has; what comes after these is padding. Null: there is no padding.
+  /// [B]: the number of keys of each batch entry; later keys are padding. Null: there is no padding.
   const std::int32_t* lengths = nullptr;
   /// [B or 1, H or 1, Tq, Tk], row-major: nonzero where a query may attend to a key; null: everywhere.
   const std::uint8_t* allowed = nullptr;
-  /// Is it the same for the whole batch?
+  /// Does the whole batch share one `allowed`?
   bool allowed_shared = true;
-  /// How many matrices each entry of the batch has: one for all heads, or one for each.
+  /// The number of `allowed` matrices of each batch entry: one for all heads, or one for each head.
   std::int64_t allowed_heads = 1;
-  /// How far apart its rows and its matrices stand; 0: one directly after the other.
+  /// The strides of the rows and of the matrices of `allowed`; 0: contiguous.
   std::int64_t allowed_row = 0, allowed_matrix = 0;
 
-  /// Keys begin, begin + step, ..., end - 1, and with a prefix the keys 0, ..., prefix - 1 as well. A prefix that touches
-  /// the others is made one range with them, so that either prefix = 0 or 0 < prefix < begin < end; where they are steps
-  /// apart, the prefix stays what it is, and prefix <= begin.
+  /// The keys begin, begin + step, ..., end - 1, and, with a prefix, also the keys 0, ..., prefix - 1. With step 1, a
+  /// prefix that touches the other keys is merged into their range: either prefix = 0 or 0 < prefix < begin < end. With
+  /// a larger step, the prefix stays separate, and prefix <= begin.
   struct Range {
     std::int64_t begin, end, prefix = 0, step = 1;
 
-    /// The first key of all, and how many there are.
+    /// The first key, and the number of keys.
     std::int64_t first() const { return prefix > 0 ? 0 : begin; }
     std::int64_t count() const { return prefix + (end - begin + step - 1) / step; }
     bool in_one_piece() const { return prefix == 0 && step == 1; }
     bool has(std::int64_t j) const {
       return j < prefix || (j >= begin && j < end && (step == 1 || (j - begin) % step == 0));
     }
-    /// Is any of the keys from ... to - 1 among them, or between them where they are steps apart?
+    /// Is any of the keys from ... to - 1 in the range? With step > 1, keys between the steps count as in the range,
+    /// too.
     bool meets(std::int64_t from, std::int64_t to) const {
       return from < prefix || (std::max(begin, from) < std::min(end, to));
     }
   };
-  /// The keys that all conditions but `allowed` let query i of batch entry b attend to, of so many keys in all:
-  /// 0 <= begin <= end <= keys.
+  /// The keys that query i of batch entry b may attend to by all conditions except `allowed`, out of `keys` keys: 0 <=
+  /// begin <= end <= keys.
   Range range(std::int64_t b, std::int64_t i, std::int64_t keys) const {
     Range r{0, keys};
     const std::int64_t at = i + offset;
@@ -75,8 +76,9 @@ struct Mask {
     const std::int64_t matrix = (allowed_shared ? 0 : b) * allowed_heads + (allowed_heads > 1 ? h : 0);
     return allowed + matrix * (allowed_matrix ? allowed_matrix : queries * step) + i * step;
   }
-  /// The mask of batch entry b alone, with query `first` as its query 0; `queries` and `keys` are how many there are in
-  /// the whole. It may be used for any number of queries from there on, and of keys from the first on.
+  /// The mask of batch entry b only, with query `first` as its query 0. `queries` and `keys` are the numbers in the
+  /// whole mask. The result may be used for any number of queries starting at `first`, and any number of keys starting
+  /// at key 0.
   Mask part(std::int64_t b, std::int64_t first, std::int64_t queries, std::int64_t keys) const {
     Mask m = *this;
     m.offset += first;
@@ -90,7 +92,7 @@ struct Mask {
   bool everywhere() const { return !causal && window < 0 && dilation == 1 && !lengths && !allowed; }
 
 private:
-  // r begins at the query's own position or before it.
+  // Requires that r begins at the query's own position or before it.
   void keep_steps(Range& r, std::int64_t at) const {
     r.begin += (at - r.begin) % dilation;
     if (r.begin >= r.end) return;

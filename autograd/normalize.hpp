@@ -1,4 +1,5 @@
-// What turns rows of scores into attention weights, besides masked_softmax.
+// Row rules that turn rows of scores into attention weights: sparsemax, sigmoid, sum and hardmax (softmax is
+// masked_softmax), and Gumbel noise.
 #pragma once
 
 #include "autograd/ops.hpp"
@@ -8,21 +9,24 @@
 
 namespace heed::HEED_REAL {
 
-/// The weights of every row of scores x [B, H, Tq, Tk] by rules for rows: of the keys that the query may attend to, all
-/// others being 0. A row that may attend to nothing gives zeros and a zero gradient. Errors have `name`.
+/// The weights of every row of scores x [B, H, Tq, Tk] by row rules, over the keys that the query may attend to; all
+/// other weights are 0. A row that may attend to no key gives zeros and a zero gradient. `name` is the name in error
+/// messages.
 Tensor normalize_rows(const char* name, const Tensor& x, const Mask& mask, const RowRules& rules);
 
-/// The point of the simplex nearest to the scores (Martins and Astudillo 2016, arXiv 1602.02068):
+/// The point of the simplex that is nearest to the scores (Martins and Astudillo 2016, arXiv 1602.02068):
 ///   w_j = max(s_j - t, 0) with t such that the weights sum to 1
-/// exactly, by Michelot's algorithm (1986). The gradient is ds_j = dw_j - mean of dw over the weights that are not 0.
+/// It is computed exactly, by Michelot's algorithm (1986). The gradient is ds_j = dw_j - mean of dw over the weights
+/// that are not 0, and 0 where the weight is 0.
 class SparsemaxRows final : public RowPolicy {
 public:
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
   void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
 };
 
-/// w_j = 1 / (1 + exp(-(s_j + bias))), each key by itself (Ramapuram et al. 2024, arXiv 2409.04431). Without a bias it
-/// is that paper's -log n, n the keys that the row may attend to, so that weights start with a sum near 1.
+/// w_j = 1 / (1 + exp(-(s_j + bias))), independently for each key (Ramapuram et al. 2024, arXiv 2409.04431). Without a
+/// bias, it is -log n as in that paper, where n is the number of keys that the row may attend to. The weights then
+/// start with a sum near 1.
 class SigmoidRows final : public RowPolicy {
 public:
   explicit SigmoidRows(std::optional<Real> bias) : bias_(bias) {}
@@ -33,24 +37,25 @@ private:
   std::optional<Real> bias_;
 };
 
-/// w_j = max(s_j, 0) / sum_k max(s_k, 0): scores as they are, where none is negative. A row without a positive score
-/// gives zeros.
+/// w_j = max(s_j, 0) / sum_k max(s_k, 0), so nonnegative scores are only divided by their sum. A row without a positive
+/// score gives zeros.
 class SumRows final : public RowPolicy {
 public:
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
   void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
 };
 
-/// 1 for the largest score (the first of those), 0 elsewhere. Its gradient is, by definition, that of masked_softmax at
-/// the same scores: the straight-through estimator (Bengio, Leonard and Courville 2013, arXiv 1308.3432).
+/// 1 for the largest score (the first one if several are equal), 0 elsewhere. Its gradient is by definition the
+/// gradient of masked_softmax at the same scores: the straight-through estimator (Bengio, Leonard and Courville 2013,
+/// arXiv 1308.3432).
 class HardmaxRows final : public RowPolicy {
 public:
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
   void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
 };
 
-/// Independent numbers -log(-log u) of the standard Gumbel distribution, without a gradient: an element is decided by
-/// the key and its number alone. The largest of x + gumbel_noise is a sample of softmax(x) (Gumbel 1954).
+/// Independent samples -log(-log u) of the standard Gumbel distribution, without a gradient. An element depends only on
+/// the key and on its index in `numbers`. The argmax of x + gumbel_noise is a sample of softmax(x) (Gumbel 1954).
 Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const Numbering& numbers);
 
 } // namespace heed::HEED_REAL

@@ -1,18 +1,19 @@
-// The count of operations that FLOPs are stated by.
+// Counts the multiplications and additions from which FLOPs are reported.
 #pragma once
 
 #include "autograd/real.hpp"
 
 namespace heed::HEED_REAL {
 
-/// Multiplications and additions on this thread so far, of products (2 m n k each) and of attention (of the pairs that
-/// may attend, each score and weighted value once forward and twice backward, whatever a kernel computes anew).
+/// The number of multiplications and additions on this thread so far, of matrix products (2 m n k each) and of
+/// attention. Attention counts only the pairs that may attend. Each score and each weighted value counts once forward
+/// and twice backward; recomputation in a kernel does not count.
 double counted_operations();
 void count_operations(double operations);
 
-/// While one lives, operations on this thread are counted, and take their memory on the tape, but are not worked out:
-/// what a model costs follows from its shapes. Their results are whatever stood in that memory: zeros, where the tape is
-/// new and there are UnwrittenPages (autograd/pages.hpp).
+/// While an object exists, operations on this thread are counted and take their memory on the tape, but are not
+/// computed, because the cost of a model follows from its shapes. Their results are whatever the memory contained:
+/// zeros if the tape is new and there are UnwrittenPages (autograd/pages.hpp).
 class CountingOnly {
 public:
   CountingOnly();

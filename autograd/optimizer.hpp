@@ -1,4 +1,4 @@
-// What all optimisers have in common, and the gradient's norm with the factor that clips it. Adam and SGD stand in
+// The base class of all optimisers, the gradient's norm, and the factor that clips gradients. Adam and SGD are in
 // optimizers/.
 #pragma once
 
@@ -11,56 +11,57 @@
 
 namespace heed::HEED_REAL {
 
-/// Turns gradients into steps of the parameters that it was made for.
+/// Updates parameters from their gradients. An optimiser belongs to the parameters that it was constructed with.
 class Optimizer {
 public:
   virtual ~Optimizer() = default;
 
-  /// Step number `step` (the first is 1) with gradients multiplied by `factor` first (clipping). `begin` and `end`
-  /// bound the parameters' entries to work on, so that threads can share the work: call for disjoint ranges. Throws
+  /// Step number `step` (the first is 1), with the gradients multiplied by `factor` (clipping). The call updates the
+  /// parameters with entries in [begin, end). Threads can share the work by calling it for disjoint ranges. Throws
   /// heed::Failed for parameters of another layout.
   void update(Parameters& parameters, const Real* gradients, double learning_rate, double factor, std::int64_t step,
               std::size_t begin, std::size_t end);
   void update(Parameters& parameters, const Real* gradients, double learning_rate, double factor, std::int64_t step);
 
-  /// An array of the state, for checkpoints. Its shape may be another than its parameter's.
+  /// An array of the state, for checkpoints. Its shape may differ from its parameter's shape.
   struct StateArray {
     std::string name; ///< "adam.m.blocks.0.ffn.expand.weight"
     Shape shape;
     std::span<Real> numbers;
   };
-  /// All that it knows from one step to the next, but for the step's number. `parameters`: those it was made for.
+  /// The whole state that carries over from one step to the next, except the step number. `parameters` must be the
+  /// parameters that the optimiser was constructed with.
   virtual std::vector<StateArray> state(const Parameters& parameters) = 0;
 
 protected:
   explicit Optimizer(const Parameters& parameters) : extent_(parameters.extent()) {}
 
-  /// One parameter in one step.
+  /// The update of one parameter in one step.
   struct Update {
     const Parameters::Entry& entry;
-    std::size_t index;     ///< of the entry among the parameters'
+    std::size_t index;     ///< of the entry, in Parameters::entries()
     Real* values;          ///< [entry.shape]
-    const Real* gradients; ///< likewise, not yet multiplied by `factor`
+    const Real* gradients; ///< [entry.shape], not yet multiplied by `factor`
     double learning_rate, factor;
     std::int64_t step; ///< the first is 1
   };
-  /// May change the parameter's own state and no other's, since several threads work at a time.
+  /// May change only the state of this parameter, because several threads work at the same time.
   virtual void update_one(const Update& update) = 0;
 
-  /// Appends one array for each parameter, NAME.PARAMETER, of its shape: parts of `numbers`, which have the parameters'
-  /// layout.
+  /// Appends one array for each parameter, named NAME.PARAMETER, with its shape. The arrays are parts of `numbers`,
+  /// which has the parameters' layout.
   static void append_like(const Parameters& parameters, const std::string& name, std::span<Real> numbers,
                           std::vector<StateArray>& to);
 
 private:
-  std::int64_t extent_; // of the parameters that it was made for
+  std::int64_t extent_; // of the parameters that the optimiser was constructed with
 };
 
-/// sqrt of the sum of squares, over fixed blocks of 8192 numbers, each block's squares summed in double: the same bits
-/// whatever computes it.
+/// sqrt of the sum of squares. It sums over fixed blocks of 8192 values, each in double, so the result has the same
+/// bits on any number of threads or processes.
 double global_norm(const Real* gradients, std::int64_t extent);
-/// What gradients are multiplied with so that their norm is at most `limit` (Pascanu et al. 2013, arXiv 1211.5063), as
-/// PyTorch's clip_grad_norm_: min(1, limit / (norm + 1e-6)). limit 0: no clipping.
+/// The factor for gradients that limits their norm to `limit` (Pascanu et al. 2013, arXiv 1211.5063), as in PyTorch's
+/// clip_grad_norm_: min(1, limit / (norm + 1e-6)). limit 0: no clipping.
 double clip_factor(double norm, double limit);
 
 } // namespace heed::HEED_REAL

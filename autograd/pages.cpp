@@ -18,15 +18,15 @@ namespace {
 
 constexpr std::size_t line = 64;
 
-thread_local bool unwritten = false;                                // are there UnwrittenPages?
-thread_local double room = std::numeric_limits<double>::infinity(); // of the innermost PageLimit
+thread_local bool unwritten = false;                                // does an UnwrittenPages object exist?
+thread_local double room = std::numeric_limits<double>::infinity(); // bytes left in the innermost PageLimit
 
 #if defined(__linux__)
 
 constexpr std::size_t large_page = std::size_t{1} << 21;
 bool on_large_pages(std::size_t bytes) { return bytes >= large_page / 2; }
 
-// On small pages, which the system makes as they are written to.
+// Maps small pages. The system provides each page when it is first written to.
 void* map_small_pages(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -34,7 +34,7 @@ void* map_small_pages(std::size_t bytes) {
   return memory;
 }
 
-// Mapped by itself, so that the system has it back at once, and not only once the heap around it is free.
+// Maps memory separately from the heap, so that the system gets it back as soon as it is released.
 void* map_pages(std::size_t bytes) {
   if (unwritten) return map_small_pages(bytes);
   void* whole = mmap(nullptr, bytes + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -45,7 +45,7 @@ void* map_pages(std::size_t bytes) {
   const std::size_t used = (before + bytes + small_page - 1) / small_page * small_page;
   if (before > 0) munmap(begin, before);
   if (used < bytes + large_page) munmap(begin + used, bytes + large_page - used);
-  madvise(begin + before, bytes, MADV_HUGEPAGE); // a refusal changes nothing but the speed
+  madvise(begin + before, bytes, MADV_HUGEPAGE); // may be refused, which only costs speed
   return begin + before;
 }
 
@@ -66,7 +66,7 @@ void* take_some_pages(std::size_t bytes, bool cleared) {
   if (static_cast<double>(bytes) > room) throw std::bad_alloc();
   room -= static_cast<double>(bytes);
 #if defined(__linux__)
-  if (on_large_pages(bytes)) return map_pages(bytes); // which are zeros
+  if (on_large_pages(bytes)) return map_pages(bytes); // mapped pages are zero
 #endif
   void* memory = ::operator new(bytes, std::align_val_t(line));
   if (cleared) std::memset(memory, 0, bytes);

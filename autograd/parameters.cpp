@@ -17,7 +17,7 @@ constexpr std::int64_t boundary = 64 / sizeof(Real);
 
 double parameter_of(const Init& init, std::int64_t i) { return init.first == 0 || i < init.first ? init.a : init.b; }
 
-// Every block of random bits gives two normal numbers. The name's hash moves a parameter to a place of its own in the
+// Each block of random bits gives two normal samples. The hash of the parameter's name selects its start in the
 // sequence of 2^64 blocks.
 void draw_normal(const RandomKey& key, std::uint64_t start, const Init& init, Real* values, std::int64_t n) {
   for (std::int64_t i = 0; i < n; i += 2) {

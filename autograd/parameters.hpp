@@ -1,4 +1,4 @@
-// The trainable numbers of a model, in one piece of memory.
+// Parameters: the trainable parameters of a model, with names and initial distributions, in one block of memory.
 #pragma once
 
 #include "autograd/pages.hpp"
@@ -13,14 +13,14 @@
 
 namespace heed::HEED_REAL {
 
-/// How a parameter starts.
+/// How a parameter is initialised.
 struct Init {
   enum class Kind { constant, normal, uniform, listed };
   Kind kind = Kind::constant;
   double a = 0;                  ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
-  std::int64_t first = 0;        ///< where above 0: only so many numbers, from the first on, have `a`
-  double b = 0;                  ///< what the others have in its place
-  std::vector<double> numbers{}; ///< listed: each number, row-major
+  std::int64_t first = 0;        ///< above 0: only the first `first` values use `a`
+  double b = 0;                  ///< replaces `a` for the other values
+  std::vector<double> numbers{}; ///< listed: each value, row-major
   static Init zeros() { return {}; }
   static Init constant(double value) { return {Kind::constant, value}; }
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
@@ -28,57 +28,59 @@ struct Init {
   static Init listed(std::vector<double> numbers) { return {.kind = Kind::listed, .numbers = std::move(numbers)}; }
 };
 
-/// Does weight decay pull a parameter towards 0? Weights of linear maps, convolutions and recurrences, and tables of
-/// vectors (embeddings) are pulled. Biases, gains, temperatures, and vectors that weigh features one by one are not,
-/// whatever their shape: for them, 0 is no neutral place.
+/// Does weight decay apply to a parameter? It applies to the weights of linear maps, convolutions and recurrences, and
+/// to tables of vectors (embeddings). It does not apply to biases, gains, temperatures, and vectors that weight
+/// features one by one, whatever their shape: for them, 0 is not a neutral value.
 enum class WeightDecay { no, yes };
 
-/// A parameter's number within its Parameters.
+/// The index of a parameter in its Parameters.
 struct ParameterId {
   std::size_t index = 0;
 };
 
-/// Named parameters, added before the first step. Values stand one after the other, each parameter on a 64-byte
-/// boundary; gradients, moments and so on have the same layout, so that they can be walked together.
+/// Named parameters. All are added before the first step. Values are stored one parameter after the other, each on a
+/// 64-byte boundary. Gradients, moments and similar arrays have the same layout, so one loop can process them together.
 class Parameters {
 public:
   struct Entry {
     std::string name; ///< "blocks.0.attention.query.weight"
     Shape shape;
     Init init;
-    std::int64_t offset = 0; ///< of its first number within the layout
+    std::int64_t offset = 0; ///< of its first value in the layout
     WeightDecay decay = WeightDecay::no;
-    std::string module{}; ///< whose it is: "blocks.0.attention.query"; empty: nobody's
-    bool is_map = false;  ///< matrices of maps within the model: neither vectors of tokens nor the map to the logits
-    /// Rows of the maps that stand in it, one below the other (queries, keys and values); empty: it is one.
+    std::string module{}; ///< the module it belongs to: "blocks.0.attention.query"; empty: none
+    /// is it a matrix of a linear map inside the model? Embeddings and the map to the logits are not.
+    bool is_map = false;
+    /// If the matrix contains several linear maps, stacked by rows (queries, keys and values): the rows of each. Empty:
+    /// one map.
     std::vector<std::int64_t> parts{};
   };
 
-  /// Throws heed::Failed for a name that is taken.
+  /// Throws heed::Failed if the name is already used.
   ParameterId add(std::string name, const Shape& shape, const Init& init, WeightDecay decay = WeightDecay::no,
                   std::string module = "", bool is_map = false);
 
-  /// Throws heed::Failed unless the parts are all rows of a matrix.
+  /// Throws heed::Failed unless the parameter is a matrix and the parts add up to its rows.
   void set_parts(ParameterId id, std::vector<std::int64_t> rows);
 
-  /// Draws every value anew. A parameter's numbers depend on the seed, its name and the position within it alone, so
-  /// that two models that share a name and a shape start alike there.
+  /// Draws all values. The values of a parameter depend only on the seed, its name and the position in it. Two models
+  /// that share a name and a shape therefore start with the same values there.
   void initialise(std::uint64_t seed);
 
   const std::vector<Entry>& entries() const { return entries_; }
   const Entry& operator[](ParameterId id) const { return entries_[id.index]; }
-  /// Null where there is none of that name.
+  /// Null if there is no parameter of this name.
   const Entry* find(std::string_view name) const;
-  /// The number of an entry of `entries`.
+  /// The ID of an entry of `entries`.
   ParameterId id(const Entry& entry) const { return {static_cast<std::size_t>(&entry - entries_.data())}; }
 
-  /// Length of the layout in numbers, padding included.
+  /// Length of the layout in values, including padding.
   std::int64_t extent() const { return extent_; }
-  /// Trainable numbers, padding not included.
+  /// Number of trainable values, without padding.
   std::int64_t count() const;
 
-  /// The numbers, for which there is memory from the first call on: to add parameters takes none, so that the size of a
-  /// model is known before.
+  /// The values. The first call allocates their memory; adding parameters allocates none. The size of a model is thus
+  /// known before its memory is taken.
   Real* values() {
     if (values_.size() < static_cast<std::size_t>(extent_)) values_.resize(static_cast<std::size_t>(extent_));
     return values_.data();

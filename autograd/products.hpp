@@ -1,4 +1,4 @@
-// Who multiplies matrices.
+// Reports which implementation multiplies matrices: the engine's own kernels or BLAS.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -7,10 +7,11 @@
 
 namespace heed::HEED_REAL {
 
-/// For manifests: "own products, 16 numbers a vector", or what BLAS says of itself (blas_description()).
+/// For manifests: "own products, 16 numbers a vector", or the description that BLAS gives of itself
+/// (blas_description()).
 std::string product_description();
 
-/// BLAS multiplies, and is loaded for that.
+/// Does BLAS multiply matrices? If so, it is loaded.
 bool multiplies_by_blas();
 
 } // namespace heed::HEED_REAL

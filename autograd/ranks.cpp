@@ -30,7 +30,7 @@ std::vector<std::string> gather(Ranks& ranks, std::string own) {
   const auto count = static_cast<std::size_t>(ranks.count()), rank = static_cast<std::size_t>(ranks.rank());
   std::vector<std::string> all(count);
   all[rank] = std::move(own);
-  // By doubling: after the exchange at `distance`, each has what the 2 distance ranks around it gave.
+  // Recursive doubling: after the exchange at `distance`, each rank has the data of the 2 distance ranks in its group.
   for (std::size_t distance = 1; distance < count; distance *= 2) {
     const std::size_t mine = rank & ~(distance - 1), peers = mine ^ distance;
     Packed packed;

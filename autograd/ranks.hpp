@@ -1,4 +1,5 @@
-// Processes that train one model together, and what they tell each other.
+// Ranks: processes that train one model together (as in MPI), the split of jobs among them, and the messages they
+// exchange.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@
 
 namespace heed {
 
-/// Processes of a team, as MPI numbers them. All do the same work in the same order, each on another part of it, so
-/// that they meet in the same exchanges.
+/// The processes of a team, numbered as in MPI. All execute the same steps in the same order, each on another part of
+/// the work. They therefore meet in the same exchanges.
 class Ranks {
 public:
   virtual ~Ranks() = default;
@@ -22,22 +23,22 @@ public:
   virtual int rank() const = 0;  ///< 0 .. count() - 1
   virtual int count() const = 0; ///< a power of two
 
-  /// Sends `out` to the peer, and fills `in` with what the peer sends in the same exchange: as many bytes as it expects.
-  /// Called from one thread at a time.
+  /// Sends `out` to the peer, and fills `in` with the bytes that the peer sends in the same exchange. `in` must have
+  /// the size of the peer's `out`. Called from one thread at a time.
   virtual void exchange(int peer, std::span<const std::byte> out, std::span<std::byte> in) = 0;
 };
 
-/// Of `jobs` jobs those that a rank does, from first to second: a run of them whose length is a power of two and whose
-/// begin is a multiple of it (the last ranks may have fewer, or none), so that the lower levels of a tree over all jobs
-/// lie within the ranks.
+/// The jobs of a rank, out of `jobs` jobs: [first, second). Their number is a power of two, and `first` is a multiple
+/// of it. The last ranks may have fewer jobs, or none. The lower levels of a binary tree over all jobs therefore lie
+/// within the ranks.
 std::pair<int, int> aligned_share(int jobs, int rank, int ranks);
-/// As even as can be, where no tree has to be kept.
+/// As even as possible, for work that is not combined in a tree.
 std::pair<int, int> even_share(int jobs, int rank, int ranks);
 
-/// What each rank gives, in the order of the ranks, on all of them.
+/// Collects the text of every rank, in the order of the ranks. Every rank receives all of them (all-gather).
 std::vector<std::string> gather(Ranks& ranks, std::string own);
 
-/// Values behind each other, as bytes: what ranks on machines of one kind tell each other.
+/// Serialises values one after the other as bytes, for messages between ranks on machines of one kind.
 class Packed {
 public:
   template <class T>
@@ -71,7 +72,7 @@ public:
   std::string text() { return std::string(take(get<std::uint64_t>())); }
 
 private:
-  /// Throws heed::Failed where there is less: ranks of unlike programs.
+  /// Throws heed::Failed if too few bytes are left: the ranks run different programs.
   std::string_view take(std::size_t size);
 
   std::string_view rest_;

@@ -1,6 +1,7 @@
-// The number type. Every numerical source is written once against `Real` and compiled for each precision and kind of
-// kernels, with -DHEED_REAL=f32, f64, f32_avx2, ..., so that runs are fast and gradient checks are exact. Sources open
-// `namespace heed::HEED_REAL`. Each has a namespace of its own, so that one program may hold several.
+// Real, the floating-point type of the engine. Every numerical source is written once against `Real`. It is compiled
+// for each precision and instruction set with -DHEED_REAL=f32, f64, f32_avx2, ..., so that runs are fast (float) and
+// gradient checks are exact (double). Sources open `namespace heed::HEED_REAL`. Each build has its own namespace, so
+// one program may contain several.
 #pragma once
 
 #ifndef HEED_REAL
@@ -8,14 +9,14 @@
 #endif
 
 namespace heed {
-// By the build's own flags.
+// Compiled with the flags of the build.
 namespace f32 {
 using Real = float;
 }
 namespace f64 {
 using Real = double;
 }
-// By those of kernels that have a name (engines/kernels.hpp).
+// Compiled for a named instruction set (engines/kernels.hpp).
 namespace f32_baseline {
 using Real = float;
 }

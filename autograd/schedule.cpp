@@ -7,7 +7,7 @@ namespace heed {
 
 namespace {
 
-// How much of the way from the end of the warm-up to the last step, which is steps - 1, is behind, in [0, 1].
+// The fraction, in [0, 1], of the steps from the end of the warm-up to the last step (steps - 1) that is completed.
 double progress(std::int64_t step, std::int64_t steps, std::int64_t warmup) {
   if (step <= warmup) return 0;
   if (step >= steps - 1) return 1;

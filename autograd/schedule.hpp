@@ -1,19 +1,19 @@
-// Learning-rate schedules: what the highest rate is multiplied with at each step. Independent of precision.
+// Learning-rate schedules: the factor of the maximum learning rate at each step. They do not depend on the precision.
 #pragma once
 
 #include <cstdint>
 
 namespace heed {
 
-/// Warm-up, the same for all: the factor is multiplied by (step + 1) / (warmup + 1) while step < warmup. Steps count
-/// from 0.
+/// Warm-up, common to all schedules: the factor is multiplied by (step + 1) / (warmup + 1) while step < warmup. Steps
+/// count from 0.
 double warmup_factor(std::int64_t step, std::int64_t warmup);
 
-/// From 1 after the warm-up, at step `warmup`, down to `final_factor` at the last step, steps - 1, and beyond, on a
-/// straight line. Where the warm-up leaves no step behind it, 1.
+/// Linear decay: from 1 at step `warmup`, the first after the warm-up, to `final_factor` at the last step, steps - 1.
+/// Later steps have `final_factor`, too. If no step follows the warm-up, the factor is 1.
 double linear_factor(std::int64_t step, std::int64_t steps, std::int64_t warmup, double final_factor);
 
-/// The same on half a cosine: final + (1 - final) (1 + cos(pi p)) / 2 with p = (step - warmup) / (steps - 1 - warmup)
+/// The same with half a cosine: final + (1 - final) (1 + cos(pi p)) / 2 with p = (step - warmup) / (steps - 1 - warmup)
 /// (Loshchilov and Hutter 2017, arXiv 1608.03983, without restarts).
 double cosine_factor(std::int64_t step, std::int64_t steps, std::int64_t warmup, double final_factor);
 

@@ -1,5 +1,5 @@
-// Scores changed, and masks given, by a formula: computed tile by tile, forward and backward, so that memory grows with
-// the lengths and not with their product.
+// ScoreFormula: evaluates a user's formula that changes attention scores or masks them. It works tile by tile, forward
+// and backward, so memory grows with the sequence lengths and not with their product.
 #pragma once
 
 #include "autograd/formula_program.hpp"
@@ -10,23 +10,25 @@
 
 namespace heed::HEED_REAL {
 
-/// What a formula is evaluated for.
+/// The batch and the sizes that a formula is evaluated for.
 struct FormulaShape {
   std::int64_t batch, heads, queries, keys;
-  std::int64_t width;           ///< of a head's queries
-  std::int64_t all_queries = 0; ///< where these are some of more; 0: they, and those before the mask's offset, are all
-  std::int64_t all_keys = 0;    ///< likewise; 0: they are all
-  std::int64_t first_row = 0;   ///< the number of batch entry 0's row; the others follow
-  const std::int64_t* rows = nullptr; ///< the number of each entry's row; null: `first_row` and those after it
-  Mask mask{};                        ///< its offset is the position of query 0; what it hides, nobody asks for
+  std::int64_t width; ///< of a head's queries
+  /// of the whole sequence, if these queries are a part of it; 0: these and those before the mask's offset are all
+  std::int64_t all_queries = 0;
+  std::int64_t all_keys = 0;          ///< likewise for keys; 0: these are all
+  std::int64_t first_row = 0;         ///< the index of batch entry 0 in the whole batch; the others follow
+  const std::int64_t* rows = nullptr; ///< the index of each batch entry; null: consecutive, starting at `first_row`
+  /// its offset is the position of query 0; the formula's results for pairs that it hides are not used
+  Mask mask{};
 };
 
-/// A formula under way in one attention of one pass, in the tape's memory. Tiles lie within a strip of `strip_rows`
-/// queries and a tile of `key_tile` keys.
+/// The evaluation of a formula in one attention of one pass, in the tape's memory. Each tile lies within one strip of
+/// `strip_rows` queries and one block of `key_tile` keys.
 class ScoreFormula {
 public:
-  /// Columns c0 .. c1 - 1 of a tile, in vectors, hold all that a strip of queries sees there by the formula; `all`: it
-  /// sees all of these.
+  /// Columns c0 .. c1 - 1 of a tile, counted in SIMD vectors, contain all pairs of a strip of queries that the formula
+  /// allows. `all`: the formula allows all pairs in these columns.
   struct View {
     std::uint8_t c0 = 0, c1 = 0;
     bool all = false;
@@ -37,27 +39,27 @@ public:
 
   bool requires_grad() const { return requires_grad_; }
   bool changes_scores() const { return program_->score >= 0; }
-  /// Does `pull` want to know what `apply` was given?
+  /// Does `pull` need the scores that `apply` received?
   bool wants_before() const { return changes_scores() && !adds_; }
   bool masks() const { return program_->mask >= 0; }
 
-  /// Before the heads of a forward or a backward pass: memory, and where gradients go.
+  /// Call it before the heads of a forward or a backward pass: it takes memory and finds the memory of the gradients.
   void begin(Tape& tape, Tape::Scratch& scratch, bool for_backward);
-  /// Before the tiles of a head, and behind those of a backward pass.
+  /// Call `begin_head` before the tiles of a head, and `end_head` after the tiles of a head in a backward pass.
   void begin_head(std::int64_t b, std::int64_t h);
   void end_head();
 
-  /// What the strip that holds query i sees of the tile that holds key j.
+  /// The part of the tile with key j that the formula allows for the strip with query i.
   View view(std::int64_t i, std::int64_t j) const;
-  /// f(s) for all of a tile's scores.
+  /// Replaces all scores s of a tile by f(s).
   void apply(const ScoreTile& tile, Real* scores);
-  /// `value` where the mask hides a pair.
+  /// Sets scores to `value` where the mask hides a pair.
   void hide(const ScoreTile& tile, Real* scores, Real value);
-  /// 0 where the mask hides a pair; the tile's rows are as far apart here.
+  /// Sets `allowed` to 0 where the mask hides a pair. Its rows have the tile's stride.
   void hide(const ScoreTile& tile, std::uint8_t* allowed);
-  /// From the gradients by f(s) to those by s, of which `before` has the values in the tile's way (null where it is not
-  /// wanted); adds to the parameters' gradients. A pair whose gradient is 0 gives none, whatever the formula comes to
-  /// there.
+  /// Replaces the gradient with respect to f(s) by the gradient with respect to s. `before` has the values of s, in the
+  /// tile's layout (null if `wants_before` is false). It also adds to the parameters' gradients. A pair whose gradient
+  /// is 0 contributes nothing, whatever value the formula has there.
   void pull(const ScoreTile& tile, const Real* before, Real* grad_scores);
 
 private:
@@ -67,7 +69,7 @@ private:
   const FormulaInstruction& at(std::int32_t k) const { return program_->instructions[static_cast<std::size_t>(k)]; }
   std::int32_t count() const { return static_cast<std::int32_t>(program_->instructions.size()); }
   std::int64_t extent(FormulaAxis axis) const;
-  // Numbers of instruction k, or places for their gradients, as one sees them who computes on an axis.
+  // The values of instruction k, or the memory of their gradients, as seen by a computation on the axis `on`.
   Operand operand(std::int32_t k, FormulaAxis on, const ScoreTile& tile, const Real* scores) const;
   Sink sink(std::int32_t k, FormulaAxis on, const ScoreTile& tile) const;
   void read_source(const FormulaInstruction& x, Real* y) const;
@@ -87,11 +89,13 @@ private:
   FormulaShape shape_;
   std::int64_t b_ = 0, h_ = 0;
   bool requires_grad_ = false, for_backward_ = false, fresh_ = true, looked_ = false;
-  bool adds_ = false;          // is f(s) = s + t, where t's gradients are gathered apart from pairs or not wanted?
-  ScoreTile applied_{};        // whose pairs' numbers still stand in `values_`
-  Real** values_ = nullptr;    // of each instruction: one number, those along its axis, or those of a tile's pairs
-  Real** gradients_ = nullptr; // likewise its gradient, where it has one
-  bool* given_ = nullptr;      // has a pairs' gradient its first part?
+  // is f(s) = s + t or s - t, where t's gradient is summed outside of pairs or is not needed?
+  bool adds_ = false;
+  ScoreTile applied_{}; // the tile whose pairs' values are still in `values_`
+  // of each instruction: one value, the values along its axis, or the values of a tile's pairs
+  Real** values_ = nullptr;
+  Real** gradients_ = nullptr; // likewise the gradients of instructions that have one
+  bool* given_ = nullptr;      // of each instruction on pairs: has its gradient received a first contribution?
   Real** parameter_gradients_ = nullptr;
   View* views_ = nullptr; // [strips, tiles]
   std::int32_t* counts_ = nullptr;
@@ -100,9 +104,9 @@ private:
 ScoreFormula* keep_formula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
                            const FormulaShape& shape);
 
-/// f(scores) for attention that has all scores: [B, H, Tq, Tk]. No formula: the scores themselves.
+/// f(scores) for attention that stores all scores: [B, H, Tq, Tk]. Without a formula, it returns the scores themselves.
 Tensor apply_formula(const Tensor& scores, ScoreFormula* formula);
-/// The mask and the formula's together, for [B, H, Tq, Tk]. No formula: the mask itself.
+/// The mask combined with the formula's mask, for [B, H, Tq, Tk]. Without a formula, it returns the mask itself.
 Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaShape& shape);
 
 } // namespace heed::HEED_REAL

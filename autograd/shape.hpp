@@ -1,4 +1,4 @@
-// The extents of a tensor.
+// Shape: the extents of a tensor, and broadcasting of shapes.
 #pragma once
 
 #include <array>
@@ -8,14 +8,15 @@
 
 namespace heed {
 
-/// Up to six extents, outermost first; rank 0 is a scalar. A trivial value: it lives in closures and in the arena.
+/// Up to six extents, outermost first; rank 0 is a scalar. The type is trivial, so it can be stored in closures and in
+/// the arena.
 struct Shape {
   static constexpr int max_rank = 6;
   int rank = 0;
   std::array<std::int64_t, max_rank> extent{};
 
   Shape() = default;
-  /// Throws heed::Failed beyond six extents or for a negative one.
+  /// Throws heed::Failed for more than six extents or for a negative one.
   Shape(std::initializer_list<std::int64_t> extents);
 
   /// The extent of an axis; negative axes count from the end (-1: the last).
@@ -29,13 +30,13 @@ struct Shape {
     return n;
   }
 
-  /// Appends an axis. Throws heed::Failed beyond six.
+  /// Appends an axis. Throws heed::Failed if there are already six.
   void push_back(std::int64_t extent);
 
-  /// Row-major strides, in elements.
+  /// The row-major strides, in elements.
   Shape row_major() const;
 
-  /// "[2, 4, 16]".
+  /// A text such as "[2, 4, 16]".
   std::string text() const;
 
   bool operator==(const Shape& other) const {
@@ -46,8 +47,8 @@ struct Shape {
   }
 };
 
-/// The shape that `a` and `b` broadcast to (aligned at the last axis; an extent of 1 stretches).
-/// Returns false where they do not fit.
+/// The shape that `a` and `b` broadcast to (aligned at the last axis; an extent of 1 stretches). Returns false if they
+/// are incompatible.
 bool broadcast(const Shape& a, const Shape& b, Shape& result);
 
 } // namespace heed

@@ -13,14 +13,14 @@ void add_to(Real* __restrict to, const Real* __restrict from, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
 }
 
-// The whole tree over one block, while the block is in the cache.
+// Sums one block over all parts, as a binary tree, while the block is in the cache.
 void add_one_block(const std::vector<Real*>& parts, std::int64_t begin, std::int64_t n) {
   for (std::size_t distance = 1; distance < parts.size(); distance *= 2)
     for (std::size_t i = 0; i + distance < parts.size(); i += 2 * distance)
       add_to(parts[i] + begin, parts[i + distance] + begin, n);
 }
 
-// Some blocks of `extent` numbers.
+// A range of blocks of an array with `extent` values.
 struct Blocks {
   int first = 0, last = 0;
 
@@ -34,13 +34,14 @@ struct Blocks {
   }
 };
 
-// A level of the tree that lies between processes: what this one goes on with, and what its peer does.
+// A level of the sum tree that crosses processes: the blocks that this process continues with, and those of its peer.
 struct Level {
   int peer = 0;
   Blocks mine, others;
 };
 
-// Grows once; the workers write to the calling thread's, each block to its own place.
+// The sums of squares of the blocks. The buffer belongs to the calling thread and is reused; each worker writes to the
+// elements of its own blocks.
 double* squares_of(std::int64_t extent, std::size_t& blocks) {
   thread_local std::vector<double> squares;
   squares.resize(static_cast<std::size_t>((extent + sum_block - 1) / sum_block));
@@ -95,10 +96,10 @@ double sum_parts_of_team(Workers& workers, const std::vector<Real*>& parts, Real
     mine = levels.back().mine;
     const std::span<Real> here = mine.of(sum, extent);
     received.resize(std::max(received.size(), here.size()));
-    Real* const in = received.data(); // of the calling thread
+    Real* const in = received.data(); // the calling thread's buffer
     ranks.exchange(peer, std::as_bytes(levels.back().others.of(sum, extent)),
                    std::as_writable_bytes(std::span(in, here.size())));
-    // The last ranks may have no shards, nor those around them.
+    // The last ranks may have no shards, and neither may their groups.
     const int my_group = rank & ~(distance - 1), peers_group = my_group ^ distance;
     const bool add = has_parts(my_group) && has_parts(peers_group), take = !has_parts(my_group);
     workers.run({mine.first, mine.last}, [&](int block, int) {

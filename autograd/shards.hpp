@@ -1,4 +1,5 @@
-// Work on parts of a batch, and sums over the parts that are the same bits whatever the threads.
+// Workers: parallel work on the shards of a batch, and sums over shards that have the same bits for any number of
+// threads and processes.
 #pragma once
 
 #include "autograd/ranks.hpp"
@@ -14,8 +15,8 @@
 
 namespace heed {
 
-/// A function of a job's number and the worker that runs it, looked at where it stands: nothing is copied, and nothing
-/// comes from the heap.
+/// A function of a job's index and the worker that executes it. A Job refers to the function object: it copies nothing
+/// and allocates nothing on the heap.
 class Job {
 public:
   // clang-format off
@@ -30,13 +31,13 @@ private:
   void (*call_)(const void*, int, int);
 };
 
-/// A team: a fixed number of threads that run numbered jobs, and other processes beside this one, where there are some,
-/// which do the rest of the same work. Which thread takes a job is left open: jobs must not care. In jobs,
-/// subnormal numbers are zero, whatever the thread (autograd/subnormal.hpp).
+/// A team: a fixed number of threads that execute numbered jobs, and optionally other processes that do the rest of the
+/// same work. Any thread may execute a job, so a job must not depend on its thread. In jobs, subnormal numbers are zero
+/// on every thread (autograd/subnormal.hpp).
 class Workers {
 public:
   /// `threads` >= 1; the calling thread is one of them.
-  /// @param ranks  the team's processes, this one among them; none: it is alone
+  /// @param ranks  the team's processes, including this one; null: there is only this process
   explicit Workers(int threads, Ranks* ranks = nullptr);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -45,10 +46,11 @@ public:
   Ranks* ranks() const { return ranks_; }
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
-  /// Runs job(i, worker) for i = 0 .. jobs - 1 and returns when all are done; worker is 0 .. threads - 1, and no two
-  /// jobs run on one worker at once. The first exception of the lowest job is thrown again here.
+  /// Executes job(i, worker) for i = 0 .. jobs - 1 and returns when all are done. worker is 0 .. threads - 1, and no
+  /// two jobs run on one worker at the same time. If jobs throw, it rethrows the exception of the job with the lowest
+  /// index.
   void run(int jobs, const Job& job);
-  /// Runs job(i, worker) for the jobs from first to second alone: this process's share.
+  /// Executes job(i, worker) only for the jobs in [first, second): this process's share.
   void run(std::pair<int, int> share, const Job& job);
 
 private:
@@ -70,19 +72,20 @@ private:
 
 namespace HEED_REAL {
 
-/// Numbers that are summed in one go: part of what the bits of a result depend on, so never changed lightly.
+/// The number of values in one block of a sum. The bits of results depend on it, so change it only for a good reason.
 inline constexpr std::int64_t sum_block = 8192;
 
-/// parts[0] <- the sum over all parts, in a fixed tree: neighbours first, then neighbours of those. Each part holds
-/// `extent` numbers; what stands in the others afterwards is undefined. Returns the sum of squares of the result, over
-/// fixed blocks and in double, as global_norm has it.
+/// parts[0] <- the sum over all parts, in a fixed binary tree: first parts that are neighbours, then neighbouring sums.
+/// Each part has `extent` values; afterwards, the contents of the other parts are undefined. Returns the sum of squares
+/// of the result, over fixed blocks and in double, as in global_norm.
 double sum_parts(Workers& workers, const std::vector<Real*>& parts, std::int64_t extent);
 
-/// The same sum, bit by bit, where the parts lie in the processes of the team, of which there are `shards` in all: this
-/// one holds those of its aligned_share. What was parts[0], or `sum` where it has none, holds it afterwards, in each.
-/// Lower levels of the tree are added in the processes. For each further level a process adds the half of what it has
-/// added so far with its peer, who adds the other half; then they exchange halves. So each sends twice the extent at
-/// most, whatever their number (Rabenseifner 2004, "Optimization of collective reduction operations").
+/// The same sum, bit for bit, of `shards` parts that are distributed over the processes of the team. This process has
+/// the parts of its aligned_share. Afterwards, parts[0], or `sum` in a process without parts, has the result, in every
+/// process.
+/// Each process adds the lower levels of the tree locally. At each further level, two peers each add one half of the
+/// values that they have added so far. Then they exchange the halves. Each process therefore sends at most twice the
+/// extent, for any number of processes (Rabenseifner 2004, "Optimization of collective reduction operations").
 double sum_parts_of_team(Workers& workers, const std::vector<Real*>& parts, Real* sum, int shards, std::int64_t extent);
 
 } // namespace HEED_REAL

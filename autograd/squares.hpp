@@ -1,4 +1,4 @@
-// Sums of squares whose bits do not depend on who computes them.
+// Sums of squares with a fixed order of additions, so the bits are the same in every thread and process.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -7,7 +7,8 @@
 
 namespace heed::HEED_REAL {
 
-/// The sum of squares of n numbers, in double: sixteen running sums, which are added at the end in a fixed order.
+/// The sum of squares of n values, in double. It uses sixteen running sums, which are added at the end in a fixed
+/// order.
 inline double sum_of_squares(const Real* p, std::int64_t n) {
   constexpr std::int64_t chains = 16;
   double sums[chains] = {};

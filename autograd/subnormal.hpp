@@ -1,5 +1,6 @@
-// Numbers too small for a full mantissa. Processors take some hundred cycles for each, and networks make many where
-// gradients vanish: training a GRU over 512 symbols took 5.8 times as long with them (Xeon, family 6, model 207).
+// SubnormalsAreZero: treats subnormal numbers as zero on a thread. Processors take some hundred cycles for each
+// subnormal number, and networks produce many where gradients vanish: training a GRU over 512 symbols took 5.8 times as
+// long with them (Xeon, family 6, model 207).
 #pragma once
 
 #if defined(__SSE__)
@@ -10,8 +11,8 @@
 
 namespace heed {
 
-/// While it exists, this thread takes subnormal numbers for zero and makes none: of float32 what is below 1.2e-38 in
-/// magnitude. Where the instruction set has no such mode, it does nothing.
+/// While an object exists, this thread reads subnormal numbers as zero and produces none (in float32: magnitudes below
+/// 1.2e-38). If the instruction set has no such mode, it does nothing.
 class SubnormalsAreZero {
 public:
   SubnormalsAreZero() : before_(mode()) { set(before_ | flush); }
@@ -21,7 +22,7 @@ public:
 
 private:
 #if defined(__SSE__)
-  static constexpr std::uint64_t flush = 0x8040; // of results (FZ), and of operands (DAZ)
+  static constexpr std::uint64_t flush = 0x8040; // flushes results (FZ) and operands (DAZ)
   static std::uint64_t mode() { return _mm_getcsr(); }
   static void set(std::uint64_t mode) { _mm_setcsr(static_cast<unsigned>(mode)); }
 #elif defined(__aarch64__)

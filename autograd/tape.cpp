@@ -40,7 +40,7 @@ Tensor Tape::zeros(const Shape& shape) {
 
 namespace {
 
-// Numbers from outside, with a slot in the arena.
+// A tensor on values that the caller owns, with a slot in the arena.
 Tensor outside(Tape* tape, Arena& arena, const Real* values, const Shape& shape) {
   Tensor t{tape, const_cast<Real*>(values), nullptr, shape, shape.row_major()};
   t.slot = new (arena.take(sizeof(Slot))) Slot{};
@@ -83,7 +83,7 @@ Real* Tape::Region::take_gradient(std::int64_t size) {
 }
 
 void Tape::Region::recycle(Real* gradient, std::int64_t size) {
-  if (size == 0) return; // a free_list of size 0 is one that is free for any size
+  if (size == 0) return; // size 0 marks an unused free list
   for (FreeList& free_list : free_lists) {
     if (free_list.size == 0) free_list.size = size;
     if (free_list.size == size) {
@@ -119,13 +119,13 @@ GradTarget Tape::grad_target(const Tensor& x) {
   if (!first) return {p, false};
   if (x.size() == s.size) return {p, true};
   if (counting_only()) return {p, false};
-  std::fill_n(s.grad, s.size, Real{0}); // a view of a part: the rest of the slot has no gradient yet
+  std::fill_n(s.grad, s.size, Real{0}); // x is a view of a part: the rest of the slot has no gradient yet
   return {p, false};
 }
 
 namespace {
 
-// Do the tensors, [B, H, T, D] each, split the rows of a [B, T, width] array among them?
+// Do the tensors [B, H, T, D] together cover the rows of one [B, T, width] array, one after the other?
 bool side_by_side(const std::array<Tensor, 3>& parts) {
   const Tensor& first = parts[0];
   std::int64_t row = 0;
@@ -156,7 +156,7 @@ std::array<GradTarget, 3> Tape::grad_targets(const std::array<Tensor, 3>& operan
     const Tensor& x = operands[i];
     const GradTarget whole = grad_target({this, x.slot->value, x.slot, {x.slot->size}, {1}});
     if (!whole) continue;
-    // Where they overlap, or leave something out, they add to zeros, in any order.
+    // Operands that overlap, or that leave a part uncovered, add to zeros, in any order.
     if (whole.overwrite && !fill && !counting_only()) std::fill_n(whole.p, x.slot->size, Real{0});
     out[i] = {whole.p + (x.data - x.slot->value), fill && (whole.overwrite || (i > 0 && out[0].overwrite))};
   }
@@ -187,10 +187,11 @@ void Tape::backward(const Tensor& loss, Real seed) {
 }
 
 void Tape::run_back() {
-  const bool skipped = skips_, counting = counting_only(); // within a closure: that of `recompute`
+  // recompute's closure calls run_back again, so the flag is restored at the end
+  const bool skipped = skips_, counting = counting_only();
   for (const Node* node = last_; node; node = node->previous) {
     Slot& s = *node->output.slot;
-    if (!s.written) continue; // nothing depends on this result
+    if (!s.written) continue; // the loss does not depend on this result
     touched_count_ = 0;
     skips_ = counting && !node->counts;
     node->run(node->closure);
@@ -242,7 +243,7 @@ Tape::FrozenWeights::FrozenWeights(Tape& tape, const Real* values, std::int64_t 
 
 Tape::NestedTape::NestedTape(Tape& tape)
     : tape_(tape), last_(tape.last_), nodes_(tape.nodes_), packed_weights_(tape.packed_weights_) {
-  if (tape.nested_) throw Failed("[tape] a nested tape can have no nested tape of its own");
+  if (tape.nested_) throw Failed("[tape] what is made aside can't be set aside once more");
   tape.regions_[1].rewind();
   tape.last_ = nullptr;
   tape.packed_weights_ = nullptr;

@@ -1,12 +1,13 @@
-// Reverse-mode differentiation: operations append closures to a tape, `backward` runs them from the last to the first.
+// Tape: reverse-mode automatic differentiation. Operations append closures to a tape, and `backward` runs them from the
+// last to the first.
 //
 //   Tape tape;
 //   Tensor w = tape.leaf(values, gradients, {3});
 //   Tensor loss = sum(mul(w, w));
-//   tape.backward(loss);          // gradients now holds 2 w
-//   tape.rewind();                // everything but the leaves' own memory is gone
+//   tape.backward(loss);          // gradients now contains 2 w
+//   tape.rewind();                // everything except the leaves' own memory is freed
 //
-// Values, gradients and closures live in the tape's arena. A tape belongs to one thread.
+// Values, gradients and closures are stored in the tape's arena. A tape belongs to one thread.
 #pragma once
 
 #include "autograd/arena.hpp"
@@ -30,21 +31,22 @@ public:
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// A tensor with memory of its own, uninitialised, that requires no gradient unless an operation says so.
+  /// A tensor with its own uninitialised memory. It requires no gradient unless an operation sets this.
   Tensor make(const Shape& shape);
   /// The same, filled with zeros.
   Tensor zeros(const Shape& shape);
-  /// Numbers from outside that require no gradient; not copied, so they must outlive the step.
+  /// Values in the caller's memory that require no gradient. They are not copied, so they must outlive the step.
   Tensor constant(const Real* values, const Shape& shape);
-  /// A copy of numbers from outside that requires no gradient.
+  /// A copy of the caller's values that requires no gradient.
   Tensor copy(const Real* values, const Shape& shape);
-  /// Numbers from outside whose gradient is written to `gradient` (same shape, row-major) by `backward`. What stood
-  /// there before is overwritten if the loss depends on the leaf, and left as it is if not: see `untouched`.
+  /// Values in the caller's memory. `backward` writes their gradient to `gradient` (same shape, row-major). It
+  /// overwrites the previous contents if the loss depends on the leaf; otherwise it leaves them unchanged: see
+  /// `untouched`.
   Tensor leaf(const Real* values, Real* gradient, const Shape& shape);
-  /// Has `backward` written nothing to this leaf's gradient?
+  /// True if `backward` has written nothing to this leaf's gradient.
   static bool untouched(const Tensor& leaf) { return !leaf.slot->written; }
 
-  /// Memory of the step, for what closures keep.
+  /// Memory that lasts for the step, for data that closures need.
   template <class T> T* keep(std::int64_t n) { return here().arena.take_array<T>(n); }
   template <class T> const T* keep_copy(const T* from, std::int64_t n) {
     T* to = keep<T>(n);
@@ -52,37 +54,41 @@ public:
     return to;
   }
 
-  /// Runs all closures backwards from `loss`, which must have one element. The derivative of it by itself is `seed`.
+  /// Runs all closures in reverse order from `loss`, which must have one element. `seed` is the derivative of the loss
+  /// with respect to itself.
   void backward(const Tensor& loss, Real seed = 1);
 
-  /// The gradient of a view's slot, at the view: valid in the closure of the op that made it, with the value's strides.
+  /// The gradient of y, with the strides of its value. It is valid only in the closure of the operation that made y.
   const Real* grad(const Tensor& y) const { return y.slot->grad + (y.data - y.slot->value); }
-  /// Where to add x's gradient, with x's strides. Take it right before writing: two operands may share a slot. `overwrite`
-  /// promises that all of x is written now. While operations are only counted, the memory is taken, and the answer to an
-  /// operation that has no part in the count is that no gradient is required.
+  /// The memory to add x's gradient to, with x's strides. Call it directly before writing, because two operands may
+  /// share a slot. If it returns `overwrite`, the caller must write all of x now. While operations are only counted, it
+  /// still takes the memory, but for an operation that is not counted it returns that no gradient is required.
   GradTarget grad_target(const Tensor& x);
-  /// The same for three operands whose gradients are written in any order, each element of each once; all three may
-  /// share memory. Views that lie side by side and fill their slot together, as the parts of one projection do, are
-  /// stored without clearing it first.
+  /// The same for three operands. Their gradients may be written in any order, each element of each exactly once, and
+  /// all three may share memory. Views that are adjacent and together fill their slot, like the parts of one projection
+  /// (queries, keys and values), are stored without clearing the slot first.
   std::array<GradTarget, 3> grad_targets(const std::array<Tensor, 3>& operands);
-  /// Hands y's gradient memory on to x, if x has none yet and both cover their slots alike; y's is gone then.
+  /// Gives y's gradient memory to x, if x has none yet and both cover their slots in the same way. Returns whether it
+  /// did; then y has no gradient any more.
   bool donate_gradient(const Tensor& y, const Tensor& x);
 
-  /// Forgets the step. Tensors of it are no longer valid.
+  /// Ends the step and frees its memory. Its tensors are no longer valid.
   void rewind();
-  /// A number that goes up when x's memory is given up: by `rewind`, by the next NestedTape for what was made in one, and at
-  /// the tape's end, which it outlives. So whoever keeps it knows whether x is still there (autograd/xtensor.hpp).
+  /// A counter that increases when x's memory is freed: by `rewind`, by the next NestedTape for tensors of a
+  /// NestedTape, and when the tape is destroyed. The counter outlives the tape. Its holder can therefore check whether
+  /// x still exists (autograd/xtensor.hpp).
   std::shared_ptr<const std::uint64_t> generation(const Tensor& x);
 
-  /// Anomaly detection: every result and gradient is looked at, and the first that is not finite throws heed::Failed,
-  /// naming the operation: `[softmax] the result has a NaN at element 17 of 64`. It changes no bit.
+  /// Anomaly detection: checks every result and every gradient, and throws heed::Failed at the first value that is not
+  /// finite. The message names the operation: `[softmax] the result has a NaN at element 17 of 64`. It does not change
+  /// any bit of the results.
   void detect_anomaly(bool on) { detects_anomalies_ = on; }
-  /// Without recording, operations only compute: for evaluation.
+  /// Without recording, operations only compute values: for evaluation.
   void record(bool on) { recording_ = on; }
   bool recording() const { return recording_; }
 
   Arena& arena() { return regions_[0].arena; }
-  /// The most bytes that steps ever took, with their nested tapes and their scratch.
+  /// The most bytes that steps ever used, including nested tapes and scratch memory.
   std::size_t peak() const {
     return regions_[0].arena.peak() + regions_[1].arena.peak() + leaves_.peak() + scratch_.peak();
   }
@@ -93,11 +99,11 @@ public:
   class ArenaScope;
   class PackedWeightCache;
   class FrozenWeights;
-  /// The one that there is, outside of its nested tapes and arena scopes; null: none.
+  /// The current PackedWeightCache; null: none. Nested tapes and arena scopes do not see a cache from outside of them.
   PackedWeightCache* packed_weights() const { return packed_weights_; }
-  /// Null: there are none.
+  /// The current FrozenWeights; null: none.
   FrozenWeights* frozen_weights() const { return frozen_weights_; }
-  /// Is there an NestedTape?
+  /// Is there a NestedTape?
   bool nested() const { return nested_; }
 
 private:
@@ -124,7 +130,7 @@ private:
   void run_back();
   void check_finite(const char* name, const char* what, const Real* p, std::int64_t n) const;
 
-  // Gradients that are no longer needed, by size: later ones of the same size take their memory.
+  // Gradient buffers that are no longer needed, grouped by size. Later gradients of the same size reuse them.
   struct FreeBlock {
     FreeBlock* next;
   };
@@ -134,11 +140,11 @@ private:
   };
   static constexpr int free_list_count = 64;
 
-  // Memory that is given back all at once.
+  // Memory that is freed all at once.
   struct Region {
     Arena arena;
     FreeList free_lists[free_list_count];
-    std::shared_ptr<std::uint64_t> generation; // made for the first who asks
+    std::shared_ptr<std::uint64_t> generation; // made at the first request
 
     ~Region() { give_up(); }
     void give_up() {
@@ -151,8 +157,8 @@ private:
   Region& here() { return regions_[nested_]; }
   Region& region_of(const Slot& slot) { return regions_[slot.nested]; }
 
-  Region regions_[2]; // the step's, and the NestedTape's
-  Arena leaves_;      // their slots: they are of the whole step, whoever asks for them first
+  Region regions_[2]; // of the step, and of the NestedTape
+  Arena leaves_;      // the slots of leaves: they last for the whole step, even if a NestedTape asks for them first
   Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
@@ -161,48 +167,49 @@ private:
   bool nested_ = false;
   bool recording_ = true;
   bool detects_anomalies_ = false;
-  bool skips_ = false;    // what the closure that runs would write: see CountingOnly
-  Slot* touched_[8] = {}; // by the closure that runs, for anomaly detection
+  bool skips_ = false;    // is the running closure told that no gradient is required? See CountingOnly
+  Slot* touched_[8] = {}; // the slots that the running closure writes to, for anomaly detection
   int touched_count_ = 0;
 };
 
-/// Memory that an operation needs only while it computes, in one direction: the next one uses it again, so that it stays
-/// in the cache, and a step holds that of one operation. There is one at a time.
+/// Memory that an operation needs only during its own forward or backward computation. The next operation reuses it, so
+/// it stays in the CPU cache, and a step needs the scratch memory of only one operation at a time. Only one Scratch may
+/// exist at a time.
 class Tape::Scratch {
 public:
-  /// Throws heed::Failed where there is one already.
+  /// Throws heed::Failed if a Scratch exists already.
   explicit Scratch(Tape& tape);
   ~Scratch() { arena_.rewind(); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  /// Uninitialised, valid as long as the Scratch.
+  /// Uninitialised memory, valid as long as the Scratch.
   template <class T> T* take(std::int64_t n) { return arena_.take_array<T>(n); }
 
 private:
   Arena& arena_;
 };
 
-/// A part of a step that is computed and then forgotten, as the pieces of `recompute` are (autograd/recompute.hpp):
+/// A part of a step that is computed and then discarded, such as a piece of `recompute` (autograd/recompute.hpp):
 ///
 ///   {
 ///     Tape::NestedTape nested(tape);
-///     const Tensor z = tanh(x);    // x is of the step; z, its gradient and its closure are of the NestedTape
-///     ...                          // z's gradient is given
-///     nested.backward();           // runs the NestedTape's closures: x's gradient gets its share
-///   }                              // z is no longer valid; the tape records on where it was before
+///     const Tensor z = tanh(x);    // x belongs to the step; z, its gradient and its closure belong to the NestedTape
+///     ...                          // z's gradient is set
+///     nested.backward();           // runs the NestedTape's closures: adds to x's gradient
+///   }                              // z is no longer valid; the tape continues to record where it was before
 ///
-/// What is made within it lies in an arena of its own, which the next NestedTape uses again. Two things stay all the same:
-/// leaves, and gradients of tensors that were there before. There is one NestedTape at a time.
+/// Tensors made inside are stored in a separate arena, which the next NestedTape reuses. Leaves, and gradients of
+/// tensors from before, stay valid nevertheless. Only one NestedTape may exist at a time.
 class Tape::NestedTape {
 public:
-  /// Throws heed::Failed where there is one already.
+  /// Throws heed::Failed if a NestedTape exists already.
   explicit NestedTape(Tape& tape);
   ~NestedTape();
   NestedTape(const NestedTape&) = delete;
   NestedTape& operator=(const NestedTape&) = delete;
 
-  /// Runs the closures that were recorded in it, from the last to the first.
+  /// Runs the closures that were recorded in it, in reverse order.
   void backward() { tape_.run_back(); }
 
 private:
@@ -212,11 +219,12 @@ private:
   PackedWeightCache* packed_weights_;
 };
 
-/// A part of a computation without recording, whose memory is given up at its end; what is wanted of it is copied before
-/// to memory from outside (`put_into`, autograd/recompute.hpp). Leaves stay. There may be one within another.
+/// A part of a computation without recording. Its memory is freed at its end; before that, the caller copies the
+/// results that it needs to memory from outside (`put_into`, autograd/recompute.hpp). Leaves stay valid. ArenaScopes
+/// may be nested.
 class Tape::ArenaScope {
 public:
-  /// Throws heed::Failed where the tape records, since closures would outlive what they are about.
+  /// Throws heed::Failed if the tape records, because closures would outlive their tensors.
   explicit ArenaScope(Tape& tape);
   ~ArenaScope();
   ArenaScope(const ArenaScope&) = delete;
@@ -231,18 +239,18 @@ private:
 
 struct PackedWeight;
 
-/// A part of a computation that goes step by step, each with the same weights and a few rows, as a recurrent decoder does:
-/// products make of a weight what they need of it once for all steps (autograd/kernels/packed_weight.hpp). It changes no
-/// bit. The weights must stay as they are.
+/// A cache for a computation in steps that all use the same weights with a few rows each, such as a recurrent decoder.
+/// Matrix products pack a weight once for all steps (autograd/kernels/packed_weight.hpp). It does not change any bit of
+/// the results. The weights must not change while it exists.
 class Tape::PackedWeightCache {
 public:
-  /// Throws heed::Failed where there is one already.
+  /// Throws heed::Failed if a PackedWeightCache exists already.
   explicit PackedWeightCache(Tape& tape);
   ~PackedWeightCache() { tape_.packed_weights_ = nullptr; }
   PackedWeightCache(const PackedWeightCache&) = delete;
   PackedWeightCache& operator=(const PackedWeightCache&) = delete;
 
-  PackedWeight* weights = nullptr; ///< those that there are yet, the newest first
+  PackedWeight* weights = nullptr; ///< the weights packed so far, the newest first
 
 private:
   Tape& tape_;
@@ -250,13 +258,13 @@ private:
 
 struct FrozenWeight;
 
-/// As long as this lives, a model's parameters stay as they are: products that are not recorded pack a weight among them
-/// once, in memory of this, for all passes of the tape (autograd/kernels/frozen_weight.hpp), as is worth it where a model
-/// puts out token after token. It changes no bit.
+/// A cache for a model whose parameters do not change while it exists. Products that are not recorded pack each of
+/// these weights once, in memory of this object, for all passes of the tape (autograd/kernels/frozen_weight.hpp). This
+/// pays off when a model generates token after token. It does not change any bit of the results.
 class Tape::FrozenWeights {
 public:
-  /// @param values  all parameters, n numbers
-  /// Throws heed::Failed where the tape has some already.
+  /// @param values  all parameters, n values
+  /// Throws heed::Failed if the tape has FrozenWeights already.
   FrozenWeights(Tape& tape, const Real* values, std::int64_t n);
   ~FrozenWeights() { tape_.frozen_weights_ = nullptr; }
   FrozenWeights(const FrozenWeights&) = delete;
@@ -264,7 +272,7 @@ public:
 
   bool has(const Real* p) const { return p >= values_ && p < values_ + n_; }
   Arena memory;
-  FrozenWeight* weights = nullptr; ///< those that there are yet, the newest first
+  FrozenWeight* weights = nullptr; ///< the weights packed so far, the newest first
 
 private:
   Tape& tape_;
@@ -272,20 +280,21 @@ private:
   std::int64_t n_;
 };
 
-/// Does an operation count itself, or have others within it that do? Its closure then runs as far as they are counted.
+/// Does an operation count its own multiplications and additions, or contain operations that do? If so, its closure
+/// also does the counting while operations are only counted (CountingOnly).
 enum class Counts { no, yes };
 
-/// One operation under way: names errors, makes the output, records the closure.
+/// Helper of an operation while it runs: it names the operation in errors, makes the output, and records the closure.
 class Op {
 public:
-  /// Throws heed::Failed where an operand has no tape, or another one than the first.
+  /// Throws heed::Failed if an operand has no tape, or if the operands belong to different tapes.
   Op(const char* name, std::initializer_list<const Tensor*> operands, Counts counts = Counts::no);
 
   const char* name() const { return name_; }
   Tape& tape() const { return *tape_; }
-  /// Does the result require a gradient? Where an operand does, and the tape records.
+  /// Does the result require a gradient? Yes if an operand does and the tape records.
   bool requires_grad() const { return requires_grad_; }
-  /// Likewise where something does that is no operand.
+  /// The result also requires a gradient if `more` is true and the tape records: for tensors that are not operands.
   void require_grad(bool more) { requires_grad_ = requires_grad_ || (more && tape_->recording_); }
 
   /// Throws heed::Failed with `[name] message`. The message is only formatted when the check fails.
@@ -295,16 +304,16 @@ public:
   }
   [[noreturn]] void fail(const std::string& message) const;
 
-  /// The result's tensor, uninitialised.
+  /// The uninitialised tensor for the result.
   Tensor output(const Shape& shape) const;
-  /// Is the output to be worked out? Not while operations are only counted: see CountingOnly.
+  /// Must the output be computed? Not while operations are only counted: see CountingOnly.
   bool computes() const { return !counting_only(); }
-  /// The same of n parts: of all of them, or of none.
+  /// The same for n parts: n if they must be computed, otherwise 0.
   std::int64_t computed(std::int64_t n) const { return computes() ? n : 0; }
-  /// Another shape and stride over x's memory.
+  /// A view of x's memory with another shape and other strides.
   static Tensor view(const Tensor& x, Real* data, const Shape& shape, const Shape& stride);
 
-  /// Keeps the closure that adds to the operands' gradients, and, in anomaly detection, looks at the result.
+  /// Records the closure that adds to the operands' gradients. With anomaly detection, it also checks the result.
   template <class F> void record(const Tensor& y, const F& backward) const {
     if (tape_->detects_anomalies_) tape_->check_finite(name_, "the result", y.data, y.size());
     if (requires_grad_) tape_->append(name_, y, backward, counts_ == Counts::yes);

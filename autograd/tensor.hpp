@@ -1,4 +1,4 @@
-// A tensor: a trivial value that points into a tape.
+// Tensor: a trivial value with a shape and strides that points into a tape's memory.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -10,18 +10,18 @@ namespace heed::HEED_REAL {
 
 class Tape;
 
-/// The memory behind a tensor and all views of it: one value, one gradient.
+/// The memory of a tensor, shared by all its views: one value and one gradient.
 struct Slot {
   Real* value = nullptr;
-  Real* grad = nullptr;       ///< null until somebody adds to it
+  Real* grad = nullptr;       ///< null until the first contribution
   std::int64_t size = 0;      ///< elements
-  bool requires_grad = false; ///< is its gradient computed? That of a leaf, and of all that depends on one.
-  bool written = false;       ///< has the gradient its first contribution?
-  bool owned = false;         ///< is the gradient's memory the tape's, to be recycled?
+  bool requires_grad = false; ///< is its gradient computed? True for leaves and for everything that depends on one
+  bool written = false;       ///< has the gradient received its first contribution?
+  bool owned = false;         ///< does the tape own the gradient's memory, so that it can be recycled?
   bool nested = false;        ///< was it made in a Tape::NestedTape, so that it ends with it?
 };
 
-/// Shape and strides over a slot. Copying it copies no numbers; it is valid until its tape is rewound.
+/// Shape and strides over a slot. Copying a Tensor does not copy its values. It is valid until its tape is rewound.
 struct Tensor {
   Tape* tape = nullptr;
   Real* data = nullptr;
@@ -32,14 +32,15 @@ struct Tensor {
   std::int64_t size() const { return shape.size(); }
   int rank() const { return shape.rank; }
   bool contiguous() const;
-  /// The number of a tensor that has one element.
+  /// The value of a tensor with one element.
   Real item() const;
 };
 
-/// Where a gradient goes. `first`: store, since nothing is there yet; otherwise add. Null where none is required.
+/// The memory that a gradient is written to. With `overwrite`, the caller stores, because there is no gradient yet;
+/// otherwise it adds. Null: no gradient is required.
 struct GradTarget {
   Real* p = nullptr;
-  bool overwrite = false; ///< nothing is there yet: store, do not add
+  bool overwrite = false; ///< there is no gradient yet: store, do not add
   explicit operator bool() const { return p != nullptr; }
 };
 

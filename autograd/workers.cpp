@@ -47,7 +47,7 @@ void Workers::run(int jobs, const Job& job) {
 
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return running_ == 0; });
-  // A worker that wakes only now finds no job left, and sleeps on: nobody waits for it.
+  // A worker that wakes up only now finds no job and sleeps again; no thread waits for it.
   jobs_ = next_ = 0;
   job_ = nullptr;
   failed_job_ = -1;
@@ -88,7 +88,7 @@ void Workers::take_jobs(int worker) {
     lock.lock();
     --running_;
     if (failure) {
-      // Jobs are handed out in order, so the lowest that fails has been handed out by now: no more are needed.
+      // Jobs are assigned in order, so the lowest job that fails has been assigned by now. No further jobs are needed.
       next_ = jobs_;
       if (failed_job_ < 0 || i < failed_job_) {
         failed_job_ = i;

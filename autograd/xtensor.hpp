@@ -1,25 +1,27 @@
-// A door to xtensor, for programs and tests that use it: tensors are seen as xtensor expressions without a copy, and
-// arrays and expressions become tensors.
+// Interface to xtensor, for programs and tests that use it. It shows tensors as xtensor expressions without a copy, and
+// converts arrays and expressions to tensors.
 //
 //   Tape tape;
 //   xt::xarray<float> w = {{1, 2}, {3, 4}}, gradient = xt::zeros_like(w);
 //   const Tensor x = leaf(tape, w, gradient);
 //   const Tensor y = mul(x, constant(tape, xt::arange<float>(2)));
 //   tape.backward(sum(y));
-//   xt::sum(value(transpose(y)), {0});           // any tensor, however it is strided
-//   w -= 0.1F * gradient(x);                     // the derivative by w
+//   xt::sum(value(transpose(y)), {0});           // any tensor, with any strides
+//   w -= 0.1F * gradient(x);                     // the derivative with respect to w
 //
-// Views are of the step of their tensor. Where HEED_CHECK_VIEWS is 1, which it is by default in builds without NDEBUG,
-// each use of a view's numbers (an element, an iterator's, what an expression of it computes, writing) first looks
-// whether that step still lasts, and throws heed::Failed where the tape was rewound, or destroyed, since the view was
-// taken; so does a view of what was made in a Tape::NestedTape once the next one begins. The shape is the view's own and may
-// always be read. What is not noticed: a view that is taken of a tensor which is out of date itself, and a reference or
-// pointer to a number that is kept. xtensor declares xt::allclose noexcept, so that there the error ends the program,
-// with its message. With HEED_CHECK_VIEWS 0, a view is a pointer with a shape and strides, and nothing is looked at.
+// A view is valid during the step of its tensor. With HEED_CHECK_VIEWS 1, the default in builds without NDEBUG, each
+// access to a view's values (an element, an iterator, the evaluation of an expression, an assignment) first checks that
+// the step has not ended. It throws heed::Failed if the tape was rewound or destroyed after the view was made, or, for
+// a tensor of a Tape::NestedTape, if the next NestedTape has begun. The shape belongs to the view and can always be
+// read.
+// Two errors are not detected: a view made of a tensor that is already invalid, and a stored reference or pointer to a
+// value. xtensor declares xt::allclose noexcept, so there the error terminates the program, with its message. With
+// HEED_CHECK_VIEWS 0, a view is a pointer with a shape and strides, and nothing is checked.
 //
-// Functions of xtensor that ask for an expression's memory (xt::flip) take xt::eval(view).
+// xtensor functions that need an expression's memory (xt::flip) take xt::eval(view).
 //
-// None of the engine's own sources includes this: xtensor's headers take seconds to compile (docs/architecture.md).
+// No source of the engine includes this header, because xtensor's headers take seconds to compile
+// (docs/architecture.md).
 #pragma once
 
 #include "autograd/parameters.hpp"
@@ -51,7 +53,7 @@ template <class T, bool checked> class TensorView;
 
 namespace view_detail {
 
-/// Does a tensor's step still last?
+/// Checks whether a tensor's step still lasts.
 class Watch {
 public:
   explicit Watch(std::shared_ptr<const std::uint64_t> generation)
@@ -106,7 +108,7 @@ private:
   Watch watch_;
 };
 
-/// Memory, of which each number that is read or written is checked.
+/// Memory with a check at each read or write of a value.
 template <class T> class WatchedBuffer {
 public:
   using iterator = WatchedIterator<T>;
@@ -130,7 +132,7 @@ private:
   Watch watch_;
 };
 
-/// Memory as it is.
+/// Memory without checks.
 template <class T> class PlainBuffer {
 public:
   using iterator = T*;
@@ -172,9 +174,10 @@ template <class T, bool checked> struct xiterable_inner_types<heed::TensorView<T
 
 namespace heed {
 
-/// Numbers that stand elsewhere, as an xtensor expression: copying it copies none of them. What is assigned to it is
-/// written there, and is broadcast to its shape. Its memory and strides are not shown to xtensor, some of whose
-/// functions take all memory for numbers, gaps included, or know no strides but those of whole matrices.
+/// Values in memory owned elsewhere, as an xtensor expression. Copying a TensorView does not copy the values. An
+/// assignment writes to this memory, with broadcasting to the view's shape. Memory and strides are hidden from xtensor,
+/// because some of its functions treat all memory as values, including gaps, or support only the strides of whole
+/// matrices.
 template <class T, bool checked>
 class TensorView : public xt::xview_semantic<TensorView<T, checked>>,
                    public xt::xiterable<TensorView<T, checked>>,
@@ -270,7 +273,7 @@ private:
   const_container_iterator data_xend(xt::layout_type l, std::size_t more) const {
     return behind(buffer_.cbegin(), l, more);
   }
-  /// A step of the innermost axis behind the last number, where xtensor's iterators end.
+  /// The end position of xtensor's iterators: one step of the innermost axis after the last value.
   template <class I> I behind(I first, xt::layout_type l, std::size_t more) const {
     if (shape_.empty()) return ++first;
     if (std::find(shape_.begin(), shape_.end(), 0) != shape_.end()) return first; // there may be no memory to step in
@@ -301,7 +304,7 @@ inline void check_tensor(const char* what, const Tensor& x) {
   if (!x.tape) throw Failed(fmt::format("[{}] the tensor is empty", what));
 }
 
-/// Is it a leaf, or a view of one? Its gradient stands in memory that was brought along.
+/// Is it a leaf, or a view of one? The gradient of a leaf is in the caller's memory.
 inline bool leaf_memory(const Tensor& x) { return x.slot->grad && !x.slot->owned; }
 
 template <class E> Shape shape_of(const char* what, const E& e) {
@@ -313,7 +316,7 @@ template <class E> Shape shape_of(const char* what, const E& e) {
   return shape;
 }
 
-/// Are the numbers in the memory that a leaf needs, row-major without gaps?
+/// Are the values row-major without gaps, as a leaf needs them?
 template <class E> bool row_major(const E& e, const Shape& shape) {
   const Shape stride = shape.row_major();
   for (int i = 0; i < shape.rank; ++i)
@@ -332,22 +335,22 @@ template <class E> Tensor evaluate(const char* what, Tape& tape, const E& e) {
 
 } // namespace view_detail
 
-/// A tensor's numbers: any tensor's, however it is strided.
+/// The values of any tensor, with any strides.
 template <bool checked = HEED_CHECK_VIEWS> TensorView<const Real, checked> value(const Tensor& x) {
   view_detail::check_tensor("value", x);
   return view_detail::view<checked, const Real>(x, x.data);
 }
 
-/// A leaf's numbers, or those of a view of it, to be written to: they are what it was made of, so the next step has
-/// them, too. Write before an operation has read them. Throws heed::Failed for what is no leaf.
+/// The writable values of a leaf or of a view of a leaf. They are the leaf's original memory, so the next step uses the
+/// written values, too. Write before an operation has read them. Throws heed::Failed if the tensor is no leaf.
 template <bool checked = HEED_CHECK_VIEWS> TensorView<Real, checked> writable_value(const Tensor& x) {
   view_detail::check_tensor("value", x);
   if (!view_detail::leaf_memory(x)) throw Failed("[value] only a leaf's value can be written to");
   return view_detail::view<checked, Real>(x, x.data);
 }
 
-/// The gradient of a leaf, or of a view of it, after `backward`. Throws heed::Failed for what is no leaf (operations'
-/// results give their gradients' memory back during `backward`), and where the loss did not depend on the leaf.
+/// The gradient of a leaf, or of a view of a leaf, after `backward`. Throws heed::Failed if the tensor is no leaf
+/// (`backward` frees the gradients of operations' results), and if the loss did not depend on the leaf.
 template <bool checked = HEED_CHECK_VIEWS> TensorView<Real, checked> gradient(const Tensor& x) {
   view_detail::check_tensor("gradient", x);
   if (!view_detail::leaf_memory(x)) throw Failed("[gradient] the tensor is no leaf, and only leaves keep a gradient");
@@ -356,34 +359,34 @@ template <bool checked = HEED_CHECK_VIEWS> TensorView<Real, checked> gradient(co
   return view_detail::view<checked, Real>(x, x.slot->grad + (x.data - x.slot->value));
 }
 
-/// A parameter's numbers, to be read and written. Valid as long as no parameter is added.
+/// The readable and writable values of a parameter. Valid until a parameter is added.
 inline TensorView<Real, false> value(Parameters& parameters, ParameterId id) {
   const Shape& shape = parameters[id].shape;
   return {parameters.values(id), shape, shape.row_major(), nullptr};
 }
 
-/// A parameter's part of gradients, or of anything else that has the parameters' layout.
+/// A parameter's part of the gradients, or of another array with the parameters' layout.
 inline TensorView<Real, false> gradient(const Parameters& parameters, ParameterId id, Real* gradients) {
   const Shape& shape = parameters[id].shape;
   return {gradients + parameters[id].offset, shape, shape.row_major(), nullptr};
 }
 
-/// The numbers of any xtensor expression, computed into the step's memory; they want no gradient. Throws heed::Failed
-/// where it has more axes than a tensor may have.
+/// The values of any xtensor expression, computed into the step's memory; they require no gradient. Throws heed::Failed
+/// if the expression has more axes than a tensor may have.
 template <class E> Tensor constant(Tape& tape, const xt::xexpression<E>& e) {
   return view_detail::evaluate("constant", tape, e.derived_cast());
 }
 
-/// The same, with a gradient, for which there is memory within the step: see `gradient`.
+/// The same, with a gradient. The gradient's memory belongs to the step: see `gradient`.
 template <class E> Tensor leaf(Tape& tape, const xt::xexpression<E>& e) {
   if (tape.nested()) throw Failed("[leaf] a leaf that is made aside needs memory of its own");
   const Tensor x = view_detail::evaluate("leaf", tape, e.derived_cast());
   return tape.leaf(x.data, tape.keep<Real>(x.size()), x.shape);
 }
 
-/// A leaf made of the numbers of an array (xt::xarray, xt::xtensor, an adaptor), whose gradient is written to another
-/// one of its shape. Nothing is copied, so both must outlive the step. Throws heed::Failed where they are not row-major
-/// without gaps, and where their shapes differ.
+/// A leaf with the values of an array (xt::xarray, xt::xtensor, an adaptor). Its gradient is written to another array
+/// of the same shape. Nothing is copied, so both must outlive the step. Throws heed::Failed if they are not row-major
+/// without gaps, or if their shapes differ.
 template <class V, class G> Tensor leaf(Tape& tape, V& values, G& gradient) {
   static_assert(std::is_same_v<typename V::value_type, Real> && std::is_same_v<typename G::value_type, Real>,
                 "a leaf's numbers and gradient are of the type heed::HEED_REAL::Real; leaf(tape, values) converts");

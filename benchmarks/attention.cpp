@@ -16,7 +16,7 @@ namespace {
 
 using namespace HEED_REAL;
 
-// One thread's part: a layer with its parameters, and inputs with their gradients.
+// One thread's part of the work: a layer with its parameters, and inputs with their gradients.
 class Part {
 public:
   Part(const AttentionCase& about, int batch, int heads, std::uint64_t seed)
@@ -64,7 +64,7 @@ private:
   Parameters parameters_;
   std::unique_ptr<Attention> attention_;
   std::unique_ptr<RelativePosition> position_;
-  std::vector<float> parameter_gradients_, values_[4], gradients_[4]; // q, k, v; the gradient of the result
+  std::vector<float> parameter_gradients_, values_[4], gradients_[4]; // q, k, v, and the result's gradient
   Tape tape_;
 };
 

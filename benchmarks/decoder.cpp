@@ -21,7 +21,7 @@ void measure_decoder(const DecoderCase& about) {
   parameters.initialise(1);
   std::vector<float> parameter_gradients(static_cast<std::size_t>(parameters.extent())), values[3], gradients[3];
   const Shape sequence{batch, length, width};
-  for (std::size_t i = 0; i < 3; ++i) { // e, the source's states, the result's gradient
+  for (std::size_t i = 0; i < 3; ++i) { // token embeddings, source states, the result's gradient
     values[i].resize(static_cast<std::size_t>(sequence.size()));
     gradients[i].resize(values[i].size());
     for (std::size_t j = 0; j < values[i].size(); ++j)

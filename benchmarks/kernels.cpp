@@ -1,5 +1,5 @@
-// The operations by themselves, at the sizes of a training step of nanoGPT's recipe (one shard: 384 tokens of width
-// 128), on one thread. Operations are timed forward and backward.
+// Microbenchmarks of single operations on one thread, with the sizes of a training step of nanoGPT's recipe (one shard:
+// 384 tokens of width 128). Operations are timed forward and backward.
 #include "autograd/attention.hpp"
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/operation_count.hpp"
@@ -18,8 +18,8 @@ using bench::Input;
 
 constexpr std::int64_t tokens = 384, width = 128, vocabulary = 65;
 
-/// Times `op`, a function of a tape, forward and backward, from a gradient of the result that is made up unless the
-/// result is a scalar. `elements` is what the time is divided by in `elements` a second.
+/// Times `op`, a function of a tape, forward and backward. Unless the result is a scalar, the backward pass starts from
+/// an arbitrary gradient. The rate `elements` is `elements` per second.
 void forward_backward(benchmark::State& state, std::int64_t elements, const std::function<Tensor(Tape&)>& op) {
   Tape tape;
   const Input gradient(Shape{elements}, 7);
@@ -104,11 +104,11 @@ void adamw_of(benchmark::State& state) {
   const std::vector<float> gradients(static_cast<std::size_t>(parameters.extent()), 0.01F);
   std::int64_t step = 0;
   for (auto _ : state) optimizer.update(parameters, gradients.data(), 1e-3, 1.0, ++step);
-  // Gradient, weight and two moments are read, the last three written.
+  // Gradient, weight and two moments are read; the last three are written.
   state.SetBytesProcessed(state.iterations() * parameters.extent() * 7 * static_cast<std::int64_t>(sizeof(float)));
 }
 
-/// A recurrent layer in one operation, or step by step. Arguments: rows, steps, width (of the inputs as well).
+/// A recurrent layer, in one operation or step by step. Arguments: rows, steps, width (also of the inputs).
 template <int gates, bench::Stepping stepping> void recurrent_of(benchmark::State& state) {
   bench::RecurrentLayer<gates> layer(state.range(0), state.range(1), state.range(2), stepping);
   forward_backward(state, layer.size(), [&](Tape& tape) { return layer.forward(tape); });

@@ -1,4 +1,5 @@
-// bench_engine: measures one thing in rounds. benchmarks/bench.py starts it; by hand it is of use for profiles:
+// bench_engine: measures one operation or workload in rounds. benchmarks/bench.py starts it. It can also be started by
+// hand, for example for profiling:
 //   echo 10 | build/benchmarks/bench_engine attention additive 1 4 2048 32 causal 1 0
 #include "autograd/error.hpp"
 #include "benchmarks/measurements.hpp"

@@ -1,5 +1,5 @@
-// Recurrent layers by themselves, forward and backward, for bench_engine and bench_kernels.
-// benchmarks/peers/recurrent.py is the same in PyTorch.
+// Recurrent layers for bench_engine and bench_kernels, forward and backward. benchmarks/peers/recurrent.py is the
+// PyTorch counterpart.
 #pragma once
 
 #include "autograd/ops.hpp"
@@ -11,7 +11,7 @@
 
 namespace heed::HEED_REAL::bench {
 
-/// Numbers from a normal distribution, with room for their gradient.
+/// A tensor of normally distributed values, with a buffer for its gradient.
 class Input {
 public:
   explicit Input(const Shape& shape, std::uint64_t seed = 1)
@@ -28,15 +28,16 @@ private:
   std::vector<Real> values_, gradient_;
 };
 
-/// All that a view's memory holds, as one vector.
+/// The whole buffer of a view as one vector.
 inline Tensor whole_slot(const Tensor& x) { return Op::view(x, x.slot->value, Shape{x.slot->size}, Shape{1}); }
 
-/// How a layer goes over a sequence: in one operation, step by step as decoders go, or step by step with what all steps
-/// share packed once (Tape::PackedWeightCache).
+/// How a layer processes a sequence. once: in one operation. steps: step by step, as decoders do. together: step by
+/// step, with the weights that all steps share packed once (Tape::PackedWeightCache).
 enum class Stepping { once, steps, together };
 
-/// The inputs' projection, for all steps at once, and all steps, to all parameters and inputs: from all states in one
-/// operation, and step by step from the last. `gates`: 3 for a GRU, 4 for an LSTM.
+/// A recurrent layer with its input projection (computed for all steps at once), with gradients for all parameters and
+/// inputs. With Stepping::once the output is all states; otherwise it is the last state. `gates`: 3 for a GRU, 4 for an
+/// LSTM.
 template <int gates> class RecurrentLayer {
 public:
   RecurrentLayer(std::int64_t rows, std::int64_t steps, std::int64_t width, Stepping stepping)
@@ -44,7 +45,7 @@ public:
         in_(Shape{gates * width, width}, 2), bias_(Shape{gates * width}, 3), w_(Shape{gates * width, width}, 4),
         candidate_(Shape{width}, 5) {}
 
-  /// How many numbers forward() gives.
+  /// The number of values that forward() returns.
   std::int64_t size() const {
     if (stepping_ != Stepping::once) return rows_ * width_;
     return (steps_ + (gates == 4 ? 1 : 0)) * rows_ * width_;

@@ -12,7 +12,7 @@ namespace heed::bench {
 
 namespace {
 
-// A line of /proc/self/status, in bytes; 0 where the system has none.
+// A value of /proc/self/status in bytes; 0 if the system does not provide it.
 double status_bytes(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

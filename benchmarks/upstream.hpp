@@ -1,4 +1,4 @@
-// A gradient that comes from outside, so that an operation's backward pass can be measured without a loss before it.
+// A given upstream gradient, so that an operation's backward pass can be measured without a loss.
 #pragma once
 
 #include "autograd/tape.hpp"
@@ -8,8 +8,8 @@
 
 namespace heed::HEED_REAL::bench {
 
-/// A scalar (its value means nothing) whose derivative by y is `gradient`: y.size() numbers in the order in which y's
-/// elements stand in memory, which y must fill without gaps.
+/// A scalar (its value has no meaning) whose derivative with respect to y is `gradient`: y.size() values in the memory
+/// order of y's elements. y must fill its memory without gaps.
 inline Tensor upstream(const Tensor& y, const Real* gradient) {
   const Op op("upstream", {&y});
   op.check(y.slot->size == y.size(), "the result must have its memory to itself");

@@ -1,10 +1,10 @@
-// What operations would cost as xtensor expressions: two of the engine's, forward, against the same formula, on one
-// thread and the same numbers. docs/architecture.md has the results.
+// Measures the cost of operations as xtensor expressions: compares two forward operations of the engine with the same
+// formulas in xtensor, on one thread and with the same values. docs/architecture.md has the results.
 //
 //   build/benchmarks/bench_xtensor --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true
 //
-// Expressions have arrays of fixed rank, reductions evaluated at once, results assigned without a temporary, and each
-// number's exponential taken once.
+// The xtensor code uses arrays of fixed rank, immediate reductions, assignment without temporaries, and computes each
+// exponential once.
 #include "autograd/ops.hpp"
 #include "autograd/xtensor.hpp"
 

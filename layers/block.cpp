@@ -4,7 +4,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// What CaiT takes for up to 18 layers (Touvron et al. 2021, section 2.1).
+// The initial LayerScale of CaiT for up to 18 layers (Touvron et al. 2021, section 2.1).
 constexpr double first_layer_scale = 0.1;
 
 std::int64_t hidden_width(const BlockOptions& options, std::int64_t width) {

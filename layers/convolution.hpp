@@ -1,4 +1,4 @@
-// Convolutions over images, and the norm that goes with them.
+// Layers for images: 2-D convolution and group normalisation.
 #pragma once
 
 #include "autograd/images.hpp"
@@ -6,9 +6,9 @@
 
 namespace heed::HEED_REAL {
 
-/// A square kernel moved over an image (autograd/images.hpp): x [B, in, H, W] to [B, out, H', W'] with
-/// H' = (H + 2 padding - kernel) / stride + 1. `weight` [out, in, kernel, kernel], `bias` [out]; both start as the
-/// scope says of linear maps, with in kernel^2 inputs and out kernel^2 outputs (as torch.nn.init counts them).
+/// 2-D convolution with a square kernel (autograd/images.hpp): x [B, in, H, W] to [B, out, H', W'] with H' = (H + 2
+/// padding - kernel) / stride + 1. `weight` is [out, in, kernel, kernel], `bias` [out]. Both start by the scope's rule
+/// for linear maps, with fan-in in kernel^2 and fan-out out kernel^2 (as torch.nn.init counts them).
 struct Convolution {
   struct Shape {
     std::int64_t in = 1, out = 1, kernel = 3;
@@ -35,8 +35,8 @@ struct Convolution {
   }
 };
 
-/// Normalisation of groups of channels (Wu and He 2018, arXiv 1803.08494): x [B, channels, ...]. `weight` starts at
-/// one, `bias` at zero. No statistics of the batch, which would make rows see each other.
+/// Group normalisation of channels (Wu and He 2018, arXiv 1803.08494): x [B, channels, ...]. `weight` starts at one,
+/// `bias` at zero. It uses no batch statistics, because rows would then affect each other.
 struct GroupNorm {
   ParameterId gain, bias;
   std::int64_t groups;

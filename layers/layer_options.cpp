@@ -13,7 +13,8 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("prefix", &O::prefix,
              "How many of the first positions are seen by all, beyond a window, too, and so that they see each other, "
              "where causal. (A language model that predicts within its prefix sees what it is to predict there.)")
-          .at_least(0).at_most(1e9).unit("positions").default_means("0: no more than causal and window let through").neutral(0),
+          .at_least(0).at_most(1e9).unit("positions")
+          .default_means("0: no more than causal and window let through").neutral(0),
       option("window", &O::window,
              "How many positions on each side of its own a query attends to, besides those of a prefix.")
           .at_least(0).at_most(1e9).unit("positions").default_means("0: no window"),
@@ -45,7 +46,8 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "Each head's queries and keys are normalised before they meet, with a learned gain for each feature.")
           .one_of({"none", "layer", "rms"}).neutral("none"),
       option("talking_heads", &O::talking_heads,
-             "What heads mix by learned maps between them: their scores, the weights that the normaliser makes, or both.")
+             "What heads mix by learned maps between them: their scores, the weights that the normaliser makes, or "
+             "both.")
           .one_of({"none", "scores", "weights", "both"}).neutral("none"),
       option("score_mod", &O::score_mod,
              "What self attention's scores s become.")
@@ -105,8 +107,8 @@ const OptionTable<BlockOptions>& block_option_table() {
       option("residual", &O::residual, "The sublayers that have a residual connection around them.")
           .one_of({"both", "attention", "ffn", "none"}),
       option("norm", &O::norm,
-             "Where the normalisation of activations stands: before a sublayer, after the sum that it ends in, before it "
-             "and on what it gives (sandwich), or nowhere.")
+             "Where the normalisation of activations stands: before a sublayer, after the sum that it ends in, before "
+             "it and on what it gives (sandwich), or nowhere.")
           .one_of({"pre", "post", "sandwich", "none"}),
       option("norm_kind", &O::norm_kind, "Layer normalisation, or normalisation by the root mean square.")
           .one_of({"layer", "rms"}),

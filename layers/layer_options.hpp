@@ -1,5 +1,5 @@
-// The options of the layers, as plain structs. The tables that name each member for configurations stand in
-// layer_options.cpp; those of single variants stand in the variants' own files.
+// The options of the layers as plain structs. layer_options.cpp has the tables that bind each member to its name in a
+// configuration. The options of single variants are in the variants' own files.
 #pragma once
 
 #include "options/options.hpp"
@@ -14,30 +14,32 @@ namespace heed {
 struct AttentionOptions {
   std::string score = "scaled_dot";
   std::string normalizer = "softmax";
-  bool causal = true;                    ///< a position attends to itself and what is before it (encoder: false)
-  std::int64_t prefix = 0;               ///< where causal: so many first positions are seen by all; 0: none
+  bool causal = true;                    ///< a position attends to itself and to earlier ones (encoder: false)
+  std::int64_t prefix = 0;               ///< if causal: every query sees this many first positions; 0: none
   std::int64_t window = 0;               ///< how many positions a query sees on each side of its own; 0: all
-  std::int64_t dilation = 1;             ///< how far apart the positions are that a query sees; 1: each is seen
-  std::int64_t head_width = 0;           ///< of queries and keys; 0: width / heads
-  double dropout = 0.0;                  ///< of the attention weights, in training
-  std::string cross_score = "same";      ///< of cross attention: same (as score, with its options) | a score
-  std::string cross_normalizer = "same"; ///< likewise
-  std::string qkv_bias = "same";         ///< of queries, keys and values: same (as block.bias) | yes | no
-  std::string output_bias = "same";      ///< of the projection after the heads, likewise
-  std::int64_t key_value_heads = 0;      ///< of keys and values, which heads share in equal groups; 0: each has its own
-  std::int64_t value_width = 0;          ///< of a head's values; 0: width / heads
-  std::string query_key_norm = "none";   ///< none | layer | rms: of each head's queries and keys
-  std::string talking_heads = "none";    ///< none | scores | weights | both: what is mixed between heads
-  std::string score_mod = "";            ///< self attention's scores s become this formula of s; empty: they stay
-  std::string mask_mod = ""; ///< a formula that is true where a query may attend to a key; empty: everywhere
-  std::vector<std::string> parameters{}; ///< of the formulas, as lines (layers/attention/formula/formula.hpp)
+  std::int64_t dilation = 1;             ///< distance between the positions that a query sees; 1: no gaps
+  std::int64_t head_width = 0;           ///< width of queries and keys; 0: width / heads
+  double dropout = 0.0;                  ///< on the attention weights, in training
+  std::string cross_score = "same";      ///< score of cross attention: same (as score, with its options) | a score
+  std::string cross_normalizer = "same"; ///< normaliser of cross attention: same | a normaliser
+  std::string qkv_bias = "same";         ///< bias of queries, keys and values: same (as block.bias) | yes | no
+  std::string output_bias = "same";      ///< bias of the output projection: same (as block.bias) | yes | no
+  /// heads of keys and values, which equal groups of heads share; 0: as many as heads
+  std::int64_t key_value_heads = 0;
+  std::int64_t value_width = 0;        ///< width of a head's values; 0: width / heads
+  std::string query_key_norm = "none"; ///< none | layer | rms: norm of each head's queries and keys
+  std::string talking_heads = "none";  ///< none | scores | weights | both: what is mixed between heads
+  std::string score_mod = "";          ///< formula that replaces self attention's scores s; empty: unchanged
+  std::string mask_mod = "";           ///< formula that is true if a query may attend to a key; empty: always true
+  /// parameters of the formulas, one a line (layers/attention/formula/formula.hpp)
+  std::vector<std::string> parameters{};
 };
 
 /// [position]
 struct PositionOptions {
   std::string kind = "sinusoidal";
   std::string combine = "add";    ///< add | concat
-  std::int64_t width = 0;         ///< of concatenated positions; 0: the model's width
+  std::int64_t width = 0;         ///< width of concatenated positions; 0: the model's width
   std::string concat = "project"; ///< project (back to the model's width) | widen (the model)
   bool shared = false;            ///< do all blocks share one instance of a scheme that acts within attention?
 };
@@ -50,29 +52,29 @@ struct BlockOptions {
   std::string activation = "gelu";    ///< relu | gelu | gelu_tanh | silu | swiglu
   std::int64_t ffn_width = 0;         ///< 0: four times the model's width
   bool bias = true;                   ///< of the linear maps and the layer norms
-  double dropout = 0.0;               ///< of each sublayer's output, in training
-  double ffn_dropout = 0.0;           ///< of the feed-forward's hidden vectors, in training
-  std::string norm_bias = "same";     ///< of the layer norms: same (as bias) | yes | no
+  double dropout = 0.0;               ///< on each sublayer's output, in training
+  double ffn_dropout = 0.0;           ///< on the feed-forward network's hidden vectors, in training
+  std::string norm_bias = "same";     ///< bias of the layer norms: same (as bias) | yes | no
   bool ffn = true;                    ///< is there a feed-forward sublayer?
-  bool parallel = false;              ///< do attention and feed-forward read the same, and is their sum added?
-  WordOrNumber residual_scale{"", 1}; ///< of what is added to the residual stream: a number | rezero | layerscale
-  std::string connection = "sum";     ///< sum | highway: what a residual connection makes of x and f(x)
-  double gate_bias = -2.0;            ///< that the gates of highway connections start with
+  bool parallel = false;              ///< do attention and feed-forward have the same input, and is their sum added?
+  WordOrNumber residual_scale{"", 1}; ///< scale of what is added to the residual stream: a number | rezero | layerscale
+  std::string connection = "sum";     ///< sum | highway: how a residual connection combines x and f(x)
+  double gate_bias = -2.0;            ///< initial bias of the gates of highway connections
 };
 
-/// What an option of same | yes | no comes to, where it is as `otherwise` if it says same.
+/// The value of an option of same | yes | no; "same" gives `otherwise`.
 bool yes(const std::string& word, bool otherwise);
 
 /// [recurrent]
 struct RecurrentOptions {
   std::string cell = "gru";
-  std::int64_t layers = 1;   ///< of the encoder and of the decoder each
-  bool bidirectional = true; ///< the encoder reads both ways, each with half of the width
-  double dropout = 0.0;      ///< of each layer's states, in training
+  std::int64_t layers = 1;   ///< number of layers in the encoder and in the decoder
+  bool bidirectional = true; ///< the encoder reads in both directions, each with half of the width
+  double dropout = 0.0;      ///< on each layer's states, in training
   std::string attention = "bahdanau";
-  bool input_feeding = true;    ///< luong: the attentional vector goes into the next step
+  bool input_feeding = true;    ///< luong: the attentional vector is an input of the next step
   std::string reach = "global"; ///< global | local_m | local_p
-  std::int64_t window = 10;     ///< D: so many source positions on each side, where the reach is local
+  std::int64_t window = 10;     ///< D: number of source positions on each side, for local reach
 };
 
 const OptionTable<RecurrentOptions>& recurrent_option_table();
@@ -80,11 +82,11 @@ const OptionTable<AttentionOptions>& attention_option_table();
 const OptionTable<PositionOptions>& position_option_table();
 const OptionTable<BlockOptions>& block_option_table();
 
-/// Everything one block of a model needs to know; `[[block.override]]` makes these differ between blocks.
+/// All options of one block of a model. `[[block.override]]` makes them differ between blocks.
 struct LayerChoice {
   AttentionOptions attention;
-  OptionValues score_options;      ///< of table [attention.SCORE]
-  OptionValues normalizer_options; ///< of table [attention.NORMALIZER]
+  OptionValues score_options;      ///< table [attention.SCORE]
+  OptionValues normalizer_options; ///< table [attention.NORMALIZER]
   BlockOptions block;
 
   LayerChoice();
@@ -94,10 +96,11 @@ struct LayerChoice {
   LayerChoice& operator=(LayerChoice&&) noexcept;
   ~LayerChoice();
 
-  /// What cross attention is made with: cross_score and cross_normalizer in the places of score and normalizer. One
-  /// that is another than self attention's has its own options' defaults.
+  /// The choice for cross attention: cross_score and cross_normalizer replace score and normalizer. If one differs from
+  /// self attention's, its own options have their defaults.
   LayerChoice for_cross_attention() const;
-  /// The same without score_mod, mask_mod and their parameters: for attention in which query and key have no distance.
+  /// The same choice without score_mod, mask_mod and their parameters, for attention in which query and key have no
+  /// distance.
   LayerChoice without_formulas() const;
 };
 

@@ -1,12 +1,12 @@
-// The affine map.
+// The linear layer y = x W^T + b, optionally with an activation.
 #pragma once
 
 #include "layers/module.hpp"
 
 namespace heed::HEED_REAL {
 
-/// y = x W^T + b: x [..., in], W [out, in] (named `weight`), b [out] (named `bias`), y [..., out]. Both start as the
-/// scope says of linear maps; `fans` are W's own unless it holds several matrices, one after the other.
+/// y = x W^T + b: x [..., in], W [out, in] (named `weight`), b [out] (named `bias`), y [..., out]. Both start by the
+/// scope's rule for linear maps. `fans` differ from W's shape only if W stacks several matrices.
 struct Linear {
   ParameterId weight, bias;
   bool biased;
@@ -18,7 +18,7 @@ struct Linear {
       : weight(scope.weight("weight", {out, in}, fans, decay)), biased(with_bias) {
     if (biased) bias = scope.bias("bias", out, in);
   }
-  /// With biases that all start with a number of the layer's own.
+  /// All biases start by `bias_start`.
   Linear(const Scope& scope, std::int64_t in, std::int64_t out, const Init& bias_start)
       : weight(scope.weight("weight", {out, in})), bias(scope.plain("bias", {out}, bias_start)), biased(true) {}
 

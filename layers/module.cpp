@@ -76,7 +76,8 @@ Tensor Pass::dropout(const Tensor& x, double probability) {
 }
 
 Pass::DropoutPlace Pass::next_dropout(const Shape& shape) {
-  // Every place has 2^40 numbers of its own; within them, an element's number counts from the whole batch's first row.
+  // Each dropout site has 2^40 random numbers. Within a site, elements are numbered from the first row of the whole
+  // batch.
   const std::uint64_t site = state_.dropout_sites++ << 40;
   const RandomKey key{state_.options.seed, Stream::dropout, static_cast<std::uint64_t>(state_.options.step)};
   const auto number = [&](std::int64_t i) { return static_cast<std::uint64_t>(i); };

@@ -1,4 +1,5 @@
-// What every layer is made of: parameters by name, and the pass in which it is called.
+// The base of every layer: Scope (names and adds parameters), Pass (one forward pass) and Observer (reads values in a
+// pass).
 //
 // A layer is a plain struct. Its constructor takes a Scope, which names and adds its parameters; its call operator
 // takes a Pass and tensors.
@@ -17,14 +18,14 @@
 
 namespace heed::HEED_REAL {
 
-/// What a stack of layers reads: the task's input, or, in the decoder of an encoder-decoder, the outputs.
+/// What a stack of layers reads: the task's input, or, in the decoder of an encoder-decoder, the task's output.
 enum class Reads { input, outputs };
 
-/// Where in a model a layer stands: a prefix for the names of its parameters, how weights start, and what is read
-/// there.
+/// A layer's place in a model: the prefix of its parameters' names, the rules for initial values, and what the stack
+/// reads.
 class Scope {
 public:
-  /// `weight_init` is what weight matrices start with where the layer does not say otherwise.
+  /// `weight_init` initialises weight matrices unless the layer chooses another distribution.
   Scope(Parameters& parameters, const Init& weight_init, std::string prefix = "")
       : Scope(parameters, InitRules(weight_init), std::move(prefix)) {}
   Scope(Parameters& parameters, const InitRules& rules, std::string prefix = "")
@@ -34,33 +35,32 @@ public:
   Scope& operator=(const Scope&);
   ~Scope();
 
-  /// The scope of a part: "blocks" / "0" / "attention" names "blocks.0.attention.".
+  /// The scope of a part: "blocks" / "0" / "attention" gives the prefix "blocks.0.attention.".
   Scope operator/(const std::string& part) const;
-  /// The same place with another start for linear maps.
+  /// The same place with another rule for the initial values of linear maps.
   Scope starting_with(const InitRule& start) const;
-  /// Likewise, unless the configuration has chosen one for all linear maps.
+  /// Likewise, unless the configuration has chosen a rule for all linear maps.
   Scope starting_by_itself_with(const InitRule& start) const {
     return rules_.linear_is_chosen ? *this : starting_with(start);
   }
-  /// The place of the map to the logits.
+  /// The scope of the linear map to the logits.
   Scope of_head() const {
     Scope out = starting_with(rules_.head);
     out.of_head_ = true;
     return out;
   }
-  /// The same place with the parameters of another, where a layer of the same kind has been made: they are used once
-  /// more, and none is added. What is made here throws heed::Failed for a parameter that isn't there, or is of another
+  /// The same place, but layers made here reuse the parameters that a layer of the same kind has added in `other`. No
+  /// parameter is added. Adding a parameter here throws heed::Failed if it does not exist in `other` or has a different
   /// shape.
   Scope sharing(const Scope& other) const;
-  /// The same place in a stack that reads the outputs.
+  /// The same place in a stack that reads the task's output.
   Scope reading_outputs() const {
     Scope out = *this;
     out.reads_ = Reads::outputs;
     return out;
   }
 
-  /// The weights of a linear map: [out, in]; for `fans` that its shape does not show, with these. Weight decay pulls
-  /// them towards 0.
+  /// The weights of a linear map, [out, in]. Pass `fans` if they cannot be read from the shape. Weight decay applies.
   ParameterId weight(const std::string& name, const Shape& shape) const {
     return weight(name, shape, Fans{.in = shape[-1], .out = shape[-2]});
   }
@@ -68,33 +68,33 @@ public:
                      WeightDecay decay = WeightDecay::yes) const {
     return add(name, shape, rules_.linear.weight(fans), decay, is_map(shape));
   }
-  /// The same with a start of its own.
+  /// The same with initial values of the layer's own.
   ParameterId weight(const std::string& name, const Shape& shape, const Init& init) const {
     return add(name, shape, init, WeightDecay::yes, is_map(shape));
   }
-  /// A linear map's biases: [out].
+  /// The biases of a linear map, [out].
   ParameterId bias(const std::string& name, std::int64_t out, std::int64_t fan_in) const {
     return plain(name, {out}, rules_.linear.bias(fan_in));
   }
-  /// Vectors of tokens, and those of positions: [..., count, width]. Weight decay pulls them, too.
+  /// Vectors of tokens, or of positions: [..., count, width]. Weight decay applies.
   ParameterId embedding(const std::string& name, const Shape& shape) const {
     return add(name, shape, rules_.embedding.weight({.in = shape[-1], .out = shape[-2]}), WeightDecay::yes);
   }
   ParameterId position(const std::string& name, const Shape& shape) const {
     return add(name, shape, rules_.position.weight({.in = shape[-1], .out = shape[-2]}), WeightDecay::yes);
   }
-  /// A parameter that weight decay leaves alone: a bias, a gain, a temperature, a vector that weighs features one by
-  /// one; of all heads together, too.
+  /// A parameter without weight decay: a bias, a gain, a temperature, or a vector with one weight per feature, also for
+  /// all heads together.
   ParameterId plain(const std::string& name, const Shape& shape, const Init& init) const {
     return add(name, shape, init, WeightDecay::no);
   }
-  /// Says which maps stand in a linear map's weights, by their rows.
+  /// Declares the matrices that are stacked in a linear map's weights, by their numbers of rows.
   void set_parts(ParameterId weight, std::vector<std::int64_t> rows) const {
     parameters_->set_parts(weight, std::move(rows));
   }
   bool qkv_as_one() const { return rules_.qkv_as_one; }
 
-  /// "blocks.0.attention"; empty for the whole model.
+  /// The layer's name, for example "blocks.0.attention"; empty for the whole model.
   std::string name() const { return prefix_.substr(0, prefix_.empty() ? 0 : prefix_.size() - 1); }
   Reads reads() const { return reads_; }
 
@@ -109,66 +109,67 @@ private:
   std::string prefix_;
   Reads reads_ = Reads::input;
   bool of_head_ = false;
-  std::optional<std::string> shared_prefix_{}; // in the place of the prefix's first part
-  std::size_t own_length_ = 0;                 // of that part
+  std::optional<std::string> shared_prefix_{}; // replaces the first `own_length_` characters of the prefix
+  std::size_t own_length_ = 0;                 // length of the replaced prefix
 };
 
-/// Which attention it is, for those who look on.
+/// Identifies an attention layer for observers.
 struct AttentionPlace {
   enum class Kind {
-    self,    ///< of what the stack reads to itself
-    cross,   ///< of a decoder to what its encoder read
-    pooling, ///< of a query of its own to what the stack reads
+    self,    ///< from the stack's input to itself
+    cross,   ///< from a decoder to the encoder output
+    pooling, ///< from a learned query to the stack's input
   };
-  std::string module; ///< the layer that it is: "blocks.0.attention"
+  std::string module; ///< the layer's name: "blocks.0.attention"
   Kind kind = Kind::self;
-  Reads reads = Reads::input; ///< the stack
+  Reads reads = Reads::input; ///< what the stack reads
 };
 
-/// Whoever looks into a pass, or takes something out of it. Modules are named by their scopes; one that is called
-/// several times within a pass tells each time.
+/// The interface of observers, which read values during a pass or change them. Modules are identified by the names of
+/// their scopes. A module that is called several times in a pass reports each call.
 class Observer {
 public:
   virtual ~Observer() = default;
-  /// Are attention weights wanted? They are only there where somebody wants them: streaming kernels never hold them.
+  /// Are attention weights wanted? They are only computed on request, because streaming kernels never store them.
   virtual bool wants_weights() const { return false; }
-  /// What an attention's values are summed with, before dropout: [B, H, Tq, Tk].
+  /// The weights of an attention, before dropout: [B, H, Tq, Tk].
   virtual void weights(const AttentionPlace& attention, const Tensor& weights);
-  /// Are scores wanted? They are computed once more for who wants them.
+  /// Are scores wanted? They are computed a second time for the observer.
   virtual bool wants_scores() const { return false; }
-  /// What an attention's normaliser is given: [B, H, queries, keys], -infinity where a query does not attend to a key.
-  /// It may come in parts: some queries of one entry [1, H, some queries, keys], and no keys that none of these sees.
+  /// The input of an attention's normaliser: [B, H, queries, keys], -infinity where a query does not attend to a key.
+  /// It may come in parts: some queries of one batch entry, [1, H, some queries, keys], without the last keys if none
+  /// of these queries sees them.
   virtual void scores(const AttentionPlace& attention, const Tensor& scores);
-  /// What an attention's heads give: [B, H, Tq, Dv]. Without recording, the numbers may be changed.
+  /// The output of an attention's heads: [B, H, Tq, Dv]. If the tape does not record, the observer may change the
+  /// values.
   virtual void heads(const AttentionPlace& attention, const Tensor& heads);
-  /// What a module gives.
+  /// The output of a module.
   virtual void output(std::string_view module, const Tensor& output);
-  /// What a Transformer's block gives, which `output` is told, too: [B, T, width].
+  /// The output of a Transformer block, [B, T, width]. `output` is called for it, too.
   virtual void block(std::string_view module, const Tensor& output);
 };
 
-/// One forward pass over some rows of a batch: what layers need beside tensors.
+/// One forward pass over some rows of a batch: access to parameters, tape, dropout and observer.
 class Pass {
 public:
   struct Options {
-    bool training = false;  ///< dropout acts, gradients are wanted
-    std::uint64_t seed = 0; ///< with the step, decides dropout
+    bool training = false;  ///< dropout is active, gradients are computed
+    std::uint64_t seed = 0; ///< determines dropout, together with the step
     std::int64_t step = 0;
-    std::int64_t first_row = 0; ///< of this pass within the batch, so that shards see the same randomness
-    std::span<const std::int64_t>
-        rows{};                   ///< for decoding: the number of each row; empty: `first_row` and those after it
-    Observer* observer = nullptr; ///< who looks on; null: nobody
+    std::int64_t first_row = 0; ///< index of the pass's first row in the batch, so that shards have the same randomness
+    std::span<const std::int64_t> rows{}; ///< for decoding: index of each row; empty: `first_row` and the following
+    Observer* observer = nullptr;         ///< null: none
   };
 
-  /// `gradients` has the layout of `parameters`, and may be null where none are wanted.
+  /// `gradients` has the layout of `parameters`; null if no gradients are wanted.
   Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& options);
 
-  /// Some queries of one batch entry, and the first keys, of attention's whole [B, H, queries, keys].
+  /// A part of an attention [B, H, queries, keys]: some queries of one batch entry, with the first keys.
   struct Part {
     std::int64_t entry, first_query, some_queries, some_keys, queries, keys;
   };
-  /// What it takes to make a part of the pass, in the backward pass once more. The pass need not live until then;
-  /// parameters must.
+  /// The data from which a part of the pass can be computed again in the backward pass. The pass may have ended by
+  /// then, but the parameters must still live.
   struct State {
     Tape* tape;
     Parameters* parameters;
@@ -178,36 +179,37 @@ public:
     std::uint64_t dropout_sites;
   };
   const State& state() const { return state_; }
-  /// Goes on from that state with a part of attention. What is random there is what it would be in the whole; nobody
-  /// looks on.
+  /// A pass over one part of attention, starting from that state. Its random numbers are the same as in the whole. It
+  /// has no observer.
   Pass(const State& state, const Part& part);
-  /// The parts of the pass went this far: what is random from here on is not what was random in them.
+  /// Sets the dropout counter to the value that the parts have reached, so that later dropout differs from theirs.
   void go_on_after(std::uint64_t dropout_sites) { state_.dropout_sites = dropout_sites; }
 
   Tape& tape() const { return *state_.tape; }
   bool training() const { return state_.options.training; }
 
-  /// The leaf of a parameter; the same one throughout the pass.
+  /// The leaf of a parameter. All calls in a pass return the same one.
   Tensor operator()(ParameterId id);
 
-  /// Dropout of x, whose first axis is the batch's rows; x itself where it does not act.
+  /// Dropout of x, whose first axis is the batch's rows. Returns x itself if dropout is inactive.
   Tensor dropout(const Tensor& x, double probability);
-  /// The randomness of another place in the pass, for numbers [rows of the batch, ...]. Where the pass is over a part
-  /// of attention, they must be of its queries and keys, [1, H, some queries, some keys]; heed::Failed otherwise.
+  /// The random key of the pass's next dropout site, for values of shape [rows of the batch, ...]. In a pass over a
+  /// part of attention, the shape must be that of its queries and keys, [1, H, some queries, some keys]; otherwise
+  /// throws heed::Failed.
   struct DropoutPlace {
     RandomKey key;
     Numbering numbers;
   };
   DropoutPlace next_dropout(const Shape& shape);
 
-  /// Sets the gradients to zero of all parameters that the backward pass did not reach.
+  /// Sets the gradients of all parameters that the backward pass did not reach to zero.
   void finish_gradients();
 
-  /// Does anybody look on?
+  /// Is there an observer?
   bool observed() const { return state_.options.observer; }
-  /// For layers: does anybody want attention weights?
+  /// For layers: does the observer want attention weights?
   bool wants_weights() const { return state_.options.observer && state_.options.observer->wants_weights(); }
-  /// For layers: what they give to those who look on. Nothing happens where nobody does.
+  /// For layers: pass their outputs to the observer. Without an observer they do nothing.
   void show_weights(const AttentionPlace& attention, const Tensor& weights) const {
     if (wants_weights()) state_.options.observer->weights(attention, weights);
   }
@@ -225,7 +227,7 @@ public:
     show(module, output);
     if (state_.options.observer) state_.options.observer->block(module, output);
   }
-  /// The output of the module that the parameter is of; returns it.
+  /// Reports the output of the module that owns the parameter, and returns the output.
   const Tensor& show(ParameterId id, const Tensor& output) const {
     if (state_.options.observer) show((*state_.parameters)[id].module, output);
     return output;

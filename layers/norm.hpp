@@ -1,4 +1,4 @@
-// Normalisation of each position's vector.
+// Layer norm and RMS norm over each position's vector.
 #pragma once
 
 #include "layers/module.hpp"
@@ -7,13 +7,13 @@
 
 namespace heed::HEED_REAL {
 
-/// `layer`: (x - mean) / sqrt(variance + 1e-5) gain (+ bias); `rms`: x / sqrt(mean(x^2) + 1e-5) gain; over the last
-/// axis. The gain starts at one, the bias at zero. rms has no bias, whatever `with_bias` says.
+/// `layer`: (x - mean) / sqrt(variance + 1e-5) * gain (+ bias); `rms`: x / sqrt(mean(x^2) + 1e-5) * gain; both over the
+/// last axis. The gain starts at one, the bias at zero. rms never has a bias, whatever `with_bias` says.
 struct Norm {
   ParameterId gain, bias;
   bool rms, biased;
 
-  /// kind: "layer" or "rms", as [block] norm_kind has it.
+  /// kind: "layer" or "rms", the words of [block] norm_kind.
   Norm(const Scope& scope, std::string_view kind, std::int64_t width, bool with_bias)
       : gain(scope.plain("weight", {width}, Init::constant(1))), rms(kind == "rms"), biased(with_bias && !rms) {
     if (biased) bias = scope.plain("bias", {width}, Init::zeros());

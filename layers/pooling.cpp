@@ -8,7 +8,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// The mean of which of n vectors; null for what no mean gives.
+// The range of a sequence's n vectors whose mean is taken; null for a method that is not a mean.
 struct Kind {
   const char* word;
   std::int64_t (*begin)(std::int64_t n);
@@ -56,7 +56,7 @@ Tensor Pooling::operator()(Pass& pass, const Tensor& x, const std::int32_t* leng
   return context_ ? by_context(pass, x, lengths) : mean_of_range(x, lengths);
 }
 
-// A product with a row of weights for each sequence.
+// Computed as a product with a row of weights for each sequence.
 Tensor Pooling::mean_of_range(const Tensor& x, const std::int32_t* lengths) const {
   const std::int64_t rows = x.shape[0], length = x.shape[1];
   const Tensor share = x.tape->zeros({rows, 1, length});
@@ -70,7 +70,7 @@ Tensor Pooling::mean_of_range(const Tensor& x, const std::int32_t* lengths) cons
 
 Tensor Pooling::by_context(Pass& pass, const Tensor& x, const std::int32_t* lengths) const {
   const Tensor keys = tanh(context_->keys(pass, x));
-  const Tensor query = add(pass.tape().zeros({x.shape[0], 1, 1}), pass(context_->query)); // the same for every row
+  const Tensor query = add(pass.tape().zeros({x.shape[0], 1, 1}), pass(context_->query)); // the same for all rows
   const Tensor y = context_->attend(pass, {.queries = query, .values = x, .keys = keys, .mask = {.lengths = lengths}});
   return reshape(y, {x.shape[0], x.shape[2]});
 }

@@ -1,4 +1,4 @@
-// One vector for a whole sequence.
+// Pooling: turns a sequence of vectors into one vector, by mean, first, last or attention with a learned query.
 #pragma once
 
 #include "layers/attention/attention.hpp"
@@ -9,22 +9,23 @@
 
 namespace heed::HEED_REAL {
 
-/// The words for ways to pool: mean, first, last, context.
+/// The names of the pooling methods: mean, first, last, context.
 std::vector<std::string> pooling_words();
 
-/// x [B, T, width] to [B, width], padding aside:
+/// x [B, T, width] to [B, width], ignoring padding:
 ///   mean, first, last:  of the vectors x_t
 ///   context:            sum_t w_t x_t, w = normaliser(s(u, k_1), s(u, k_2), ...), k_t = tanh(W x_t + b), where u is a
-///                       learned vector, the same for all sequences, that asks what matters (Yang et al. 2016,
-///                       "Hierarchical Attention Networks for Document Classification"), by any score and normaliser
+///                       learned query, the same for all sequences (Yang et al. 2016, "Hierarchical Attention Networks
+///                       for Document Classification"); any score and normaliser can be used
 class Pooling {
 public:
   struct Shape {
     std::int64_t width = 0;
-    std::int64_t longest = 0; ///< sequence; 0: not known
+    std::int64_t longest = 0; ///< upper bound on the sequence length; 0: unknown
   };
 
-  /// A context's parameters are named `query` (u), `keys` (W, b) and `score`. Throws heed::Failed for an unknown word.
+  /// The parameters of `context` are named `query` (u), `keys` (W, b) and `score`. Throws heed::Failed for an unknown
+  /// word.
   Pooling(const Scope& scope, const std::string& word, const LayerChoice& choice, const Shape& shape);
 
   /// lengths: [B]; null: no padding.

@@ -1,4 +1,4 @@
-// The families of interchangeable layers, for whoever lists them: configurations, `heed variants`, tests.
+// Lists the families of interchangeable layers, for configurations, `heed variants` and tests.
 #pragma once
 
 #include "options/variant.hpp"
@@ -7,8 +7,8 @@
 
 namespace heed {
 
-/// attention.score, attention.normalizer, position.kind, recurrent.cell and recurrent.attention, each with its variants'
-/// info records.
+/// attention.score, attention.normalizer, position.kind, recurrent.cell and recurrent.attention, each with the info
+/// records of its variants.
 std::vector<VariantFamily> layer_variant_families();
 
 } // namespace heed

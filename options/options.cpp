@@ -31,7 +31,7 @@ namespace detail {
 
 namespace {
 
-/// Does something with the member at a place: `use(T&)`.
+/// Calls `use(T&)` with the member at an address.
 template <class Use> auto with_member(OptionType type, auto* at, const Use& use) {
   const auto as = [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_const_v<std::remove_pointer_t<decltype(at)>>) return use(*static_cast<const T*>(at));

@@ -1,8 +1,8 @@
-// Options: how a module or an experiment declares what can be configured.
+// Options: how a module or an experiment declares its configurable values.
 //
-// A struct of plain members and one table that names each of them is all there is to write: parsing,
-// validation, printing, `heed options` and the JSON Schema come from the table. A member that the
-// table forgets does not compile (see option_table).
+// An options struct has plain members, and one table names each member. Parsing, validation, printing, `heed options`
+// and the JSON Schema are all derived from the table. The code does not compile if the table omits a member (see
+// option_table).
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@
 
 namespace heed {
 
-/// The value of an option that is a word or a number, such as `scale = "sqrt"` or `scale = 0.125`.
+/// The value of an option that takes a word or a number, such as `scale = "sqrt"` or `scale = 0.125`.
 struct WordOrNumber {
-  std::string word; ///< empty where it is a number
+  std::string word; ///< empty for a number
   double number = 0.0;
   bool operator==(const WordOrNumber&) const = default;
 };
 
-/// What a configuration file can hold for one option. (Its own members, like Option's, are compiled in options.cpp, and
-/// not in each file that names options.)
+/// A value of one option in a configuration file. (Its special members, like Option's, are defined in options.cpp, so
+/// that they are not compiled again in each file that uses options.)
 struct Value : std::variant<bool, std::int64_t, double, std::string, WordOrNumber, std::vector<std::int64_t>,
                             std::vector<double>, std::vector<std::string>> {
   using variant::variant;
@@ -41,23 +41,24 @@ struct Value : std::variant<bool, std::int64_t, double, std::string, WordOrNumbe
 
 enum class OptionType { boolean, integer, real, text, word_or_number, integers, reals, texts };
 
-/// One option: everything that anyone wants to know of it except its current value.
+/// The description of one option: everything except its current value.
 struct Option {
   std::string name;    ///< the key within its table: "temperature"
   std::string meaning; ///< one sentence
   OptionType type = OptionType::text;
   Value default_value;
-  std::string unit;                       ///< "tokens", "steps", ...; empty where there is none
+  std::string unit;                       ///< "tokens", "steps", ...; empty if there is none
   std::optional<double> minimum, maximum; ///< of the value, or of each entry of a list
   bool minimum_excluded = false, maximum_excluded = false;
-  std::vector<std::string> words; ///< the words a text may be; empty: any text
-  std::string variants_of;        ///< another choice ("attention.score"), whose variants are words here, too
-  std::string default_meaning;    ///< where the default stands for something: "0: the head width"
-  std::string formula_like;       ///< where the text is a formula: an example of one. A number is a formula, too
-  bool of_tables = false;         ///< a table for each entry, whose names are the user's; as a whole it is not set
-  bool changes_results = true;    ///< false: not part of a run's identity (threads, report, ...)
-  /// Of an option that came later than the runs before it: the value with which everything is as it was without the
-  /// option. While it has that value, it is no part of a run's identity.
+  std::vector<std::string> words; ///< the allowed words of a text; empty: any text
+  /// key of another choice ("attention.score"); the names of its variants are allowed words, too
+  std::string variants_of;
+  std::string default_meaning; ///< meaning of a special default: "0: the head width"
+  std::string formula_like;    ///< for a formula: an example of one. A number is a formula, too
+  bool of_tables = false;      ///< has one table per entry, named by the user; it can't be set as a whole
+  bool changes_results = true; ///< false: not part of a run's ID (threads, report, ...)
+  /// For an option added later: the value with which results are the same as before the option existed. An option with
+  /// this value is not part of a run's ID.
   std::optional<Value> neutral{};
 
   Option();
@@ -69,10 +70,10 @@ struct Option {
   ~Option();
 };
 
-/// Values by option name, as a configuration gives them for one table. Only known names, of the right types.
+/// The values of one configuration table, by option name. They contain only known names and values of the right types.
 using OptionValues = std::map<std::string, Value>;
 
-/// The values without those that are their option's `neutral`: what an identity is made of.
+/// The values that enter a run's ID: all except those that equal their option's `neutral`.
 OptionValues without_neutral(const std::vector<Option>& options, OptionValues values);
 
 template <class T> struct option_type_of;
@@ -90,7 +91,7 @@ void set_text(std::string& to, std::string_view text);
 void set_words(Option& option, std::initializer_list<std::string_view> words);
 } // namespace detail
 
-/// An option bound to a member of the struct that holds its value; the chained calls state the rest.
+/// An option bound to the struct member that holds its value. The chained calls set its other properties.
 template <class Owner, class Member> struct BoundOption {
   Option option;
   Member Owner::*member;
@@ -101,14 +102,22 @@ template <class Owner, class Member> struct BoundOption {
   BoundOption&& above(double v) && { option.minimum = v; option.minimum_excluded = true; return std::move(*this); }
   BoundOption&& below(double v) && { option.maximum = v; option.maximum_excluded = true; return std::move(*this); }
   BoundOption&& unit(std::string_view u) && { detail::set_text(option.unit, u); return std::move(*this); }
-  BoundOption&& one_of(std::initializer_list<std::string_view> w) && { detail::set_words(option, w); return std::move(*this); }
+  BoundOption&& one_of(std::initializer_list<std::string_view> w) && {
+    detail::set_words(option, w); return std::move(*this);
+  }
   BoundOption&& one_of(const std::vector<std::string>& w) && { option.words = w; return std::move(*this); }
-  BoundOption&& or_variant_of(std::string_view key) && { detail::set_text(option.variants_of, key); return std::move(*this); }
-  BoundOption&& default_means(std::string_view m) && { detail::set_text(option.default_meaning, m); return std::move(*this); }
-  BoundOption&& formula_like(std::string_view f) && { detail::set_text(option.formula_like, f); return std::move(*this); }
+  BoundOption&& or_variant_of(std::string_view key) && {
+    detail::set_text(option.variants_of, key); return std::move(*this);
+  }
+  BoundOption&& default_means(std::string_view m) && {
+    detail::set_text(option.default_meaning, m); return std::move(*this);
+  }
+  BoundOption&& formula_like(std::string_view f) && {
+    detail::set_text(option.formula_like, f); return std::move(*this);
+  }
   BoundOption&& made_of_tables() && { option.of_tables = true; return std::move(*this); }
   BoundOption&& without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
-  /// This option came later: with the value `v`, which must be its default, nothing changes. See Option::neutral.
+  /// For an option added later: `v`, which must be the default, leaves results unchanged. See Option::neutral.
   BoundOption&& neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }
   // clang-format on
 };
@@ -119,14 +128,15 @@ BoundOption<Owner, Member> option(std::string_view name, Member Owner::*member, 
 }
 
 namespace detail {
-/// The options of a struct, and where its members stand in it: what a table does whatever the struct.
+/// The options of a struct and the offsets of its members: the part of a table that does not depend on the struct's
+/// type.
 class MemberTable {
 public:
-  /// In the order in which they are shown.
+  /// The options in the order of display.
   const std::vector<Option>& options() const { return options_; }
 
 protected:
-  /// An option for the `member` of `owner`, whose value is the default. The member is of the option's type.
+  /// Adds an option for the `member` of `owner`, whose value is the default. The member must have the option's type.
   void add(Option&& option, const void* owner, const void* member);
   void read(void* owner, const OptionValues& values) const;
   void read_all(void* owner, const std::vector<Value>& values) const;
@@ -135,21 +145,21 @@ protected:
 
 private:
   std::vector<Option> options_;
-  std::vector<std::ptrdiff_t> places_; // bytes from the struct's begin
+  std::vector<std::ptrdiff_t> places_; // byte offsets from the beginning of the struct
 };
 } // namespace detail
 
 /// The options of one struct.
 template <class Owner> class OptionTable : public detail::MemberTable {
 public:
-  /// The struct with the given values over its defaults. The values must be of this table (`std::bad_variant_access`
-  /// otherwise: the configuration has checked them before).
+  /// Returns the struct with its defaults, overwritten by the given values. The values must belong to this table
+  /// (otherwise `std::bad_variant_access`; configurations are checked before).
   Owner read(const OptionValues& values) const {
     Owner owner{};
     MemberTable::read(&owner, values);
     return owner;
   }
-  /// The same with a value for each option, in their order.
+  /// The same with one value for each option, in the order of `options`.
   Owner read_all(const std::vector<Value>& values) const {
     Owner owner{};
     MemberTable::read_all(&owner, values);
@@ -175,7 +185,8 @@ template <class T, class... Members> consteval std::size_t member_count(Members.
 }
 } // namespace detail
 
-/// The table of a struct's options. Each member must be named: `option_table<T>(option("name", &T::name, "..."), ...)`.
+/// Makes the table of a struct's options. Each member must be named: `option_table<T>(option("name", &T::name, "..."),
+/// ...)`.
 template <class Owner, class... Members> OptionTable<Owner> option_table(BoundOption<Owner, Members>&&... bound) {
   static_assert(sizeof...(Members) == detail::member_count<Owner>(),
                 "every member of an options struct needs its entry in the option table, and no other");

@@ -1,9 +1,10 @@
-"""Holds the C++ sources to .clang-format. Exit status: 0 where nothing is to be mended, 1 where something is.
+"""Holds the C++ sources to .clang-format, and their comments and names to plain words (prose.py). Exit status: 0 if
+nothing is to be mended, 1 if something is.
 
 Usage: style.py CLANG_FORMAT [FILE ...]     all sources, where none is named
 
-Versions of clang-format differ in what they make of the same settings. So another than Debian 12's checks nothing, and
-says so.
+Versions of clang-format format the same settings differently. So only Debian 12's version checks the format; another
+says that it does not.
 """
 
 import concurrent.futures
@@ -12,6 +13,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import prose
 
 VERSION = "14"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -34,13 +37,26 @@ def first_places(program, files):
     return {file: line for file, line in reversed(places)}
 
 
+def plain_words(files):
+    """Whether prose.py finds nothing; prints what it finds."""
+    found = [f"{os.path.relpath(file)}:{line}: {what}" for file in files
+             for line, what in prose.findings(os.path.relpath(file, ROOT),
+                                              pathlib.Path(file).read_text(encoding="utf-8"))]
+    for line in found:
+        print(line)
+    if found:
+        print(f"{len(found)} lines to be put in plain words (tests/prose.py says which words, and why)")
+    return not found
+
+
 def main(program, *named):
+    files = list(named) or sources()
+    plain = plain_words(files)
     stated = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
     version = re.search(r"version (\d+)", stated).group(1)
     if version != VERSION:
         print(f"skipped: this is clang-format {version}, which formats otherwise than {VERSION}, which counts")
-        return 0
-    files = list(named) or sources()
+        return 0 if plain else 1
     cores = len(os.sched_getaffinity(0))
     parts = [files[i::cores] for i in range(cores) if files[i::cores]]
     with concurrent.futures.ThreadPoolExecutor(cores) as pool:
@@ -53,7 +69,7 @@ def main(program, *named):
         print("  clang-format -i " + " ".join(sorted(map(os.path.relpath, wrong))))
         return 1
     print(f"{len(files)} files are formatted")
-    return 0
+    return 0 if plain else 1
 
 
 if __name__ == "__main__":

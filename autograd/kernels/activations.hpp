@@ -1,4 +1,5 @@
-// Activation functions with their derivatives, which share the dearest part of the work.
+// Activation functions (ReLU, GELU, SiLU, tanh, logistic) as SIMD code. Each activation computes its value and its
+// derivative together, because the two share the most expensive terms.
 #pragma once
 
 #include "autograd/kernels/exponential.hpp"
@@ -11,14 +12,15 @@ struct ValueAndSlope {
 
 inline Simd logistic(const Simd& x) { return Real{1} / (Real{1} + exponential(-x)); }
 
-/// tanh(x) = 2 logistic(2 x) - 1, whose error is a rounding of 1, not of its own size; in double xsimd's.
+/// tanh(x) = 2 logistic(2 x) - 1. The absolute error is about the rounding error of 1, so small results have a larger
+/// relative error. In double precision, xsimd's tanh.
 inline Simd tanh_of(const Simd& x) {
   if constexpr (std::is_same_v<Real, double>) return xsimd::tanh(x);
   else return xsimd::fms(Simd(Real{2}), logistic(x + x), Simd(Real{1}));
 }
 
 inline ValueAndSlope relu_at(const Simd& x) {
-  // Written so that a NaN stays one.
+  // This form keeps a NaN input a NaN.
   const auto off = x <= Simd(Real{0});
   return {xsimd::select(off, Simd(Real{0}), x), xsimd::select(off, Simd(Real{0}), Simd(Real{1}))};
 }

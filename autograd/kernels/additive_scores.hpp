@@ -1,4 +1,4 @@
-// Scores of the pairwise form and their gradients, tile by tile.
+// Scores of additive attention, s_ij = sum_d w_d tanh(q_id + k_jd), and their gradients, computed tile by tile.
 #pragma once
 
 #include "autograd/kernels/gemm.hpp"
@@ -8,25 +8,29 @@
 
 namespace heed::HEED_REAL::pairwise {
 
-// tanh(q + k) = 1 - 2 r with r = 1 / (1 + x) and x = exp(2q) exp(2k): products of exponentials that were taken once for
-// each query and each key. The 1 adds the same to every score of a row, which a softmax does not see; and since the
-// rows of ds then sum to zero, no gradient sees it either. Others must add the sum of w. r is as good as zero where x is
-// above exp(limit), and no product of four 1 + x overflows below that.
+// tanh(q + k) = 1 - 2 r with r = 1 / (1 + x) and x = exp(2q) exp(2k). The two exponentials are computed once for each
+// query and once for each key. The 1 adds the same constant, the sum of w, to every score of a row. A softmax ignores a
+// constant, and the rows of ds sum to zero under a softmax, so no gradient needs the constant either. Other normalisers
+// must add the sum of w. Where x is above exp(limit), r is practically zero. Below exp(limit), no product of four
+// factors 1 + x overflows.
 inline constexpr bool single = std::is_same_v<Real, float>;
 inline constexpr Real limit = single ? 21 : 36;
-inline constexpr Real greatest = single ? 86 : 700;  // what exp still takes, either way
-inline constexpr int group = 4;                      // queries, and dimensions, that are worked on together
+// largest |argument| for which exp neither overflows nor underflows
+inline constexpr Real greatest = single ? 86 : 700;
+inline constexpr int group = 4;                      // number of queries, and of dimensions, processed together
 inline constexpr std::int64_t pair_tile = 2 * lanes; // keys whose r stay in the cache between scores and gradients
 
-// How x is formed without overflow: as a product; as a product that is cut off; or, for the pairs of a query or a key
-// whose factor alone would overflow, as the exponential of the sum. Each pair comes out the same in all ranges in which
-// it can, so what a query gets does not depend on keys that it does not see, bit for bit.
+// The three ways to form x without overflow: `product` multiplies the factors; `cut_product` also clips the product;
+// `mixed` computes the exponential of the sum for pairs with a query or key factor that would overflow by itself. A
+// pair has the same bits in every range that can represent it. The result of a query therefore does not depend on keys
+// that the query does not see.
 enum class Range { product, cut_product, mixed };
-inline constexpr Real out_of_range = -1; // in place of a factor
+inline constexpr Real out_of_range = -1; // stored in place of a factor that would overflow
 
 inline Simd inverse(const Simd& x) {
   if constexpr (single) {
-    const Simd r = xsimd::reciprocal(x); // 11 bits or more; each of Newton's steps doubles them
+    // accurate to 11 bits or more; each Newton step doubles the number of correct bits
+    const Simd r = xsimd::reciprocal(x);
     const Simd once = r * xsimd::fnma(x, r, Simd(Real{2}));
     return sizeof(Real) * lanes == 64 ? once : once * xsimd::fnma(x, once, Simd(Real{2}));
   } else {
@@ -34,16 +38,16 @@ inline Simd inverse(const Simd& x) {
   }
 }
 
-// One head's queries and keys, ready for `odds`.
+// The exponential factors of one head's queries and keys, as `one_and_odds` reads them.
 struct Factors {
   Range range;
-  Real *q, *q_twice;                       // [Tq, D]: exp(2q), and, in the mixed range, 2q
-  const Real *k_columns, *k_columns_twice; // [D, k_row]: exp(2k), and 2k likewise
+  Real *q, *q_twice;                       // [Tq, D]: exp(2q), and 2q in the mixed range
+  const Real *k_columns, *k_columns_twice; // [D, k_row]: exp(2k), and 2k in the mixed range
   std::int64_t width, k_row;
 };
 
-// 1 + x of the query's entry at q_at with a vector of keys at k_at, whose factors are k. The first operand of min is
-// the bound, since the second one's NaN is kept.
+// 1 + x for the query entry at q_at and a vector of keys at k_at, whose factors are k. The bound is the first operand
+// of min because min keeps a NaN of the second operand.
 template <Range range> Simd one_and_odds(const Factors& f, std::int64_t q_at, const Simd& k, std::int64_t k_at) {
   const Simd q(f.q[q_at]), one(Real{1}), zero(Real{0});
   const Simd product = xsimd::fma(q, k, one);
@@ -61,21 +65,21 @@ inline void fill_exponentials(const Real* from, Real* to, std::int64_t n) {
   });
 }
 
-// Keys are padded to whole tiles, so that every tile can be read and added to; to an odd number of them, so that the
-// columns of one key don't all fall into the same few sets of the cache.
+// Number of keys after padding. Keys are padded to whole tiles, so that every tile can be read and written in full. The
+// number of tiles is odd, so that the columns of one key do not all map to the same few cache sets.
 inline std::int64_t padded_keys(std::int64_t keys) { return ((keys + pair_tile - 1) / pair_tile | 1) * pair_tile; }
 
-// Largest magnitude and largest entry of each dimension of 2 x.
+// The largest magnitude and the largest entry of each dimension of 2 x.
 inline void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Real* magnitude, Real* high) {
   for (std::int64_t t = 0; t < rows; ++t)
     for (std::int64_t d = 0; d < width; ++d) {
       const Real v = 2 * x.p[t * x.row + d * x.column], size = std::abs(v);
-      magnitude[d] = t == 0 || !(size <= magnitude[d]) ? size : magnitude[d]; // a NaN stays
+      magnitude[d] = t == 0 || !(size <= magnitude[d]) ? size : magnitude[d]; // keeps a NaN
       high[d] = t == 0 ? v : std::max(high[d], v);
     }
 }
 
-// What `prepare` works in, of one head at a time.
+// Buffers of `prepare` for one head at a time.
 struct FactorsRoom {
   Factors factors;
   Real *q, *k, *bounds; // [Tq, D] and [k_row, D], free once the factors are filled; [4, D]
@@ -87,7 +91,7 @@ struct FactorsRoom {
         bounds(scratch.take<Real>(4 * e.width)), k_columns(packed ? nullptr : scratch.take<Real>(e.width * k_row)),
         packed_(packed), scratch_(scratch) {}
 
-  // What only the mixed range needs, and few heads ever do.
+  // Allocates the buffers of the mixed range. Few heads need them.
   void hold_sums(const Extents& e) {
     if (factors.q_twice) return;
     factors.q_twice = scratch_.take<Real>(e.queries * e.width);
@@ -99,7 +103,7 @@ private:
   Tape::Scratch& scratch_;
 };
 
-// One head's part of a PackedMemory.
+// The part of a PackedMemory that belongs to one head.
 struct PackedKeys {
   const Real *twice = nullptr, *exponentials = nullptr, *bounds = nullptr;
 
@@ -112,7 +116,7 @@ struct PackedKeys {
   }
 };
 
-// Chooses the range, and fills the factors; those of keys that are packed are there.
+// Chooses the range and fills the factors. Packed keys already have their factors.
 inline void prepare(const Scattered& q, const Scattered& k, const Extents& e, FactorsRoom& room,
                     const PackedKeys& packed) {
   Factors& f = room.factors;
@@ -144,8 +148,8 @@ inline void prepare(const Scattered& q, const Scattered& k, const Extents& e, Fa
   f.k_columns_twice = k_columns_twice;
 }
 
-// -2 sum_d w_d r of up to `group` queries with the columns of a tile. Four dimensions share one division:
-// a/A + b/B = (a B + b A) / (A B), twice.
+// Computes -2 sum_d w_d r for up to `group` queries and the columns of a tile. Four dimensions share one division: a/A
+// + b/B = (a B + b A) / (A B), applied twice.
 template <Range range>
 void scores_of_rows(const Factors& f, const Real* w, std::int64_t i, std::int64_t rows, std::int64_t j0,
                     const Columns& c, Real* tile, std::int64_t row) {
@@ -182,14 +186,14 @@ struct AdditiveScores {
   }
 };
 
-// What gradients of one head's scores are added up in.
+// Buffers that accumulate the gradients of one head's scores.
 struct AdditiveGradients {
   const Factors& f;
   const Real* w;
-  Real* r;          // [D, group, pair_tile]: of the pairs under way
-  Real* dq_lanes;   // [row_block, D, lanes]: sum over keys of ds r (1 - r), lane by lane
-  Real* dk_columns; // [D, k_row]: sum over queries of the same
-  Real* dk_whole;   // [D, k_row], where a single query's are added with their factor at once; null: they are not
+  Real* r;          // [D, group, pair_tile]: r of the current pairs
+  Real* dq_lanes;   // [row_block, D, lanes]: sum over keys of ds r (1 - r), one partial sum per lane
+  Real* dk_columns; // [D, k_row]: sum over queries of ds r (1 - r)
+  Real* dk_whole;   // [D, k_row]: a single query's key gradients are added here, factor included; null: use dk_columns
   Real* dw_lanes;   // [D, lanes]: sum over pairs of ds r
 
   AdditiveGradients(Tape::Scratch& scratch, const FactorsRoom& room, const Extents& e)
@@ -204,13 +208,13 @@ struct AdditiveGradients {
     std::fill_n(dw_lanes, f.width * lanes, Real{0});
   }
   void begin_rows(std::int64_t rows) const { std::fill_n(dq_lanes, rows * f.width * lanes, Real{0}); }
-  // The gradients of the block's queries, row by row of [rows, D].
+  // Computes the gradients of the block's queries: dq [rows, D].
   void end_rows(std::int64_t rows, Real* dq) const {
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t d = 0; d < f.width; ++d)
         dq[r * f.width + d] = 4 * w[d] * lane_sum(load(dq_lanes + (r * f.width + d) * lanes));
   }
-  // The keys' gradients, in the end.
+  // Multiplies the keys' gradients by their factor. Called once, at the end.
   void finish_keys(std::int64_t keys) const {
     for (std::int64_t d = 0; d < f.width; ++d) {
       Real* column = dk_columns + d * f.k_row;
@@ -219,7 +223,8 @@ struct AdditiveGradients {
   }
 };
 
-// Keeps r of some queries with the tile of keys from j0 on, and gives the scores, pair_tile apart.
+// Stores r for some queries and the tile of keys that starts at j0. Writes the scores to s; rows of s are pair_tile
+// apart.
 template <Range range>
 void keep_r(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
   Simd sum[group][2];
@@ -242,7 +247,7 @@ void keep_r(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::
     for (int half = 0; half < 2; ++half) (sum[g][half] * Real{-2}).store_aligned(s + g * pair_tile + half * lanes);
 }
 
-// Adds what ds of some queries with one tile of keys gives to dq, dk and dw.
+// Adds the contribution of ds, for some queries and one tile of keys, to dq, dk and dw.
 inline void add_gradients(const AdditiveGradients& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0,
                           const Real* ds) {
   for (std::int64_t d = 0; d < a.f.width; ++d) {
@@ -262,7 +267,7 @@ inline void add_gradients(const AdditiveGradients& a, std::int64_t row_in_block,
       k1 += g1;
       w += u0 + u1;
     }
-    if (a.dk_whole) { // the product is rounded before it is added, as it is where it is stored between
+    if (a.dk_whole) { // round the product before the addition, as the path that stores it in dk_columns does
       const Simd factor(4 * a.w[d]);
       k0 = there0 + xsimd::fma(k0, factor, zero);
       k1 = there1 + xsimd::fma(k1, factor, zero);
@@ -273,7 +278,7 @@ inline void add_gradients(const AdditiveGradients& a, std::int64_t row_in_block,
   }
 }
 
-// A gradient's rows, for a product to write or add to.
+// A gradient's rows as a matrix that a product can write or add to.
 inline Matrix matrix_of(const GradRows& to, std::int64_t rows, std::int64_t columns) {
   return {to.p, rows, columns, to.row, to.column};
 }
@@ -281,15 +286,16 @@ inline Matrix matrix_of(const Scattered& x, std::int64_t rows, std::int64_t colu
   return {const_cast<Real*>(x.p), rows, columns, x.row, x.column};
 }
 
-// An operand as one finds it, or projected by a matrix for each head, [H, columns of x, D].
+// An operand that is used unchanged, or projected by one matrix per head: [H, columns of x, D].
 struct Projected {
-  Tensor x, matrix; // no matrix: x itself
+  Tensor x, matrix; // without a matrix, the operand is x itself
   std::int64_t rows, width;
 
   Matrix of_head(std::int64_t h) const {
     return {matrix.data + h * matrix.stride[0], matrix.shape[1], width, matrix.stride[1], 1};
   }
-  // Head `head` of x, as head h of queries has it; `room` has [rows, D] for what is projected.
+  // Head `head` of x, projected by the matrix of query head h if there is one. `room` [rows, D] receives the
+  // projection.
   Scattered head(std::int64_t b, std::int64_t head, std::int64_t h, Real* room) const {
     const Scattered own = head_of(x, x.data, b, head);
     if (!matrix.tape) return own;
@@ -299,8 +305,9 @@ struct Projected {
   double operations() const {
     return matrix.tape ? 2.0 * static_cast<double>(x.shape[0] * matrix.shape[0] * rows * x.shape[3] * width) : 0;
   }
-  // What the projections' gradient, [rows, D], gives to the head of x at `dx` and to the matrix. The matrix's is stored
-  // for the first entry of the batch, and added to for the others.
+  // Backward pass of the projection: from the projection's gradient [rows, D], computes the gradient of x's head (into
+  // `dx`) and of the matrix (into `dm`). The first sequence of the batch overwrites the matrix gradient if it must be
+  // overwritten; all others add to it.
   void put(const Matrix& gradient, const GradRows& dx, const GradTarget& dm, std::int64_t b, std::int64_t head,
            std::int64_t h) const {
     if (dx.p) gemm(gradient, of_head(h).transposed(), matrix_of(dx, rows, x.shape[3]), 1, dx.overwrite ? 0 : 1);
@@ -312,7 +319,7 @@ struct Projected {
   }
 };
 
-// A pairwise attention's operands, with rows without gaps where products read them.
+// The operands of additive attention. Operands that products read have contiguous rows.
 struct Operands {
   AdditiveForm form;
   Extents e;
@@ -354,23 +361,23 @@ struct Operands {
     return any;
   }
   double operations_anew() const { return queries.operations() + keys.operations(); }
-  // The projections of a pass over the heads, where these are only counted: see CountingOnly.
+  // Counts the projections of one pass over the heads, while CountingOnly is active.
   void count_projections() const {
     if (counting_only()) count_operations(operations_anew());
   }
   const Real* weights(std::int64_t h) const { return form.weights.data + h * e.width; }
-  // A score is an addition, a tanh, a multiplication and an addition for each dimension.
+  // A score costs an addition, a tanh, a multiplication and an addition for each dimension.
   double operations(const Mask& mask) const {
     return seen_pairs(e, mask) * static_cast<double>(4 * e.width + 2 * e.value_width);
   }
 };
 
-// Where one pass's gradients go, and what one head's are put there from.
+// The gradient targets of one pass over all heads, and the code that writes one head's gradients to them.
 struct Gradients {
   GradTarget dq, dk, dw, dwq, dwk;
-  bool by_columns; // dk is that of packed keys
-  bool at_once;    // and has been added by one query's backward pass itself
-  Real* dk_rows;   // [Tk, whole_vectors(D)], where nothing is projected
+  bool by_columns; // dk is the gradient of packed keys
+  bool at_once;    // the backward pass of a single query has already added to dk
+  Real* dk_rows;   // [Tk, whole_vectors(D)], used only without projections
 
   Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const GradTarget& of_q, const GradTarget& of_k,
             bool packed = false, bool one_query = false)
@@ -388,12 +395,13 @@ struct Gradients {
     count_operations(products(dq, dwq) * x.queries.operations() + products(dk, dwk) * x.keys.operations());
   }
 
-  // Where the keys' gradients of a head are to be added at once; null: in the end, by `put`.
+  // Where the key gradients of a head are added at once; null if `put` writes them at the end.
   Real* columns_of_one_query(const Operands& x, std::int64_t b, std::int64_t h) const {
     return at_once ? dk.p + (b * x.e.key_heads + h / x.e.sharing()) * x.e.width * x.k_row : nullptr;
   }
 
-  // dq_rows [Tq, D]; `shared`: what each of the weights' gradients has beside its own.
+  // Writes one head's gradients. dq_rows [Tq, D]; `shared` is a term that is added to the gradient of each weight of
+  // the head.
   void put(const Operands& x, const AdditiveGradients& a, Real* dq_rows, std::int64_t b, std::int64_t h,
            Real shared) const {
     const Extents& e = x.e;

@@ -13,17 +13,18 @@ namespace heed {
 
 namespace {
 
-// Kernels that OpenBLAS falls back to for a CPU it does not know, or that leave most of a newer one unused.
+// Is OpenBLAS's choice `core` far too slow for this CPU? True for the cores that OpenBLAS falls back to for an unknown
+// CPU, and for AVX2 code on a CPU with AVX-512.
 bool far_below(std::string_view core, bool avx512) {
   for (std::string_view slow : {"Prescott", "Core2", "Nehalem", "Sandybridge", "Generic", "Barcelona"})
     if (core == slow) return true;
   return avx512 && core == "Haswell";
 }
 
-// It stays loaded.
+// Loads OpenBLAS. The library is never unloaded.
 Blas load() {
   constexpr const char* file = "libopenblas.so.0";
-  // Else it makes threads as soon as it is loaded, which wait for ever where their memory can't be had.
+  // With its default, OpenBLAS starts threads as soon as it is loaded; if they get no memory, they wait for ever.
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
   void* const library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (!library) throw Failed(fmt::format("[gemm] OpenBLAS can't be loaded ({}); install it anew", dlerror()));
@@ -37,7 +38,7 @@ Blas load() {
   find(blas.set_num_threads, "openblas_set_num_threads");
   find(blas.get_corename, "openblas_get_corename");
   find(blas.get_config, "openblas_get_config");
-  // Every OpenBLAS has them that chooses its kernels at run time (DYNAMIC_ARCH).
+  // An OpenBLAS build that chooses its instruction set at run time (DYNAMIC_ARCH) has these two functions.
   find(blas.dynamic_init, "gotoblas_dynamic_init", false);
   find(blas.dynamic_quit, "gotoblas_dynamic_quit", false);
   return blas;

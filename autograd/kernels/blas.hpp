@@ -1,12 +1,13 @@
-// OpenBLAS's functions. The library is loaded when the first is asked for: most processes multiply by the engine's own
-// products or not at all, and loading it takes a third of what it costs to start one.
+// The OpenBLAS functions that the engine calls. OpenBLAS is loaded on first use: most processes use the engine's own
+// products or no products at all, and loading OpenBLAS takes a third of a process's start-up time.
 #pragma once
 
 #include <cblas.h>
 
 namespace heed {
 
-/// Null are those that not every OpenBLAS has: whose kernels are chosen when it is built.
+/// Pointers to OpenBLAS functions. A pointer is null if the installed OpenBLAS lacks the function, as builds for one
+/// fixed instruction set do.
 struct Blas {
   decltype(&cblas_sgemm) sgemm = nullptr;
   decltype(&cblas_dgemm) dgemm = nullptr;
@@ -20,7 +21,7 @@ struct Blas {
   decltype(&cblas_dgemm) gemm(double) const { return dgemm; }
 };
 
-/// Ready, as prepare_blas() (gemm.hpp) makes it. Throws heed::Failed where it can't be loaded.
+/// OpenBLAS, loaded and configured by prepare_blas() (gemm.hpp). Throws heed::Failed if the library cannot be loaded.
 const Blas& blas();
 
 } // namespace heed

@@ -1,4 +1,4 @@
-// Copies between arrays with gaps.
+// Copies, and copies that add, between strided arrays.
 #pragma once
 
 #include "autograd/kernels/simd.hpp"
@@ -7,7 +7,8 @@
 
 namespace heed::HEED_REAL {
 
-/// to <- from, or to <- to + from, over arrays of one shape. Nothing while operations are only counted.
+/// to <- from if `overwrite`, otherwise to <- to + from. Both arrays have the same shape. Does nothing while
+/// CountingOnly is active.
 inline void copy_strided(const Shape& extent, Real* to, const Shape& to_stride, const Real* from,
                          const Shape& from_stride, bool overwrite) {
   if (counting_only()) return;

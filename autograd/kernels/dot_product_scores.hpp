@@ -1,4 +1,4 @@
-// Scores of the inner-product form, tile by tile.
+// Scores of dot-product attention, s_ij = factor q_i . k_j, computed tile by tile.
 #pragma once
 
 #include "autograd/kernels/few_rows_product.hpp"
@@ -9,30 +9,31 @@
 
 namespace heed::HEED_REAL {
 
-/// The extents of an inner form's attention, whose queries and keys have one width.
+/// The extents of dot-product attention. Throws if queries and keys differ in width.
 inline Extents inner_extents(const Op& op, const Tensor& q, const Tensor& k, const Tensor& v) {
   const Extents e = attention_extents(op, q, k, v);
   op.check(k.shape[3] == e.width, "q and k must have one width: q is {}, k is {}", q.shape.text(), k.shape.text());
   return e;
 }
 
-/// Keys, padded to whole tiles.
+/// The number of keys, rounded up to whole tiles.
 constexpr std::int64_t whole_tiles(std::int64_t keys) { return (keys + key_tile - 1) / key_tile * key_tile; }
 
-/// Rows times a factor, turned tile by tile: [tiles, width, key_tile], with zeros behind the last row. Columns of all
-/// rows at once would lie so far apart that they meet in a few sets of the caches.
+/// Rows times a factor, transposed tile by tile: [tiles, width, key_tile], padded with zeros after the last row.
+/// Transposing all rows at once would put the elements of a column so far apart that they map to few cache sets.
 inline void pack_tiles(const Scattered& x, std::int64_t rows, std::int64_t width, Real factor, Real* to) {
   for (std::int64_t j = 0; j < rows; j += key_tile)
     pack_columns(x.from(j), std::min(key_tile, rows - j), width, factor, to + j * width, key_tile);
 }
 
-/// Can score_row be had of such keys? Not without fused multiply-add, where a rest of keys would be rounded otherwise.
+/// Can score_row process these keys? Without fused multiply-add it cannot, because it would round the last keys
+/// differently.
 inline bool score_row_takes(const Scattered& k, std::int64_t width) {
   return own_product && k.column == 1 && width % detail::square == 0;
 }
 
-/// A single query's scores with n keys as they stand, which saves their packing: squares of keys are turned in
-/// registers, and the bits are those of the packed product.
+/// A single query's scores with n keys, without packing the keys: squares of keys are transposed in registers. The
+/// result is bit-identical to the packed product.
 inline void score_row(const Scattered& q, const Scattered& k, std::int64_t width, Real factor, Real* to,
                       std::int64_t n) {
   using detail::Square, detail::square, detail::unrolled;
@@ -60,10 +61,10 @@ inline void score_row(const Scattered& q, const Scattered& k, std::int64_t width
   }
 }
 
-/// Scores of some queries with the keys of a tile's columns, as a product.
+/// Computes the scores of some queries with the keys in the columns of a tile, as a matrix product.
 struct DotProductScores {
   Scattered q;
-  const Real* k_tiles; // the keys times the factor; null: a single query meets them as they stand
+  const Real* k_tiles; // the keys times the factor; null: a single query reads the unpacked keys `k`
   std::int64_t width;
   Scattered k{};
   std::int64_t keys = 0;

@@ -1,4 +1,4 @@
-// Which elements dropout keeps: one rule for the operation and for kernels that drop out by themselves.
+// The dropout mask: one function for the dropout operation and for kernels that apply dropout themselves.
 #pragma once
 
 #include "autograd/kernels/random_blocks.hpp"
@@ -7,7 +7,7 @@
 
 namespace heed::HEED_REAL {
 
-/// Factors of elements first .. first + n - 1: 0 with the given probability, 1 / (1 - probability) otherwise.
+/// Dropout factors of elements first .. first + n - 1: 0 with the given probability, otherwise 1 / (1 - probability).
 inline void dropout_factors(double probability, const RandomKey& key, std::uint64_t first, std::int64_t n,
                             Real* factors) {
   const auto limit = static_cast<std::uint32_t>(probability * 0x1p32);

@@ -1,4 +1,4 @@
-// The exponential function, and the normal distribution that is made of it, fast enough for the innermost loops.
+// The exponential function, and the normal distribution's CDF and density, vectorised for innermost loops.
 #pragma once
 
 #include "autograd/kernels/simd.hpp"
@@ -11,15 +11,15 @@ namespace heed::HEED_REAL {
 
 namespace detail {
 
-/// x = n ln 2 + r with |r| <= ln 2 / 2, and exp(r) by a polynomial fitted to it (relative error 1.9e-9). Adding
-/// 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, from where a shift makes it the exponent of
-/// 2^n. The result is exp(r) 2^n / 2^`less`.
+/// x = n ln 2 + r with |r| <= ln 2 / 2. A polynomial fitted to exp(r) has a relative error of 1.9e-9. Adding 1.5 * 2^23
+/// rounds to an integer and leaves the integer in the lowest bits; a shift then turns it into the exponent of 2^n. The
+/// result is exp(r) 2^n / 2^`less`.
 template <int less> inline Simd unbounded_exponential(const Simd& x) {
   using Whole = xsimd::batch<std::int32_t>;
   constexpr float rounding = 12582912.F;
   const Simd shifted = xsimd::fma(x, Simd(std::numbers::log2e_v<float>), Simd(rounding));
   const Simd n = shifted - rounding;
-  // ln 2 in two parts, of which the first has few digits, so that n times it is exact.
+  // ln 2 is split in two parts. The first part has few digits, so that n times it is exact.
   const Simd r = xsimd::fnma(n, Simd(-2.12194440e-4F), xsimd::fnma(n, Simd(0.693359375F), x));
   Simd p(0.0013836831F);
   for (const float c : {0.008374824F, 0.041668226F, 0.1666642F, 0.49999992F, 1.F, 1.F}) p = xsimd::fma(p, r, Simd(c));
@@ -30,21 +30,22 @@ inline constexpr float lowest_exponent = -86.64339F;
 
 } // namespace detail
 
-/// exp(x), in float within 2 units in the last place; 0 where that would be below 2^-125. Infinities and NaN come
-/// out as they should. In double it is xsimd's.
+/// exp(x). In float the error is at most 2 units in the last place, and results below 2^-125 become 0. Infinities and
+/// NaN are handled correctly. In double, xsimd's exp.
 inline Simd exponential(const Simd& x) {
   if constexpr (std::is_same_v<Real, double>) {
     return xsimd::exp(x);
   } else {
     constexpr float highest = 88.72283F;
-    // 2^n in two factors, since 2^128 is not a float although exp(88.7) is.
+    // 2^n is applied as two factors: 2^128 overflows a float, although exp(88.7) does not.
     const Simd y = detail::unbounded_exponential<1>(x) * 2.F;
     return xsimd::select(x < Simd(detail::lowest_exponent), Simd(0.F),
                          xsimd::select(x > Simd(highest), Simd(std::numeric_limits<float>::infinity()), y));
   }
 }
 
-/// The same for x below 88, or NaN, with the same bits: what a softmax needs.
+/// exp(x) for x below 88 or NaN, as a softmax needs it: `exponential` without the check for overflow, with the same
+/// bits.
 inline Simd bounded_exponential(const Simd& x) {
   if constexpr (std::is_same_v<Real, double>) {
     return xsimd::exp(x);
@@ -58,8 +59,8 @@ struct Normal {
   Simd cdf, density;
 };
 
-/// In float, with z = |x| / sqrt(2): Phi(-|x|) = erfc(z) / 2 and erfc(z) = exp(-z^2) q(1 / (1 + 0.4 z)), where the
-/// polynomial q was fitted to exp(z^2) erfc(z) for z up to 9.4, beyond which the float is 0 (relative error 1e-7).
+/// In float, with z = |x| / sqrt(2): Phi(-|x|) = erfc(z) / 2 and erfc(z) = exp(-z^2) q(1 / (1 + 0.4 z)). The polynomial
+/// q was fitted to exp(z^2) erfc(z) for z up to 9.4 (relative error 1e-7). For larger z the float result is 0.
 inline Normal normal_distribution(const Simd& x) {
   constexpr Real peak = Real(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2),
                  half = std::numbers::sqrt2_v<Real> / 2;

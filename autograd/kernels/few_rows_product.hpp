@@ -1,4 +1,5 @@
-// Products of few rows with a matrix that is met once, such as a token's with the weights: nothing is packed.
+// Matrix products with at most 4 left rows and a matrix that is used only once, such as one token times a weight.
+// Nothing is packed.
 #pragma once
 
 #include "autograd/kernels/gemm.hpp"
@@ -11,13 +12,13 @@
 
 namespace heed::HEED_REAL {
 
-/// As many rows as this product is the faster one for.
+/// The largest number of rows for which this product is faster than the packed one.
 inline constexpr std::int64_t few_rows = 4;
 
 namespace detail {
 
-/// x y + z, rounded once. xsimd's vectors of this size have no fused operation, though every CPU that has larger ones
-/// with it has it for these.
+/// x y + z, rounded once. xsimd has no fused operation for vectors of this size, but every CPU with fused operations on
+/// larger vectors also has them for this size.
 template <class Vector> inline Vector fused(const Vector& x, const Vector& y, const Vector& z) {
 #if defined(__FMA__)
   if constexpr (sizeof(typename Vector::value_type) == 4) return Vector(_mm_fmadd_ps(x, y, z));
@@ -27,8 +28,9 @@ template <class Vector> inline Vector fused(const Vector& x, const Vector& y, co
 #endif
 }
 
-/// c [Rows, Squares of columns] = start + a b, where b's columns lie next to each other in memory, `column` apart. Each
-/// square of b is turned in registers. Sums are taken in the order of a packed product, so that the bits are the same.
+/// c [Rows, Squares * square] = start + a b. The elements of each column of b are contiguous, and the columns are
+/// `column` apart. Each square of b is transposed in registers. The order of summation is that of a packed product, so
+/// the results are bit-identical.
 template <int Rows, int Squares>
 inline void few_rows_block(const Scattered& a, const Real* b, std::int64_t column, const Matrix& c, std::int64_t j,
                            std::int64_t depth, Start start, const Real* start_row) {
@@ -91,10 +93,10 @@ inline void few_rows_product_of(const Matrix& a, const Matrix& b, const Matrix& 
 
 } // namespace detail
 
-/// Does few_rows_product take these? b's rows have a stride of 1, as have those of a transposed matrix of weights.
+/// Can few_rows_product compute this product? b must have a row stride of 1, as a transposed weight matrix has.
 inline bool of_few_rows(const Matrix& b, const Matrix& c) { return c.rows <= few_rows && b.row_stride == 1; }
 
-/// c = start + a b: see packed_product, whose bits it gives.
+/// c = start + a b, bit-identical to packed_product.
 inline void few_rows_product(const Matrix& a, const Matrix& b, const Matrix& c, Start start, const Real* start_row,
                              const Finish* finish) {
   detail::few_rows_product_of<few_rows>(a, b, c, start, start_row);

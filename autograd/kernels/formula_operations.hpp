@@ -1,5 +1,5 @@
-// The operations of formulas: a row for each, in which its value and its gradients stand together. What a formula means
-// pair by pair is said once more, in plain loops, by `evaluate` (layers/attention/formula/), which tests hold these to.
+// The operations of score formulas: one struct for each, with its value and its gradients as SIMD code. Tests compare
+// them with `evaluate` (layers/attention/formula/), which computes a formula pair by pair in plain loops.
 #pragma once
 
 #include "autograd/formula_program.hpp"
@@ -13,8 +13,9 @@ inline Simd zero() { return Simd(Real{0}); }
 inline Simd one() { return Simd(Real{1}); }
 inline Simd truth(const xsimd::batch_bool<Real>& t) { return xsimd::select(t, one(), zero()); }
 
-// Of one operand: value(a); by_a(d, a, y) is the gradient by a, where d is that by the value. a() and y() are the
-// operand and the value, computed only where they are asked for. Without by_a, nothing has a gradient through it.
+// Operations of one operand. value(a) is the result. by_a(d, a, y) is the gradient with respect to a, where d is the
+// gradient with respect to the result. a() and y() return the operand and the result and compute them only when called.
+// An operation without by_a passes no gradient on.
 
 struct Negative {
   static Simd value(S a) { return -a; }
@@ -76,7 +77,7 @@ struct Negation {
   static Simd value(S a) { return one() - a; }
 };
 
-// Of two: value(a, b); by_a(d, a, b, y) and by_b.
+// Operations of two operands: value(a, b), and the gradients by_a(d, a, b, y) and by_b(d, a, b, y).
 
 struct Add {
   static Simd value(S a, S b) { return a + b; }
@@ -140,7 +141,8 @@ struct Disjunction {
   static Simd value(S a, S b) { return xsimd::max(a, b); }
 };
 
-/// Calls `use` with the operation's row; not at all where it has none (sources, choices and places of lists).
+/// Calls `use` with the operation's struct. Does nothing for operations without one (sources, selections and list
+/// positions).
 template <class Use> void with_row(FormulaOp op, Use&& use) {
   switch (op) {
     case FormulaOp::negative: return use(Negative{});
@@ -174,13 +176,13 @@ template <class Use> void with_row(FormulaOp op, Use&& use) {
   }
 }
 
-/// Is the row of one operand?
+/// Does the operation take one operand?
 template <class Row> constexpr bool is_unary = requires(S a) { Row::value(a); };
-/// Stands for an operand or a value that is computed where it is asked for.
+/// Models an operand or result that is computed only when called.
 struct Lazy {
   Simd operator()() const;
 };
-/// Has the row gradients?
+/// Does the operation have gradients?
 template <class Row> constexpr bool has_gradients = requires(S d, Lazy x) { Row::by_a(d, x, x); }
 || requires(S d, Lazy x) { Row::by_a(d, x, x, x); };
 

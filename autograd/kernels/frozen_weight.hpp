@@ -1,4 +1,4 @@
-// Weights that meet the rows of many passes and stay as they are (Tape::FrozenWeights).
+// Weights that many forward passes multiply by and that do not change between them, packed once (Tape::FrozenWeights).
 #pragma once
 
 #include "autograd/kernels/gemm.hpp"
@@ -6,7 +6,7 @@
 
 namespace heed::HEED_REAL {
 
-/// w [out, in], packed for products x w^T.
+/// A weight w [out, in], packed for products x w^T.
 struct FrozenWeight {
   const Real* data;
   Shape shape, stride; ///< of w
@@ -14,7 +14,7 @@ struct FrozenWeight {
   FrozenWeight* next;
 };
 
-/// w^T, packed. Null where w is not among the tape's fixed weights, where the tape records, and where BLAS multiplies.
+/// w^T, packed. Null if w is not one of the tape's frozen weights, if the tape records, or if BLAS does the products.
 const PackedMatrix* frozen_weight(const Tensor& w);
 
 } // namespace heed::HEED_REAL

@@ -14,7 +14,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// BLAS knows a matrix by its leading dimension; the other stride must be 1. Row-major: column_stride == 1.
+// A matrix as BLAS describes it: one stride is 1, the other is the leading dimension. Row-major if column_stride == 1.
 struct Operand {
   CBLAS_TRANSPOSE transpose;
   std::int64_t leading;
@@ -29,7 +29,8 @@ Operand operand(const Matrix& m, const char* which) {
   throw Failed(fmt::format("[gemm] {} has no stride of 1: strides {} and {}", which, m.row_stride, m.column_stride));
 }
 
-// Checks the extents and counts; false where there is nothing to multiply, or nothing wanted but the count.
+// Checks the extents and counts the operations. Returns false if there is nothing to multiply, or if CountingOnly is
+// active.
 template <class B> bool begin_product(const Matrix& a, const B& b, const Matrix& c) {
   if (a.columns != b.rows || c.rows != a.rows || c.columns != b.columns)
     throw Failed(fmt::format("[gemm] the extents do not fit: [{}, {}] by [{}, {}] into [{}, {}]", a.rows, a.columns,
@@ -42,7 +43,7 @@ template <class F> void each_row(const Matrix& c, F f) {
   for (std::int64_t i = 0; i < c.rows; ++i) f(c.p + i * c.row_stride);
 }
 
-// The engine's own product, by whichever way is faster: both give the same bits.
+// The engine's own product. It takes the faster of two implementations, which give the same bits.
 void own(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Start start, const Real* start_row = nullptr,
          const Finish* finish = nullptr) {
   if (alpha == 1 && of_few_rows(b, c)) few_rows_product(a, b, c, start, start_row, finish);

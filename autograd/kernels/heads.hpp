@@ -1,4 +1,5 @@
-// What the streaming attention kernels share: the problem's extents, packed copies of one head, masks on tiles.
+// Shared parts of the streaming attention kernels: the problem's extents, access to one head, masks on tiles, and the
+// online softmax.
 #pragma once
 
 #include "autograd/attention.hpp"
@@ -14,15 +15,16 @@
 
 namespace heed::HEED_REAL {
 
-/// Extents of one attention problem. `key_heads` divides `heads`; the head of keys and values that head h of queries
-/// attends to is h / sharing().
+/// Extents of one attention problem. `key_heads` divides `heads`. Query head h attends to key and value head h /
+/// sharing().
 struct Extents {
   std::int64_t batch, heads, queries, keys, width, value_width, key_heads;
 
   std::int64_t sharing() const { return heads / key_heads; }
 };
 
-/// Checks q [B, H, Tq, D], k [B, Hk, Tk, Dk] and v [B, Hk, Tk, Dv] against each other; D and Dk are not compared.
+/// Checks the shapes of q [B, H, Tq, D], k [B, Hk, Tk, Dk] and v [B, Hk, Tk, Dv] against each other. D and Dk may
+/// differ.
 inline Extents attention_extents(const Op& op, const Tensor& q, const Tensor& k, const Tensor& v) {
   op.check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v need four axes, they have {}, {} and {}",
            q.rank(), k.rank(), v.rank());
@@ -36,12 +38,12 @@ inline Extents attention_extents(const Op& op, const Tensor& q, const Tensor& k,
   return e;
 }
 
-/// The rows of one head in memory: element (t, d) stands at p[t row + d column].
+/// The rows of one head, as a view: element (t, d) is p[t row + d column].
 inline Scattered head_of(const Tensor& x, const Real* base, std::int64_t b, std::int64_t h) {
   return {base + b * x.stride[0] + h * x.stride[1], x.stride[2], x.stride[3]};
 }
 
-/// Rows of a gradient: stored, if nothing is there yet, or added to.
+/// Rows of a gradient. They are overwritten if `overwrite`, otherwise added to.
 struct GradRows {
   Real* p;
   std::int64_t row, column;
@@ -51,14 +53,15 @@ inline GradRows head_of(const Tensor& x, const GradTarget& d, std::int64_t b, st
   if (!d) return {};
   return {d.p + b * x.stride[0] + h * x.stride[1], x.stride[2], x.stride[3], d.overwrite};
 }
-/// Of the keys or values of head h of the queries: stored by the first of those that share them.
+/// The gradient rows of the keys or values of query head h. The first query head that shares them overwrites, the
+/// others add.
 inline GradRows key_head_of(const Tensor& x, const GradTarget& d, const Extents& e, std::int64_t b, std::int64_t h) {
   GradRows to = head_of(x, d, b, h / e.sharing());
   to.overwrite = to.overwrite && h % e.sharing() == 0;
   return to;
 }
 
-/// Puts rows of a padded array, times a factor, into a gradient from row t0 on.
+/// Writes rows of a padded array, times a factor, to a gradient, starting at its row t0.
 inline void put_rows(const Real* from, std::int64_t from_row, std::int64_t rows, std::int64_t width, Real factor,
                      const GradRows& to, std::int64_t t0 = 0) {
   for (std::int64_t t = 0; t < rows; ++t) {
@@ -78,8 +81,8 @@ inline Simd lane_numbers() {
   return Simd::load_aligned(numbers);
 }
 
-/// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1, whole vectors, have
-/// been computed: everything else there becomes `value`. What is seen of a prefix ends at column `head`.
+/// Applies the mask to one row of scores in the tile of keys that starts at j0. Columns c0 .. c1 - 1 (whole vectors)
+/// have been computed; each of them that the row may not see becomes `value`. The visible prefix ends at column `head`.
 inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_t c1, const Mask::Range& seen,
                         const std::uint8_t* allowed, Real value) {
   const std::int64_t begin = std::clamp(seen.begin - j0, c0, c1), end = std::clamp(seen.end - j0, begin, c1),
@@ -105,15 +108,16 @@ inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_
       if (!allowed[j0 + c]) row[c] = value;
 }
 
-/// Sets numbers from ... to - 1, whole vectors, to zero.
+/// Sets elements from .. to - 1 (whole vectors) to zero.
 inline void clear_vectors(Real* row, std::int64_t from, std::int64_t to) {
   for (std::int64_t c = from; c < to; c += lanes) Simd(Real{0}).store_aligned(row + c);
 }
 
-/// Queries that are worked on together, those of them whose products stay in registers, and keys of a tile.
+/// The number of queries in a block, the number of queries in a strip (a strip's products stay in registers), and the
+/// number of keys in a tile.
 inline constexpr std::int64_t row_block = 8 * block_rows, strip_rows = 2 * block_rows, key_tile = 128;
 
-/// One head of a streaming kernel's problem.
+/// One head of a streaming attention problem.
 struct HeadProblem {
   Extents e;
   StreamingOptions options;
@@ -121,19 +125,19 @@ struct HeadProblem {
 
   Mask::Range seen(std::int64_t i) const { return options.mask.range(b, i, e.keys); }
   const std::uint8_t* allowed(std::int64_t i) const { return options.mask.row(b, h, i, e.queries, e.keys); }
-  /// The number within [B, H, Tq, Tk] of query i and key j.
+  /// The row-major index of query i and key j within [B, H, Tq, Tk].
   std::int64_t number(std::int64_t i, std::int64_t j) const { return ((b * e.heads + h) * e.queries + i) * e.keys + j; }
-  /// Factors of dropout for query i with n keys from j on.
+  /// Dropout factors of query i for n keys, starting at key j.
   void dropout(std::int64_t i, std::int64_t j, std::int64_t n, Real* factors) const {
     dropout_factors(options.dropout, options.key, options.first + static_cast<std::uint64_t>(number(i, j)), n, factors);
   }
-  /// Numbers `row` apart from each other, those beyond the last key left out.
+  /// A tile of scores whose rows are `row` apart, without the keys after the last one.
   ScoreTile tile(std::int64_t i, std::int64_t queries, std::int64_t j, std::int64_t keys, std::int64_t row) const {
     return {b, h, i, queries, j, std::min(keys, e.keys - j), row};
   }
   bool changes_scores() const { return options.formula && options.formula->changes_scores(); }
-  /// Terms are added to scores, and the formula is applied, which also writes -inf where it hides a pair. Where `before`
-  /// is given, it gets what the formula was applied to.
+  /// Adds the bias to the scores, then applies the formula, which also writes -inf for each pair that it hides. If
+  /// `before` is given and the formula needs it, `before` receives the scores as they were before the formula.
   void finish_scores(const ScoreTile& tile, Real* scores, Real* before = nullptr) const {
     if (options.bias) options.bias->add(tile, scores);
     if (!options.formula) return;
@@ -143,15 +147,16 @@ struct HeadProblem {
     options.formula->apply(tile, scores);
     options.formula->hide(tile, scores, -std::numeric_limits<Real>::infinity());
   }
-  /// Makes of the gradients by finished scores those by unfinished ones, of what the formula was applied to.
+  /// Converts gradients with respect to finished scores into gradients with respect to raw scores. `before` holds the
+  /// scores to which the formula was applied.
   void pull_gradients(const ScoreTile& tile, const Real* before, Real* grad_scores) const {
     if (options.formula) options.formula->pull(tile, before, grad_scores);
     if (options.bias) options.bias->add_gradients(tile, grad_scores);
   }
 };
 
-/// Calls f(b, h, the head of keys and values) for every head of queries; those that share keys follow each other.
-/// For none where attention is only counted: see CountingOnly.
+/// Calls f(b, h, head of keys and values) for every query head. Query heads that share keys are consecutive. Calls f
+/// for no head while CountingOnly is active.
 template <class F> void each_head(const Extents& e, const StreamingOptions& options, F&& f) {
   if (counting_only()) return;
   for (std::int64_t b = 0; b < e.batch; ++b)
@@ -162,18 +167,18 @@ template <class F> void each_head(const Extents& e, const StreamingOptions& opti
     }
 }
 
-/// Is there anything beside the scores' form that wants a gradient?
+/// Does the bias or the formula need a gradient?
 inline bool further_gradients(const StreamingOptions& options) {
   return (options.bias && options.bias->requires_grad()) || (options.formula && options.formula->requires_grad());
 }
-/// Before the heads of a pass: what is done to scores.
+/// Prepares the bias and the formula for a pass over the heads.
 inline void begin(const StreamingOptions& options, Tape& tape, Tape::Scratch& scratch, bool for_backward) {
   if (options.bias && for_backward) options.bias->open(tape);
   if (options.formula) options.formula->begin(tape, scratch, for_backward);
 }
 
-/// What a block of queries sees: each row's range, and the keys from the first to the last of all together, between
-/// which may be some that no row sees.
+/// The mask of a block of queries: the range of each row, and the first and last key that any row sees. Some keys in
+/// between may be visible to no row.
 struct BlockView {
   std::int64_t i0, rows, first = 0, last = 0;
   Mask::Range seen[row_block];
@@ -194,7 +199,8 @@ struct BlockView {
   }
 };
 
-/// Columns c0 .. c1 - 1 of the tile of keys from j0 on, whole vectors, hold all that some rows of a block see there.
+/// Columns c0 .. c1 - 1 (whole vectors) of the tile of keys that starts at j0. They include every key of the tile that
+/// some row of a block sees.
 struct Columns {
   std::int64_t c0 = 0, c1 = 0;
   bool none() const { return c0 == c1; }
@@ -216,7 +222,7 @@ inline Columns columns_of(const Mask::Range* seen, std::int64_t rows, std::int64
   return {begin / lanes * lanes, std::min(whole_vectors(end), whole_vectors(keys - j0))};
 }
 
-/// The same for queries i .. i + rows - 1 of a strip, with what the formula hides.
+/// Like columns_of, for queries i .. i + rows - 1 of a strip, and without columns at either end that the formula hides.
 inline Columns seen_columns(const HeadProblem& head, const Mask::Range* seen, std::int64_t i, std::int64_t rows,
                             std::int64_t j0) {
   Columns c = columns_of(seen, rows, j0, head.e.keys);
@@ -227,14 +233,14 @@ inline Columns seen_columns(const HeadProblem& head, const Mask::Range* seen, st
   return c.c0 < c.c1 ? c : Columns{};
 }
 
-/// Softmax that sees a row piece by piece (Milakov and Gimelshein 2018, arXiv 1805.02867).
+/// Online softmax, which reads a row piece by piece (Milakov and Gimelshein 2018, arXiv 1805.02867).
 struct RunningSoftmax {
   static constexpr Real nothing = -std::numeric_limits<Real>::infinity();
   Real top = nothing;
-  Simd totals = Simd(Real{0}); ///< lane by lane, since only the sum of the whole row is asked for
+  Simd totals = Simd(Real{0}); ///< one partial sum per lane, because only the sum of the whole row is needed
 
-  /// Turns the scores row[c0 .. c1 - 1] into exp(score - top); what was weighted with earlier weights must be
-  /// multiplied with the result.
+  /// Replaces the scores row[c0 .. c1 - 1] by exp(score - top). Returns the factor by which the caller must multiply
+  /// results that used earlier weights.
   Real take(Real* row, const Columns& c) {
     Simd most(nothing);
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) most = xsimd::max(most, Simd::load_aligned(row + i));
@@ -251,7 +257,7 @@ struct RunningSoftmax {
         clear_vectors(row, c.c0, c.c1);
         return 1;
       }
-      top = std::numeric_limits<Real>::quiet_NaN(); // and so is the whole row's sum
+      top = std::numeric_limits<Real>::quiet_NaN(); // the sum of the whole row becomes NaN as well
     }
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) {
       const Simd p = bounded_exponential(Simd::load_aligned(row + i) - top);
@@ -268,7 +274,7 @@ struct RunningSoftmax {
     return found;
   }
 
-  /// The logarithm of the sum of exp(score); infinity for a row that sees nothing, whose weights are then all 0.
+  /// The logarithm of the sum of exp(score). Infinity for a row that sees no key, so that its weights are all 0.
   Real log_sum() const {
     const Real total = lane_sum(totals);
     return total > 0 || total != total ? top + std::log(total) : std::numeric_limits<Real>::infinity();
@@ -279,7 +285,7 @@ struct RunningSoftmax {
   }
 };
 
-/// How many pairs of queries and keys the mask's ranges let through, over the batch and all heads.
+/// The number of pairs of queries and keys that the mask's ranges allow, over the batch and all heads.
 inline double seen_pairs(const Extents& e, const Mask& mask) {
   std::int64_t pairs = 0;
   for (std::int64_t b = 0; b < e.batch; ++b)
@@ -287,7 +293,7 @@ inline double seen_pairs(const Extents& e, const Mask& mask) {
   return static_cast<double>(pairs * e.heads);
 }
 
-/// delta_i = dy_i . y_i for all rows of a head: what softmax's gradient subtracts from every entry of row i.
+/// delta_i = dy_i . y_i for all rows of a head. The gradient of softmax subtracts delta_i from every entry of row i.
 inline void row_deltas(const Scattered& y, const Scattered& dy, std::int64_t rows, std::int64_t width, Real* delta) {
   for (std::int64_t i = 0; i < rows; ++i)
     delta[i] = sum_over(width, [&](std::int64_t d, int n) {

@@ -4,21 +4,21 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// What some calls add to the rows of one head's keys or values.
+// The contributions of several calls to the gradient rows of one head's keys or values.
 struct Added {
   const Real* of_keys; // [calls, Tk]
   const Real* rows;    // [calls, whole_vectors(width)]
   Real factor;
 };
 
-// acc + factor of_key row, each product rounded, as they are where put_rows adds them from memory. Adding nothing keeps
-// compilers from making one operation of a product and the sum behind it.
+// acc + factor of_key row. Each product is rounded, as it is when put_rows adds stored products. Adding zero to a
+// product keeps the compiler from fusing the product with the sum that follows.
 inline Simd with(const Simd& acc, const Simd& of_key, const Real* row, Real factor) {
   const Simd nothing(Real{0});
   return acc + xsimd::fma(xsimd::fma(of_key, Simd::load_aligned(row), nothing), Simd(factor), nothing);
 }
 
-// Row j, at `to`, gets what `Sides` sides add, one call after the other.
+// Adds the contributions of `Sides` sides to the gradient row j at `to`, one call after the other.
 template <int Sides>
 void add_to_row(const Added* sides, std::int64_t calls, std::int64_t keys, std::int64_t j, std::int64_t width,
                 Real* to) {
@@ -54,7 +54,7 @@ void add_to_rows(const Added* sides, std::int64_t calls, std::int64_t keys, std:
       add_to_row<Sides>(sides, calls, keys, j, width, row);
       continue;
     }
-    for (std::int64_t d = 0; d < width; d += lanes) { // a few numbers at a time, put together
+    for (std::int64_t d = 0; d < width; d += lanes) { // gather `lanes` elements at a time into one vector
       alignas(64) Real some[lanes];
       const std::int64_t n = std::min<std::int64_t>(lanes, width - d);
       for (std::int64_t i = 0; i < n; ++i) some[i] = row[(d + i) * to.column];
@@ -77,7 +77,7 @@ MemoryGradients* MemoryGradients::make(const Tensor& keys, const Tensor& values,
   Tape& tape = op.tape();
   auto* m = new (tape.keep<MemoryGradients>(1)) MemoryGradients{};
   m->node_ = op.output({1});
-  m->node_.data[0] = 0; // looked at in anomaly detection
+  m->node_.data[0] = 0; // anomaly detection reads it
   m->keys_ = keys;
   m->values_ = values;
   m->sharing_ = heads / values.shape[1];

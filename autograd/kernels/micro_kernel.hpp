@@ -1,4 +1,4 @@
-// The innermost loop of every matrix product: a block of C that stays in registers.
+// The innermost loop of every matrix product: it computes a block of C that stays in registers.
 #pragma once
 
 #include "autograd/kernels/simd.hpp"
@@ -8,18 +8,18 @@
 
 namespace heed::HEED_REAL {
 
-/// How many vectors of C's columns, and how many rows beside them, fill the registers: 6 x 4 of the 32 of
-/// AVX-512, 6 x 2 of the 16 of AVX2.
+/// The number of vectors and of rows of the block of C that fills the registers: 6 rows x 4 vectors of the 32 registers
+/// of AVX-512, 6 x 2 of the 16 registers of AVX2.
 inline constexpr int block_vectors = sizeof(Real) * lanes == 64 ? 4 : 2;
 inline constexpr int block_rows = sizeof(Real) * lanes >= 32 ? 6 : 4;
 
-/// Rows that fill the registers beside fewer vectors.
+/// The number of rows that fills the registers if the block has fewer vectors.
 inline constexpr int rows_beside(int vectors) {
   const int sums = block_rows * block_vectors;
   return sums / vectors < 2 * block_rows ? sums / vectors : 2 * block_rows;
 }
 
-/// Element (i, k) stands at p[i row + k column]: read one by one, so any strides will do.
+/// A strided operand: element (i, k) is p[i row + k column]. Elements are read one by one, so any strides work.
 struct Scattered {
   const Real* p;
   std::int64_t row, column;
@@ -27,13 +27,13 @@ struct Scattered {
   Scattered from(std::int64_t i, std::int64_t k = 0) const { return {p + i * row + k * column, row, column}; }
 };
 
-/// What a product's sums start from.
-enum class Start { zero, there, row }; ///< nothing; what stands in C; `start_row`, the same for every row of C
+/// The initial value of a product's sums.
+enum class Start { zero, there, row }; ///< zero; the value in C; `start_row`, the same for every row of C
 
 namespace detail {
 
 // clang-format off
-/// Calls f(0), ..., f(N - 1), with numbers that are constants of the compiler.
+/// Calls f(0), ..., f(N - 1), with arguments that are compile-time constants.
 template <int N, class F> [[gnu::always_inline]] inline void unrolled(const F& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
     (f(std::integral_constant<int, I>{}), ...);
@@ -47,17 +47,21 @@ template <int N, class F> [[gnu::always_inline]] inline void unrolled(const F& f
 template <int Rows, int Vectors>
 inline void product_block(const Scattered& a, const Real* b, std::int64_t b_row, Real* c, std::int64_t c_row,
                           std::int64_t depth, Start start, const Real* start_row = nullptr) {
-  // Loops would do, but GCC then takes the sums through memory on their way into the registers and out of them.
+  // Unrolled by hand, because GCC compiles plain loops to code that loads and stores the sums through memory.
   Simd sum[Rows * Vectors];
   // clang-format off
   const auto each = [](const auto& f) __attribute__((always_inline)) { detail::unrolled<Rows * Vectors>(f); };
-  const auto place = [=](int n) __attribute__((always_inline)) { return c + n / Vectors * c_row + n % Vectors * lanes; };
+  const auto place = [=](int n) __attribute__((always_inline)) {
+    return c + n / Vectors * c_row + n % Vectors * lanes;
+  };
   if (start == Start::zero)
     each([&](auto n) __attribute__((always_inline)) { sum[n] = Simd(Real{0}); });
   else if (start == Start::there)
     each([&](auto n) __attribute__((always_inline)) { sum[n] = Simd::load_unaligned(place(n)); });
   else
-    each([&](auto n) __attribute__((always_inline)) { sum[n] = Simd::load_unaligned(start_row + n % Vectors * lanes); });
+    each([&](auto n) __attribute__((always_inline)) {
+      sum[n] = Simd::load_unaligned(start_row + n % Vectors * lanes);
+    });
   // clang-format on
   for (std::int64_t k = 0; k < depth; ++k) {
     Simd right[Vectors];
@@ -74,7 +78,7 @@ inline void product_block(const Scattered& a, const Real* b, std::int64_t b_row,
   each([&](auto n) __attribute__((always_inline)) { sum[n].store_unaligned(place(n)); });
 }
 
-/// The same for `rows` <= Rows.
+/// Like product_block, for `rows` <= Rows.
 template <int Rows, int Vectors>
 inline void product_block_of(std::int64_t rows, const Scattered& a, const Real* b, std::int64_t b_row, Real* c,
                              std::int64_t c_row, std::int64_t depth, Start start, const Real* start_row = nullptr) {

@@ -7,14 +7,13 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Extents of the blocks: a panel of b [depth_block, block_vectors lanes] and what is left of the caches' first level
-// feed the registers, a block of a [row_block, depth_block] and a block of b [depth_block, column_block] stay in the
-// second.
+// Extents of the blocks. A panel of b [depth_block, block_vectors lanes] fits the first-level cache. A block of a
+// [row_block, depth_block] and a block of b [depth_block, column_block] fit the second-level cache.
 constexpr std::int64_t depth_block = 256, column_block = 512 / sizeof(Real) * sizeof(float),
                        row_block = 40 * block_rows;
 
-// Rooms for packed copies, kept by each thread so that a step allocates nothing. Uninitialised, so that small products
-// take the memory of a part only.
+// Buffers for packed copies. Each thread keeps its own, so that a training step allocates nothing. They are
+// uninitialised, so that small products touch only a part of the memory.
 struct Rooms {
   Arena memory;
   Real* a = memory.take_array<Real>(row_block * depth_block);
@@ -25,8 +24,8 @@ Rooms& rooms() {
   return kept;
 }
 
-// Where a block's columns are cut into panels: their vectors differ by one at most, so that none is left with a single
-// one.
+// Divides the columns of a block into panels. The panels differ by at most one vector, so that the last panel is not
+// much narrower than the others.
 struct Cuts {
   std::int64_t vectors, count;
   explicit Cuts(std::int64_t columns)
@@ -34,8 +33,8 @@ struct Cuts {
   std::int64_t begin(std::int64_t panel) const { return panel * vectors / count * lanes; }
 };
 
-// Rows k .. k + depth - 1 and columns j0 .. j0 + columns - 1 of b, times alpha, panel after panel, each
-// [depth, whole_vectors(its columns)]. Memory is read in its own order, whichever that is.
+// Packs rows k .. k + depth - 1 and columns j0 .. j0 + columns - 1 of b, times alpha, panel by panel. Each panel is
+// [depth, whole_vectors(its columns)]. Reads b along its contiguous axis.
 void pack_block(const Matrix& b, std::int64_t k, std::int64_t depth, std::int64_t j0, std::int64_t columns, Real alpha,
                 const Cuts& panels, Real* to) {
   const Real* from = b.p + k * b.row_stride + j0 * b.column_stride;
@@ -57,15 +56,15 @@ void pack_block(const Matrix& b, std::int64_t k, std::int64_t depth, std::int64_
   }
 }
 
-// A copy of a block of a whose rows lie next to each other in memory: what was far apart in memory comes together, and
-// without a stride of a power of two, which would bring all into the same sets of the caches.
+// Copies a block of a whose column elements are contiguous (row stride 1) and whose columns are far apart. The copy is
+// compact and avoids strides of a power of two, which would map all columns to the same cache sets.
 Scattered gather_block(const Scattered& a, std::int64_t rows, std::int64_t depth, Real* to) {
   for (std::int64_t k = 0; k < depth; ++k)
     map(rows, [&](std::int64_t i, int n) { store(to + k * row_block + i, load(a.p + k * a.column + i, n), n); });
   return {to, 1, row_block};
 }
 
-// The rest of a panel, whose last vector reaches beyond c: worked on in a room of its own.
+// The end of a panel whose last vector extends beyond c: computed in a local tile, then copied.
 template <int Vectors>
 void edge_block(std::int64_t rows, const Scattered& a, const Real* b, std::int64_t n, Real* c, std::int64_t c_row,
                 std::int64_t depth, Start start, const Real* start_row) {
@@ -78,7 +77,7 @@ void edge_block(std::int64_t rows, const Scattered& a, const Real* b, std::int64
   for (std::int64_t i = 0; i < rows; ++i) std::copy_n(tile + i * width, n, c + i * c_row);
 }
 
-// c [rows, n] from a block of a and one packed panel of b; n is at most Vectors lanes.
+// Computes c [rows, n] from a block of a and one packed panel of b; n is at most Vectors lanes.
 template <int Vectors>
 void times_panel(std::int64_t rows, const Scattered& a, const Real* b, std::int64_t n, Real* c, std::int64_t c_row,
                  std::int64_t depth, Start start, const Real* start_row, const Finish* finish) {
@@ -98,7 +97,7 @@ void times_panel(std::int64_t rows, const Scattered& a, const Real* b, std::int6
   }
 }
 
-// c = start + a b, where block(k0, depth, j0, columns, panels) gives that part of b, packed.
+// c = start + a b. block(k0, depth, j0, columns, panels) returns this block of b, packed.
 template <class Block>
 void blocked_product(const Matrix& a, const Matrix& c, Start start, const Real* start_row, const Finish* finish,
                      const Block& block_of_b) {
@@ -127,7 +126,7 @@ void blocked_product(const Matrix& a, const Matrix& c, Start start, const Real* 
   }
 }
 
-// Where a packed matrix has the block that begins at row k0 and column j0.
+// The offset within a packed matrix of the block that begins at row k0 and column j0.
 std::int64_t place_of_block(std::int64_t rows, std::int64_t k0, std::int64_t j0, std::int64_t columns) {
   return j0 * rows + k0 * whole_vectors(columns);
 }

@@ -9,7 +9,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// As deep as a product's blocks are (packed_product.cpp), so that gathering more would win nothing.
+// The depth of a product's blocks (packed_product.cpp). Gathering more rows would gain nothing.
 constexpr std::int64_t enough_rows = 256;
 
 void add_gathered(PackedWeight& s) {
@@ -35,7 +35,7 @@ PackedWeight* make(const Tensor& w, std::int64_t rows, PackedWeight* next) {
   s->forwards = packed(m.transposed());
   s->room = std::max(rows, enough_rows / rows * rows);
   s->node = op.output({1});
-  s->node.data[0] = 0; // looked at in anomaly detection
+  s->node.data[0] = 0; // anomaly detection reads it
   if (!tape.recording()) return s;
   s->backwards = packed(m);
   if (!op.requires_grad()) return s;

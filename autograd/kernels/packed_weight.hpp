@@ -1,4 +1,5 @@
-// Weights that meet the rows of many steps, a few at a time, as those of a recurrent decoder do (Tape::PackedWeightCache).
+// Weights that are multiplied by a few rows at each of many steps, as in a recurrent decoder. They are packed once
+// (Tape::PackedWeightCache).
 #pragma once
 
 #include "autograd/kernels/gemm.hpp"
@@ -6,24 +7,24 @@
 
 namespace heed::HEED_REAL {
 
-/// A weight w [out, in] within a Tape::PackedWeightCache: y_t = x_t w^T at every step t. It is packed once for all of them. What each
-/// step adds to its gradient, dy_t^T x_t, is gathered, and so becomes one product for many steps, in the order in which
-/// the steps' own products would have been added.
+/// A weight w [out, in] within a Tape::PackedWeightCache: y_t = x_t w^T at every step t. The weight is packed once for
+/// all steps. The contributions dy_t^T x_t to its gradient are gathered and computed as one product for many steps.
+/// They are added in the same order as one product per step would add them.
 struct PackedWeight {
   Tensor weight;
-  Tensor node; ///< [1]: the closure of its operation runs behind those of all steps, and adds what is left
+  Tensor node; ///< [1]: the closure of this node's operation runs after the closures of all steps and adds the rest
   PackedMatrix forwards, backwards; ///< w^T, for y_t; w, for the gradient of x_t
-  std::int64_t room, gathered;      ///< rows
+  std::int64_t room, gathered;      ///< in rows
   Real *inputs, *grad_outputs;      ///< [room, in], [room, out]: x and dy of some steps, the last step first
   PackedWeight* next;
 
-  /// Room for dy_t [rows, out], which the caller fills, beside x_t [rows, in], which is copied. Null where the weight
-  /// wants no gradient. Called by the closure of step t.
+  /// A buffer for dy_t [rows, out], which the caller fills; x_t [rows, in] is copied next to it. Null if the weight
+  /// needs no gradient. Called by the closure of step t.
   Real* gather(const Matrix& x);
 };
 
-/// Null outside of a Tape::PackedWeightCache, for more rows than the weight's first step had, and where BLAS multiplies, whose sums
-/// have an order of their own.
+/// Null outside of a Tape::PackedWeightCache, for more rows than the weight's first step had, and if BLAS does the
+/// products, because BLAS sums in a different order.
 PackedWeight* packed_weight(const Tensor& w, std::int64_t rows);
 
 } // namespace heed::HEED_REAL

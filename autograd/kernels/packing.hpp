@@ -1,4 +1,4 @@
-// Copies of matrices in the order in which products read them.
+// Copies matrices into the order in which matrix products read them.
 #pragma once
 
 #include "autograd/kernels/micro_kernel.hpp"
@@ -7,8 +7,8 @@
 
 namespace heed::HEED_REAL {
 
-/// Rows that vectors can run along: those of memory themselves where they are whole vectors without gaps, a copy padded
-/// with zeros in `scratch` ([rows, whole_vectors(width)]) otherwise.
+/// Rows of whole vectors: a view of x if its rows are contiguous and a multiple of the vector width, otherwise a copy
+/// in `scratch` [rows, whole_vectors(width)], padded with zeros.
 struct PackedRows {
   const Real* p;
   std::int64_t row;
@@ -26,12 +26,12 @@ inline PackedRows pack_rows(const Scattered& x, std::int64_t rows, std::int64_t 
 
 namespace detail {
 
-/// Squares of four floats or two doubles are turned in registers: zipping the first half with the second, log2(n)
-/// times.
+/// A square of 4 x 4 floats or 2 x 2 doubles, as vectors. Such a square is transposed in registers: log2(n) times, the
+/// first half of the vectors is interleaved with the second half.
 using Square = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
 inline constexpr std::int64_t square = Square::size;
 
-/// The transpose of the square at `from`, whose rows are `from_row` apart.
+/// Transposes the square at `from`, whose rows are `from_row` apart.
 inline void turn_square(const Real* from, std::int64_t from_row, Square* turned) {
   const auto in = [&](std::int64_t i) { return Square::load_unaligned(from + i * from_row); };
   if constexpr (square == 4) {
@@ -51,7 +51,7 @@ inline void turn_square(const Real* from, std::int64_t from_row, Square* turned)
 
 } // namespace detail
 
-/// The transpose times a factor, [width, padded], with zeros from `rows` on.
+/// The transpose of x times a factor: [width, padded], with zeros in columns rows .. padded - 1.
 inline void pack_columns(const Scattered& x, std::int64_t rows, std::int64_t width, Real factor, Real* to,
                          std::int64_t padded) {
   constexpr std::int64_t n = detail::square;

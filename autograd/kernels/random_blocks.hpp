@@ -1,4 +1,4 @@
-// Many blocks of random bits at once, in vectors.
+// Many blocks of random bits (Philox4x32) at once, in SIMD vectors.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -13,10 +13,10 @@ namespace heed::HEED_REAL {
 
 namespace detail {
 
-using Words = xsimd::batch<std::uint64_t>; // of 32 bits each; what the upper half holds doesn't matter
+using Words = xsimd::batch<std::uint64_t>; // each lane holds a 32-bit word; its upper half is ignored
 inline constexpr int words_at_once = static_cast<int>(Words::size);
 
-/// Of the lower halves, all 64 bits.
+/// The full 64-bit products of the lower halves.
 template <class W> inline W whole_product(const W& x, const W& y) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(W) == 64) return W(_mm512_mul_epu32(x, y));
@@ -31,7 +31,7 @@ template <class W> inline W whole_product(const W& x, const W& y) {
   return (x & low) * (y & low);
 }
 
-/// random_block at `first` and what follows, `groups` vectors of them.
+/// The blocks random_block(first), random_block(first + 1), ...: `Groups` vectors of them.
 template <int Groups> inline void random_vectors(const RandomKey& key, std::uint64_t first, std::uint32_t* words) {
   constexpr int n = words_at_once;
   alignas(64) std::uint64_t at[n];
@@ -44,7 +44,7 @@ template <int Groups> inline void random_vectors(const RandomKey& key, std::uint
     c[g] = Words(place);
     d[g] = Words(place >> 32);
   }
-  // The multipliers of Philox4x32, and what its keys grow by (Salmon et al. 2011, section 3.3).
+  // The multipliers of Philox4x32 and the constants added to its keys in each round (Salmon et al. 2011, section 3.3).
   const Words m0(0xd251'1f53ULL), m1(0xcd9e'8d57ULL), grow0(0x9e37'79b9ULL), grow1(0xbb67'ae85ULL);
   Words k0(key.seed), k1(key.seed >> 32);
   for (int round = 0; round < 10; ++round) {
@@ -64,7 +64,7 @@ template <int Groups> inline void random_vectors(const RandomKey& key, std::uint
     ((a[g] & low) | (b[g] << 32)).store_aligned(front);
     ((c[g] & low) | (d[g] << 32)).store_aligned(back);
     for (int i = 0; i < n; ++i) {
-      // Little-endian, as the blocks' numbers themselves are.
+      // Little-endian, as in the block numbers.
       const std::uint32_t block[4] = {static_cast<std::uint32_t>(front[i]), static_cast<std::uint32_t>(front[i] >> 32),
                                       static_cast<std::uint32_t>(back[i]), static_cast<std::uint32_t>(back[i] >> 32)};
       std::memcpy(words + 4 * (g * n + i), block, sizeof block);
@@ -74,8 +74,8 @@ template <int Groups> inline void random_vectors(const RandomKey& key, std::uint
 
 } // namespace detail
 
-/// Calls f(i, words, n) for the random words of elements i .. i + n - 1 of `size`, of which element 0 has the number
-/// `first`: a block decides four elements, and which four depends on their number alone.
+/// Calls f(i, words, n) for the random words of elements i .. i + n - 1 of `size` elements. Element 0 has the number
+/// `first`. Each block supplies four elements. An element's word depends only on the element's number.
 template <class F> inline void each_random_words(const RandomKey& key, std::uint64_t first, std::int64_t size, F&& f) {
   constexpr int groups = 2, at_once = 4 * groups * detail::words_at_once;
   alignas(64) std::uint32_t words[at_once];

@@ -1,4 +1,4 @@
-// What a query sees of a row of numbers by keys.
+// The keys that one query may attend to, and the copies between a full row of scores and the visible part of it.
 #pragma once
 
 #include "autograd/kernels/simd.hpp"
@@ -8,7 +8,7 @@
 
 namespace heed::HEED_REAL {
 
-/// The keys that one query may attend to, and their numbers as one piece.
+/// The keys that one query may attend to. Copies their elements of a row into one contiguous piece, and back.
 struct Seen {
   Mask::Range range;
   const std::uint8_t* allowed;
@@ -29,9 +29,10 @@ struct Seen {
     for (std::int64_t j = range.first(); j < range.end; ++j) n += counts(j) ? 1 : 0;
     return n;
   }
-  /// Where its numbers are best written for `scatter`: where they belong, if that is one piece.
+  /// The best place for the elements that `scatter` will read: their place in the row if it is contiguous, otherwise
+  /// `scratch`.
   Real* place(Real* row, Real* scratch) const { return in_one_piece() ? row + range.begin : scratch; }
-  /// The other way: zeros where nothing is seen.
+  /// The inverse of `gather`. Keys that the query may not see get zeros.
   void scatter(const Real* numbers, Real* row, std::int64_t keys, bool overwrite) const {
     if (overwrite) {
       std::fill_n(row, range.first(), Real{0});

@@ -1,5 +1,5 @@
-// SIMD vectors of numbers, and loops over them. With plain `load(p, n)` and `store(p, v, n)` the same body serves whole
-// vectors and the rest at the end.
+// SIMD vectors of floating-point values, and loops over arrays with them. `load(p, n)` and `store(p, v, n)` handle
+// whole vectors and the shorter rest at the end with the same code.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -13,10 +13,10 @@ namespace heed::HEED_REAL {
 using Simd = xsimd::batch<Real>;
 inline constexpr int lanes = static_cast<int>(Simd::size);
 
-/// n rounded up to whole vectors.
+/// n, rounded up to a multiple of the vector size.
 inline constexpr std::int64_t whole_vectors(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
 
-/// The first n numbers at p; the other lanes are zero.
+/// The first n values at p. The other lanes are zero.
 inline Simd load(const Real* p, int n = lanes) {
   if (n == lanes) [[likely]]
     return Simd::load_unaligned(p);
@@ -34,14 +34,14 @@ inline void store(Real* p, const Simd& v, int n = lanes) {
   for (int i = 0; i < n; ++i) p[i] = all[i];
 }
 
-/// Calls f(i, n) for i = 0, lanes, 2 lanes, ...; n is `lanes` but for the last.
+/// Calls f(i, n) for i = 0, lanes, 2 lanes, ...; n is `lanes` except in the last call.
 template <class F> inline void map(std::int64_t size, F&& f) {
   std::int64_t i = 0;
   for (; i + lanes <= size; i += lanes) f(i, lanes);
   if (i < size) f(i, static_cast<int>(size - i));
 }
 
-/// Stores or adds, as `first` says.
+/// Stores v if `overwrite`, otherwise adds it.
 inline void deposit(Real* p, const Simd& v, bool overwrite, int n = lanes) {
   store(p, overwrite ? v : v + load(p, n), n);
 }
@@ -56,7 +56,7 @@ inline Real lane_sum(const Simd& x) {
 #endif
 }
 
-/// The same bits as lanes of another type.
+/// The same bits, read as lanes of another type.
 template <class To, class T> inline xsimd::batch<To> reinterpret_lanes(const xsimd::batch<T>& x) {
 #if XSIMD_VERSION_MAJOR < 11
   return xsimd::bitwise_cast<xsimd::batch<To>>(x);
@@ -65,21 +65,21 @@ template <class To, class T> inline xsimd::batch<To> reinterpret_lanes(const xsi
 #endif
 }
 
-/// Sum over i of f(i, n), where f returns a Simd whose lanes beyond n are zero.
+/// Sum over i of f(i, n). f returns a Simd whose lanes n and higher are zero.
 template <class F> inline Real sum_over(std::int64_t size, F&& f) {
   Simd total(Real{0});
   map(size, [&](std::int64_t i, int n) { total += f(i, n); });
   return lane_sum(total);
 }
 
-/// The sums over i of two numbers at once: f(i, n, a, b) adds to vectors, and adds zeros to lanes beyond n.
+/// Two sums over i at once: f(i, n, a, b) adds to the vectors a and b, and must add zeros to lanes n and higher.
 template <class F> inline std::pair<Real, Real> sums_over(std::int64_t size, F&& f) {
   Simd a(Real{0}), b(Real{0});
   map(size, [&](std::int64_t i, int n) { f(i, n, a, b); });
   return {lane_sum(a), lane_sum(b)};
 }
 
-/// The largest lane; a NaN may be passed over.
+/// The largest lane. A NaN may be ignored.
 inline Real largest_lane(const Simd& x) {
   using Quarter = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
   constexpr int width = static_cast<int>(Quarter::size);
@@ -92,7 +92,7 @@ inline Real largest_lane(const Simd& x) {
   return all[0];
 }
 
-/// The largest of the n >= 1 numbers at p.
+/// The largest of the n >= 1 values at p.
 inline Real largest(const Real* p, std::int64_t n) {
   std::int64_t i = 0;
   Real m = p[0];

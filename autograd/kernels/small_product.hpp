@@ -29,16 +29,16 @@ inline void product_columns_of(std::int64_t vectors, const Scattered& a, const R
 
 } // namespace detail
 
-/// c (+)= a b with a [rows, depth], b [depth, columns] and c [rows, columns], b and c with unit column strides.
-/// `columns` is a multiple of `lanes`.
+/// c = a b, or c += a b if `add`, with a [rows, depth], b [depth, columns] and c [rows, columns]. b and c have a column
+/// stride of 1. `columns` is a multiple of `lanes`.
 inline void small_product(const Scattered& a, const Real* b, std::int64_t b_row, Real* c, std::int64_t c_row,
                           std::int64_t rows, std::int64_t columns, std::int64_t depth, bool add) {
-  // A single row's sums are few, and wait for each other: so many more vectors at once.
+  // A single row has few sums, and each waits for its own previous step. So a single row uses more vectors at once.
   constexpr int vectors_of_one = 8;
   std::int64_t j = 0;
   for (; rows == 1 && j + vectors_of_one * lanes <= columns; j += vectors_of_one * lanes)
     product_block<1, vectors_of_one>(a, b + j, b_row, c + j, c_row, depth, add ? Start::there : Start::zero,
-                                     c); // no start_row, but GCC warns of reading it where it always is null
+                                     c); // not read as start_row; a null pointer here makes GCC warn
   for (; j < columns; j += block_vectors * lanes)
     detail::product_columns_of<block_vectors>(std::min<std::int64_t>(block_vectors, (columns - j) / lanes), a, b + j,
                                               b_row, c + j, c_row, rows, depth, add ? Start::there : Start::zero);

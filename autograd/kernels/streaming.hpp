@@ -1,12 +1,12 @@
-// The forward pass of streaming attention, for any scores that can be computed tile by tile.
+// The forward pass of streaming attention, for any scores that can be computed tile by tile, and the softmax weights.
 #pragma once
 
 #include "autograd/kernels/heads.hpp"
 
 namespace heed::HEED_REAL {
 
-/// Calls f(first row, rows, columns) for the pieces of a block of queries that products keep in registers, with what
-/// each sees of the tile of keys from j0 on.
+/// Calls f(first row, rows, columns) for each strip of a block of queries. A strip is small enough for registers.
+/// `columns` are the columns that the strip sees in the tile of keys that starts at j0.
 template <class F> void each_strip(const HeadProblem& head, const BlockView& block, std::int64_t j0, F&& f) {
   for (std::int64_t r0 = 0; r0 < block.rows; r0 += strip_rows) {
     const std::int64_t rows = std::min(strip_rows, block.rows - r0);
@@ -14,9 +14,10 @@ template <class F> void each_strip(const HeadProblem& head, const BlockView& blo
   }
 }
 
-/// One head's result and the log-sum-exp of each row. scores(i, rows, j0, columns, tile, row) writes the scores of
-/// queries i .. i + rows - 1 with the columns of the tile of keys from j0 on, rows `row` apart; what it writes beyond
-/// the last key is not looked at. `sums` is scratch of [row_block, whole_vectors(Dv)]; rows of y are y_row apart.
+/// The output y of one head, and the log-sum-exp of each row. scores(i, rows, j0, columns, tile, row) writes the scores
+/// of queries i .. i + rows - 1 with the given columns of the tile of keys that starts at j0; rows of the tile are
+/// `row` apart. Scores after the last key are ignored. `sums` is scratch of [row_block, whole_vectors(Dv)]. Rows of y
+/// are y_row apart.
 template <class Scores>
 void stream_forward(const HeadProblem& head, const Scores& scores, const PackedRows& v, Real* sums, Real* y,
                     std::int64_t y_row, Real* log_sums) {
@@ -61,7 +62,7 @@ void stream_forward(const HeadProblem& head, const Scores& scores, const PackedR
   }
 }
 
-/// The weights of one head, into its part of [B, H, Tq, Tk], from the log-sum-exp of each row.
+/// Writes the attention weights of one head to its part of [B, H, Tq, Tk], from the log-sum-exp of each row.
 template <class Scores> void softmax_weights(const HeadProblem& head, const Scores& scores, const Real* log_sums) {
   const Extents& e = head.e;
   alignas(64) Real s[strip_rows * key_tile];

@@ -1,4 +1,4 @@
-// Loops over several strided arrays of one shape at once, such as the operands of a broadcast operation.
+// Loops over several strided arrays of the same shape, such as the operands of a broadcast operation.
 #pragma once
 
 #include "autograd/shape.hpp"
@@ -8,22 +8,22 @@
 
 namespace heed {
 
-/// Strides with which an operand of the given shape and strides is read while walking `over`: 0 where it is stretched.
+/// The strides of an operand that is broadcast to the shape `over`: 0 along each broadcast axis.
 inline Shape stretched(const Shape& shape, const Shape& stride, const Shape& over) {
   Shape s = over;
   for (int i = 1; i <= over.rank; ++i) s[-i] = i > shape.rank || shape[-i] == 1 ? 0 : stride[-i];
   return s;
 }
 
-/// Calls inner(offsets, n, strides) for every innermost run of `extent`: offsets and strides hold one number for each
-/// of the N arrays. Neighbouring axes that all arrays cross without a gap are walked as one.
+/// Calls inner(offsets, n, strides) for every innermost run of `extent`. `offsets` and `strides` hold one value for
+/// each of the N arrays. Adjacent axes are merged if they are contiguous in all arrays.
 template <int N, class F> void walk(Shape extent, std::array<Shape, N> stride, F&& inner) {
   if (extent.size() == 0) return;
   if (extent.rank == 0) {
     extent.push_back(1);
     for (Shape& s : stride) s.push_back(0);
   }
-  int rank = 1; // axes kept, from the back: `kept[rank - 1]` is the outermost so far
+  int rank = 1; // number of merged axes, counted from the innermost; index rank - 1 is the outermost so far
   std::array<std::int64_t, Shape::max_rank> size{};
   std::array<std::array<std::int64_t, N>, Shape::max_rank> step{};
   for (int i = extent.rank - 1; i >= 0; --i) {

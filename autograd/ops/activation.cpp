@@ -23,7 +23,8 @@ Tensor elementwise(const char* name, const Tensor& input, Value value, Derivativ
   return y;
 }
 
-// The same where value and derivative are computed together: the derivative is kept.
+// Like elementwise, for activations that compute value and derivative together. The derivative is stored for the
+// backward pass.
 template <class At> Tensor elementwise_with_derivative(const char* name, const Tensor& input, At at) {
   const Op op(name, {&input});
   const Tensor x = contiguous(input);

@@ -24,12 +24,12 @@ template <class F> void combine(const Tensor& y, const Tensor& a, const Tensor& 
           });
 }
 
-// Adds f(dy, a, b) to the gradient of `x` (one of a and b), summed over what x was stretched to.
+// Adds f(dy, a, b) to the gradient of `x` (one of a and b), summed over the broadcast axes of x.
 template <class F> void reduce_into(const Tensor& x, const Tensor& y, const Tensor& a, const Tensor& b, F f) {
   GradTarget d = x.tape->grad_target(x);
   if (!d) return;
   const Real* dy = x.tape->grad(y);
-  if (d.overwrite && x.size() != y.size()) { // stretched, over none at all perhaps
+  if (d.overwrite && x.size() != y.size()) { // x was broadcast, possibly along an axis of length 0
     walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, auto step) {
       for (std::int64_t i = 0; i < n; ++i) d.p[at[0] + i * step[0]] = 0;
     });
@@ -65,7 +65,7 @@ Tensor broadcast_output(const Op& op, const Tensor& x, const Tensor& y) {
   return op.output(shape);
 }
 
-// A residual connection hands its gradient on to its first operand instead of copying it.
+// The first operand takes over the gradient of `out` if possible, so that a residual connection needs no copy.
 void pass_on(const Tensor& out, const Tensor& x, const Tensor& y) {
   if (!x.tape->donate_gradient(out, x)) reduce_into(x, out, x, y, [](Real g, Real, Real) { return g; });
 }

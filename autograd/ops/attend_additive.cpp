@@ -11,19 +11,20 @@ namespace {
 
 using namespace pairwise;
 
-// What the backward pass of one head reads, and the arrays that it adds up in.
+// The inputs of one head's backward pass, and its accumulation buffers.
 struct Backward {
   AdditiveGradients gradients;
   Scattered dy;
   PackedRows dy_rows;
   const Real *v_columns, *log_sums, *delta;
   Real* dv;                        // [Tk, whole_vectors(Dv)]
-  Real total;                      // of w: what scores lack, where that matters
-  Real* sum;                       // of the scores' gradients, likewise
-  MemoryGradients::Share gathered; // in dv's place, where a single query's share is added later
+  Real total;                      // the sum of w, added to the scores if a formula needs it; otherwise 0
+  Real* sum;                       // the sum of the scores' gradients, if a formula needs it
+  MemoryGradients::Share gathered; // replaces dv if a single query's contribution is added later
 };
 
-// What a kernel's scores lack is the same for a row, and so nothing to a softmax; but something to a formula.
+// The kernel omits a constant, the sum of w, from all scores. A softmax ignores the constant, but a formula that
+// changes the scores needs it. Returns the sum of w in that case, otherwise 0.
 Real lacking(const HeadProblem& head, const Real* w) {
   return head.changes_scores() ? std::accumulate(w, w + head.e.width, Real{0}) : Real{0};
 }
@@ -44,7 +45,7 @@ struct WholeScores {
   }
 };
 
-// May a group of queries see anything of some columns, by the formula?
+// Does the formula's mask let a group of queries see any key of the tile that starts at j?
 bool sees(const HeadProblem& head, std::int64_t i, std::int64_t j) {
   if (!head.options.formula || !head.options.formula->masks()) return true;
   const ScoreFormula::View v = head.options.formula->view(i, j);
@@ -116,7 +117,7 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
   }
 }
 
-// The keys by columns, times two.
+// Twice the keys, transposed: [B, Hk, D, k_row].
 Tensor key_columns(const Tensor& keys, std::int64_t k_row) {
   const Op op("key_columns", {&keys});
   const std::int64_t heads = keys.shape[1], rows = keys.shape[2], width = keys.shape[3];
@@ -147,7 +148,8 @@ Tensor key_columns(const Tensor& keys, std::int64_t k_row) {
 
 const PackedMemory* pack_memory(const AdditiveForm& form, const Tensor& v) {
   const Tensor& k = form.keys;
-  // Keys' gradients are put where they belong in the end, so that those of values would come before all of them.
+  // With packing, the key gradients would be added at the very end, after all value gradients. If keys and values share
+  // memory, this would change the order of summation, so nothing is packed.
   if (k.slot == v.slot) return nullptr;
   Tape& tape = *k.tape;
   const std::int64_t heads = k.shape[0] * k.shape[1], keys = k.shape[2], width = k.shape[3], k_row = padded_keys(keys);
@@ -202,7 +204,7 @@ Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const Streaming
   op.record(merged, [=] {
     const Extents& e = x.e;
     Tape& t = *merged.tape;
-    // What is projected anew doesn't count.
+    // Projections that are recomputed are not counted.
     count_operations(2 * operations - x.operations_anew());
     x.count_projections();
     const Real* dy = t.grad(merged);

@@ -7,19 +7,19 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// What the backward pass of one head reads, and the padded arrays that it adds up in.
+// The inputs of one head's backward pass, and its padded accumulation buffers.
 struct Backward {
   DotProductScores scores;
   Scattered dy;
   const Real* v_tiles;
   PackedRows q_rows, k_rows, dy_rows;
   const Real *log_sums, *delta;
-  Real *dq, *dk, *dv;              // [Tq, D], [key_tile, D], [key_tile, Dv], whole vectors
-  MemoryGradients::Share gathered; // in their place, where a single query's share is added later
+  Real *dq, *dk, *dv;              // [Tq, D], [key_tile, D], [key_tile, Dv], padded to whole vectors
+  MemoryGradients::Share gathered; // replaces dk and dv if a single query's contribution is added later
 };
 
-// Weights p and scores' gradients ds of a block of queries within a tile, 0 where nothing is seen; and the columns that
-// hold anything. With dropout, p comes out multiplied by its factors.
+// Computes the weights p and the scores' gradients ds of a block of queries within one tile of keys; both are 0 for
+// masked pairs. Returns the columns that are not empty. With dropout, p is multiplied by the dropout factors.
 Columns weights_and_gradients(const HeadProblem& head, const Backward& a, const BlockView& block, std::int64_t j0,
                               Real* p, Real* ds) {
   const Extents& e = head.e;
@@ -103,7 +103,7 @@ void backward(const HeadProblem& head, const Backward& a, Real factor, const Gra
   }
 }
 
-// Tiles of all heads of x, one head after the other.
+// The tiles of all heads of x, one head after the other.
 const Real* tiles_of(const Tensor& x, Real factor) {
   const std::int64_t rows = x.shape[2], width = x.shape[3], size = width * whole_tiles(rows);
   Real* tiles = x.tape->keep<Real>(x.shape[0] * x.shape[1] * size);

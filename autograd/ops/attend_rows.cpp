@@ -11,7 +11,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Numbers of a few queries by all keys. So many queries go together that theirs stay in the second-level cache.
+// Scores (or weights) of a few queries with all keys. The number of queries is chosen so that their rows fit the
+// second-level cache.
 struct Strip {
   std::int64_t queries, row;
 
@@ -22,7 +23,7 @@ struct Strip {
   std::int64_t size() const { return queries * row; }
 };
 
-// A block of queries, and the tiles of keys that it sees anything of: columns of a strip are keys from `origin` on.
+// A block of queries and the tiles of keys that it sees. Column 0 of its strip is key `origin`.
 struct StripView : BlockView {
   std::int64_t origin, keys;
 
@@ -30,7 +31,7 @@ struct StripView : BlockView {
       : BlockView(head, begin, strip.queries), origin(first / key_tile * key_tile),
         keys(std::max<std::int64_t>(last - origin, 0)) {}
 
-  // `formula_allows`: of the formula's mask, for the strip; null: it has none.
+  // `formula_allows` is the strip of the formula's mask; null if the formula has no mask.
   Seen seen_by(const HeadProblem& head, std::int64_t r, const std::uint8_t* formula_allows, std::int64_t row) const {
     const Mask::Range& s = seen[r];
     const std::uint8_t* allowed = head.allowed(i0 + r);
@@ -41,7 +42,8 @@ struct StripView : BlockView {
   }
 };
 
-// What is to be computed of a form; and how, one head after the other.
+// The operands of dot-product attention. The classes Inner and Pairwise below compute scores and gradients of one form,
+// head by head.
 struct DotProductOperands {
   DotProductForm form;
   Extents e;
@@ -175,17 +177,17 @@ private:
   std::optional<pairwise::Gradients> to_;
   std::optional<pairwise::AdditiveGradients> gradients_;
   const Real* w_ = nullptr;
-  Real total_ = 0; // of w
-  Real sum_ = 0;   // of a head's ds
+  Real total_ = 0; // the sum of w
+  Real sum_ = 0;   // the sum of a head's ds
 };
 
-// What both directions share: the scores of a block's queries with terms, and their weights.
+// Shared parts of the forward and backward pass: the finished scores of a block of queries, and their weights.
 struct Rows {
   Strip strip;
-  Real *s, *w;                    // strips
-  Real* gathered;                 // rows of what is seen, one behind the other
-  Real* before = nullptr;         // a strip of what a formula was applied to, for the backward pass
-  std::uint8_t* allows = nullptr; // of a formula's mask and the other one's entries: a strip
+  Real *s, *w;                    // strips of scores and of weights
+  Real* gathered;                 // five rows for gathered visible values
+  Real* before = nullptr;         // a strip of the scores before the formula, for the backward pass
+  std::uint8_t* allows = nullptr; // a strip: the mask of the formula combined with the entries of the given mask
 
   Rows(Tape::Scratch& scratch, const Extents& e, const StreamingOptions& options, bool for_backward)
       : strip(e), s(scratch.take<Real>(strip.size())), w(scratch.take<Real>(strip.size())),
@@ -196,7 +198,7 @@ struct Rows {
   }
   Real* row(std::int64_t n) const { return gathered + n * strip.row; }
 
-  // Calls f(tile, its first number within a strip, what is seen of it) for all tiles that anything is seen of.
+  // Calls f(tile, offset of the tile within a strip, visible columns) for every tile with at least one visible key.
   template <class F> void each_tile(const HeadProblem& head, const StripView& block, F&& f) const {
     for (std::int64_t c = 0; c < block.keys; c += key_tile)
       for (std::int64_t r0 = 0; r0 < block.rows; r0 += strip_rows) {
@@ -232,11 +234,11 @@ struct Rows {
     }
     head.options.formula->hide(tile, to);
   }
-  // Of finished scores' gradients, which stand in s: 0 where nothing is seen.
+  // Converts the gradients in s from finished scores to raw scores. s is 0 for masked pairs.
   void pull_gradients(const HeadProblem& head, const StripView& block) const {
     if (head.changes_scores())
       each_tile(head, block, [&](ScoreTile tile, std::int64_t at, const Columns& seen) {
-        tile.keys = std::min(tile.keys, block.origin + block.keys - tile.j); // there is nothing in s beyond
+        tile.keys = std::min(tile.keys, block.origin + block.keys - tile.j); // s has no elements beyond
         head.options.formula->pull(tile, before ? before + at + seen.c0 : nullptr, s + at + seen.c0);
       });
     if (head.options.bias)
@@ -254,7 +256,7 @@ struct Rows {
       seen.scatter(to, w + r * strip.row, block.keys, true);
     }
   }
-  // Numbers of a strip times the factors of dropout.
+  // Multiplies a strip of values by the dropout factors.
   void drop(const HeadProblem& head, const StripView& block, Real* numbers) const {
     if (head.options.dropout <= 0) return;
     for (std::int64_t r = 0; r < block.rows; ++r) {

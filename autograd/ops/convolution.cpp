@@ -8,27 +8,28 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Windows of one image as a matrix: row (c, u, v) holds, for each place (i, j) of the result, the number of channel c
-// that w's entry (u, v) meets there.
+// The sliding windows of one image as a matrix (im2col). Row (c, u, v) holds, for each output position (i, j), the
+// value of channel c that the kernel entry (u, v) is multiplied by.
 struct Windows {
   std::int64_t channels, height, width, kernel_height, kernel_width, stride, padding, out_height, out_width;
 
   std::int64_t rows() const { return channels * kernel_height * kernel_width; }
   std::int64_t places() const { return out_height * out_width; }
 
-  // Places along one axis, [begin, end), whose number for the kernel's entry u lies within the image.
+  // The output positions [begin, end) along one axis for which the kernel entry u lies within the image.
   struct Range {
     std::int64_t begin, end;
   };
   Range inside(std::int64_t u, std::int64_t extent, std::int64_t out) const {
     const std::int64_t before = std::max<std::int64_t>(padding - u, 0);
     const std::int64_t begin = std::min(out, (before + stride - 1) / stride);
-    const std::int64_t last = extent - 1 + padding - u; // stride times the last place is at most this
+    const std::int64_t last = extent - 1 + padding - u; // stride times the last position is at most this
     return {begin, std::clamp(last < 0 ? 0 : last / stride + 1, begin, out)};
   }
 
-  // Calls f(image, column, n) for runs of places: the image's numbers are `stride` apart from `image` on, the matrix's
-  // stand together from `column` on; `outside(column, n)` for those where the image has none.
+  // Calls f(image, column, n) for each run of n output positions inside the image. The image values start at index
+  // `image` and are `stride` apart. The matrix values start at index `column` and are contiguous. Calls outside(column,
+  // n) for runs outside of the image (padding).
   template <class Inside, class Outside> void each_run(Inside f, Outside outside) const {
     std::int64_t at = 0;
     for (std::int64_t c = 0; c < channels; ++c)
@@ -57,7 +58,7 @@ struct Windows {
         },
         [&](std::int64_t to, std::int64_t n) { std::fill_n(matrix + to, n, Real{0}); });
   }
-  // The transpose: adds the matrix's numbers to where they came from.
+  // The transpose of unfold (col2im): adds each value of the matrix to the image value that it was copied from.
   void fold(const Real* matrix, Real* image) const {
     each_run(
         [&](std::int64_t to, std::int64_t from, std::int64_t n) {

@@ -17,9 +17,9 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
   const std::int64_t channels = C / groups, places = x.size() / (B * C), width = channels * places;
   const Real share = Real{1} / static_cast<Real>(width);
   const Tensor y = op.output(x.shape);
-  Real* centre = op.tape().keep<Real>(B * groups); // mean and 1 / deviation of each group
+  Real* centre = op.tape().keep<Real>(B * groups); // mean and 1 / standard deviation of each group
   Real* precision = op.tape().keep<Real>(B * groups);
-  // Calls f(channel, offset of its numbers) for each channel of a group.
+  // Calls f(channel, offset of its values) for each channel of a group.
   const auto each_channel = [=](std::int64_t g, auto&& f) {
     for (std::int64_t c = 0; c < channels; ++c) f(g % groups * channels + c, g * width + c * places);
   };
@@ -44,7 +44,7 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
   op.record(y, [=] {
     Tape& tape = *y.tape;
     const Real* dy = tape.grad(y);
-    Real* along = tape.keep<Real>(B * C); // the sums of dy of each channel of each row, and those of dy h
+    Real* along = tape.keep<Real>(B * C); // for each channel of each example: the sum of dy, and the sum of dy h
     Real* across = tape.keep<Real>(B * C);
     for (std::int64_t g = 0; g < B * groups; ++g)
       each_channel(g, [&](std::int64_t c, std::int64_t at) {

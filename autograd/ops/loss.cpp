@@ -22,7 +22,7 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
   const std::int32_t ignore = options.ignore;
   const Real smoothing = options.label_smoothing, spread = smoothing / static_cast<Real>(classes);
   const Real divisor = options.divisor > 0 ? options.divisor : std::max(Real{1}, static_cast<Real>(counted));
-  Real* normaliser = op.tape().keep<Real>(rows); // log sum exp of each row
+  Real* normaliser = op.tape().keep<Real>(rows); // log-sum-exp of each row
 
   double total = 0;
   for (std::int64_t r = 0, some = op.computed(rows); r < some; ++r) {

@@ -11,7 +11,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// The matrix in the last two axes of x, at the given place.
+// The matrix in the last two axes of x, with its first element at p.
 Matrix matrix(const Tensor& x, Real* p) { return {p, x.shape[-2], x.shape[-1], x.stride[-2], x.stride[-1]}; }
 
 bool usable(const Tensor& x) { return x.stride[-1] == 1 || x.stride[-2] == 1 || x.shape[-1] == 1 || x.shape[-2] == 1; }
@@ -30,7 +30,8 @@ template <class F> void each_product(const Tensor& a, const Tensor& b, const Ten
   });
 }
 
-// Where the gradient of an operand goes. One that serves for several products is zeroed first, and then added to.
+// The gradient target of an operand. If the operand is broadcast over several products, its gradient is set to zero
+// here and every product adds to it.
 GradTarget product_into(const Tensor& x, const Tensor& y) {
   GradTarget d = x.tape->grad_target(x);
   std::int64_t served = 1, products = 1;
@@ -44,8 +45,8 @@ GradTarget product_into(const Tensor& x, const Tensor& y) {
   return d;
 }
 
-// x seen as one matrix of rows, where its leading axes leave no gap between rows. The strides of axes of one entry do
-// not matter.
+// Views x as one matrix of rows. Returns false if the leading axes leave gaps between rows. Strides of axes of length 1
+// are ignored.
 bool rows_of(const Tensor& x, Matrix& m) {
   std::int64_t rows = 1, row_stride = x.stride[-2];
   for (int i = x.rank() - 2; i >= 0; --i) {
@@ -79,7 +80,7 @@ Tensor matmul(const Tensor& left, const Tensor& right) {
   });
   op.record(y, [=] {
     Real* dy = const_cast<Real*>(y.tape->grad(y));
-    // One gradient after the other: the operands may share their memory.
+    // One gradient after the other, because the operands may share memory.
     if (const GradTarget d = product_into(a, y)) {
       each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
         gemm(matrix(y, dy + k), matrix(b, b.data + j).transposed(), matrix(a, d.p + i), 1, d.overwrite ? 0 : 1);
@@ -96,7 +97,7 @@ Tensor matmul(const Tensor& left, const Tensor& right) {
 
 namespace {
 
-// Where an activation behind a product puts what it finds.
+// The outputs of an activation that follows a product.
 struct Activated {
   Real *y, *derivative; // derivative: null where no gradient is required
 };
@@ -113,7 +114,7 @@ template <auto at> void activate(const void* context, Real* part, std::int64_t n
 using Activate = void (*)(const void*, Real*, std::int64_t);
 constexpr Activate activate_with[] = {activate<relu_at>, activate<gelu_at>, activate<gelu_tanh_at>, activate<silu_at>};
 
-// dy *= derivative, in place, where there is a derivative; and the rows of dy summed into d.
+// Multiplies dy by the derivative in place, if there is one, and adds the sum of dy's rows to d.
 void through_activation_and_bias(const Matrix& dy, const Real* derivative, const GradTarget& d) {
   if (counting_only() || (!derivative && !d)) return;
   if (d && d.overwrite) std::fill_n(d.p, dy.columns, Real{0});
@@ -162,7 +163,7 @@ Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const
 
   op.record(y, [=] {
     Tape& tape = *y.tape;
-    // The gradient of y is nobody's any more once this has run, so it may be changed.
+    // y's gradient is dead after this closure, so it may be overwritten.
     const Matrix dy = row_major(tape.grad(y), rows.rows, width);
     through_activation_and_bias(dy, derivative, biased ? tape.grad_target(b) : GradTarget{});
     if (const GradTarget d = tape.grad_target(x)) {

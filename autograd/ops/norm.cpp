@@ -14,7 +14,7 @@ void check_vector(const Op& op, const char* name, const Tensor& v, const Tensor&
     op.fail(fmt::format("the {} must be [{}], it is {}", name, x.shape[-1], v.shape.text()));
 }
 
-// A zeroed place for a gradient that is summed over rows.
+// The gradient target of a vector whose gradient is summed over rows, set to zero if nothing has been written yet.
 GradTarget summed_into(const Tensor& v) {
   GradTarget d = v.tape->grad_target(v);
   if (d && d.overwrite) std::fill_n(d.p, v.size(), Real{0});
@@ -34,7 +34,7 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
   const std::int64_t width = x.shape[-1], count = x.size() / width;
   const Real share = Real{1} / static_cast<Real>(width);
   const Tensor y = op.output(x.shape);
-  Real* centre = op.tape().keep<Real>(count); // mean and 1 / deviation of each row
+  Real* centre = op.tape().keep<Real>(count); // mean and 1 / standard deviation of each row
   Real* precision = op.tape().keep<Real>(count);
   for (std::int64_t r = 0, some = op.computed(count); r < some; ++r) {
     const Real* p = x.data + r * width;
@@ -137,7 +137,7 @@ Tensor l2_normalize(const Tensor& input, Real epsilon) {
   const Tensor x = contiguous(input);
   const std::int64_t width = x.shape[-1], count = x.size() / width;
   const Tensor y = op.output(x.shape);
-  Real* inverse = op.tape().keep<Real>(count); // 1 / |x|, negative where epsilon took the norm's place
+  Real* inverse = op.tape().keep<Real>(count); // 1 / max(|x|, epsilon); negative if epsilon was used
   for (std::int64_t r = 0, some = op.computed(count); r < some; ++r) {
     const Real* p = x.data + r * width;
     const Real norm = std::sqrt(sum_over(width, [&](std::int64_t i, int n) {

@@ -11,8 +11,9 @@
 
 namespace heed::HEED_REAL {
 
-// Newton's steps from 1 below the top, where the best score alone has a weight of 1: each threshold is that which the
-// scores above the last one would have together, so that it rises, with fewer scores each time.
+// Newton's method for the threshold. It starts at 1 below the largest score, where only the largest score has a weight
+// (of 1). Each next threshold makes the weights of the scores above the last threshold sum to 1. The threshold rises
+// and fewer scores remain at each step, until it no longer changes.
 void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* x) const {
   if (row_is_lost(s, w, n)) return;
   const Simd zero(Real{0}), one(Real{1});

@@ -7,7 +7,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// z, which is piece i, copied to its part of y.
+// Copies z, the result of piece i, to its part of y.
 Tensor put(const char* name, const Tensor& y, const Pieces& pieces, std::int64_t i, const Tensor& z) {
   const Tensor to = pieces.part(pieces.work, y, i);
   if (z.tape != y.tape || to.slot != y.slot || z.shape != to.shape)
@@ -17,7 +17,7 @@ Tensor put(const char* name, const Tensor& y, const Pieces& pieces, std::int64_t
   return z;
 }
 
-// The gradient of piece i's part of y, given to the piece.
+// Passes the gradient of piece i's part of y to the piece's result z.
 void give_gradient(const Tensor& z, const Tensor& y, const Pieces& pieces, std::int64_t i) {
   const Tensor from = pieces.part(pieces.work, y, i);
   if (const GradTarget d = y.tape->grad_target(z))
@@ -54,7 +54,7 @@ Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces, const 
       put(name, y, pieces, i, make_first(first, i));
     }
     const Op op(name, {&y});
-    op.record(y, [] {}); // for anomaly detection
+    op.record(y, [] {}); // lets anomaly detection check y
     return y;
   }
   if (y.tape->nested()) return keep_pieces(name, y, pieces, first, make_first);
@@ -72,7 +72,7 @@ Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces, const 
       Tape::NestedTape aside(tape);
       const double counted = counted_operations();
       const Tensor z = pieces.make(pieces.work, i);
-      count_operations(counted - counted_operations()); // they count once
+      count_operations(counted - counted_operations()); // count the recomputed operations only once
       give_gradient(z, y, pieces, i);
       aside.backward();
     }

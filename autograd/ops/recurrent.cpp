@@ -13,19 +13,19 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// One row of one step. A cell keeps `kept` vectors of H numbers for its backward pass.
+// The forward pass of one row at one step. A cell stores `kept` vectors of H values for its backward pass.
 struct RowForward {
   const Real *x, *product;  // [gates H]: the projected input, and W h
-  const Real *h, *c, *bias; // [H]: before the step
+  const Real *h, *c, *bias; // [H]: hidden state and cell state before the step, and the bias
   Real *kept, *next_h, *next_c;
 };
 struct RowBackward {
-  const Real *kept, *h, *c; // as the forward pass had them
-  const Real* dh;           // the derivative by the state after the step
-  Real* dc;                 // by the memory after the step, and then by that before it
+  const Real *kept, *h, *c; // the same as in the forward pass
+  const Real* dh;           // gradient with respect to the hidden state after the step
+  Real* dc;                 // gradient of the cell state: after the step on entry, before the step on return
   Real* dx;                 // [gates H], written
-  Real* dproduct;           // [gates H], by W h: written where it is not dx itself (`own_product`)
-  Real* passed;             // [H], written: what reaches the state before the step beside the product
+  Real* dproduct;           // [gates H]: gradient of W h, written only with `own_product`; otherwise it is dx
+  Real* passed;             // [H], written: gradient of the hidden state before the step, without the part by W h
 };
 
 struct Elman {
@@ -36,7 +36,7 @@ struct Elman {
     map(width,
         [&](std::int64_t i, int n) { store(s.next_h + i, tanh_of(load(s.x + i, n) + load(s.product + i, n)), n); });
   }
-  // `after` is the state after the step: what tanh gave.
+  // `after` is the hidden state after the step, which is the output of tanh.
   static void backward(const RowBackward& s, const Real* after, std::int64_t width) {
     map(width, [&](std::int64_t i, int n) {
       const Simd y = load(after + i, n);
@@ -118,7 +118,7 @@ struct Lstm {
   }
 };
 
-// The order of the steps: number s of them is that of time t = at(s).
+// The order of the steps: step number s processes time t = at(s).
 struct Order {
   std::int64_t steps;
   bool reverse;
@@ -129,8 +129,8 @@ void check_shape(const Op& op, const char* name, const Tensor& x, const Shape& s
   if (!(x.shape == shape)) op.fail(fmt::format("{} must be {}, it is {}", name, shape.text(), x.shape.text()));
 }
 
-// What a weight's products with the rows of one step are made from: packed once for all steps, here or by those who go
-// step by step themselves, or, of a single step, as it stands.
+// The weight as the right operand of each step's product. It is packed once for all steps, either here or by a
+// PackedWeightCache (if the caller runs single steps). For one step without a PackedWeightCache it is not packed.
 struct Right {
   Matrix matrix;
   PackedMatrix packed;
@@ -143,7 +143,8 @@ Right right(const Matrix& m, bool packs, Tape& tape) {
   return {m, packs ? pack_matrix(m, tape.keep<Real>(packed_size(m.rows, m.columns))) : PackedMatrix{}};
 }
 
-// All steps of a cell. `memory` and `bias` are the LSTM's and the GRU's; any tensor stands in where there is none.
+// Runs all steps of a cell. Only the LSTM has a `memory` (cell state) and only the GRU has `biases`; other cells pass
+// any tensor.
 template <class Cell>
 Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const Tensor& memory, const Tensor& weight,
                  const Tensor& biases, const RecurrentSteps& given) {
@@ -166,13 +167,13 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
   const std::int64_t first = given.first, step = B * H;
   const std::int32_t* lengths = given.lengths ? tape.keep_copy(given.lengths, B) : nullptr;
   const auto rests = [=](std::int64_t t, std::int64_t b) { return lengths && first + t >= lengths[b]; };
-  // The states of all steps, and the last memory behind them.
+  // The hidden states of all steps, followed by the last cell state.
   const Tensor y = op.output({Cell::has_memory ? T + 1 : T, B, H});
   Real* kept = tape.keep<Real>((keeps ? T : 1) * Cell::kept * step);
   Real* memories = Cell::has_memory ? tape.keep<Real>(T * step) : nullptr;
   const auto kept_at = [=](std::int64_t t) { return kept + (keeps ? t : 0) * Cell::kept * step; };
   const auto before = [=](std::int64_t s) { return s == 0 ? h0.data : y.data + order.at(s - 1) * step; };
-  // Where a cell has no memory, its state stands in for it, so that addresses stay within an array.
+  // A cell without a cell state returns its hidden state, so that pointers stay within an array.
   const auto memory_before = [=](std::int64_t s) -> const Real* {
     return s == 0 ? c0.data : Cell::has_memory ? memories + order.at(s - 1) * step : before(s);
   };
@@ -204,13 +205,14 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
   op.record(y, [=] {
     Tape& tape = *y.tape;
     const Real* dy = tape.grad(y);
-    // dx serves the products as well, unless another operand's gradient may come to stand in the same memory.
+    // The products also read dx. It may be computed directly in x's gradient, unless another operand's gradient may use
+    // the same memory.
     const bool alone = x.slot != h0.slot && x.slot != w.slot && x.slot != c0.slot && x.slot != bias.slot;
     const GradTarget into_x = tape.grad_target(x);
     const bool in_place = alone && into_x && into_x.overwrite;
     Real* dx = in_place ? into_x.p : tape.keep<Real>(T * B * all);
     Real* gathered = ready ? ready->gather(row_major(h0.data, B, H)) : nullptr;
-    // By the products, [T, B, all].
+    // Gradient with respect to the products W h: [T, B, all].
     Real* grad_gates = !Cell::own_product ? dx : gathered ? gathered : tape.keep<Real>(T * B * all);
     Real* dh = tape.keep<Real>(step);
     Real* passed = tape.keep<Real>(step);
@@ -247,7 +249,7 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     if (ready) {
       if (gathered && !Cell::own_product) std::copy_n(dx, B * all, gathered);
     } else if (const GradTarget d = tape.grad_target(w)) {
-      // The states before all steps but the first stand together; the first step's is the given one.
+      // The states before all steps except the first are contiguous in y. The state before the first step is h0.
       const auto add_steps = [&](std::int64_t t, std::int64_t steps, const Real* h, bool store) {
         gemm(row_major(grad_gates + t * B * all, steps * B, all).transposed(), row_major(h, steps * B, H),
              row_major(d.p, all, H), 1, store ? 0 : 1);

@@ -5,7 +5,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// A contiguous tensor extents_around one axis: element (o, i, k) stands at (o n + i) inner + k.
+// The extents of a contiguous tensor before, along and after one axis: element (o, i, k) has the offset (o n + i) inner
+// + k.
 struct AxisExtents {
   std::int64_t outer = 1, n = 1, inner = 1;
 };
@@ -118,7 +119,8 @@ Tensor max(const Tensor& input, int axis, bool keep) {
       const Real* p = x.data + o * a.n * a.inner + k;
       std::int64_t best = 0;
       for (std::int64_t i = 1; i < a.n; ++i)
-        if (p[i * a.inner] > p[best * a.inner] || p[i * a.inner] != p[i * a.inner]) best = i; // a NaN wins
+        // a NaN counts as the largest
+        if (p[i * a.inner] > p[best * a.inner] || p[i * a.inner] != p[i * a.inner]) best = i;
       y.data[o * a.inner + k] = p[best * a.inner];
       where[o * a.inner + k] = (o * a.n + best) * a.inner + k;
     }

@@ -11,8 +11,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Rows of queries whose keys lie at clipped distances. Keys [0, begin) are at -clip or beyond, keys [end, keys) at clip
-// or beyond, and between them distances grow one by one.
+// Rows of queries with clipped distances to their keys. Keys in [0, begin) are clipped to -clip, keys in [end, keys) to
+// clip. In between, the distance grows by one per key.
 struct Distances {
   std::int64_t rows, queries, keys, clip, offset;
 
@@ -27,7 +27,7 @@ struct Distances {
   }
   std::int64_t columns() const { return 2 * clip + 1; }
 
-  // y (+)= numbers of p [rows, columns] by key: [rows, keys].
+  // y = p or y += p, where p [rows, columns] is indexed by distance and y [rows, keys] by key.
   void spread(const Real* p, Real* y, bool overwrite) const {
     for (std::int64_t r = 0; r < rows; ++r, p += columns(), y += keys) {
       const Row d = row(r);
@@ -37,7 +37,7 @@ struct Distances {
       for (std::int64_t j = d.end; j < keys; ++j) deposit(y[j], p[columns() - 1], overwrite);
     }
   }
-  // y (+)= sums of w [rows, keys] by column: [rows, columns].
+  // y [rows, columns] = or += the sum of w [rows, keys] over the keys at each clipped distance.
   void gather(const Real* w, Real* y, bool overwrite) const {
     for (std::int64_t r = 0; r < rows; ++r, w += keys, y += columns()) {
       const Row d = row(r);
@@ -49,7 +49,7 @@ struct Distances {
   }
 };
 
-// Tiles of terms are at most so large.
+// The largest tile of the bias.
 constexpr std::int64_t most_queries = 48, most_keys = 128;
 
 class NumbersByDistance final : public AttentionBias {
@@ -87,7 +87,7 @@ public:
   }
 
 private:
-  // Columns of a tile, and the number's column for the first of them.
+  // A range of columns of a tile, and the distance column of its first one.
   struct Part {
     std::int64_t begin, end, column;
   };
@@ -96,7 +96,7 @@ private:
     for (std::int64_t r = 0; r < tile.queries; ++r) {
       const std::int64_t row = ((s[0] == 1 ? 0 : tile.b) * s[1] + (s[1] == 1 ? 0 : tile.h)) * s[2] +
                                (s[2] == 1 ? 0 : tile.i + r);
-      const std::int64_t here = tile.i + r + offset_ - tile.j; // the query's own place among the tile's columns
+      const std::int64_t here = tile.i + r + offset_ - tile.j; // the query's own position among the tile's columns
       const std::int64_t begin = std::clamp<std::int64_t>(here - clip_, 0, tile.keys);
       const std::int64_t end = std::clamp<std::int64_t>(here + clip_ + 1, begin, tile.keys);
       f(r, row * s[3], Part{0, begin, 0}, Part{begin, end, begin - here + clip_}, Part{end, tile.keys, 2 * clip_});
@@ -108,9 +108,9 @@ private:
   Real* gradient_ = nullptr;
 };
 
-// The products of a tile's queries with the vectors of all distances that occur in it stand in a matrix whose rows are
-// shifted by one against each other: row r has the tile's columns from `queries - 1 - r` on (Huang et al. 2018, arXiv
-// 1809.04281, call it skewing).
+// Multiplies a tile's queries by the vectors of all distances that occur in the tile. In the product matrix, each row
+// is shifted by one from the previous row: the tile's columns of row r start at column `queries - 1 - r` ("skewing" in
+// Huang et al. 2018, arXiv 1809.04281).
 class ProductsByDistance final : public AttentionBias {
 public:
   ProductsByDistance(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset)
@@ -192,7 +192,8 @@ private:
   Scattered queries_of(const ScoreTile& tile) const {
     return {queries_.data + place(tile), queries_.stride[2], queries_.stride[3]};
   }
-  // Of the tile's k-th distance, counted from that of its last query and its first key.
+  // The offset of the vector for the tile's k-th distance. Distance 0 of the tile is that of its last query and first
+  // key.
   std::int64_t vector_at(const ScoreTile& tile, std::int64_t k) const {
     const std::int64_t distance = tile.j - (tile.i + offset_ + tile.queries - 1) + k;
     const std::int64_t head = vectors_.shape[0] == 1 ? 0 : tile.h;
@@ -209,7 +210,7 @@ private:
 
   Tensor queries_, vectors_;
   std::int64_t lowest_, offset_, width_, padded_;
-  Real *rows_, *columns_, *products_, *some_queries_, *sums_; // of the tile under way
+  Real *rows_, *columns_, *products_, *some_queries_, *sums_; // buffers of the current tile
   Real *d_queries_ = nullptr, *d_vectors_ = nullptr;
 };
 

@@ -16,7 +16,7 @@ namespace {
 using Wide = xsimd::batch<double>;
 constexpr int wide_lanes = static_cast<int>(Wide::size);
 
-// max(factor (x_j - shift) - threshold, 0) of the first n numbers at x; 0 in the other lanes.
+// max(factor (x_j - shift) - threshold, 0) of the first n values at x. The other lanes are 0.
 Wide above(const Real* x, const RowLine& line, int n) {
   alignas(64) double all[wide_lanes];
   std::fill_n(all, wide_lanes, -std::numeric_limits<double>::infinity());
@@ -24,7 +24,7 @@ Wide above(const Real* x, const RowLine& line, int n) {
   return xsimd::max((Wide::load_aligned(all) - line.shift) * line.factor - line.threshold, Wide(0.0));
 }
 
-// x^power for x >= 0; 0^0 is 0 here: what has no weight counts for nothing.
+// x^power for x >= 0. 0^0 is defined as 0, so that entries without weight contribute nothing.
 Wide to_the(const Wide& x, double power) {
   return xsimd::select(x > Wide(0.0), xsimd::exp(xsimd::log(x) * power), Wide(0.0));
 }
@@ -93,8 +93,8 @@ void row_powers(const Real* x, const RowLine& line, double power, Real* y, std::
   });
 }
 
-// The k-th largest of the largest of some groups is no more than what is looked for: of twice k groups, about 1.4 k
-// numbers are as large.
+// Finds candidates before it sorts. The k-th largest of the maxima of disjoint groups is a lower bound of the result.
+// With 2 k groups, only about 1.4 k values reach this bound.
 Real row_kth_largest(const Real* x, std::int64_t k, std::int64_t n, Real* scratch) {
   const std::int64_t groups = whole_vectors(2 * k);
   const auto select = [&](std::int64_t of) {
@@ -114,7 +114,7 @@ Real row_kth_largest(const Real* x, std::int64_t k, std::int64_t n, Real* scratc
     candidates = 0;
     map(n, [&](std::int64_t j, int m) {
       if (m == lanes && !xsimd::any(load(x + j) >= Simd(least))) return;
-      for (std::int64_t i = j; i < j + m; ++i) { // without branches, which would be foreseen wrongly
+      for (std::int64_t i = j; i < j + m; ++i) { // without branches, which would be mispredicted
         scratch[candidates] = x[i];
         candidates += x[i] >= least ? 1 : 0;
       }

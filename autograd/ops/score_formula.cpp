@@ -43,7 +43,7 @@ template <class A, class F> void fill(const ScoreTile& t, Real* y, std::int64_t 
 }
 
 std::int64_t place(Real number, std::int64_t size) {
-  // A number that is none is the first.
+  // NaN (like a negative number) selects the first element.
   return number >= 0 ? static_cast<std::int64_t>(std::min(std::floor(number), static_cast<Real>(size - 1))) : 0;
 }
 
@@ -109,7 +109,7 @@ void ScoreFormula::begin(Tape& tape, Tape::Scratch& scratch, bool for_backward) 
       parameter_gradients_[x.parameter] = opened(tape, parameters_[x.parameter]);
 }
 
-// An axis is computed as if it were a tile of one row.
+// Values that do not depend on pairs are computed as a tile with a single row.
 void ScoreFormula::begin_head(std::int64_t b, std::int64_t h) {
   b_ = b;
   h_ = h;
@@ -168,19 +168,19 @@ ScoreFormula::Sink ScoreFormula::sink(std::int32_t k, FormulaAxis on, const Scor
 
 // ---- forward --------------------------------------------------------------------------------------------------------
 
-// A parameter's numbers for the head, or those of its gradient.
+// The part of a parameter (or of its gradient) that belongs to the current head.
 Real* ScoreFormula::list_of(std::int32_t parameter, Real* numbers) const {
   const Shape& s = parameters_[parameter].shape;
   return numbers + (s[0] == 1 ? 0 : h_) * s[1];
 }
 
-// What is computed of nothing before it.
+// Computes an instruction without operands (a source).
 void ScoreFormula::read_source(const FormulaInstruction& x, Real* y) const {
   const auto whole = [](std::int64_t n) { return static_cast<Real>(n); };
   const auto unpadded = [&](std::int64_t n) {
     return whole(shape_.mask.lengths ? std::min<std::int64_t>(n, shape_.mask.lengths[b_]) : n);
   };
-  const std::int64_t furthest = shape_.queries - 1 + shape_.mask.offset; // the lowest distance is that far below 0
+  const std::int64_t furthest = shape_.queries - 1 + shape_.mask.offset; // the lowest distance is -furthest
   switch (x.op) {
     case FormulaOp::number: *y = static_cast<Real>(x.number); return;
     case FormulaOp::batch: *y = whole(shape_.rows ? shape_.rows[b_] : shape_.first_row + b_); return;
@@ -211,7 +211,7 @@ void ScoreFormula::read_source(const FormulaInstruction& x, Real* y) const {
   }
 }
 
-// `to` may be where the scores stand: numbers are read before others take their places. It gets them times `factor`.
+// `y` may be the scores' own memory: each value is read before it is overwritten. The result is multiplied by `factor`.
 void ScoreFormula::compute(std::int32_t k, const ScoreTile& t, const Real* scores, Real* y, std::int64_t row,
                            Real factor) const {
   const FormulaInstruction& x = at(k);
@@ -254,7 +254,7 @@ void ScoreFormula::apply(const ScoreTile& tile, Real* scores) {
   if (!changes_scores()) return;
   const std::int32_t k = program_->score;
   const FormulaInstruction& root = at(k);
-  // In place, where nobody asks for the numbers again.
+  // In place, if no later step needs the values.
   const bool in_place = root.axis == FormulaAxis::pair && root.op != FormulaOp::score && (!for_backward_ || adds_);
   compute_pairs(tile, scores, &FormulaInstruction::for_score, in_place ? k : -1);
   if (in_place) return compute(k, tile, scores, scores, tile.row, number_of(program_->factor));
@@ -286,7 +286,8 @@ void ScoreFormula::hide(const ScoreTile& tile, std::uint8_t* allowed) {
 
 // ---- backward -------------------------------------------------------------------------------------------------------
 
-// Adds dy times `derivative` to the gradient of an operand, or its sum where that varies with less.
+// Adds dy times `derivative` to the gradient of an operand. If the operand does not vary along the keys, the sum over
+// the keys is added.
 template <class F> void ScoreFormula::give(std::int32_t to, FormulaAxis on, const ScoreTile& t, F&& derivative) {
   if (to < 0 || !gradients_[to]) return;
   const Sink s = sink(to, on, t);
@@ -298,7 +299,7 @@ template <class F> void ScoreFormula::give(std::int32_t to, FormulaAxis on, cons
   given_[to] = true;
 }
 
-// dy is taken times `factor`.
+// dy is multiplied by `factor`.
 void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* scores, const Operand& dy, Real factor) {
   const FormulaInstruction& x = at(k);
   if (x.parameter >= 0) {
@@ -322,7 +323,7 @@ void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* sco
                 y = operand(k, x.axis, t, scores);
   const Simd before(number_of(x.factor)), behind(factor);
   const auto a = [&](std::int64_t r, std::int64_t c, int n) { return before * first(r, c, n); };
-  // What has no gradient gives none, be the derivative infinite there or no number.
+  // A zero gradient stays zero, even if the derivative is infinite or NaN.
   const auto to = [&](std::int32_t o, auto&& derivative) {
     give(o, x.axis, t, [&](std::int64_t r, std::int64_t c, int n) {
       const Simd d = behind * dy(r, c, n);
@@ -335,7 +336,7 @@ void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* sco
     return to(x.c, [&](const Simd& d, I r, I c, int n) { return xsimd::select(a(r, c, n) != zero, zero, d); });
   }
   formula_operations::with_row(x.op, [&]<class Row>(Row) {
-    // What an operation is given and gives at a place, for those that ask.
+    // Reads an operation's operands and result for one vector of pairs, when called.
     const auto at = [](const auto& values, I r, I c, int n) { return [&values, r, c, n] { return values(r, c, n); }; };
     if constexpr (!formula_operations::has_gradients<Row>) {
       return;
@@ -384,7 +385,7 @@ void ScoreFormula::pull(const ScoreTile& tile, const Real* before, Real* grad_sc
   fill(tile, grad_scores, tile.row, Operand{gradients_[score], key_tile, true}, [](const Simd& v) { return v; });
 }
 
-// ---- for attention that has all scores ------------------------------------------------------------------------------
+// ---- attention that stores all scores ------------------------------------------------------------------------------
 
 namespace {
 

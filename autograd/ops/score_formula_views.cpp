@@ -1,4 +1,5 @@
-// Which columns a strip of queries sees by a formula's mask.
+// Computes which columns of each tile of keys a strip of queries sees under a formula's mask, so that the attention
+// kernels can skip hidden ones.
 #include "autograd/kernels/heads.hpp"
 #include "autograd/ops/score_formula_parts.hpp"
 #include "autograd/score_formula.hpp"
@@ -17,7 +18,7 @@ ScoreFormula::View ScoreFormula::view(std::int64_t i, std::int64_t j) const {
   return views_[i / strip_rows * ((shape_.keys + key_tile - 1) / key_tile) + j / key_tile];
 }
 
-// Padding is left out, so that what is found holds for all batch entries.
+// Padding is ignored, so that the result holds for all sequences of the batch.
 void ScoreFormula::look() {
   Mask ranges = shape_.mask;
   ranges.lengths = nullptr;
@@ -50,7 +51,7 @@ ScoreFormula::View ScoreFormula::look_at(std::int64_t i, std::int64_t rows, std:
   };
   const std::int64_t end = std::min(c1, shape_.keys - j);
   if (counts_) {
-    // Every distance between the lowest and the highest of some rows and columns occurs among these.
+    // The distances of these rows and columns are exactly all integers from the lowest to the highest.
     for (std::int64_t c = c0; c < end; c += lanes) {
       const std::int64_t low = j + c - (i + rows - 1) + shape_.queries - 1,
                          high = j + std::min(c + lanes, end) - 1 - i + shape_.queries - 1;

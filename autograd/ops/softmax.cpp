@@ -18,7 +18,7 @@ Rows rows(const Op& op, const Tensor& x) {
   return {x.size() / x.shape[-1], x.shape[-1]};
 }
 
-// y = softmax of the n numbers at x.
+// y = softmax of the n values at x.
 void softmax_row(const Real* x, Real* y, std::int64_t n) {
   const Real top = largest(x, n);
   Real total = 0;
@@ -39,7 +39,7 @@ void softmax_row(const Real* x, Real* y, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) y[i] *= inverse;
 }
 
-// dx (+)= y (dy - sum y dy) on one row.
+// dx = or += y (dy - sum y dy) for one row.
 void softmax_row_gradient(const Real* y, const Real* dy, Real* dx, std::int64_t n, bool overwrite) {
   const Real along = sum_over(n, [&](std::int64_t i, int m) { return load(y + i, m) * load(dy + i, m); });
   map(n, [&](std::int64_t i, int m) { deposit(dx + i, load(y + i, m) * (load(dy + i, m) - along), overwrite, m); });
@@ -128,7 +128,7 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
     if (any)
       for (std::int64_t k = first; k < seen.end; ++k) out[k] /= total;
   }
-  // Where a weight is zero for the mask's sake, so is the gradient: it carries the weight as a factor.
+  // A masked weight is zero, and so is its gradient, because the weight is a factor of the gradient.
   op.record(y, [=] {
     const GradTarget d = x.tape->grad_target(x);
     if (!d) return;

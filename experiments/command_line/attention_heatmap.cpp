@@ -29,21 +29,21 @@ const char* shade_of(double weight) {
   return std::ranges::find_if(shades, [&](const Shade& shade) { return weight < shade.below; })->sign;
 }
 
-/// A text in a line: line ends have a sign of their own.
+/// The text on one line: a symbol replaces line ends.
 std::string one_line(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '\n' ? "⏎" : c == '\t' ? "⇥" : std::string(1, c);
   return out;
 }
 
-/// A token by itself: blanks, too, and what is empty.
+/// A token as visible text, also if it is blank or empty.
 std::string visible(const std::string& token) {
   std::string out;
   for (const char c : one_line(token)) out += c == ' ' ? "␣" : std::string(1, c);
   return out.empty() ? "∅" : out;
 }
 
-/// `text` in so many columns, cut or filled up.
+/// `text` cut or padded to `width` columns.
 std::string padded(const std::string& text, std::size_t width, bool right = false) {
   const std::string cut = cut_to(text, width);
   const std::string blanks(width - std::min(width, display_width(cut)), ' ');
@@ -58,13 +58,13 @@ std::size_t longest(const std::vector<std::string>& tokens) {
   return width;
 }
 
-/// Columns of a key: its token and a blank, as far as there is room for all keys.
+/// The columns for each key: its token and a space, limited by the space for all keys.
 std::size_t key_width(const AttentionMap& map, std::size_t label) {
   const std::size_t wanted = std::clamp(longest(map.keys) + 1, narrowest_key, widest_key);
   return std::clamp((widest_line - label - 1) / map.keys.size(), narrowest_key, wanted);
 }
 
-/// Heads of one attention, beside each other as far as the line goes.
+/// The heads of one attention layer, side by side as far as they fit.
 std::string draw(std::span<const AttentionMap> maps) {
   std::string out = fmt::format("\n  {}", maps.front().module);
   const std::size_t label = std::min(longest(maps.front().queries), widest_label);
@@ -100,7 +100,7 @@ std::string draw(std::span<const AttentionMap> maps) {
   return out;
 }
 
-/// The key that gets most over all queries, and its share.
+/// The key with the largest weight over all queries, and its proportion.
 std::string most_of(const AttentionMap& map) {
   std::vector<double> sums(map.keys.size());
   double all = 0;

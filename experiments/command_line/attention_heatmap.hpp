@@ -1,4 +1,4 @@
-// Attention weights on a terminal.
+// Draws attention weights as text heatmaps on a terminal.
 #pragma once
 
 #include "experiments/report/style.hpp"
@@ -8,9 +8,8 @@
 
 namespace heed {
 
-/// The input (and output), a line for each head with its entropy, its distance and the key that gets most, and, where
-/// there are at most 24 queries and as many keys, each head's map in shades: a line for each query, two to five columns
-/// for each key.
+/// The input (and output), and one line for each head: entropy, distance and the key with the largest weight. With at
+/// most 24 queries and 24 keys, each head's heatmap follows: one line for each query, two to five columns for each key.
 std::string attention_text(const AttentionExample& example, const Style& style);
 
 } // namespace heed

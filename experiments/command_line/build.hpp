@@ -1,4 +1,4 @@
-// What this program was built from and with.
+// The program's version and build: compiler, options and libraries.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace heed {
 
 struct Build;
 
-/// For manifests. Products and kernels are those of the program itself; a run's may be others.
+/// The build, for manifests. Matrix library and instruction set are the program's defaults; a run may use others.
 Build this_build();
 
 /// For `heed --version`: "heed 0.1.0 (gcc 12.2.0, -O2 -march=native; kernels native)".

@@ -1,5 +1,5 @@
-// A command's arguments, bound to variables. CLI11 reads them; its header, which takes long to compile, is known to
-// command_line.cpp alone, where the functions below are.
+// Declares a command's arguments and binds them to variables. CLI11 parses them. Its header takes long to compile, so
+// only command_line.cpp includes it and defines the functions below.
 #pragma once
 
 #include <concepts>
@@ -16,25 +16,25 @@ class Option;
 
 namespace heed {
 
-/// One option or positional argument of a command; the chained calls state the rest.
+/// One option or positional argument of a command; the chained calls set its properties.
 class Argument {
 public:
   explicit Argument(CLI::Option* option) : option_(option) {}
 
   Argument required();
-  /// What stands for the value in the help: "FOLDER"; "" for nothing.
+  /// The placeholder of the value in the help: "FOLDER"; "" for none.
   Argument value_name(const std::string& name);
   Argument description(const std::string& text);
-  /// Any other word is refused.
+  /// Only these words are accepted.
   Argument one_of(const std::vector<std::string>& words);
-  /// Any other number is refused.
+  /// Only numbers in this range are accepted.
   Argument within(std::integral auto low, std::integral auto high) { return within_integers(low, high); }
   Argument within(double low, double high);
-  /// May be given several times, with one value each time; all are kept.
+  /// May be given several times with one value each; all values are stored.
   Argument repeatable();
-  /// One word holds several values with this character between them.
+  /// One argument contains several values, separated by this character.
   Argument separated_by(char character);
-  /// The two can't be given together.
+  /// The two arguments cannot be given together.
   Argument excludes(Argument other);
 
 private:
@@ -43,24 +43,24 @@ private:
   CLI::Option* option_;
 };
 
-/// A command as it is being declared.
+/// A command that is being declared.
 class Command {
 public:
   explicit Command(CLI::App* app) : app_(app) {}
 
   /// Binds `value` to an option ("--out") or, without dashes, to a positional argument ("RUN"). `value` must outlive
-  /// the reading of the command line; it keeps its content where the argument isn't given.
-  /// Values are texts, numbers, these as std::optional (empty where the argument isn't given), and lists of them: the
-  /// types for which command_line.cpp instantiates it.
+  /// the parsing of the command line. It is unchanged if the argument is not given. Values are strings, numbers,
+  /// std::optional of these (empty if the argument is not given), and lists of these: the types for which
+  /// command_line.cpp instantiates this template.
   template <class Value> Argument add(const std::string& name, Value& value, const std::string& meaning);
-  /// True where the option is given; it takes no value.
+  /// A flag without a value: `value` is true if it is given.
   Argument add_flag(const std::string& name, bool& value, const std::string& meaning);
 
-  /// One that was added before.
+  /// An argument that was added before.
   Argument argument(const std::string& name);
-  /// Left out of the list of commands.
+  /// Hides the command in the list of commands.
   void hide();
-  /// Called when the command line has been read, and names this command.
+  /// `act` is called after the command line has been parsed, if it names this command.
   void when_chosen(std::function<void()> act);
 
 private:

@@ -21,7 +21,7 @@ namespace heed {
 
 namespace {
 
-/// Names of commands: those that help shows, or all.
+/// Names of commands: those that the help shows, or all.
 std::vector<std::string> command_names(const CLI::App& app, bool hidden_too = false) {
   std::vector<std::string> names;
   for (const CLI::App* command :
@@ -41,7 +41,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-/// What CLI11 did not understand, in words that help.
+/// Explains an error of CLI11 in helpful words.
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   const CLI::App& command = parsed.empty() ? app : *parsed.back();
@@ -124,7 +124,7 @@ Argument Argument::within_integers(std::int64_t low, std::int64_t high) {
 }
 
 Argument Argument::within(double low, double high) {
-  // CLI::Range lets pass what compares with nothing.
+  // CLI::Range accepts NaN, because NaN compares false with everything.
   const auto number = [](const std::string& text) -> std::string {
     const bool none = std::isnan(std::strtod(text.c_str(), nullptr));
     return none ? fmt::format("Value {} not a number", text) : "";
@@ -209,7 +209,7 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
     problem = failure_in_words(error);
   }
   if (processes_of_mpi() > 1 && !has_agreed_to_begin()) {
-    // The others may wait for this one.
+    // The other processes may be waiting for this one.
     try {
       agree_to_begin({.runs = false, .problem = problem});
     } catch (const Refused& error) {
@@ -217,7 +217,8 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
       if (problem.empty() || has_agreed_to_begin()) problem = error.what();
     }
   }
-  // Of several processes the first one says it, and mpirun must not end that before.
+  // Only the first of several processes reports the error. The others exit with 0, so that mpirun does not stop the
+  // first one before it has reported.
   if (status == 2 && process_of_mpi() > 0) {
     status = 0;
     problem.clear();

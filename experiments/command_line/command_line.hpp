@@ -1,4 +1,4 @@
-// The command line: which commands there are, what they take, and what their errors look like.
+// The entry point of the command line: parses the arguments, runs the chosen command, and reports errors.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
@@ -8,9 +8,7 @@
 
 namespace heed {
 
-/// Runs one command. Errors are on `console.err` as `heed: message`.
-/// @param arguments  without the program's name
-/// @return the exit status: 0 done, 1 failed after it started, 2 refused before any work
+/// Runs one command. Errors are written to `console.err` as `heed: message`.
 int command_line(const std::vector<std::string>& arguments, Console& console);
 
 } // namespace heed

@@ -1,4 +1,4 @@
-// The commands. Each adds itself to the command line, and has a file of its own in commands/.
+// Declares all commands. Each command is implemented in its own file in commands/ and registers itself here.
 #pragma once
 
 #include "experiments/command_line/command.hpp"
@@ -12,11 +12,11 @@
 
 namespace heed {
 
-/// What a command adds itself to.
+/// Where a command registers itself.
 struct Commands {
   CLI::App& app;
   Console& console;
-  std::function<int()> chosen; ///< what to do, once the command line has been read; returns the exit status
+  std::function<int()> chosen; ///< called after the command line has been parsed; returns the exit status
 };
 
 void add_run(Commands& commands);
@@ -36,13 +36,13 @@ void add_inspect(Commands& commands);
 void add_attend(Commands& commands);
 void add_variants(Commands& commands);
 void add_options(Commands& commands);
-void add_task(Commands& commands);   ///< hidden: the runs of one task of a cluster's queue
-void add_worker(Commands& commands); ///< hidden: one run of a sweep, in a process of its own
+void add_task(Commands& commands);   ///< hidden: executes the runs of one task of a Slurm job
+void add_worker(Commands& commands); ///< hidden: executes one run of a sweep in its own process
 
-/// A new command in the list. @param help  what stands below its options
+/// Adds a new command. @param help  the text below its options
 Command new_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help);
 
-/// A command with arguments of type `Arguments`, which `declare` binds to options, and which `act` is given.
+/// Adds a command whose arguments have the type `Arguments`: `declare` binds them to options, and `act` receives them.
 template <class Arguments>
 Command add_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help,
                     void (*declare)(Command&, Arguments&), int (*act)(const Arguments&, Console&)) {
@@ -55,13 +55,13 @@ Command add_command(Commands& commands, const std::string& name, const std::stri
   return command;
 }
 
-/// CONFIG and the overrides, which several commands take.
+/// Adds CONFIG and the overrides, for commands that take them.
 void add_config(Command& command, std::string& config, std::vector<std::string>& overrides);
 
-/// --average, of commands that look at what a run learned.
+/// Adds --average, for commands that examine trained weights.
 void add_average(Command& command, std::int64_t& count);
 
-/// The exit statuses, as each command's help ends.
+/// The exit statuses; every command's help ends with them.
 inline constexpr std::string_view exit_statuses =
     "\nExit status: 0 done, 1 failed after it had started, 2 refused before any work.";
 

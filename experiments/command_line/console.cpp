@@ -25,7 +25,7 @@ Console process_console(const char* program) {
   Console console{std::cout, std::cerr, {}, {}};
   console.of_process = true;
   console.terminal = isatty(STDOUT_FILENO);
-  // mpirun gives its processes a terminal for their output, wherever its own goes.
+  // mpirun gives its processes a terminal as their output, even if its own output is not a terminal.
   console.out_style.colour = colour && isatty(STDOUT_FILENO) && processes_of_mpi() == 1;
   console.err_style.colour = colour && isatty(STDERR_FILENO);
   console.live = isatty(STDERR_FILENO) && !dumb;

@@ -1,4 +1,5 @@
-// Runs as commands find them in an output folder: through its index, with what is left out named.
+// Helper functions for commands that list runs through the index of an output folder: messages about excluded folders,
+// and cells as text.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
@@ -9,15 +10,14 @@
 
 namespace heed {
 
-/// Says on the console which folders are left out, those of one reason together, and why the index is in memory where
-/// it is.
+/// Prints the excluded folders on the console, grouped by reason, and the reason if the index is only in memory.
 void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console);
 
-/// A cell as JSON: true and false where the field is one of these, null where there is none.
+/// A cell as JSON: true or false for a Boolean field, null for an empty cell.
 boost::json::value as_json(const Cell& cell, const IndexField& field);
-/// A cell with all its digits; empty where there is none.
+/// A cell with all its digits; an empty cell gives an empty text.
 std::string as_csv(const Cell& cell, const IndexField& field);
-/// A cell for people, with six digits; "-" where there is none.
+/// A cell for display, with six digits; "-" if empty.
 std::string for_people(const Cell& cell, const IndexField& field);
 
 } // namespace heed

@@ -34,7 +34,7 @@ void write(std::string& out, const boost::json::value& value, std::size_t depth)
     }
     out += one_line ? "]" : "\n" + end + "]";
   } else if (const double* number = value.if_double()) {
-    // Boost writes 1E-1; the shortest text that reads as the same number is kinder.
+    // Boost would write 1E-1; this writes the shortest text that is read as the same number.
     out += fmt::format("{}", *number);
   } else {
     out += boost::json::serialize(value);

@@ -1,4 +1,4 @@
-// JSON as people like to read it.
+// Writes JSON indented for readers.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -6,7 +6,7 @@
 
 namespace heed {
 
-/// With line breaks and indentation, and a newline at its end; lists of plain values stay in one line.
+/// JSON with line breaks, indentation and a final newline; lists of scalar values are on one line.
 std::string indented(const boost::json::value& value);
 
 } // namespace heed

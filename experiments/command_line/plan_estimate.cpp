@@ -14,14 +14,14 @@ namespace heed {
 
 namespace {
 
-/// Seconds that are spent on measuring all arms together, and at most on one.
+/// Seconds of measurement for all arms together; most and least seconds for one arm.
 constexpr double all_probes = 6.0, longest_probe = 1.0, shortest_probe = 0.1;
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/// Seconds of training a step of `config`, measured for about `budget` seconds; nothing of it is kept.
+/// Seconds per training step of `config`, measured for about `budget` seconds; no result is saved.
 double seconds_per_step(Config config, const Task& task, int threads, double budget) {
   config.train.threads = threads;
   config.train.evaluate_every = 0;
@@ -34,7 +34,7 @@ double seconds_per_step(Config config, const Task& task, int threads, double bud
   hooks.measured = [](const MetricsRecord&) {};
   hooks.checkpoint = [](const Checkpoint&) {};
   hooks.progress = [&](const Progress& progress) {
-    // The first steps allocate; time starts behind them, or behind the first where that is slow.
+    // The first steps allocate memory, so timing starts after step 3, or earlier if the budget is already used up.
     if (!start && (progress.step >= 3 || seconds_since(begin) >= budget)) {
       start = Clock::now();
       first = progress.step;
@@ -47,7 +47,7 @@ double seconds_per_step(Config config, const Task& task, int threads, double bud
   return last > first ? seconds / static_cast<double>(last - first) : 0;
 }
 
-/// The same; none where training fails, which is then the run's own finding, and no reason to have no plan.
+/// `seconds_per_step`; empty if training fails. The run itself will report the failure; the plan is still valid.
 std::optional<double> probed(const Config& config, const Task& task, int threads, double budget) {
   try {
     return seconds_per_step(config, task, threads, budget);
@@ -56,7 +56,8 @@ std::optional<double> probed(const Config& config, const Task& task, int threads
   }
 }
 
-/// Seconds that a run of each arm will train, about; the arms that the budget does not reach by the first one's FLOPs.
+/// Estimated seconds of training of a run of each arm. Arms beyond the budget are estimated from the first one by
+/// FLOPs.
 std::vector<double> run_seconds(const Preparation& prepared, Tasks& tasks, int threads) {
   const double each = all_probes / static_cast<double>(prepared.arms.size());
   const double budget = std::clamp(each, shortest_probe, longest_probe);

@@ -1,4 +1,4 @@
-// What a plan would take: which of its runs are there already, and the time of the others, from a short measured probe.
+// Estimates the cost of a plan: which runs have finished, and how long the others take, from a short measured probe.
 #pragma once
 
 #include "experiments/command_line/preparation.hpp"
@@ -13,30 +13,30 @@
 
 namespace heed {
 
-/// A run of the plan, of tuning or a replicate.
+/// A run of the plan: a tuning run or a replicate.
 struct EstimatedRun {
   const PlannedRun* run = nullptr;
-  const Trial* trial = nullptr; ///< of tuning: the point that it tries
+  const Trial* trial = nullptr; ///< tuning runs: the trial
   RunState state = RunState::missing;
   Load load;
-  double seconds = 0; ///< of training, about, from its arm's by the FLOPs; 0: nothing was measured
+  double seconds = 0; ///< estimated training time, from its arm's time, scaled by FLOPs; 0: not measured
 };
 
 struct Estimate {
-  std::vector<EstimatedRun> runs; ///< those of tuning first
+  std::vector<EstimatedRun> runs; ///< tuning runs first
   std::size_t finished = 0;
-  double flops = 0;                ///< of the runs that are not finished
-  Allocation share;                ///< how they would be run
-  double bytes = 0;                ///< of memory, of all that run at a time
-  std::vector<double> arm_seconds; ///< of training each arm's first run, about; empty where nothing was measured
-  std::optional<double> seconds;   ///< of all that is to do, run so
+  double flops = 0;                ///< of the unfinished runs
+  Allocation share;                ///< how they would be executed
+  double bytes = 0;                ///< memory of all simultaneous runs
+  std::vector<double> arm_seconds; ///< estimated training time of each arm's first run; empty if not measured
+  std::optional<double> seconds;   ///< estimated time of all unfinished runs
 
   std::size_t to_do() const { return runs.size() - finished; }
 };
 
-/// @param out            the folder in which runs may be finished already
-/// @param jobs, threads  what was asked for; 0: as the machine allows
-/// @param probe          whether to measure: a moment of training of each arm, some seconds in all
+/// @param out            the folder that may contain finished runs
+/// @param jobs, threads  the requested numbers; 0: chosen for this machine
+/// @param probe          whether to measure: trains each arm for a moment, a few seconds in total
 Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesystem::path& out, int jobs, int threads,
                   bool probe);
 

@@ -13,7 +13,7 @@ namespace heed {
 
 namespace {
 
-/// What each arm tries for itself, nobody can set from outside.
+/// Refuses overrides of tuned options, because each arm chooses their values itself.
 void refuse_tuned_overrides(const Settings& settings, const std::vector<std::string>& overrides) {
   if (!settings.sweep().tune) return;
   for (const auto& [key, values] : settings.sweep().tune->axes)

@@ -1,4 +1,4 @@
-// What several commands need before anything runs: a configuration from a file and overrides, and its plan, checked.
+// Loads a configuration from a file and overrides, makes its plan and checks it, for several commands.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
@@ -14,20 +14,21 @@ namespace heed {
 /// The file's settings with the overrides. Throws heed::Refused.
 Settings load_settings(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
-/// Their plan, checked. Throws heed::Refused.
+/// The checked plan of these settings. Throws heed::Refused.
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks);
 
-/// What a report says of an arm beside its runs. Throws heed::Refused where the data is not usable.
+/// The facts of a report that depend on an arm's configuration and data. Throws heed::Refused if the data is not
+/// usable.
 ArmFacts facts_of(const Config& config, Tasks& tasks);
 
-/// Refuses a plan that can't answer (`refuse_unreachable`), unless it was frozen in the folder `out` before; then says
-/// what in it does nothing (`notes_of`).
+/// Refuses a plan that cannot give an answer (`refuse_unreachable`), unless it was already frozen in the folder `out`.
+/// Then prints the settings without effect (`notes_of`).
 void check_sense(const Preparation& prepared, const std::filesystem::path& out, Console& console);
 
 /// "66 runs: 11 arms x 6 seeds".
 std::string size_in_words(const Plan& plan);
 
-/// Words of a command line as a shell would take them.
+/// Command-line arguments, quoted for a shell.
 std::string shell_words(const std::vector<std::string>& words);
 
 } // namespace heed

@@ -1,4 +1,5 @@
-// Text to a stream. fmt's own print to streams, of <fmt/ostream.h>, compiles all of its formatting anew in each file.
+// Prints formatted text to a stream. <fmt/ostream.h> has such a function, but compiles all formatting code again in
+// each file.
 #pragma once
 
 #include <fmt/core.h>

@@ -16,7 +16,7 @@ ProgressBoard::ProgressBoard(std::vector<BoardRun> runs, double now) : start_(no
   for (BoardRun& run : runs) {
     Entry entry;
     entry.about = std::move(run);
-    // Lines are counted and cut as they will stand there.
+    // Labels are converted to their displayed form first, because lines are measured and cut by it.
     entry.about.label = in_one_line(without_controls(entry.about.label));
     entry.progress.steps = entry.about.steps;
     runs_.push_back(std::move(entry));
@@ -36,7 +36,7 @@ void ProgressBoard::take(const RunEvent& event, double) {
     case RunEvent::Kind::progress:
       entry.state = State::running;
       entry.progress = event.progress;
-      // What a checkpoint had done already says nothing about the speed of this start.
+      // Work that a checkpoint already contained does not count for the speed of this start.
       if (!entry.base) entry.base = event.progress.step > entry.about.steps / 10 ? fraction(entry) : 0.0;
       break;
     case RunEvent::Kind::finished: entry.state = State::done; break;

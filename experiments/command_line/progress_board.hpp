@@ -1,4 +1,5 @@
-// What is known of a sweep while it runs: counts, what each running run is at, and the time left. Draws nothing.
+// The state of a running sweep: counts, the progress of each run, and the remaining time. It returns text and draws
+// nothing.
 #pragma once
 
 #include "experiments/launch/executor.hpp"
@@ -15,10 +16,10 @@ namespace heed {
 struct BoardRun {
   std::string label; ///< "score = additive, seed 3"
   std::int64_t steps = 0;
-  double work = 1; ///< relative to other runs: its FLOPs
+  double work = 1; ///< FLOPs, relative to other runs
 };
 
-/// Times are seconds on any clock that only goes forward.
+/// Times are in seconds, of any monotonic clock.
 class ProgressBoard {
 public:
   ProgressBoard(std::vector<BoardRun> runs, double now);
@@ -26,20 +27,20 @@ public:
   void take(const RunEvent& event, double now);
 
   std::size_t total() const { return runs_.size(); }
-  /// Runs that are finished, whether now or before.
+  /// Number of finished runs, including those that had finished before the start.
   std::size_t done() const;
   std::size_t failed() const;
-  /// Runs that wait in a cluster's queue.
+  /// Number of runs that wait in a Slurm queue.
   std::size_t queued() const;
-  /// For whoever knows the time left by other means than this board's clock.
+  /// Sets the remaining time, if the caller knows it from another source than this board's clock.
   void know_left(double seconds) { known_left_ = seconds; }
 
-  /// From what was done so far since the start; none before enough is known.
+  /// Estimates the remaining time from the work done since the start; empty until enough is known.
   std::optional<double> seconds_left(double now) const;
 
   /// "12 of 66 runs, 1 failed, 3 min 20 s left".
   std::string headline(double now) const;
-  /// A bar with the headline, then a line for each running run; each at most `width` columns.
+  /// A progress bar with the headline, then a line for each running run; each line is at most `width` columns wide.
   std::vector<std::string> lines(double now, std::size_t width) const;
   /// One line without a bar: the headline, and the running runs' steps and losses.
   std::string plain_line(double now) const;
@@ -52,7 +53,7 @@ private:
     BoardRun about;
     State state = State::waiting;
     Progress progress;
-    std::optional<double> base; ///< the part that was done before this start, 0 to 1
+    std::optional<double> base; ///< the fraction that was done before this start, 0 to 1
     bool before = false;        ///< finished before this start
   };
   double fraction(const Entry& entry) const;

@@ -15,7 +15,7 @@ namespace heed {
 
 namespace {
 
-/// Runs that one sentence is of.
+/// Runs that are reported in one sentence.
 struct Group {
   std::size_t runs = 0;
   std::set<std::string> nodes;
@@ -28,7 +28,7 @@ std::vector<QueuedRun> marked_runs(const std::filesystem::path& out) {
     try {
       if (auto mark = read_queue_mark(run)) runs.push_back({run, std::move(*mark)});
     } catch (const Unreadable&) {
-      // Whether it is queued can't be seen now.
+      // Whether it is queued cannot be determined now.
     }
   }
   return runs;

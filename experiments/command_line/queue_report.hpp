@@ -1,4 +1,4 @@
-// What a cluster's queue holds of a folder's runs, and how others of them left it.
+// Reports the state of a folder's runs in a Slurm queue.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,10 @@
 
 namespace heed {
 
-/// Asks Slurm for the runs that wait there, tells their folders what became of those that are gone, and says in lines
-/// which wait and why, which run and where, which were requeued, and what ended the others: cancelled, out of time, out
-/// of memory, ... Empty where no run was ever handed to a queue.
-/// @param name_of  a run, by its ID, for people
+/// Asks Slurm for the queued runs of the folder, and records in the run folders how jobs have ended. Returns lines of
+/// text: which runs wait and why, which run and where, which were requeued, and how the others ended (cancelled, time
+/// limit, out of memory, ...). Empty if no run was ever submitted to a queue.
+/// @param name_of  the displayed name of a run, given its ID
 std::string queue_report(const std::filesystem::path& out,
                          const std::function<std::string(const std::string& id)>& name_of);
 

@@ -17,7 +17,8 @@ namespace {
 
 bool stale(const AttentionExample& example, std::int64_t newest) { return example.step && *example.step != newest; }
 
-/// What is to be made: the examples' inputs, with whether the output was forced, and of how many checkpoints' mean.
+/// The examples to compute: inputs with whether the output was forced, and over how many checkpoints the weights are
+/// averaged.
 struct Wanted {
   AttentionRequest request;
   std::int64_t average = 1;
@@ -37,8 +38,8 @@ std::vector<Wanted> wanted_of(const std::vector<AttentionExample>& kept, const s
   return wanted;
 }
 
-/// Throws heed::Refused and heed::Failed where nothing can be made; what a single input lacks is in the result.
-std::string keep_up(const RunFolder& run, const std::vector<std::string>& inputs) {
+/// Throws heed::Refused or heed::Failed if no example can be computed; problems with single inputs are returned.
+std::string refresh(const RunFolder& run, const std::vector<std::string>& inputs) {
   const auto read = read_attention(run);
   if (!read && inputs.empty()) return read.error;
   const std::vector<AttentionExample> none, &kept = read ? *read : none;
@@ -67,7 +68,7 @@ std::string keep_up(const RunFolder& run, const std::vector<std::string>& inputs
   }
   if (fresh.empty()) return problems;
   update_attention(run, [&](std::vector<AttentionExample>& now) {
-    // Another process may have made some meanwhile.
+    // Another process may have computed some in the meantime.
     const std::vector<Wanted> still = wanted_of(now, inputs, newest);
     std::erase_if(fresh, [&](const AttentionExample& made) {
       return std::ranges::none_of(still, [&](const Wanted& want) { return want.request.input == made.input; });
@@ -79,13 +80,13 @@ std::string keep_up(const RunFolder& run, const std::vector<std::string>& inputs
 
 } // namespace
 
-AttentionProblems keep_attention_up(const Plan& plan, const std::filesystem::path& out) {
+AttentionProblems refresh_attention(const Plan& plan, const std::filesystem::path& out) {
   AttentionProblems problems;
   for (const PlannedRun& planned : plan.runs) {
     const RunFolder run{out / planned.id};
     if (planned.seed != plan.seeds.front() || state_of(run) != RunState::finished) continue;
     try {
-      if (std::string problem = keep_up(run, config_of(planned).report.attend); !problem.empty())
+      if (std::string problem = refresh(run, config_of(planned).report.attend); !problem.empty())
         problems[planned.id] = std::move(problem);
     } catch (const std::exception& problem) {
       problems[planned.id] = failure_in_words(problem);

@@ -1,4 +1,4 @@
-// The attention weights that a report shows, made where they are missing or stale.
+// Computes the attention weights that a report shows, if they are missing or outdated.
 #pragma once
 
 #include "experiments/sweep/plan.hpp"
@@ -9,13 +9,13 @@
 
 namespace heed {
 
-/// By a run's ID: why its attention weights are not, or not all, what they should be.
+/// By run ID: why its attention weights are missing, incomplete or outdated.
 using AttentionProblems = std::map<std::string, std::string>;
 
-/// Goes through each arm's run of the plan's first seed, where that is finished. Its attention.json gets an example for
-/// each of [report] attend, of the newest checkpoint; examples of other checkpoints are made again, whoever asked for
-/// them, and stay as they are where they can't be. One whose step isn't known stays as it is. Throws nothing for what a
-/// run lacks.
-AttentionProblems keep_attention_up(const Plan& plan, const std::filesystem::path& out);
+/// For each arm, updates the finished run of the plan's first seed. Its attention.json gets an example for each of
+/// [report] attend, computed with the newest checkpoint. Examples of older checkpoints are recomputed, also those that
+/// other commands added; an example that cannot be recomputed is not changed, nor is one of unknown step. If a run
+/// lacks something, this is returned as a problem and nothing is thrown.
+AttentionProblems refresh_attention(const Plan& plan, const std::filesystem::path& out);
 
 } // namespace heed

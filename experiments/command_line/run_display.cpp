@@ -74,7 +74,7 @@ TerminalSize RunDisplay::size_now() const {
   return {size.columns > 0 ? size.columns : std::max<std::size_t>(console_.width, 1), size.rows};
 }
 
-// A terminal that gets narrower breaks the lines that are longer than it now is.
+// If a terminal becomes narrower, it wraps lines that are longer than its new width.
 std::size_t RunDisplay::rows_drawn(std::size_t columns) const {
   std::size_t rows = 0;
   for (const std::size_t width : drawn_) rows += std::max<std::size_t>(1, (width + columns - 1) / columns);
@@ -87,7 +87,7 @@ std::string RunDisplay::upwards(std::size_t rows) const {
 
 void RunDisplay::clear() {
   if (drawn_.empty()) return;
-  // Up to the first drawn line, and from there on nothing.
+  // Moves up to the first drawn line and erases everything from there.
   console_.err << upwards(rows_drawn(size_now().columns)) + console_.err_style.command("\033[J");
   console_.err.flush();
   drawn_.clear();
@@ -96,9 +96,9 @@ void RunDisplay::clear() {
 void RunDisplay::draw(double now) {
   const TerminalSize size = size_now();
   std::vector<std::string> lines = board_.lines(now, std::max<std::size_t>(size.columns, 2) - 1);
-  // What has left the screen at its top can't be drawn again.
+  // Lines that have scrolled off the top of the screen cannot be redrawn.
   if (size.rows > 1 && lines.size() >= size.rows) lines.resize(size.rows - 1);
-  // One write, lines erased as they are replaced, so that nothing flickers.
+  // Writes everything at once and erases each line as it is replaced, so that the display does not flicker.
   std::string text;
   if (!drawn_.empty()) text += upwards(rows_drawn(size.columns));
   for (const std::string& line : lines) text += line + console_.err_style.command("\033[K") + "\n";

@@ -1,4 +1,5 @@
-// Shows a sweep under way: on a terminal lines that are drawn again in place, elsewhere a plain line now and then.
+// Displays the progress of a running sweep: on a terminal as lines that are redrawn in place, otherwise as occasional
+// plain lines.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
@@ -14,8 +15,8 @@ namespace heed {
 
 class RunDisplay {
 public:
-  /// @param clock  seconds; a test passes its own
-  /// @param size   of the terminal now, since a window may change while it runs; a test passes its own
+  /// @param clock  returns seconds; tests pass their own
+  /// @param size   returns the terminal's current size, because a window can be resized; tests pass their own
   RunDisplay(Console& console, std::vector<BoardRun> runs, std::function<double()> clock = steady_seconds,
              std::function<TerminalSize()> size = error_terminal_size);
   ~RunDisplay();
@@ -23,11 +24,11 @@ public:
   RunDisplay& operator=(const RunDisplay&) = delete;
 
   void take(const RunEvent& event);
-  /// To be called often: draws at most five times a second, or prints a line at least every 30 seconds.
+  /// Must be called often: redraws at most five times a second, or prints a line at least every 30 seconds.
   void tick();
-  /// A line that stays.
+  /// Prints a permanent line.
   void say(const std::string& line);
-  /// Takes the drawn lines away.
+  /// Erases the drawn lines.
   void clear();
 
   const ProgressBoard& board() const { return board_; }
@@ -37,10 +38,11 @@ public:
 
 private:
   void draw(double now);
-  /// Rows that the last drawing takes in a terminal of so many columns, which may be fewer than it was drawn for.
+  /// The number of rows that the last drawing occupies in a terminal with this number of columns. The terminal may be
+  /// narrower now than when the lines were drawn.
   std::size_t rows_drawn(std::size_t columns) const;
   TerminalSize size_now() const;
-  /// The command that takes the cursor up, to the beginning of a line.
+  /// The control sequence that moves the cursor up to the beginning of a line.
   std::string upwards(std::size_t rows) const;
 
   Console& console_;
@@ -48,7 +50,7 @@ private:
   ProgressBoard board_;
   double last_shown_;
   std::function<TerminalSize()> size_;
-  std::vector<std::size_t> drawn_; ///< columns of each line of the last drawing
+  std::vector<std::size_t> drawn_; ///< width in columns of each line of the last drawing
   bool changed_ = true;
 };
 

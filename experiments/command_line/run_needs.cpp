@@ -16,7 +16,7 @@ void RunNeeds::measure() {
   const Estimate measured = estimate(prepared_, tasks_, out_, 1, threads_, true);
   for (const EstimatedRun& run : measured.runs) {
     if (!run.run->id.empty()) seconds_[run.run->id] = run.seconds;
-    longest_ = std::max(longest_, run.seconds); // of a replicate whose arm is still to be tuned
+    longest_ = std::max(longest_, run.seconds); // used for a replicate whose arm is not tuned yet
   }
   bytes_ = measured.bytes;
   measured_ = true;

@@ -1,4 +1,4 @@
-// What a sweep's runs take on this machine, for a cluster's queue.
+// Measures the time and memory of a sweep's runs on this machine, for requests to a Slurm queue.
 #pragma once
 
 #include "experiments/launch/slurm_launcher.hpp"
@@ -11,7 +11,7 @@
 
 namespace heed {
 
-/// What runs take, from a short training of each arm, once that is asked for.
+/// The needs of runs, measured by a short training of each arm on the first request.
 class RunNeeds {
 public:
   RunNeeds(const Preparation& prepared, Tasks& tasks, std::filesystem::path out, int threads)

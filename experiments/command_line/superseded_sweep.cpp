@@ -15,23 +15,23 @@ namespace heed {
 
 namespace {} // namespace
 
-std::optional<OlderSweep> find_older_sweep(const Plan& plan, const std::filesystem::path& out) {
+std::optional<SupersededSweep> find_superseded_sweep(const Plan& plan, const std::filesystem::path& out) {
   if (is_frozen(plan, out)) return std::nullopt;
   for (const std::filesystem::path& folder : sweep_folders(out)) {
     try {
       Plan other = load_plan(folder);
-      if (other.name == plan.name && (other.sweep || plan.sweep)) return OlderSweep{folder, std::move(other)};
+      if (other.name == plan.name && (other.sweep || plan.sweep)) return SupersededSweep{folder, std::move(other)};
     } catch (const Refused&) {
-      // What can't be read has nothing to tell.
+      // An unreadable plan is skipped.
     }
   }
   return std::nullopt;
 }
 
-void tell_of_older_sweep(const OlderSweep& older, const Plan& plan, const std::filesystem::path& out,
-                         Console& console) {
+void report_superseded_sweep(const SupersededSweep& older, const Plan& plan, const std::filesystem::path& out,
+                             Console& console) {
   std::size_t finished = 0, running = 0, shared = 0, shared_finished = 0;
-  // Runs that may be known to both plans: all that are run, and all that tuning might choose.
+  // Runs that both plans may contain: all planned runs, and all that tuning might choose.
   const std::vector<std::string> ours = run_ids(plan), theirs = run_ids(older.plan);
   for (const std::string& id : theirs) {
     const RunState state = state_of(RunFolder{out / id});

@@ -1,4 +1,4 @@
-// What became of the sweep that an edited file's takes the place of.
+// Finds and reports the earlier sweep that a new sweep of an edited file supersedes.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
@@ -9,16 +9,18 @@
 
 namespace heed {
 
-/// A sweep of the same name that this one takes the place of, since the file or the overrides have changed.
-struct OlderSweep {
+/// An earlier sweep of the same name, superseded because the file or the overrides have changed.
+struct SupersededSweep {
   std::filesystem::path folder;
   Plan plan;
 };
 
-/// The latest such sweep in the output folder; none where the plan is there already, since it then goes on.
-std::optional<OlderSweep> find_older_sweep(const Plan& plan, const std::filesystem::path& out);
+/// The most recent such sweep in the output folder. Empty if the plan is already there, because that sweep is then
+/// resumed.
+std::optional<SupersededSweep> find_superseded_sweep(const Plan& plan, const std::filesystem::path& out);
 
-/// Says how far it came, and how many of its runs are the new one's, too.
-void tell_of_older_sweep(const OlderSweep& older, const Plan& plan, const std::filesystem::path& out, Console& console);
+/// Prints how much of it has finished, and how many of its runs the new sweep shares.
+void report_superseded_sweep(const SupersededSweep& older, const Plan& plan, const std::filesystem::path& out,
+                             Console& console);
 
 } // namespace heed

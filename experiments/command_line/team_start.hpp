@@ -1,22 +1,22 @@
-// How processes that mpirun started begin: each has a command line of its own, and what one refuses keeps all from
-// waiting for it.
+// Start-up of the processes of mpirun: they agree on whether to begin, so that an error in one process's command line
+// does not leave the others waiting.
 #pragma once
 
 #include <string>
 
 namespace heed {
 
-/// What a process's command line says.
+/// The result of checking a process's command line.
 struct TeamWord {
-  bool runs = false;   ///< it is `heed run`, and nothing is wrong with it
-  std::string problem; ///< what is wrong with it; empty: nothing, or it asks for help
+  bool runs = false;   ///< the command is a valid `heed run`
+  std::string problem; ///< the error; empty if there is none, or if help is requested
 };
 
-/// Has all processes tell each other this word, once, before anything else. Where all run, they go on. Else MPI is over:
-/// throws heed::Refused on all of them where one has a problem or only some run, with the first problem there is.
-/// Throws heed::Refused, too, where there is no team to be had (engines/mpi.hpp).
+/// Exchanges this result between all processes, once, before anything else. If all of them run, they continue.
+/// Otherwise MPI is finalized, and all processes throw heed::Refused with the first error, if one has an error or only
+/// some run. Also throws heed::Refused if no MPI team can be formed (engines/mpi.hpp).
 void agree_to_begin(const TeamWord& own);
-/// Whether this process has done so.
+/// Whether this process has called agree_to_begin successfully.
 bool has_agreed_to_begin();
 
 } // namespace heed

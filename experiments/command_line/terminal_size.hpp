@@ -1,4 +1,4 @@
-// How large a terminal is right now.
+// Queries the current size of a terminal.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
@@ -8,12 +8,12 @@
 namespace heed {
 
 struct TerminalSize {
-  std::size_t columns = 0, rows = 0; ///< 0: not a terminal, or one that doesn't say
+  std::size_t columns = 0, rows = 0; ///< 0: not a terminal, or of unknown size
 };
 
 TerminalSize terminal_size(int descriptor);
 
-/// Columns that results may take: 0, as many as they like, where they go to a file or another program.
+/// The maximum width of results; 0: unlimited, because they are written to a file or another program.
 std::size_t results_width(const Console& console);
 
 } // namespace heed

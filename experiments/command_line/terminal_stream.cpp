@@ -12,7 +12,8 @@ namespace heed {
 
 namespace {
 
-/// How many bytes of the text are its first command: a carriage return, or ESC [ ... with a letter at the end.
+/// The length in bytes of the control sequence at the beginning of the text: a carriage return, or ESC [ ... up to a
+/// letter.
 std::size_t command_length(std::string_view text) {
   if (text.starts_with('\r')) return 1;
   if (!text.starts_with("\033[")) return 0;

@@ -1,4 +1,4 @@
-// The way to a terminal: what is written passes as without_controls() has it, except for Heed's own commands.
+// An output stream for terminals: removes control characters (without_controls()), except Heed's own control sequences.
 #pragma once
 
 #include <ostream>
@@ -8,14 +8,14 @@
 
 namespace heed {
 
-/// Writes to another stream, and fails where that fails. Texts of files (names in a checkpoint, tokens, failures) may
-/// hold anything, so a command to the terminal passes only where the mark stands before it: Style::command puts it
-/// there. The mark is drawn when the program starts, so that no file can hold it.
+/// Writes to another stream, and fails if the other stream fails. Texts from files (names in a checkpoint, tokens,
+/// errors) may contain control sequences. So a control sequence is only passed if the mark precedes it; Style::command
+/// adds the mark. The mark is drawn at random when the program starts, so no file can contain it.
 class TerminalStream : public std::ostream {
 public:
-  /// An empty mark: no command passes.
+  /// With an empty mark, no control sequence is passed.
   TerminalStream(std::ostream& to, std::string mark);
-  /// Writes the bytes of a character that was never finished.
+  /// Writes the bytes of an incomplete character.
   ~TerminalStream() override;
   TerminalStream(const TerminalStream&) = delete;
   TerminalStream& operator=(const TerminalStream&) = delete;
@@ -36,13 +36,14 @@ private:
 
     std::ostream& to_;
     std::string mark_;
-    std::string unfinished_; ///< the first bytes of a character: a generated text comes in pieces
+    std::string unfinished_; ///< the first bytes of an incomplete character: a generated text is written in pieces
   };
 
   Buffer buffer_;
 };
 
-/// A mark that nobody can know: a sequence that takes no column. Empty where the system gives no random numbers.
+/// A random mark that cannot be predicted: a sequence that occupies no column. Empty if the system provides no random
+/// numbers.
 std::string terminal_mark();
 
 } // namespace heed

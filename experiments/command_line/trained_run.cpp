@@ -15,8 +15,9 @@ namespace heed {
 
 namespace {
 
-/// How to get `count` checkpoints of a run that has not kept so many. How often a run keeps them changes no result and
-/// so is no part of its ID: in its own folder, `heed run` would find it finished.
+/// Explains how to get `count` checkpoints of a run that has saved fewer. The number of saved checkpoints changes no
+/// result, so it is not part of the run's ID. Therefore `heed run` in the same output folder would treat the run as
+/// finished.
 std::string how_to_keep(const RunFolder& run, const Config& config, std::int64_t count, const std::string& program) {
   const std::int64_t steps = config.train.steps;
   if (count > steps) return fmt::format("; it trains for {} steps, and keeps one checkpoint a step at most", steps);
@@ -44,7 +45,7 @@ TrainedRun trained_run(const std::string& out, const std::string& name, std::int
     say();
     return run;
   } catch (...) {
-    say(); // why there may be none left
+    say(); // the reason why none may be left
     throw;
   }
 }
@@ -60,7 +61,7 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
   const Config config = read_config(run);
   std::optional<KeptCheckpoint> kept = newest_weights(run, &damaged);
   if (kept && average > 1) {
-    damaged.clear(); // it names them again
+    damaged.clear(); // the next call reports them again
     try {
       kept->checkpoint = average_of_newest(run, average, damaged);
     } catch (const Refused& refused) {
@@ -71,7 +72,7 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
     throw Refused(fmt::format("run {} has no checkpoint yet (it is {}); train it first: heed run CONFIG", run.id(),
                               name_of(state_of(run))));
   std::unique_ptr<Task> task = make_task(config);
-  // Another file gives another vocabulary, by which the run's tokens would be read as others.
+  // A different file gives a different vocabulary, so the run's tokens would be misinterpreted.
   const auto manifest = read_manifest(run);
   if (manifest && !manifest->data.empty() && manifest->data != task->fingerprint())
     throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the "

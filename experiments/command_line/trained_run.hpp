@@ -1,4 +1,4 @@
-// A run that has been trained, for the commands that look at what it learned.
+// Loads a trained run (configuration, task, checkpoint), for commands that examine its weights.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
@@ -18,22 +18,22 @@ struct TrainedRun {
   std::string id;
   Config config;
   std::unique_ptr<Task> task;
-  Checkpoint checkpoint; ///< the weights of the newest that is whole, or an average; damaged ones are named on the
-                         ///< console
-  std::string kernels;   ///< those that it was trained with, where they are here
+  /// Weights of the newest intact checkpoint, or an average. The console names damaged checkpoints.
+  Checkpoint checkpoint;
+  std::string kernels; ///< the instruction set of its training, if supported here
 
   const Engine& engine() const { return heed::engine(config, kernels); }
 };
 
-/// RUN is a path or a unique beginning of an ID within `out`. With `average` above 1, the checkpoint is the average of
-/// the newest so many. Throws heed::Refused where there is no such run, not as many checkpoints of it, or where its
-/// data has changed since.
+/// `run` is a path or a unique prefix of an ID within `out`. If `average` is above 1, the checkpoint is the average of
+/// the newest `average` checkpoints. Throws heed::Refused if there is no such run, if it has too few checkpoints, or if
+/// its data has changed since.
 TrainedRun trained_run(const std::string& out, const std::string& run, std::int64_t average, Console& console);
 
-/// The same of a run's folder; `damaged` gets a sentence for each checkpoint that is not whole.
+/// Like the function above, for a run's folder; `damaged` receives a sentence for each damaged checkpoint.
 TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged);
 
-/// ", the average of 5 checkpoints", or nothing for one.
+/// ", the average of 5 checkpoints"; empty for one.
 std::string average_in_words(std::int64_t average);
 
 } // namespace heed

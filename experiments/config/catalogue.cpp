@@ -31,7 +31,7 @@ Section block_section(std::string table, std::string title, const OptionTable<T>
   return s;
 }
 
-/// Where the options of each family's chosen variant go.
+/// The member that stores the options of each family's chosen variant.
 struct Place {
   std::string_view key;
   OptionValues Config::*options;
@@ -62,7 +62,7 @@ std::vector<FamilyPlace> make_family_places() {
   return out;
 }
 
-/// The option that words are registered for.
+/// The option for which another module registers words.
 Option& registered_option(std::vector<Section>& sections, const std::string& key) {
   for (Section& s : sections)
     for (Option& o : s.options)
@@ -84,7 +84,7 @@ std::vector<Section> make_sections() {
   out.push_back(section("train", "Training", train_option_table(), &Config::train));
   out.push_back(section("engine", "Engine", engine_option_table(), &Config::engine));
   out.push_back(section("report", "Report", report_option_table(), &Config::report));
-  // A choice may be any registered name.
+  // A choice may have any registered name.
   for (Section& s : out)
     for (Option& o : s.options)
       for (const FamilyPlace& place : family_places())
@@ -108,8 +108,8 @@ std::vector<TableInfo> make_catalogue() {
   return out;
 }
 
-/// Options and tables by name. Names that stand for two things, and options that do not exist, are mistakes in a
-/// variant's record.
+/// Finds options and tables by name. Reports errors in the records of variants: a name with two meanings, or an option
+/// that does not exist.
 struct Index {
   struct Hash {
     using is_transparent = void;
@@ -119,7 +119,7 @@ struct Index {
 
   ByName<const Option*> options;
   ByName<const TableInfo*> tables;
-  ByName<std::size_t> places, first; ///< of options, and of tables' first ones
+  ByName<std::size_t> places, first; ///< of options, and of the first option of each table
   std::vector<std::string> keys;
 
   Index() {
@@ -156,7 +156,7 @@ struct Index {
   }
 
 private:
-  /// The options and tables that a record says something of.
+  /// The options and tables that a variant's record names.
   static std::vector<std::string> named_by(const Variant& v) {
     std::vector<std::string> out = v.silences;
     out.insert(out.end(), v.needs.begin(), v.needs.end());

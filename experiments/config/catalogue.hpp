@@ -1,5 +1,6 @@
-// The catalogue of everything that can be configured: each table of a configuration, where its values go in a Config,
-// and what may stand in it. Built once, from the option tables and from the variants' own records.
+// The catalogue of all configurable options: for each table of a configuration, its options, their types and bounds,
+// and the members of Config that store their values. It is built once, from the option tables and the records of the
+// variants.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -13,56 +14,56 @@
 
 namespace heed {
 
-/// A table of options of the model or the experiment, and the struct that holds its values. Tables of blocks
-/// ([attention], [block]) have values for each layer, the others for the whole run.
+/// A table of options of the model or the experiment, with accessors for the struct that stores its values. The tables
+/// of blocks ([attention], [block]) have one value per layer; the other tables have one value for the whole run.
 struct Section {
   std::string table; ///< "" : the top level
   std::string title;
   std::vector<Option> options;
-  /// Values stand in the options' order.
+  /// Values are in the order of the options.
   std::function<void(Config&, const std::vector<Value>&)> set; ///< empty for a table of blocks
   std::function<std::vector<Value>(const Config&)> get;
   std::function<void(LayerChoice&, const std::vector<Value>&)> set_layer; ///< empty for a table of the whole run
   std::function<std::vector<Value>(const LayerChoice&)> get_layer;
 };
 
-/// A family of variants, and where the options of the chosen one go.
+/// A family of variants, and the member that stores the options of the chosen variant.
 struct FamilyPlace {
   VariantFamily family;
   std::string key;                                    ///< "attention.score"
-  OptionValues Config::*options = nullptr;            ///< either this
-  OptionValues LayerChoice::*layer_options = nullptr; ///< or, for a table of blocks, this
+  OptionValues Config::*options = nullptr;            ///< for a table of the whole run
+  OptionValues LayerChoice::*layer_options = nullptr; ///< for a table of blocks
 };
 
-/// All sections, in the order in which they are shown.
+/// All sections, in display order.
 const std::vector<Section>& sections();
 const std::vector<FamilyPlace>& family_places();
-/// Sections, each followed by the tables of its families' variants.
+/// All sections, each followed by the tables of the variants of its families.
 const std::vector<TableInfo>& catalogue();
 
-/// The option of a full name, or null. Also those of formulas' parameters ("attention.parameters.slope.start"), which
-/// have no place in `all_keys()` (experiments/config/formulas.hpp).
+/// The option with this full name, or null. It also finds the options of formula parameters
+/// ("attention.parameters.slope.start"), which are not in `all_keys()` (experiments/config/formulas.hpp).
 const Option* find_option(std::string_view key);
-/// The table of a name, or null; likewise.
+/// The table with this name, or null. It also finds the tables of formula parameters.
 const TableInfo* find_table(std::string_view table);
-/// The variant of a family by its name, or null.
+/// The variant of this family with this name, or null.
 const Variant* find_variant(const VariantFamily& family, const Value& name);
 
-/// "attention.score"; "seed" where the table is the top level.
+/// The full name of an option: "attention.score", or "seed" if the table is the top level.
 std::string full_name(std::string_view table, std::string_view option);
-/// "[attention]", or "the top level".
+/// The table as messages name it: "[attention]" or "the top level".
 std::string table_in_words(std::string_view table);
-/// Whether the option or table has a value for each block of the model, so that [[block.override]] may set it.
+/// True if the option or table has one value per block of the model, so that [[block.override]] may set it.
 bool belongs_to_blocks(std::string_view key);
-/// All options' full names, in the catalogue's order.
+/// The full names of all options, in the order of the catalogue.
 const std::vector<std::string>& all_keys();
 
-/// An option's place in `all_keys()`; throws std::out_of_range where there is no such option.
+/// The index of an option in `all_keys()`. Throws std::out_of_range if the option does not exist.
 std::size_t option_index(std::string_view key);
-/// The place of a table's first option, whose others follow in order.
+/// The index of a table's first option. The table's other options follow it in order.
 std::size_t first_option(std::string_view table);
 
-/// Something of each option, by its place or its full name.
+/// One T per option, accessed by the option's index or full name.
 template <class T> class OfOptions {
 public:
   OfOptions() : all_(all_keys().size()) {}

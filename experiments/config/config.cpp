@@ -1,6 +1,6 @@
 #include "experiments/config/config.hpp"
 
-// Compiled once, and not in each file that has a configuration.
+// Defined here, so that they are compiled once and not in each file that uses Config.
 
 namespace heed {
 

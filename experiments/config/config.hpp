@@ -1,5 +1,5 @@
-// The configuration of one run, resolved: every option has its value, and the combination is possible.
-// A sweep's file is expanded into many of these (experiments/sweep).
+// The resolved configuration of one run: every option has its value, and the combination of values is valid. The file
+// of a sweep is expanded into many of these configurations (experiments/sweep).
 #pragma once
 
 #include "layers/layer_options.hpp"
@@ -12,36 +12,38 @@ namespace heed {
 
 /// Top level.
 struct GeneralOptions {
-  std::string name; ///< for people; not part of a run's identity
+  std::string name; ///< a label for readers; not part of a run's identity
   std::int64_t seed = 0;
   std::string precision = "float32"; ///< float32 | float64
 };
 
 /// [data]
 struct DataOptions {
-  std::string path;                  ///< the file of a task that reads one
-  double train = 0.9;                ///< fraction of the file, from its beginning
-  double test = 0.0;                 ///< fraction of the file, from its end; the rest between is for validation
-  std::int64_t validation_rows = 0;  ///< instead of what is between: so many; 0: that
-  std::int64_t test_rows = 0;        ///< instead of the fraction: so many; 0: that
-  std::string validation_path = "";  ///< a file of their own for the validation's examples
-  std::string test_path = "";        ///< likewise for the test's
-  bool shuffle = true;               ///< rows of a file are shuffled before they are split
+  std::string path;   ///< the data file, for tasks that read one
+  double train = 0.9; ///< fraction of the file for training, taken from its beginning
+  /// Fraction of the file for the test, taken from its end; the rows between are for validation
+  double test = 0.0;
+  /// Number of validation rows; 0: the rows between the fractions `train` and `test`
+  std::int64_t validation_rows = 0;
+  std::int64_t test_rows = 0;        ///< number of test rows; 0: the fraction `test`
+  std::string validation_path = "";  ///< a separate file with the validation examples
+  std::string test_path = "";        ///< a separate file with the test examples
+  bool shuffle = true;               ///< shuffle the rows of a file before they are split
   std::string tokens = "characters"; ///< characters | bytes | words | sentencepiece
-  std::int64_t min_count = 1;        ///< of a word in the training part
-  std::int64_t max_vocabulary = 0;   ///< words, the unknown one included; 0: all
+  std::int64_t min_count = 1;        ///< minimum number of occurrences of a word in the training part
+  std::int64_t max_vocabulary = 0;   ///< maximum number of words, including the unknown word; 0: no limit
   std::string sentencepiece = "";    ///< the file of a SentencePiece model
-  std::int64_t max_length = 0;       ///< tokens of an input, and of an output; 0: any
-  std::string too_long = "drop";     ///< drop | cut: what becomes of longer ones
-  std::int64_t bucket = 1;           ///< batches that are drawn together and sorted by length
+  std::int64_t max_length = 0;       ///< maximum number of tokens of an input and of an output; 0: no limit
+  std::string too_long = "drop";     ///< drop | cut: what is done with longer inputs and outputs
+  std::int64_t bucket = 1;           ///< number of batches that are drawn together and sorted by length
 };
 
 /// [task]
 struct TaskOptions {
   std::string kind = "copy";
-  std::int64_t seed = 0;         ///< of the examples and their splits, shared by all replicates
-  std::int64_t validation = 512; ///< examples of a generated task's validation split
-  std::int64_t test = 512;       ///< likewise of its test split
+  std::int64_t seed = 0;         ///< seed of the examples and their splits, shared by all replicates
+  std::int64_t validation = 512; ///< number of examples in the validation split of a generated task
+  std::int64_t test = 512;       ///< number of examples in the test split of a generated task
 };
 
 /// [model]
@@ -50,71 +52,79 @@ struct ModelOptions {
   std::int64_t layers = 2;
   std::int64_t width = 64;
   std::int64_t heads = 4;
-  bool tied_embeddings = true;          ///< decoders: the output's weights are the token embeddings
+  bool tied_embeddings = true;          ///< decoders: the output layer shares its weights with the token embeddings
   std::string embedding_scale = "none"; ///< none | sqrt: token embeddings are multiplied by sqrt(width)
   double init_std = 0.02;               ///< weights ~ N(0, init_std^2)
   bool scaled_init = true;              ///< residual projections: init_std / sqrt(2 layers)
-  double dropout = 0.0;                 ///< of the embeddings
-  std::string head_bias = "usual";      ///< usual (of the model) | yes | no: of the map to the logits
-  bool shared_layers = false;           ///< do all blocks of a stack have the parameters of the first?
+  double dropout = 0.0;                 ///< dropout rate of the embeddings
+  std::string head_bias = "usual";      ///< bias of the output layer: usual (the model's default) | yes | no
+  bool shared_layers = false;           ///< true: all blocks of a stack share the parameters of the first block
 };
 
 /// [init]: init_std (normal, by model.init_std) | xavier_uniform | xavier_normal | torch | a standard deviation
 struct InitOptions {
   WordOrNumber embedding{"init_std", 0}; ///< token embeddings
-  WordOrNumber position{"init_std", 0};  ///< learned vectors of positions
-  WordOrNumber linear{"init_std", 0};    ///< linear maps and convolutions but the head
-  WordOrNumber head{"init_std", 0};      ///< the map to the logits, where it has weights of its own
-  std::string qkv = "separate";          ///< separate | joint: matrices that count for Xavier's fans
+  WordOrNumber position{"init_std", 0};  ///< learned position embeddings
+  WordOrNumber linear{"init_std", 0};    ///< linear layers and convolutions, without the output layer
+  WordOrNumber head{"init_std", 0};      ///< the output layer, if it has its own weights
+  /// separate | joint: Xavier's fan-in and fan-out use the separate query, key and value matrices or their joint matrix
+  std::string qkv = "separate";
 };
 
 /// [train]
 struct TrainOptions {
   std::int64_t steps = 1000;
-  std::int64_t batch = 32;           ///< sequences in a step
-  std::int64_t batch_tokens = 0;     ///< instead: as many as fit into so many tokens; 0: batch
-  bool full_batch = false;           ///< instead: all of training, where that is a list
-  std::int64_t shards = 2;           ///< parts of a batch; changes bits, so part of the identity
-  std::int64_t threads = 0;          ///< 0: as many as the machine has, at most the shards
-  std::string optimizer = "adamw";   ///< adamw | adam | sgd, options in [train.adamw] and so on
+  std::int64_t batch = 32; ///< sequences per step
+  /// Instead of `batch`: as many sequences as fit into this number of tokens; 0: use `batch`
+  std::int64_t batch_tokens = 0;
+  /// Instead of `batch`: all training examples; only if training uses a list of examples
+  bool full_batch = false;
+  /// Parts of a batch; the number affects the last bits of results, so it is part of the run's identity
+  std::int64_t shards = 2;
+  std::int64_t threads = 0;          ///< 0: as many as the machine has, but at most one per shard
+  std::string optimizer = "adamw";   ///< adamw | adam | sgd; their options are in [train.adamw] etc.
   std::string schedule = "constant"; ///< constant | linear | cosine | noam
-  double learning_rate = 1e-3;       ///< the highest
-  std::int64_t warmup = 0;           ///< steps; the rate is multiplied by (step + 1) / (warmup + 1) before
-  double clip = 0.0;                 ///< global gradient norm; 0: no clipping
+  double learning_rate = 1e-3;       ///< the maximum of the schedule
+  std::int64_t warmup = 0;           ///< warm-up steps, in which the rate is multiplied by (step + 1) / (warmup + 1)
+  double clip = 0.0;                 ///< maximum norm of the global gradient; 0: no clipping
   double label_smoothing = 0.0;
-  std::int64_t evaluate_every = 0;            ///< steps; 0: only at the end
-  std::int64_t evaluate_batches = 0;          ///< batches of the validation split; 0: the whole split
-  std::int64_t evaluate_random_batches = 0;   ///< an estimate of the loss from so many; 0: none
-  bool evaluate_by_length = false;            ///< accuracies also by the length of rows
-  std::vector<std::int64_t> evaluate_lengths; ///< evaluations also measure on rows of these lengths, made for it
-  std::int64_t evaluate_beam = 0;             ///< evaluations decode, too, with this beam; 1: greedily; 0: not
+  std::int64_t evaluate_every = 0;          ///< steps between evaluations; 0: only at the end
+  std::int64_t evaluate_batches = 0;        ///< validation batches per evaluation; 0: the whole split
+  std::int64_t evaluate_random_batches = 0; ///< random batches for an estimate of the loss; 0: no estimate
+  bool evaluate_by_length = false;          ///< also report accuracies by row length
+  /// Evaluations also measure rows of these lengths, which are made for this purpose
+  std::vector<std::int64_t> evaluate_lengths;
+  /// Beam size with which evaluations also decode; 1: greedy; 0: no decoding
+  std::int64_t evaluate_beam = 0;
   double evaluate_length_penalty = 0.0;
   std::string evaluate_length_penalty_kind = "gnmt"; ///< gnmt | fairseq
   std::string evaluate_bleu_tokenization = "13a";    ///< 13a | none | intl | char
-  /// none | norms | attention | heads | all | scores | layers | everything: what is looked at inside the model
+  /// none | norms | attention | heads | all | scores | layers | everything: the internals of the model that are
+  /// inspected
   std::string inspect = "none";
-  std::int64_t inspect_every = 0;    ///< steps; 0: only at the end
-  std::int64_t checkpoint_every = 0; ///< steps; 0: only at the end
-  std::int64_t keep_checkpoints = 2; ///< the newest so many
+  std::int64_t inspect_every = 0;    ///< steps between inspections; 0: only at the end
+  std::int64_t checkpoint_every = 0; ///< steps between checkpoints; 0: only at the end
+  std::int64_t keep_checkpoints = 2; ///< number of newest checkpoints to keep
   std::int64_t log_every = 10;       ///< steps between the lines of training loss in metrics.jsonl
 
-  /// How many rows a step has is for the task to say, and `batch` doesn't.
+  /// True if the task determines the number of rows of a step, and `batch` does not.
   bool rows_by_task() const { return batch_tokens > 0 || full_batch; }
 };
 
 /// [engine]
 struct EngineOptions {
-  std::string kernels = "auto"; ///< auto | baseline | avx2 | avx512; only those named are the same bits on every CPU
+  /// Instruction set: auto | baseline | avx2 | avx512; every value but auto gives the same bits on every CPU
+  std::string kernels = "auto";
 };
 
 /// [report]
 struct ReportOptions {
-  std::string metric = "val_loss";  ///< what decides
-  std::vector<std::string> also;    ///< further metrics, one family of comparisons with it
-  WordOrNumber margin{"none", 0};   ///< none | a number, in the metric's unit: differences that nobody cares about
-  std::string test = "paired";      ///< paired | unpaired: what runs are compared with
-  WordOrNumber learned{"found", 0}; ///< found | a number: the metric's value from which on a seed has learned
-  std::string question;             ///< what the sweep asks, for people
+  std::string metric = "val_loss";  ///< the metric that decides the comparison
+  std::vector<std::string> also;    ///< further metrics; together with `metric` they are one family of comparisons
+  WordOrNumber margin{"none", 0};   ///< none | a number in the metric's unit: differences below it are irrelevant
+  std::string test = "paired";      ///< paired | unpaired: the statistical test that compares runs
+  WordOrNumber learned{"found", 0}; ///< found | a number: a seed has learned if its metric reaches this value
+  std::string question;             ///< the question that the sweep answers, for readers
   std::vector<std::string> attend;  ///< inputs whose attention weights the report shows
 };
 
@@ -131,14 +141,14 @@ struct Config {
   OptionValues recurrent_attention_options; ///< [recurrent.ATTENTION]
   PositionOptions position;
   OptionValues position_options;   ///< [position.KIND]
-  std::vector<LayerChoice> layers; ///< one for each of the model's blocks, overrides applied
+  std::vector<LayerChoice> layers; ///< one per block of the model, with overrides applied
   TrainOptions train;
   OptionValues optimizer_options; ///< [train.OPTIMIZER]
   OptionValues schedule_options;  ///< [train.SCHEDULE]
   EngineOptions engine;
   ReportOptions report;
-  /// Options of a saved configuration that do nothing in it and that earlier versions accepted there: its identity has
-  /// them (`Settings::parse_saved`).
+  /// Options of a saved configuration that have no effect in it, but that earlier versions accepted. They are part of
+  /// the run's identity (`Settings::parse_saved`).
   std::vector<std::string> without_effect;
 
   Config();

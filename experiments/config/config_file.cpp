@@ -23,7 +23,7 @@ struct Reader {
     problems.add(fmt::format("{}: {}", at(region).text(), text));
   }
 
-  /// One entry of a table: an option, or a table within.
+  /// Reads one entry of a table: an option or a subtable.
   void read_entry(const std::string& table, const TomlEntry& entry, std::map<std::string, Setting>& values) {
     const std::string key = full_name(table, entry.name);
     const bool plain = entry.name.find('.') == std::string::npos;
@@ -46,7 +46,7 @@ struct Reader {
     for (const TomlEntry& entry : in_order(entries)) read_entry(table, entry, values);
   }
 
-  /// `layers = [0, 1]` of an override.
+  /// Reads `layers = [0, 1]` of an override.
   void read_layers(const toml::node& node, BlockOverride& out) {
     constexpr std::string_view allowed = "the blocks' numbers, counted from 0, such as layers = [0, 1]";
     const toml::array* list = node.as_array();

@@ -1,4 +1,4 @@
-// One configuration file: what it says, each key and value checked, before it is merged with others.
+// Reads one configuration file: checks each key and value of the file before it is merged with other files.
 #pragma once
 
 #include "experiments/config/problems.hpp"
@@ -16,24 +16,24 @@ namespace heed {
 
 struct ConfigFile {
   std::map<std::string, Setting> values;                     ///< by full name
-  std::optional<std::vector<BlockOverride>> block_overrides; ///< nothing where the file has none
+  std::optional<std::vector<BlockOverride>> block_overrides; ///< empty if the file has none
   std::optional<std::vector<std::int64_t>> sweep_seeds;
   std::optional<std::vector<SweepBlock>> sweep_blocks;
   std::optional<LookSpec> sweep_looks;
   std::optional<Setting> sweep_match;
   std::optional<std::vector<NamedOption>> sweep_within;
-  std::optional<TuneSpec> sweep_tune; ///< its seeds and axes empty where not given
+  std::optional<TuneSpec> sweep_tune; ///< seeds and axes are empty if the file has none
   bool has_sweep = false;
 };
 
-/// What a file `extends`, as written, in order.
+/// The names in a file's `extends`, as written and in order.
 std::vector<std::pair<std::string, Origin>> read_extends(const toml::table& top, const std::string& name,
                                                          Problems& problems);
 
-/// Reads all else of a file's top table. `layer` is given to every setting; what is wrong goes to `problems`.
+/// Reads the rest of a file's top table. Every setting gets this `layer`. Errors are added to `problems`.
 ConfigFile read_config_file(const toml::table& top, const std::string& name, int layer, Problems& problems);
 
-/// The place of a key or value in a file.
+/// The position of a key or value in a file.
 Origin origin_of(const std::string& file, const toml::source_region& at, int layer);
 
 } // namespace heed

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* anything = Dependency::anything;
 
-/// What is not about single variants: theirs stands in their records.
+/// The dependencies that are not about single variants. The records of variants have the others.
 const std::vector<Dependency> rows = {
     {"data.train", "data.validation_path", {anything}, true},
     {"data.train", "data.validation_rows", {anything}, true},
@@ -82,7 +82,7 @@ const std::vector<Dependency> rows = {
     {"train.log_every", "train.steps", {anything}},
 };
 
-/// The row itself, or, where it names a table, one for each option in it and in its variants' tables.
+/// Adds the row. If it names a table, adds one row for each option in the table and in the tables of its variants.
 void add_expanded(std::vector<Dependency>& out, const Dependency& row) {
   if (find_option(row.option)) {
     out.push_back(row);
@@ -94,7 +94,8 @@ void add_expanded(std::vector<Dependency>& out, const Dependency& row) {
 
 using Names = std::vector<std::string>;
 
-/// Which variants of a family say that they silence an option, or that they need or use it; those that need it first.
+/// Adds the dependencies from the records of a family's variants: the options that variants disable, need or use.
+/// Variants that need an option come first.
 void add_silences_and_uses(std::vector<Dependency>& out, const FamilyPlace& place) {
   std::map<std::string, Names> silent, used;
   for (const Variant* v : place.family.variants)
@@ -106,8 +107,9 @@ void add_silences_and_uses(std::vector<Dependency>& out, const FamilyPlace& plac
   for (const auto& [option, names] : used) add_expanded(out, {option, place.key, names});
 }
 
-/// A condition of some of a family's variants, each once. Where it is about no option of a variant's own, which would
-/// do nothing without the variant, the other variants are excepted; or they meet it, as they have no such choice.
+/// Adds each condition of a family's variants once. If the option does not belong to the variant, the condition is also
+/// met under every other variant. No alternative is needed for this if an `unless` condition depends on the variant's
+/// own option, because that option has no effect under other variants.
 void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
   std::vector<std::pair<OptionCondition, Names>> conditions;
   for (const Variant* v : place.family.variants)
@@ -125,7 +127,7 @@ void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
   }
 }
 
-/// An option's first dependency that is not met is the one that people read of.
+/// Messages show the first unmet dependency of an option, so the order matters.
 std::vector<Dependency> make_dependencies() {
   std::vector<Dependency> out;
   for (const FamilyPlace& place : family_places()) add_silences_and_uses(out, place);
@@ -144,14 +146,14 @@ bool was_accepted(std::string_view key) { return key == "init.position"; }
 
 namespace {
 
-/// A dependency or one of its alternatives, with the place of the option that it is about.
+/// A dependency or one of its alternatives, with the index of the option on which it depends.
 struct Choice {
   std::size_t on;
   const std::vector<std::string>& words;
   bool unless;
 };
 
-/// A dependency as it is looked at: it is met where one of the choices holds.
+/// A dependency in the form in which it is evaluated: it is met if one of the choices holds.
 struct Row {
   const Dependency* dependency;
   std::vector<Choice> choices;
@@ -173,7 +175,7 @@ const OfOptions<std::vector<Row>>& by_option() {
 
 bool holds(const Choice& choice, const ValueOf& value_of) {
   const auto listed = [&] {
-    // A choice that does nothing itself is none of the words.
+    // If the option itself has no effect, its value counts as none of the words.
     if (unmet_dependency(choice.on, value_of)) return false;
     if (choice.words.front() == anything) return is_given(value_of(choice.on));
     return std::ranges::find(choice.words, choice_word(value_of(choice.on))) != choice.words.end();

@@ -1,5 +1,6 @@
-// Which options do something only under certain choices of other options. All of it is data: rows of a table, and the
-// records of variants, which say what they silence, need and use. A variant's own options count where it is chosen.
+// Which options only have an effect under certain values of other options. The dependencies are data: the rows of a
+// table, and the records of the variants, which list the options that they disable, need and use. The options of a
+// variant only have an effect if the variant is chosen.
 #pragma once
 
 #include "experiments/config/catalogue.hpp"
@@ -12,8 +13,8 @@
 
 namespace heed {
 
-/// `option` does something only where the value of `on` (a choice among words, or true or false) is one of `words`; or,
-/// if `unless`, is none of them. An `on` that does nothing itself is none of any words.
+/// `option` only has an effect if the value of `on` (a choice among words, or true or false) is one of `words`; or,
+/// with `unless`, if it is none of `words`. If `on` itself has no effect, its value counts as none of the words.
 struct Dependency {
   static constexpr const char* anything = OptionCondition::anything;
 
@@ -21,36 +22,37 @@ struct Dependency {
   std::string on;
   std::vector<std::string> words;
   bool unless = false;
-  /// Or where one of these holds, each read in the same way.
+  /// `option` also has an effect if one of the alternatives holds. Alternatives have the same meaning as above.
   struct Alternative {
     std::string on;
     std::vector<std::string> words;
     bool unless = false;
-    bool for_identity = false; ///< it does nothing there, but identities have it: no message says it
+    /// The option has no effect there but is part of the identity; messages do not mention it
+    bool for_identity = false;
   };
   std::vector<Alternative> others = {};
 };
 
 const std::vector<Dependency>& dependencies();
 
-/// Whether versions before accepted an option, and counted it in identities, where it does nothing.
+/// True if earlier versions accepted an option where it has no effect and included it in the run's identity.
 bool was_accepted(std::string_view key);
 
-/// The value of an option, by its place.
+/// Returns the value of an option, given by its index.
 using ValueOf = std::function<const Value&(std::size_t option)>;
 
-/// The first dependency of an option that the values do not meet, or null where the option does something.
+/// The first dependency of an option that the values do not meet; null if the option has an effect.
 const Dependency* unmet_dependency(std::size_t option, const ValueOf& value_of);
 const Dependency* unmet_dependency(std::string_view key, const ValueOf& value_of);
 
-/// A text that is not empty, or a number that is not 0; true for values of other types.
+/// True for a non-empty text, for a non-zero number, and for all values of other types.
 bool is_given(const Value& value);
 
-/// The word that a choice is: a text itself, a word where a number might be, or "true" or "false"; empty for values
-/// of other types.
+/// The word of a choice: a text itself, the word of a word-or-number value, or "true" or "false". Empty for values of
+/// other types.
 std::string choice_word(const Value& value);
 
-/// "attention.cosine.temperature matters only where attention.score is 'cosine'", without the option's name.
+/// The condition in words, without the name of the option: "matters only where attention.score is 'cosine'".
 std::string dependency_in_words(const Dependency& dependency);
 
 } // namespace heed

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-/// The options in the catalogue's order; those of single blocks after all others.
+/// The rank of an option: the order of the catalogue, with the options of single blocks after all others.
 std::size_t place_of(const std::string& key) {
   const std::vector<std::string>& keys = all_keys();
   const std::string_view option = key.starts_with(formula_parameters_prefix) ? formula_parameters_key : key;

@@ -1,4 +1,4 @@
-// What differs between two configurations.
+// The options in which two configurations differ, with both values.
 #pragma once
 
 #include "experiments/config/config.hpp"
@@ -8,13 +8,13 @@
 
 namespace heed {
 
-/// An option that differs, by its full name, with both values as TOML writes them; empty where the option does nothing
-/// in one of the configurations. Single blocks' own values are named "block[2].attention.score".
+/// An option that differs: its full name and both values in TOML syntax. A value is empty if the option has no effect
+/// in that configuration. Values of single blocks are named "block[2].attention.score".
 struct Difference {
   std::string key, a, b;
 };
 
-/// In the catalogue's order.
+/// All differences, in the order of the catalogue.
 std::vector<Difference> difference(const Config& a, const Config& b);
 
 /// The configuration of an empty file.

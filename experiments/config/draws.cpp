@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-/// Nothing where the value is not a number.
+/// The number; empty if the value is not a number.
 std::optional<double> number(const Value& value) {
   if (const auto* real = std::get_if<double>(&value)) return *real;
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
@@ -50,7 +50,7 @@ std::string wrong_integers(const Option& option, const Draw& draw) {
 
 std::string wrong_choice(const Option&, const Draw&) { return ""; }
 
-/// `x` as people can repeat it, of the type that the bounds have.
+/// `x` rounded to four significant digits, with the type of the bounds.
 Value rounded(double x, const std::vector<Change>& bounds) {
   x = std::strtod(fmt::format("{:.4g}", x).c_str(), nullptr);
   x = std::clamp(x, *number(bounds[0].value), *number(bounds[1].value));
@@ -103,7 +103,8 @@ std::vector<std::string> distribution_names() {
 }
 
 Value drawn_value(const Draw& draw, std::int64_t seed, std::int64_t index) {
-  const std::uint64_t option = XXH3_64bits(draw.key.data(), draw.key.size()) >> 16; // a key's step has 48 bits
+  // The step of a RandomKey has 48 bits
+  const std::uint64_t option = XXH3_64bits(draw.key.data(), draw.key.size()) >> 16;
   const RandomKey key{static_cast<std::uint64_t>(seed), Stream::sweep, option};
   const RandomBlock block = random_block(key, static_cast<std::uint64_t>(index));
   return find_distribution(draw.distribution)->draw(draw.values, first_64_bits(block));

@@ -1,4 +1,4 @@
-// The distributions that a sweep of kind `random` draws from.
+// The distributions from which a sweep block of kind `random` draws its values.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -10,11 +10,11 @@
 
 namespace heed {
 
-/// A distribution, as `{ NAME = [...] }` states it for one option.
+/// A distribution. A sweep file writes it as `{ NAME = [...] }` for one option.
 struct Distribution {
   std::string name;
-  std::string takes;                                ///< what its list holds, in words
-  std::string (*wrong)(const Option&, const Draw&); ///< what is wrong with the list; empty where nothing is
+  std::string takes;                                ///< a description of the list's contents
+  std::string (*wrong)(const Option&, const Draw&); ///< the error in the list; empty if there is none
   Value (*draw)(const std::vector<Change>& values, std::uint64_t bits); ///< from 64 random bits
 };
 
@@ -22,14 +22,15 @@ struct Distribution {
 /// - log_uniform = [a, b]: x = a (b / a)^u, 0 < a < b, so that every factor is as likely
 /// - int_uniform = [a, b]: a whole number from a to b, both included
 /// - choice = [...]: one of the values
-/// Real numbers are rounded to four significant digits, and kept within their bounds: what a table or a paper shows is
-/// what ran, and another machine's last digit of a logarithm can't make another arm.
+/// Real numbers are rounded to four significant digits and clamped to their bounds. So the value in a table or a paper
+/// is exactly the value of the run, and a logarithm that differs in its last digit on another machine does not give a
+/// different arm.
 const std::vector<Distribution>& distributions();
 const Distribution* find_distribution(std::string_view name);
 std::vector<std::string> distribution_names();
 
-/// Draw number `index` of an option, by Philox under the block's seed (Stream::sweep). It depends on the seed, the
-/// option's name and the number alone: more arms, or another option beside it, leave it as it is.
+/// Draw number `index` of an option, by Philox with the block's seed (Stream::sweep). It only depends on the seed, the
+/// option's name and the index. So more arms, or another option in the block, do not change it.
 Value drawn_value(const Draw& draw, std::int64_t seed, std::int64_t index);
 
 } // namespace heed

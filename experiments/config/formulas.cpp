@@ -32,14 +32,14 @@ const OptionTable<FormulaParameter>& fields() {
 }
 // clang-format on
 
-/// "slope" of "attention.parameters.slope.start"; empty where the key is no such one.
+/// "slope" for "attention.parameters.slope.start"; empty if the key is not of this form.
 std::string_view name_in(std::string_view key) {
   if (!key.starts_with(prefix)) return {};
   key.remove_prefix(prefix.size());
   return key.substr(0, key.find('.'));
 }
 
-/// All parameters that are set, each with its options' defaults beside.
+/// All parameters that are set, with the defaults of the options that are not.
 std::vector<FormulaParameter> declared(const ParameterSettings& set) {
   std::map<std::string, OptionValues, std::less<>> tables;
   for (const auto& [key, setting] : set) {
@@ -56,7 +56,7 @@ std::vector<FormulaParameter> declared(const ParameterSettings& set) {
 
 struct Read {
   std::vector<FormulaParameter> parameters;
-  ReadFormula score, mask; ///< without formula and mistake where there is no text
+  ReadFormula score, mask; ///< without formula and without error if the text is empty
 
   Read(const ParameterSettings& set, const std::string& score_mod, const std::string& mask_mod)
       : parameters(declared(set)) {
@@ -64,7 +64,7 @@ struct Read {
     if (!mask_mod.empty()) mask = read_formula(mask_mod, FormulaKind::mask, parameters);
   }
   bool failed() const { return !score.mistake.what.empty() || !mask.mistake.what.empty(); }
-  /// Does a formula name it? A formula that can't be read may name any.
+  /// True if a formula names the parameter. A formula that cannot be parsed may name any parameter.
   bool names(std::size_t parameter) const {
     const auto in = [&](const ReadFormula& f) {
       return f.formula && std::ranges::count(use_of(*f.formula).parameters, static_cast<std::int32_t>(parameter)) > 0;

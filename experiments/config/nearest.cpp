@@ -6,7 +6,7 @@
 namespace heed {
 namespace {
 
-/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours count one each.
+/// Optimal string alignment distance: an insertion, a deletion, a substitution and a swap of neighbours cost 1 each.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -31,7 +31,7 @@ std::string lower(std::string_view text) {
 } // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& allowed) {
-  // Nobody's slip of the finger is this long, and the distance takes time in proportion to the length.
+  // A typing error is not this long, and the time for the distance grows with the length.
   if (word.size() > 200) return "";
   const std::string wanted = lower(word);
   std::string best;

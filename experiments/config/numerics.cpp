@@ -11,8 +11,8 @@ namespace heed {
 
 namespace {
 
-/// Whether a formula may give no number where its operands are numbers: it divides by something else than a number other
-/// than 0, or takes a logarithm, a root, a power or a remainder.
+/// True if a formula may give NaN or infinity for finite operands: it divides by something other than a non-zero
+/// constant, or uses a logarithm, a root, a power or a remainder.
 bool may_lose_numbers(std::string_view formula) {
   for (const std::string_view word : {"log", "sqrt", "^", "%"})
     if (formula.find(word) != std::string_view::npos) return true;
@@ -36,7 +36,7 @@ bool names(std::string_view formula, std::string_view word) {
   return false;
 }
 
-/// A configuration's options by name, as TOML; empty where one does nothing.
+/// The options of a configuration by name, in TOML syntax; empty for an option without effect.
 class Lines {
 public:
   explicit Lines(const std::vector<FlatOption>& options) : options_(options) {}
@@ -45,7 +45,7 @@ public:
     const auto found = std::ranges::find(options_, key, &FlatOption::key);
     return found == options_.end() ? std::string_view() : std::string_view(found->value);
   }
-  /// Has the last block a formula, whose choices pooling has?
+  /// True if the last block has a formula; pooling uses the choices of the last block.
   bool last_block_has_formulas() const {
     const std::string last = std::string("block[") +
                              std::to_string(static_cast<std::int64_t>(number("model.layers")) - 1) + "].";
@@ -61,40 +61,40 @@ private:
   const std::vector<FlatOption>& options_;
 };
 
-/// A version that changed the bits of some configurations alone: of those with such a value of an option, for the whole
-/// model or for some of its blocks.
+/// A version that only changed the bits of configurations in which an option has such a value, for the whole model or
+/// for some of its blocks.
 struct NewBits {
   int version;
   std::string_view option;
   bool (*concerns)(std::string_view value, const Lines& all);
 };
 
-/// Versions up to this one concern all configurations.
+/// Versions up to this one affect all configurations.
 constexpr int for_all = 6;
 
 constexpr std::string_view by_threshold[] = {"\"sparsemax\"", "\"entmax15\"", "\"entmax\"", "\"gumbel\""};
 
 bool has_threshold(std::string_view value, const Lines&) { return std::ranges::count(by_threshold, value) > 0; }
-/// Sorted within an epoch.
+/// Batches are sorted by length within an epoch.
 bool has_buckets(std::string_view value, const Lines&) { return value != "1"; }
-/// val_loss_estimate is of all targets, those that end outputs included; texts have none of those.
+/// val_loss_estimate includes all targets, also end tokens; texts have no end tokens.
 bool estimates_outputs(std::string_view value, const Lines& all) {
   return value != "0" && all["task.kind"] != "\"text\"";
 }
-/// T5's near distances have buckets of their own.
+/// In T5's position buckets, each small distance has its own bucket.
 bool ends_among_near(std::string_view, const Lines& all) {
   const double side = all.number("position.t5.buckets") / (all["position.t5.both_sides"] == "true" ? 2 : 1);
   return all.number("position.t5.furthest") < std::floor(side / 2);
 }
-/// Queries', keys' and values' maps by themselves.
+/// Muon treats the query, key and value matrices separately.
 bool is_muon(std::string_view value, const Lines& all) {
   return value == "\"muon\"" && !all["model.kind"].starts_with("\"recurrent");
 }
-/// Rows of scores that are no numbers.
+/// Rows of scores that are not finite.
 bool loses_numbers(std::string_view value, const Lines&) { return may_lose_numbers(value); }
-/// `b` counts all rows of an evaluation, and `queries` no padding.
+/// `b` counts all rows of an evaluation, and `queries` does not count padding.
 bool counts_rows(std::string_view value, const Lines&) { return names(value, "b") || names(value, "queries"); }
-/// The formulas are of self attention only.
+/// Formulas apply to self attention only, not to pooling.
 bool pools_by_formula(std::string_view value, const Lines& all) {
   return value == "\"context\"" && all.last_block_has_formulas();
 }

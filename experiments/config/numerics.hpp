@@ -1,4 +1,4 @@
-// Which version of the numerics a configuration's results are of.
+// The version of the numerics that a configuration's results depend on.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -7,11 +7,11 @@
 
 namespace heed {
 
-/// Goes up whenever a configuration gives other bits than before.
+/// Increases whenever some configuration gives different bits than before.
 inline constexpr int numerics_version = 8;
 
-/// The last version that changed what this configuration gives, at most `numerics_version`: part of a run's identity.
-/// Runs of all others are what they were.
+/// The last version that changed the results of this configuration, at most `numerics_version`. It is part of a run's
+/// identity. So a new version leaves the identities of unaffected configurations unchanged.
 int numerics_of(const std::vector<FlatOption>& options);
 
 } // namespace heed

@@ -20,7 +20,7 @@ const OptionTable<GeneralOptions>& general_option_table() {
 const OptionTable<DataOptions>& data_option_table() {
   using O = DataOptions;
   static const auto table = option_table<O>(
-      // A run's identity takes the data's content instead.
+      // A run's identity contains the data's content instead of the path.
       option("path", &O::path, "The file of a task that reads one, seen from the folder that heed is started in.")
           .default_means("no file").without_effect_on_results(),
       option("train", &O::train, "Fraction of data.path, from its beginning, that is for training, rounded down.")

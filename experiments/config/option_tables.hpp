@@ -1,5 +1,5 @@
-// The option tables of the structs of config.hpp; those of the layers stand in layers/layer_options. Words that other
-// rooms register (`Registry::words`) are not in these tables; the catalogue has them.
+// The option tables of the structs in config.hpp. The tables of the layers are in layers/layer_options. Words that
+// other modules register (`Registry::words`) are not in these tables; the catalogue adds them.
 #pragma once
 
 #include "experiments/config/config.hpp"

@@ -1,4 +1,4 @@
-// Everything that is wrong with a configuration, told at once.
+// Collects all errors in a configuration, to report them together.
 #pragma once
 
 #include "autograd/error.hpp"
@@ -13,7 +13,7 @@ public:
   void add(std::string problem) { all_.push_back(std::move(problem)); }
   bool empty() const { return all_.empty(); }
 
-  /// Throws heed::Refused with the first ten problems, one in a line, where there are any.
+  /// If there are problems, throws heed::Refused with the first ten, one per line.
   void refuse() const {
     if (all_.empty()) return;
     constexpr std::size_t shown = 10;

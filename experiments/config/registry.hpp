@@ -1,5 +1,6 @@
-// What configurations can name and other rooms register. Tasks, models and most of the rest stand above config/, which
-// includes none of them: the room experiments/registry/, above them all, gathers what they register.
+// The names that other modules register for use in configurations, such as tasks and models. Most of these modules are
+// above config/, which includes none of them. The module experiments/registry/, which is above all of them, collects
+// their names.
 #pragma once
 
 #include "options/variant.hpp"
@@ -9,18 +10,19 @@
 
 namespace heed {
 
-/// The words that an option may be, where they stand in another room's list.
+/// The allowed words of an option, if another module's list defines them.
 struct RegisteredWords {
   std::string key; ///< the option's full name
   std::vector<std::string> words;
 };
 
 struct Registry {
-  std::vector<VariantFamily> families; ///< in the order in which they are shown
+  std::vector<VariantFamily> families; ///< in display order
   std::vector<RegisteredWords> words;
 };
 
-/// Defined in experiments/registry/, so that a program without it does not link: it can't be empty or come too late.
+/// Defined in experiments/registry/, so a program without that module does not link. Therefore the registry is never
+/// empty and never filled too late.
 Registry registry();
 
 } // namespace heed

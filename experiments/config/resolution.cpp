@@ -32,7 +32,7 @@ std::string shown(const View& view, const std::string& key) {
   return fmt::format("{} is {} ({})", key, is_word ? "'" + word + "'" : value_text(s.value), s.origin.text());
 }
 
-/// Where people should look for the cause of a problem with several options: at the one that was set last.
+/// The origin that is shown for a problem with several options: that of the option that was set last.
 const Origin& latest(const View& view, const std::vector<std::string>& keys) {
   const Origin* out = &view.at(keys.front()).origin;
   for (const std::string& key : keys)
@@ -40,7 +40,7 @@ const Origin& latest(const View& view, const std::vector<std::string>& keys) {
   return *out;
 }
 
-/// The divisors of n on both sides of k, for the text of an error: "the nearest that do are 2 and 4".
+/// The divisors of n nearest to k, below and above, for the text of an error: "the nearest that do are 2 and 4".
 std::string nearest_divisors(std::int64_t n, std::int64_t k) {
   std::int64_t below = 0, above = 0;
   for (std::int64_t d = 1; d <= n; ++d)
@@ -52,12 +52,12 @@ std::string nearest_divisors(std::int64_t n, std::int64_t k) {
   return fmt::format("the nearest that does is {}", below ? below : above);
 }
 
-/// A setting that may turn out to do nothing: what is known of it so far, over all the views that it counts in.
+/// A setting that may have no effect, with the findings of all views that it applies to.
 struct WrittenValue {
   const std::string* key;
   const Setting* setting;
   bool does_something = false;
-  bool chosen_otherwise_later = false; ///< in some view, a later layer is why it does nothing
+  bool chosen_otherwise_later = false; ///< in some view, a setting of a later layer is the reason why it has no effect
   std::string why;
 
   WrittenValue(const std::string& k, const Setting& s) : key(&k), setting(&s) {}
@@ -69,12 +69,12 @@ struct WrittenValue {
   }
 };
 
-/// How many blocks have options of their own: one for all where the model has no blocks.
+/// The number of blocks with options of their own; 1 if the model has no blocks.
 std::int64_t block_count(const View& view) {
   return unmet_dependency("model.layers", values_of(view)) ? 1 : integer(view, "model.layers");
 }
 
-/// Whether the view's value of an option is this very setting, not another one's over it.
+/// True if the view's value of an option comes from this setting and not from another one with higher priority.
 bool decides(const View& view, const std::string& key, const Setting& setting) {
   const auto parameter = view.parameters.find(key);
   const Origin& a = parameter != view.parameters.end() ? parameter->second.origin : view.at(key).origin;
@@ -82,7 +82,7 @@ bool decides(const View& view, const std::string& key, const Setting& setting) {
   return a.layer == b.layer && a.line == b.line && a.column == b.column && a.file == b.file;
 }
 
-/// A parameter does something where a formula names it.
+/// A parameter has an effect if a formula names it.
 void judge_parameter(WrittenValue& candidate, const View& view, int at_least) {
   if (formulas_name(*candidate.key, view.parameters, text(view, "attention.score_mod"),
                     text(view, "attention.mask_mod"))) {
@@ -93,7 +93,7 @@ void judge_parameter(WrittenValue& candidate, const View& view, int at_least) {
   candidate.idle("neither attention.score_mod nor attention.mask_mod names the parameter", std::max(at_least, layer));
 }
 
-/// `at_least`: the layer of what else decides whether the view has a say.
+/// @param at_least  the minimum layer of the other settings that decide whether the view applies
 void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   const bool of_parameter = parameter_option(*candidate.key);
   const Dependency* unmet = unmet_dependency(of_parameter ? formula_parameters_key : std::string_view(*candidate.key),
@@ -148,9 +148,9 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
     for (const auto& [key, setting] : set) (parameter_option(key) ? base.parameters[key] : base.at(key)) = setting;
     return base;
   };
-  // A chosen variant's presets may choose further variants; there are no more steps than there are families.
+  // The presets of a chosen variant may choose further variants. There are at most as many steps as families.
   View out = with_set(defaults);
-  std::vector<std::pair<const Variant*, int>> before; // with the layer of the choice, which its presets go by
+  std::vector<std::pair<const Variant*, int>> before; // with the layer of the choice, which its presets inherit
   for (std::size_t step = 0; step <= family_places().size(); ++step) {
     std::vector<std::pair<const Variant*, int>> chosen;
     for (const FamilyPlace& place : family_places()) {
@@ -177,7 +177,7 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
 
 void Resolution::find_idle_settings() {
   std::vector<WrittenValue> candidates;
-  // With overrides, fewer blocks may be why a setting has nothing left to act on.
+  // With overrides, a smaller number of blocks may be the reason why a setting has no effect.
   const Dependency* no_blocks = unmet_dependency("model.layers", values_of(run));
   const std::string count_key = no_blocks ? no_blocks->on : "model.layers";
   const int layer_of_count = settings_.block_overrides_.empty() ? 0 : run.at(count_key).origin.layer;
@@ -276,7 +276,7 @@ void Resolution::check_combinations() {
 
   check_formulas();
 
-  // The built-in number of shards gives way to a smaller batch; one that somebody set does not.
+  // The default number of shards is reduced for a smaller batch. A number that was set explicitly is an error.
   const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
   if (rows_by_task || integer(run, "train.shards") <= integer(run, "train.batch")) return;
   if (run.at("train.shards").origin.layer == 0) run.at("train.shards").value = integer(run, "train.batch");
@@ -287,7 +287,7 @@ void Resolution::check_combinations() {
 }
 
 void Resolution::check_formulas() {
-  std::vector<std::string> told; // blocks mostly have the same
+  std::vector<std::string> told; // problems that were reported; most blocks have the same ones
   for (const View& block : blocks) {
     const auto formula = [&](const char* key) {
       return unmet_dependency(key, values_of(block)) ? "" : text(block, key);
@@ -298,7 +298,7 @@ void Resolution::check_formulas() {
                         std::get<bool>(block.at("attention.causal").value);
     for (const FormulaProblem& problem : formula_problems(block.parameters, score_mod, mask_mod, causal)) {
       const auto parameter = block.parameters.find(problem.key);
-      // Of a parameter that says nothing of it, the first that it does say.
+      // If the parameter has no setting of this option, use the origin of its first setting.
       const auto any = block.parameters.lower_bound(problem.key.substr(0, problem.key.rfind('.') + 1));
       const Origin& origin = parameter != block.parameters.end() ? parameter->second.origin
                              : parameter_option(problem.key)     ? any->second.origin
@@ -313,7 +313,7 @@ void Resolution::check_formulas() {
 
 namespace {
 
-/// The value that counts of each of a table's options, in their order.
+/// The effective value of each option of a table, in order.
 std::vector<Value> values_in(std::string_view table, const std::vector<Option>& options, const View& view,
                              const std::vector<std::string>& without_effect = {}) {
   std::vector<Value> out;

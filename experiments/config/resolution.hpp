@@ -1,5 +1,5 @@
-// From settings to a configuration: which value each option has for each block, which settings do nothing, and whether
-// the combination is possible.
+// From settings to a configuration: determines the value of each option for each block, finds settings that have no
+// effect, and checks that the combination is valid.
 #pragma once
 
 #include "experiments/config/catalogue.hpp"
@@ -11,17 +11,17 @@
 
 namespace heed {
 
-/// Every option's value with its origin, for the whole run or as one block sees it.
+/// The value of every option with its origin, for the whole run or for one block.
 struct View : OfOptions<Setting> {
-  std::map<std::string, Setting> parameters; ///< what is set of formulas' parameters, by full name
+  std::map<std::string, Setting> parameters; ///< the settings of formula parameters, by full name
 };
 
 struct Resolution {
   explicit Resolution(const Settings& settings);
 
-  View run;                                ///< of the whole run; for [attention] and [block]: without overrides
-  std::vector<View> blocks;                ///< of each block, overrides applied
-  std::vector<std::string> dropped;        ///< settings that do nothing because a later layer chose otherwise
+  View run;                                ///< the whole run; [attention] and [block] are without overrides
+  std::vector<View> blocks;                ///< one per block, with overrides applied
+  std::vector<std::string> dropped;        ///< settings that have no effect because a later layer chose otherwise
   std::vector<std::string> without_effect; ///< as in Config
   Problems problems;
 
@@ -34,7 +34,7 @@ private:
   const Settings& settings_;
 };
 
-/// The views' values put into structs; an option that does nothing has its default.
+/// Stores the views' values in the structs of Config. An option that has no effect gets its default.
 Config resolved_config(const Resolution& resolution);
 
 } // namespace heed

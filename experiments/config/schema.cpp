@@ -37,7 +37,7 @@ json::array to_json(const std::vector<std::string>& words) {
   return out;
 }
 
-/// A table and the option names to show of it.
+/// A table and the names of the options to show.
 struct Shown {
   const TableInfo* table;
   std::vector<const Option*> options;
@@ -56,7 +56,7 @@ std::vector<Shown> shown_tables(std::string_view filter) {
     }
     if (!shown.options.empty() || t.table == filter) out.push_back(std::move(shown));
   };
-  // Whichever parameter is asked for, or all of them: they have the same options.
+  // All parameters have the same options, so one description is enough for any of them.
   const auto add_parameters = [&] {
     const TableInfo& t = parameter_table();
     if (const Option* option = parameter_option(filter)) return out.push_back({&t, {option}});
@@ -94,7 +94,7 @@ std::string_view type_name(OptionType type) {
   return "";
 }
 
-/// A bound as the option's own type of number.
+/// A bound, as an integer or real according to the option's type.
 json::value bound(const Option& o, double v) {
   const bool integer = o.type == OptionType::integer || o.type == OptionType::integers;
   return integer ? json::value(static_cast<std::int64_t>(v)) : json::value(v);
@@ -148,7 +148,7 @@ json::object closed_object(json::object properties, std::string_view description
           {"properties", std::move(properties)}};
 }
 
-/// A table for each parameter, whose names are the user's.
+/// A table with one subtable per parameter; the user chooses the parameters' names.
 json::object parameters_schema(const Option& o) {
   json::object properties;
   for (const Option& field : parameter_table().options) properties[field.name] = option_schema(field);
@@ -170,7 +170,7 @@ json::object table_schema(const TableInfo& table) {
 
 json::object reference(std::string_view pointer) { return {{"$ref", fmt::format("#/{}", pointer)}}; }
 
-/// Where the schema of an option stands in the whole.
+/// The JSON pointer of an option's schema in the whole schema.
 std::string option_pointer(std::string_view key) {
   std::string out = "properties/";
   for (char c : key)
@@ -195,7 +195,7 @@ json::object override_schema() {
   return list_of(std::move(one));
 }
 
-/// A table of changes, options by full name; each has one value, or a list of values to try.
+/// A table of changes: options by full name, each with one value or with a list of values to try.
 json::object changes_schema(bool lists, std::string_view description) {
   json::object properties;
   for (const std::string& key : all_keys()) {
@@ -204,7 +204,7 @@ json::object changes_schema(bool lists, std::string_view description) {
     if (lists) value = {{"type", "array"}, {"minItems", 1}, {"items", std::move(value)}};
     properties[key] = std::move(value);
   }
-  // Options may also stand in tables: { attention.score = "dot" }.
+  // Options may also be in nested tables: { attention.score = "dot" }.
   for (const Section& s : sections())
     if (!s.table.empty()) properties[s.table] = {{"type", "object"}};
   json::object out = closed_object(std::move(properties), description);
@@ -212,7 +212,7 @@ json::object changes_schema(bool lists, std::string_view description) {
   return out;
 }
 
-/// A list of seeds, or how many.
+/// A list of seeds, or their number.
 json::object seeds_schema() {
   json::object count{{"type", "integer"}, {"minimum", 1}};
   json::object list = list_of({{"type", "integer"}, {"minimum", 0}});
@@ -221,7 +221,7 @@ json::object seeds_schema() {
   return {{"anyOf", {std::move(count), std::move(list)}}};
 }
 
-/// What the option of a kind that holds its changes may be.
+/// The allowed values of the option that contains a kind's changes.
 json::object held_schema(SweepForm form) {
   const json::object sets{{"type", "object"}, {"additionalProperties", reference("$defs/changes")}};
   switch (form) {
@@ -239,7 +239,7 @@ json::object held_schema(SweepForm form) {
   return {{"type", "object"}, {"additionalProperties", std::move(distribution)}};
 }
 
-/// A table of the sweep with these schemas of its options, each with its meaning.
+/// A table of the sweep: the schemas of its options, each with its meaning.
 json::object described(std::string_view table, json::object properties) {
   for (const SweepTable& t : sweep_tables()) {
     if (t.table != table) continue;

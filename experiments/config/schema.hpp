@@ -1,4 +1,4 @@
-// All options for people, for programs and for editors.
+// Descriptions of all options: as text for people, as JSON for programs, and as a JSON Schema for editors.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace heed {
 
-/// Tables with their options: each option's default, meaning, and what it may be. `filter` is a table (shown with the
-/// tables within) or an option by full name; empty: everything. Throws heed::Refused where there is no such name.
+/// Tables with their options: the default, the meaning and the allowed values of each option. `filter` is a table
+/// (shown with its subtables) or the full name of an option; empty: everything. Throws heed::Refused if the name does
+/// not exist.
 std::string options_text(std::string_view filter = "");
 
 /// A JSON array of tables: {"table", "title", "options": [{"name", "key", "meaning", "type", "default",

@@ -26,7 +26,7 @@ std::string list_of_paths(const std::vector<fs::path>& paths) {
   return out;
 }
 
-/// "; did you mean 'copy.toml'?" from the files beside it.
+/// "; did you mean 'copy.toml'?", from the files in the same folder.
 std::string near_file(const fs::path& file) {
   std::vector<std::string> names;
   std::error_code error;
@@ -37,7 +37,7 @@ std::string near_file(const fs::path& file) {
   return did_you_mean(file.filename().string(), names);
 }
 
-/// A file's text; throws heed::Refused.
+/// The text of a file. Throws heed::Refused.
 std::string read_text_file(const fs::path& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
@@ -50,7 +50,7 @@ std::string read_text_file(const fs::path& file) {
   return std::move(*text);
 }
 
-/// All files of a configuration, in the order in which they are merged.
+/// Loads all files of a configuration, in the order in which they are merged.
 struct Loader {
   Problems problems;
   std::vector<ConfigFile> files;
@@ -68,7 +68,7 @@ struct Loader {
     open.pop_back();
   }
 
-  /// @param folder  of the file; none: a text by itself, which can name no files
+  /// @param folder  the file's folder; empty: the text has no file and cannot name other files
   void parse(std::string_view text, const std::string& name, const std::optional<fs::path>& folder) {
     const toml::table top = parse_toml(text, name);
     for (const auto& [path, origin] : read_extends(top, name, problems)) {
@@ -101,7 +101,7 @@ struct Loader {
   }
 };
 
-/// Of [sweep.tune], a later file replaces what it gives.
+/// Merges [sweep.tune]: the values of a later file replace earlier ones.
 void merge_tuning(TuneSpec&& from, std::optional<TuneSpec>& into) {
   if (!into) into.emplace();
   into->origin = from.origin;

@@ -1,5 +1,5 @@
-// A configuration before it is resolved: values by full name ("attention.cosine.temperature"), each with the place it
-// came from, merged from built-in defaults < `extends`, left to right < file < command line.
+// A configuration before it is resolved: values by full name ("attention.cosine.temperature"), each with its origin.
+// They are merged in increasing priority: built-in defaults, `extends` from left to right, the file, the command line.
 #pragma once
 
 #include "autograd/error.hpp"
@@ -20,9 +20,9 @@ struct ConfigFile;
 struct Variant;
 struct VariantFamily;
 
-/// Where a value was written. Shown as `file:line:column`, or `command line`, or `sweep`.
+/// The position where a value was written. It is shown as `file:line:column`, `command line` or `sweep`.
 struct Origin {
-  std::string file; ///< "" : built-in; "command line"; "sweep" (an arm that no file spells out)
+  std::string file; ///< "": built-in; "command line"; "sweep": an arm that no file spells out
   std::int64_t line = 0, column = 0;
   int layer = 0;            ///< values of one layer were set together; a higher layer wins
   std::string text() const; ///< "a.toml:3:1", "command line", "built-in"
@@ -33,7 +33,7 @@ struct Setting {
   Origin origin;
 };
 
-/// [[block.override]]: values that some of the blocks have instead of [block]'s and [attention]'s. By full name
+/// [[block.override]]: values that replace those of [block] and [attention] in some blocks, by full name
 /// ("block.residual", "attention.score").
 struct BlockOverride {
   std::vector<std::int64_t> layers;
@@ -41,24 +41,24 @@ struct BlockOverride {
   Origin origin;
 };
 
-/// One `off.NAME = { "key" = value, ... }`, one point of a grid, ...: what an arm changes.
+/// A change that an arm makes: one `"key" = value` of `off.NAME = { ... }`, one value of a grid's axis, etc.
 struct Change {
   std::string key;
   Value value;
   Origin origin;
 };
 
-/// Changes under one name: `off.NAME = { ... }`, `on.NAME`, `arms.NAME`. Listed arms may go without a name.
+/// Changes under one name: `off.NAME = { ... }`, `on.NAME`, `arms.NAME`. Listed arms may have no name.
 struct NamedChanges {
   std::string name;
   std::vector<Change> changes;
   Origin origin;
 };
 
-/// An option with all its values: one axis of a grid.
+/// An option with a list of values: one axis of a grid.
 using Axis = std::pair<std::string, std::vector<Change>>;
 
-/// What `random` draws an option's values from.
+/// The distribution from which a `random` block draws the values of an option.
 struct Draw {
   std::string key;
   std::string distribution;   ///< a name of `distributions()`
@@ -72,13 +72,13 @@ struct SweepBlock {
   std::vector<Axis> axes;                   ///< grid, zip: each key with its values
   std::vector<NamedChanges> sets;           ///< list, leave_one_out, add_one, pairwise
   std::vector<Draw> draws;                  ///< random
-  std::int64_t count = 0, seed = 0;         ///< random: how many arms, and the numbers' seed
-  std::vector<std::vector<Change>> exclude; ///< left out: arms in which all of one entry holds
-  std::vector<std::vector<Change>> require; ///< arms in which none of these holds are left out
+  std::int64_t count = 0, seed = 0;         ///< random: the number of arms, and the seed of the draws
+  std::vector<std::vector<Change>> exclude; ///< an arm that matches every value of any entry is dropped
+  std::vector<std::vector<Change>> require; ///< if not empty: an arm that matches none of these entries is dropped
   Origin origin;
 };
 
-/// [sweep.tune]: each arm tries these values with seeds of their own, and keeps the best.
+/// [sweep.tune]: each arm tries these values on separate seeds and uses the best.
 struct TuneSpec {
   std::vector<Axis> axes; ///< a grid
   std::vector<std::int64_t> seeds;
@@ -91,86 +91,89 @@ struct NamedOption {
   Origin origin;
 };
 
-/// [sweep] looks: numbers of seeds, rising, at which answers are looked at.
+/// [sweep] looks: increasing numbers of seeds at which the answers are analysed.
 struct LookSpec {
-  std::vector<std::int64_t> seeds; ///< none: once, when all are there
+  std::vector<std::int64_t> seeds; ///< empty: one analysis, with all seeds
   Origin origin;
 };
 
 /// [sweep]
 struct SweepSpec {
-  std::vector<std::int64_t> seeds; ///< replicates; empty: the file's own seed alone
+  std::vector<std::int64_t> seeds; ///< replicates; empty: only the file's own seed
   LookSpec looks;
   std::vector<SweepBlock> blocks;
-  std::string match = "none"; ///< none | parameters | flops: what the feed-forward's width evens out
+  /// none | parameters | flops: the quantity that the feed-forward width matches across arms
+  std::string match = "none";
   Origin match_origin;
-  std::vector<NamedOption> within; ///< arms are compared among those that have the same values of these
+  std::vector<NamedOption> within; ///< arms are only compared with arms that have the same values of these options
   std::optional<TuneSpec> tune;
-  bool present = false; ///< the file has a [sweep]
+  bool present = false; ///< true if the file has a [sweep]
 };
 
-/// Thrown values: heed::Refused, with `file:line:column: what was found, what is allowed, the nearest name`.
+/// The settings of a configuration or a sweep. Errors are thrown as heed::Refused, with the text `file:line:column:
+/// what was found, what is allowed, the nearest name`.
 class Settings {
 public:
-  /// Reads a file and all that it extends. Every key, type and bound is checked here.
+  /// Reads a file and all files that it extends. Checks every key, type and bound.
   static Settings load(const std::filesystem::path& file);
-  /// The same from text; `name` stands in errors.
+  /// Like `load`, but from text. Error messages contain `name`.
   static Settings parse(std::string_view toml, const std::string& name);
-  /// The same of what Heed wrote, a run's configuration, which somebody else may have changed: it stands by itself, so that no
-  /// other file is opened, and an `extends` is a mistake.
+  /// Like `parse`, but for the configuration that Heed saved with a run, which somebody may have edited. It must be
+  /// self-contained: no other file is opened, and an `extends` is an error.
   static Settings parse_saved(std::string_view toml, const std::string& name);
 
-  /// `a.b=value` from the command line, read by the option's type; `a.b=@default` resets. All of one call are one
-  /// layer. `sweep.seeds` can be set too.
+  /// Applies `a.b=value` from the command line, read by the option's type; `a.b=@default` resets an option. All
+  /// assignments of one call are one layer. `sweep.seeds` can be set too.
   void override_with(const std::vector<std::string>& assignments);
-  /// A sweep's arm: these changes as one layer above all others.
+  /// The settings of one arm: these changes are one layer above all others.
   Settings with(const std::vector<Change>& changes) const;
 
-  /// All options with their values, combination checked ("no option is ever ignored", design of the layers: an option
-  /// under a variant that is not chosen is an error if the same layer chose the other one, else it is dropped).
+  /// All options with their values, after the combination is checked. No option is ever silently ignored: an option of
+  /// a variant that is not chosen is an error if the same layer chose the other variant; otherwise it is dropped.
   Config resolve() const;
-  /// What `resolve` drops, in words, for `heed show`.
+  /// The settings that `resolve` drops, as sentences for `heed show`.
   std::vector<std::string> dropped() const;
 
   const SweepSpec& sweep() const { return *sweep_; }
-  /// What was set: by files, the command line or an arm. Options that have their built-in defaults are not among them.
+  /// The values that files, the command line or an arm set. Options with their built-in defaults are not included.
   const std::map<std::string, Setting>& values() const { return values_; }
-  /// What was set in vain, a sentence each: an option that one command line sets twice.
+  /// Settings without effect, one sentence each: an option that one command line sets twice.
   const std::vector<std::string>& notes() const { return notes_; }
 
 private:
   friend struct Resolution;
-  /// The files' settings, later ones over earlier ones: tables merge, arrays replace.
+  /// Merges the settings of files; later files have priority. Tables are merged, arrays are replaced.
   static Settings merged(std::vector<ConfigFile>&& files, int layer);
-  /// `sweep.seeds=TEXT`; returns what is wrong, or nothing.
+  /// Applies `sweep.seeds=TEXT`. Returns the error, or an empty text.
   std::string override_seeds(const std::string& text);
 
   std::map<std::string, Setting> values_;
-  std::map<std::string, Origin> resets_;       ///< options that `@default` reset, and where
-  std::vector<BlockOverride> block_overrides_; ///< of two that name the same block, the later one wins
-  std::shared_ptr<const SweepSpec> sweep_ = std::make_shared<SweepSpec>(); ///< one for all arms
+  std::map<std::string, Origin> resets_;       ///< options that `@default` reset, with the place of the reset
+  std::vector<BlockOverride> block_overrides_; ///< if two overrides name the same block, the later one has priority
+  std::shared_ptr<const SweepSpec> sweep_ = std::make_shared<SweepSpec>(); ///< shared by all arms
   std::vector<std::string> notes_;
-  bool saved_ = false;    ///< of a run: options that earlier versions accepted without effect are no mistake
-  std::string file_name_; ///< the file's name without its ending, for an experiment without one
-  int layer_ = 0;         ///< the highest layer so far
+  bool saved_ = false;    ///< from a saved run: options without effect that earlier versions accepted are no error
+  std::string file_name_; ///< the file's name without extension; used as the name of an unnamed experiment
+  int layer_ = 0;         ///< the highest layer in use
 };
 
-/// The resolved configuration as a TOML file that resolves to the same again: every option in its table, in the order
-/// of the option tables, nothing else.
+/// The resolved configuration as a TOML file that resolves to the same configuration. It contains exactly all options,
+/// each in its table, in the order of the option tables.
 std::string to_toml(const Config& config);
-/// An option's full name ("block[1].dropout" where that block has its own value), and its value as TOML would write it.
+/// An option's full name ("block[1].dropout" if the block has its own value), and its value in TOML syntax.
 struct FlatOption {
   std::string key, value;
   bool changes_results;
-  /// Is it part of a run's identity? Not where it can't change a result, nor where it came later and is as it was
-  /// before it was there (`Option::neutral`).
+  /// True if the option is part of a run's identity. It is not if it cannot change a result, or if it was added later
+  /// and has the value that corresponds to the behaviour before it existed (`Option::neutral`).
   bool identifies;
 };
-/// Every option that does something, in order: for differences and for a run's identity. `later`: values that count as
-/// `Option::neutral`, by full name, as if these options had come later.
+/// All options that have an effect, in order, for differences and for a run's identity. `later`: by full name, values
+/// to be treated as `Option::neutral`, as if these options had been added later.
 std::vector<FlatOption> flatten(const Config& config, const std::map<std::string, Value>& later = {});
 
-/// The nearest of `allowed` to `word` (Damerau-Levenshtein), or "" where none is near. Also for commands.
+/// The word of `allowed` that is nearest to `word` (Damerau-Levenshtein distance), or "" if none is near. Commands use
+/// it too.
 std::string nearest(std::string_view word, const std::vector<std::string>& allowed);
 
 /// One table of the configuration for `heed options`, the JSON Schema and the tests: "attention", "attention.cosine".
@@ -180,7 +183,7 @@ struct TableInfo {
   std::vector<Option> options;
   const Variant* variant = nullptr;
 };
-/// All families of variants, whichever room registers them.
+/// All families of variants, from all modules that register them.
 std::vector<VariantFamily> variant_families();
 
 } // namespace heed

@@ -1,4 +1,5 @@
-// What a sweep's arms change, as [sweep] writes it in several places: tables of options with a value or several.
+// Reads the changes that a sweep's arms make. [sweep] has them in several places, as tables of options with one value
+// or a list of values.
 #pragma once
 
 #include "experiments/config/config_file.hpp"
@@ -13,10 +14,10 @@
 
 namespace heed {
 
-/// Why a sweep's arm cannot change an option; empty where it can.
+/// Why an arm of a sweep cannot change an option; empty if it can.
 std::string not_for_arms(std::string_view key);
 
-/// Reads such tables of one file; what is wrong is added to `problems` with its place.
+/// Reads tables of changes of one file. Errors are added to `problems` with their position.
 struct SweepChanges {
   const std::string& file;
   int layer;
@@ -27,19 +28,19 @@ struct SweepChanges {
     problems.add(fmt::format("{}: {}", at(region).text(), text));
   }
 
-  /// Calls `use` for each option of a table of changes. Options are named in full, in quotes or in tables:
-  /// { "attention.score" = ... } is { attention = { score = ... } }.
+  /// Calls `use` for each option of a table of changes. Option names are full names in quotes, or nested tables: {
+  /// "attention.score" = ... } is the same as { attention = { score = ... } }.
   using Use = std::function<void(const std::string& key, const Option&, const TomlEntry&)>;
   void each_option(const toml::table& table, const std::string& prefix, const Use& use);
 
-  /// Adds the option's value, if it is one.
+  /// Adds the option's value if it is valid.
   void add_change(const std::string& key, const Option& option, const toml::node& node,
                   const toml::source_region& place, std::vector<Change>& out);
 
-  /// Each option with its value.
+  /// The changes of a table: each option with its value.
   std::vector<Change> read_changes(const toml::table& table);
 
-  /// `grid` or `zip`, by its name: each option with a list of values.
+  /// The axes of `grid` or `zip` (`name`): each option with a list of values.
   std::vector<Axis> read_axes(const std::string& name, const toml::node& node);
 };
 

@@ -25,7 +25,7 @@ struct SweepReader : SweepChanges {
                                            out.axes.front().first, out.axes.front().second.size(), key, values.size()));
   }
 
-  /// `off`, `on` or `arms`: names, each with what it changes.
+  /// Reads `off`, `on` or `arms`: names, each with its changes.
   void read_named(const SweepKind& kind, const toml::table& table, SweepBlock& out) {
     for (const TomlEntry& entry : in_order(table)) {
       const toml::table* changes = entry.node->as_table();
@@ -50,7 +50,7 @@ struct SweepReader : SweepChanges {
                                        kind.holder, kind.each, kind.holder, "residual"));
   }
 
-  /// Arms by name, or a list of them.
+  /// Reads arms by name, or a list of arms.
   void read_arms(const SweepKind& kind, const toml::node& node, SweepBlock& out) {
     const toml::array* list = node.as_array();
     if (!list) return read_sets(kind, node, out);
@@ -63,7 +63,7 @@ struct SweepReader : SweepChanges {
     }
   }
 
-  /// `random`: each option with a distribution.
+  /// Reads `random`: each option with a distribution.
   void read_draws(const toml::node& node, SweepBlock& out) {
     constexpr std::string_view such = "such as { \"train.learning_rate\" = { log_uniform = [1e-4, 1e-2] } }";
     const toml::table* table = node.as_table();
@@ -92,14 +92,14 @@ struct SweepReader : SweepChanges {
                                    list ? "an empty list" : node_in_words(*stated.node), distribution->takes));
       Draw draw{key, stated.name, {}, at(entry.at)};
       for (const toml::node& value : *list) add_change(key, option, value, value.source(), draw.values);
-      if (draw.values.size() != list->size()) return; // said already
+      if (draw.values.size() != list->size()) return; // already reported
       if (const std::string wrong = distribution->wrong(option, draw); !wrong.empty())
         problem(stated.node->source(), fmt::format("{} of {}: {}", stated.name, key, wrong));
       else out.draws.push_back(std::move(draw));
     });
   }
 
-  /// `count` and `seed` of `random`.
+  /// Reads `count` and `seed` of `random`.
   void read_number(const TomlEntry& entry, std::int64_t least, std::int64_t most, std::int64_t& out) {
     const auto* number = entry.node->as_integer();
     if (number && number->get() >= least && number->get() <= most) out = number->get();
@@ -108,7 +108,7 @@ struct SweepReader : SweepChanges {
                                                 entry.name, node_in_words(*entry.node), least, most));
   }
 
-  /// `exclude` or `require`.
+  /// Reads `exclude` or `require`.
   void read_conditions(const std::string& name, const toml::node& node, std::vector<std::vector<Change>>& out) {
     const toml::array* list = node.as_array();
     if (!list)
@@ -134,7 +134,7 @@ struct SweepReader : SweepChanges {
     }
   }
 
-  /// The kind that a block states, or whose changes it holds.
+  /// The kind that a block states; without a `kind`, the first kind whose holder the block contains.
   const SweepKind* kind_of(const toml::table& table) {
     const toml::node* stated = table.get("kind");
     if (!stated) {
@@ -184,7 +184,7 @@ struct SweepReader : SweepChanges {
     return out;
   }
 
-  /// Rising numbers of seeds; how many seeds there are is known when all files are read.
+  /// Reads increasing numbers of seeds. The number of seeds in total is only known when all files are read.
   void read_looks(const toml::node& node, ConfigFile& out) {
     constexpr std::string_view allowed = "a rising list of numbers of seeds from 2 on, such as looks = [6, 10]";
     const toml::array* list = node.as_array();
@@ -214,7 +214,7 @@ struct SweepReader : SweepChanges {
                                          list_in_words(words), text ? did_you_mean(text->get(), words) : ""));
   }
 
-  /// An option's name, or a list of them.
+  /// Reads an option's name, or a list of names.
   void read_within(const toml::node& node, ConfigFile& out) {
     out.sweep_within.emplace();
     const auto read_name = [&](const toml::node& entry) {

@@ -1,4 +1,4 @@
-// The [sweep] of a configuration file.
+// Reads the [sweep] of a configuration file.
 #pragma once
 
 #include "experiments/config/config_file.hpp"
@@ -10,10 +10,12 @@
 
 namespace heed {
 
-/// Reads `[sweep]` into `out`; every key that an arm changes is checked: known, of the right type, within bounds.
+/// Reads `[sweep]` into `out`. Checks every key that an arm changes: it must be known, of the right type, and within
+/// bounds.
 void read_sweep(const toml::node& sweep, const std::string& file, int layer, Problems& problems, ConfigFile& out);
 
-/// `sweep.seeds`: a list, or a number N for 0 .. N - 1. The seeds, or what is wrong; `name` stands in it.
+/// Reads `sweep.seeds`: a list, or a number N for 0 .. N - 1. Returns the seeds or an error message, which contains
+/// `name`.
 std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node,
                                                                 std::string_view name = "sweep.seeds");
 

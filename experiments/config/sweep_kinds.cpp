@@ -44,7 +44,7 @@ std::vector<Candidate> expand_leave_one_out(const SweepBlock& block) { return ea
 
 std::vector<Candidate> expand_add_one(const SweepBlock& block) { return each_set(block, "with"); }
 
-/// Both sets of changes at once; what both say must be the same.
+/// Both sets of changes together. An option in both must have the same value.
 Candidate together(const NamedChanges& a, const NamedChanges& b) {
   Candidate out{a.changes, fmt::format("without {} and {}", spaced(a.name), spaced(b.name)), b.origin};
   for (const Change& change : b.changes) {

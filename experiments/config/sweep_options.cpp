@@ -17,7 +17,7 @@ constexpr std::string_view some_draws = "random = { \"train.learning_rate\" = { 
                                         "count = 10";
 constexpr std::string_view conditions_take = "a list of tables; each holds where all of its options have these values";
 
-/// How the changes of a kind are written.
+/// A description of how the changes of a kind are written.
 std::string takes(SweepForm form) {
   switch (form) {
     case SweepForm::crossed: return "a table: options by full name, each with a list of values";
@@ -46,7 +46,7 @@ std::string example(const SweepKind& kind) {
   return std::string(some_draws);
 }
 
-/// The option that holds the changes of the kinds that share it.
+/// The options that contain changes; kinds may share one.
 std::vector<SweepOption> holders() {
   std::vector<SweepOption> out;
   for (const SweepKind& kind : sweep_kinds()) {

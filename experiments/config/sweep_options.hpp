@@ -1,5 +1,5 @@
-// What may stand in [sweep], [[sweep.block]] and [sweep.tune]: for people, programs and editors. Reading is in
-// sweep_file.hpp; these tables are no options of a run, and no arm changes them.
+// Descriptions of the options in [sweep], [[sweep.block]] and [sweep.tune], for people, programs and editors. The code
+// that reads them is in sweep_file.hpp. They are not options of a run, and no arm can change them.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace heed {
 struct SweepOption {
   std::string name;
   std::string meaning; ///< a sentence or two
-  std::string takes;   ///< what its value is
-  std::string example; ///< lines of TOML that may stand in the table as they are
+  std::string takes;   ///< a description of its value
+  std::string example; ///< lines of TOML that are valid in the table as they are
 };
 
 struct SweepTable {
@@ -24,11 +24,11 @@ struct SweepTable {
 
 const std::vector<SweepTable>& sweep_tables();
 
-/// Whether a name is of these tables: "sweep", "sweep.block.grid", and also "sweep.blok".
+/// True if a name belongs to these tables: "sweep", "sweep.block.grid", and also the misspelt "sweep.blok".
 bool names_sweep(std::string_view name);
 
-/// The tables with the options that `filter` names: a table with those within, or one option. Throws heed::Refused for
-/// what isn't there, with the nearest that is.
+/// The tables and options that `filter` names: a table with its subtables, or one option. Throws heed::Refused if the
+/// name does not exist; the message has the nearest existing name.
 std::vector<SweepTable> sweep_tables(std::string_view filter);
 
 } // namespace heed

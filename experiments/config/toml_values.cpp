@@ -43,7 +43,7 @@ ReadValue read_formula_text(const Option& option, std::string_view key, const to
 }
 
 ReadValue read_word_or_number(const Option& option, std::string_view key, const toml::node& node) {
-  // The empty word would pass for a number.
+  // The empty word would be taken for a number.
   if (auto word = plain<std::string>(node); word && !word->empty()) return {Value(WordOrNumber{*word, 0.0}), ""};
   if (auto number = plain<double>(node)) return {Value(WordOrNumber{"", *number}), ""};
   return {std::nullopt, wrong_type(option, key, node_in_words(node))};
@@ -71,7 +71,7 @@ ReadValue checked(const Option& option, std::string_view key, ReadValue read) {
   return read;
 }
 
-/// `text` as the value of one TOML key, or nothing.
+/// Parses `text` as the value of one TOML key; empty if that fails.
 std::optional<toml::table> parse_one(std::string_view text) {
   if (text.find_first_of("\r\n") != std::string_view::npos) return std::nullopt;
   try {
@@ -81,10 +81,10 @@ std::optional<toml::table> parse_one(std::string_view text) {
   }
 }
 
-/// What is not UTF-8 could not be written into a run's config.toml.
+/// Text that is not UTF-8 cannot be written to a run's config.toml.
 bool is_utf8(std::string_view text) { return parse_one(toml_string(text)).has_value(); }
 
-/// A number in the spellings that people use on command lines and TOML does not have: .5, 5., 1E3.
+/// A number in command-line spellings that TOML does not allow: .5, 5., 1E3.
 template <class T> std::optional<Value> number(std::string_view text) {
   T v{};
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
@@ -130,7 +130,7 @@ ReadValue read_text(const Option& option, std::string_view key, std::string_view
     if (!text.empty()) return checked(option, key, {Value(WordOrNumber{std::string(text), 0.0}), ""});
   }
   if (auto parsed = parse_one(text)) return read_node(option, key, *parsed->get("x"));
-  // A list of bare words is not TOML.
+  // A list of bare words is not valid TOML.
   if (option.type == OptionType::texts && text.starts_with('[') && text.ends_with(']')) {
     std::vector<std::string> words;
     for (std::string_view rest = text.substr(1, text.size() - 2); !rest.empty();) {
@@ -156,7 +156,7 @@ std::vector<TomlEntry> in_order(const toml::table& table) {
 }
 
 toml::table parse_toml(std::string_view text, const std::string& name) {
-  // toml++ recurses for every part of a dotted key, without a limit: a key of 100000 parts ends the program.
+  // toml++ recurses for every part of a dotted key without a limit, so a key of 100000 parts would crash the program.
   constexpr std::size_t longest_line = 8192;
   std::int64_t line = 1;
   for (std::string_view rest = text; !rest.empty(); ++line) {

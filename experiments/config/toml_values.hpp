@@ -1,4 +1,4 @@
-// Reading toml++'s nodes: values of options, positions, and order.
+// Reads the nodes of toml++: option values, positions, and the written order of entries.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -15,18 +15,19 @@ namespace heed {
 /// "the text 'yes'", "the integer 5", "a list", ...
 std::string node_in_words(const toml::node& node);
 
-/// The value of a node for an option, checked: type, words, bounds. An integer will do where a real is wanted.
+/// The value of a node for an option, after its type, words and bounds are checked. An integer is accepted for a real
+/// option.
 ReadValue read_node(const Option& option, std::string_view key, const toml::node& node);
 
-/// A table's entries in the order in which they are written (toml++ sorts them by name).
+/// The entries of a table in written order (toml++ sorts them by name).
 struct TomlEntry {
   std::string name;
-  toml::source_region at; ///< of the key
+  toml::source_region at; ///< position of the key
   const toml::node* node;
 };
 std::vector<TomlEntry> in_order(const toml::table& table);
 
-/// Parses a whole file's text; throws heed::Refused with `name:line:column` where it is not TOML.
+/// Parses the text of a whole file. Throws heed::Refused with `name:line:column` if it is not valid TOML.
 toml::table parse_toml(std::string_view text, const std::string& name);
 
 } // namespace heed

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-/// The names that may stand in a table: its options, then the tables within.
+/// The names that are allowed in a table: its options, then its subtables.
 std::vector<std::string> names_in(std::string_view table) {
   std::vector<std::string> out;
   if (const TableInfo* info = find_table(table))
@@ -24,7 +24,7 @@ std::vector<std::string> names_in(std::string_view table) {
   return out;
 }
 
-/// The full names of the options of this name in other tables.
+/// The full names of the options with this name in other tables.
 std::vector<std::string> elsewhere(std::string_view name) {
   std::vector<std::string> out;
   for (const std::string& key : all_keys())

@@ -1,4 +1,4 @@
-// What to say of names that a configuration does not have.
+// Error messages for unknown options and tables.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace heed {
 std::string unknown_option(std::string_view table, std::string_view name);
 /// "there is no table [atention]; did you mean [attention]?"
 std::string unknown_table(std::string_view table);
-/// Of a full name, as on a command line: whichever of the two helps more.
+/// The message for a full name, as on a command line: about the option or the table, depending on which helps more.
 std::string unknown_key(std::string_view key);
 
 } // namespace heed

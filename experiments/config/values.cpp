@@ -12,7 +12,7 @@ namespace heed {
 namespace {
 
 std::string real_text(double v) {
-  std::string text = fmt::format("{}", v); // the shortest that reads back as the same
+  std::string text = fmt::format("{}", v); // the shortest text that reads back as the same number
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }
@@ -25,7 +25,7 @@ template <class T> std::string list_text(const std::vector<T>& list) {
 
 std::string single(std::string_view text) { return fmt::format("'{}'", text); }
 
-/// Bounds are shown as people write them: 1e+12 as it is, 65536 without a point.
+/// A bound in its usual spelling: 1e+12 unchanged, 65536 without a decimal point.
 std::string bound_text(double v) { return fmt::format("{}", v); }
 
 bool within(const Option& o, double v) {
@@ -46,7 +46,7 @@ std::string wrong_word(const Option& o, std::string_view key, const std::string&
   return fmt::format("{} is {}; it must be {}{}", key, single(word), type_in_words(o), did_you_mean(word, o.words));
 }
 
-/// What is wrong with a value of the right type.
+/// Checks a value of the right type.
 struct Check {
   const Option& option;
   std::string key;

@@ -1,4 +1,4 @@
-// A resolved configuration as text.
+// Writes a resolved configuration as text: as TOML, and as a flat list of options.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
@@ -13,20 +13,20 @@
 namespace heed {
 namespace {
 
-/// One option that does something, with its value.
+/// One option that has an effect, with its value.
 struct Line {
-  std::size_t place; ///< of the option among all
+  std::size_t place; ///< the index of the option
   const std::string* table;
   const Option* option;
   std::string value;
-  std::vector<std::string> texts; ///< of formulas' parameters: their lines
+  std::vector<std::string> texts; ///< for formula parameters: their lines
   const std::string& key() const { return all_keys()[place]; }
 };
 
 bool is_parameters(const Line& line) { return line.key() == formula_parameters_key; }
 
-/// The values of all sections' options, as one block sees them, and of the chosen variants': what can decide whether an
-/// option that may be written does something.
+/// The option values of all sections, as one block has them, and of the chosen variants. They decide whether an option
+/// has an effect and is written.
 struct Deciding {
   OfOptions<Value> values;
   std::vector<const Variant*> chosen;
@@ -52,7 +52,7 @@ Deciding deciding(const Config& config, const LayerChoice& block) {
   return out;
 }
 
-/// The options that do something, in the catalogue's order: those of the whole run and those of one block.
+/// The options that have an effect, in the order of the catalogue: those of the whole run and those of one block.
 std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
   const auto [values, chosen] = deciding(config, block);
   const ValueOf value_of = [&values = values](std::size_t option) -> const Value& { return values[option]; };
@@ -71,7 +71,7 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
   return out;
 }
 
-/// A configuration as the lines of its most common block, and what other blocks have instead.
+/// A configuration as the lines of its most common block, and the differing lines of the other blocks.
 struct Sheet {
   std::vector<Line> lines;
   std::vector<std::pair<std::int64_t, std::vector<Line>>> exceptions; ///< block, its differing lines
@@ -83,7 +83,7 @@ bool contains(const std::vector<Line>& lines, const Line& line) {
 }
 
 bool same(const std::vector<Line>& a, const std::vector<Line>& b) {
-  // Blocks that choose alike have their lines in one order, too.
+  // Blocks with equal choices also have their lines in the same order.
   const auto equal = [](const Line& x, const Line& y) { return x.option == y.option && x.value == y.value; };
   if (std::equal(a.begin(), a.end(), b.begin(), b.end(), equal)) return true;
   return a.size() == b.size() && std::all_of(b.begin(), b.end(), [&](const Line& l) { return contains(a, l); });
@@ -96,7 +96,7 @@ Sheet sheet_of(const Config& config) {
 
   std::size_t common = 0;
   std::int64_t most = 0;
-  const std::size_t all = blocks.size() == 1 ? 0 : blocks.size(); // one block is what most are like
+  const std::size_t all = blocks.size() == 1 ? 0 : blocks.size(); // a single block is the most common block
   for (std::size_t i = 0; i < all; ++i) {
     const auto count = std::count_if(blocks.begin(), blocks.end(), [&](const auto& b) { return same(b, blocks[i]); });
     if (count > most) {
@@ -115,7 +115,7 @@ Sheet sheet_of(const Config& config) {
   return out;
 }
 
-/// The name of an option within [[block.override]]: without "block.".
+/// The name of an option in [[block.override]]: without "block.".
 std::string name_in_override(const Line& line) { return *line.table == "block" ? line.option->name : line.key(); }
 
 } // namespace
@@ -173,7 +173,8 @@ std::vector<FlatOption> flatten(const Config& config, const std::map<std::string
         out.push_back({fmt::format("{}{}.{}", before, parameter.table, option->name), value, true, true});
   };
   for (const Line& line : sheet.lines) add("", line, !is_neutral(line));
-  // A block whose value is neutral while the others' is not differs from them by just that.
+  // A block with a neutral value, where the other blocks have a non-neutral one, differs from them exactly by this
+  // value. So the value is included.
   for (const auto& [block, lines] : sheet.exceptions)
     for (const Line& line : lines) add(fmt::format("block[{}].", block), line, is_common(line) || !is_neutral(line));
   return out;

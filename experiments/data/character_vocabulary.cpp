@@ -70,7 +70,7 @@ private:
 
   std::vector<char32_t> alphabet_;
   bool with_unknown_;
-  std::vector<std::int32_t> token_of_; // by code point
+  std::vector<std::int32_t> token_of_; // indexed by code point
 };
 
 } // namespace

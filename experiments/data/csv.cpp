@@ -11,7 +11,8 @@ namespace heed {
 
 namespace {
 
-/// Would a spreadsheet take the cell for a formula? A number is none. The last four are the wide twins of the first.
+/// True if a spreadsheet would interpret the cell as a formula. A number is not a formula. The last four characters are
+/// the full-width forms of the first four.
 bool is_formula(std::string_view text) {
   constexpr std::array begins{"=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
   if (std::ranges::none_of(begins, [&](const char* begin) { return text.starts_with(begin); })) return false;

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file is: a head; sections, each at a multiple of `step`; an index, which has the key, and of each section where it
-// is and its checksum; and a tail, which has the same of the index.
+// Format of a cache file: a header; sections, each at a multiple of `step`; an index with the key and, for each
+// section, its position and checksum; a tail with the position and checksum of the index.
 constexpr std::size_t step = 64;
 constexpr std::string_view head = "Heed: made of data files, and made anew where it is missing. 1\n\n";
 static_assert(head.size() == step);
@@ -41,10 +41,10 @@ struct Section {
   std::string hash;
 };
 
-/// It can't be kept: data is then made in memory.
+/// Thrown if the data cannot be cached; it is then made in memory.
 struct NotCached {};
 
-/// In a file that is written aside.
+/// Writes to a temporary file, which replaces the cache file when it is complete.
 class FileWriter final : public DataCacheWriter {
 public:
   FileWriter(const fs::path& path, std::string key) : path_(path), key_(std::move(key)) {
@@ -59,7 +59,7 @@ public:
   void begin(const std::string& name, Check check, std::uint64_t bytes) override {
     std::error_code error;
     const fs::space_info space = fs::space(path_.parent_path(), error);
-    if (!error && bytes > space.available / 2) throw NotCached(); // others need the disk, too
+    if (!error && bytes > space.available / 2) throw NotCached(); // leave space for other programs
     end_section();
     sections_.push_back({name, at_, 0, check, {}});
     hash_.emplace();
@@ -88,7 +88,7 @@ public:
     put(content_hash(bytes));
     put(tail_mark);
     try {
-      file_->finish(Durability::process); // what a power failure spoils, checksums find
+      file_->finish(Durability::process); // checksums detect damage by a power failure
     } catch (const Failed&) {
       throw NotCached();
     }
@@ -116,12 +116,12 @@ private:
   std::optional<NewFile> file_;
   std::uint64_t at_ = 0;
   std::vector<Section> sections_;
-  std::optional<ContentHash> hash_; // of the section that is being written
+  std::optional<ContentHash> hash_; // of the section in progress
 };
 
 class DataCacheFile final : public DataCache {
 public:
-  /// Null where the file is none, is damaged, or is another key's.
+  /// Null if the file does not exist, is damaged, or has another key.
   static std::shared_ptr<const DataCache> open(const fs::path& path, const std::string& key) {
     auto mapped = MappedFile::open(path);
     if (!mapped) return nullptr;
@@ -151,7 +151,7 @@ public:
     const MappedFile::State now = file_.state();
     if (!file_.lost() && now.size == file_.bytes().size()) {
       if (now.changed == changed_) return {};
-      // It may only have been removed, or marked as used.
+      // The only change may be that the file was removed or marked as used.
       const std::scoped_lock lock(checking_);
       if (now.changed == changed_) return {};
       if (all_at_once_whole() &&
@@ -181,7 +181,7 @@ private:
     std::array<std::uint64_t, 2> place{};
     std::memcpy(place.data(), tail.data(), sizeof place);
     const std::string_view words = as_text(tail).substr(sizeof place);
-    const std::uint64_t end = all.size() - tail_size; // of the index
+    const std::uint64_t end = all.size() - tail_size; // end of the index
     if (words.substr(hash_digits) != tail_mark || place[0] > end || place[1] != end - place[0]) return false;
     const std::span<const std::byte> index = all.subspan(place[0], place[1]);
     if (content_hash(as_text(index)) != words.substr(0, hash_digits)) return false;
@@ -212,8 +212,8 @@ private:
   fs::path path_;
   std::vector<Section> sections_;
   mutable std::mutex checking_;
-  mutable std::vector<const Section*> used_;  // those checked when they were used
-  mutable std::atomic<std::int64_t> changed_; // the file's, when it was found whole
+  mutable std::vector<const Section*> used_;  // sections whose checksum was verified when they were used
+  mutable std::atomic<std::int64_t> changed_; // the file's change time when its content was verified
 };
 
 class DataInMemory final : public DataCache, public DataCacheWriter {
@@ -241,7 +241,7 @@ private:
   std::vector<Named> sections_;
 };
 
-/// Says that the file is in use, once an hour.
+/// Updates the file's time to mark it as used, at most once an hour.
 void mark_used(const fs::path& path) {
   std::error_code error;
   const auto now = fs::file_time_type::clock::now();
@@ -249,7 +249,7 @@ void mark_used(const fs::path& path) {
     fs::last_write_time(path, now, error);
 }
 
-/// Removes what nobody used for long, and the oldest of what is too much, but `newest`.
+/// Removes files that were unused for too long, and the oldest files beyond the size limit, but not `newest`.
 void tidy(const DataCachePlace& place, const fs::path& newest) {
   remove_leftovers(place.folder);
   struct Found {
@@ -276,7 +276,7 @@ void tidy(const DataCachePlace& place, const fs::path& newest) {
     if (bytes <= place.most_bytes && days <= place.most_days) continue;
     bytes -= file.bytes;
     std::error_code gone;
-    fs::remove(file.path, gone); // who has it mapped keeps it
+    fs::remove(file.path, gone); // processes that have it mapped can still use it
   }
 }
 
@@ -300,11 +300,12 @@ std::shared_ptr<const DataCache> data_cache(const DataCachePlace& place, const s
   if (place.folder.empty()) return made_data(make);
   const fs::path path = place.folder / (content_hash(key) + suffix);
   const auto find = [&] {
-    mark_used(path); // first, since a mark is a change
+    mark_used(path); // first, because marking changes the file
     return DataCacheFile::open(path, key);
   };
   if (auto found = find()) return found;
-  // One process makes; the others wait and find it. Beyond the longest wait they make it, too, to the same bytes.
+  // One process makes the file; the others wait and then read it. After the maximum wait they also make it, with the
+  // same bytes.
   const FolderLock lock(place.folder, std::chrono::minutes(10));
   if (auto found = find()) return found;
   try {

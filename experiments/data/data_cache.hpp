@@ -1,4 +1,5 @@
-// What was made of large data files, once for all processes: in a file of Heed's own that they map, or in memory.
+// A cache for data that is made from large data files, shared by all processes. The data is in a file of Heed's own,
+// which the processes map into memory; without such a file, it is in memory.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +16,21 @@
 
 namespace heed {
 
-/// Named sections of bytes. Each begins where a number of any kind may lie.
+/// Cached data: named sections of bytes. Each section is aligned for any number type.
 class DataCache {
 public:
   virtual ~DataCache() = default;
-  /// Empty where there is none of the name.
+  /// The section of this name; empty if there is none.
   virtual std::span<const std::byte> section(std::string_view name) const = 0;
-  /// Of a section that is checked when it is used: whether it is what was written. Reads all of it. A file
-  /// of which it isn't goes, so that the next one makes it anew.
+  /// For a section with Check::when_used: true if its checksum is correct. Reads the whole section. If the checksum is
+  /// wrong, the file is removed, so that the next process makes it again.
   virtual bool is_whole(std::string_view name) const = 0;
-  /// Why what was read of it so far may be other than what was written: somebody shortened its file or wrote to it.
-  /// Empty where nobody did. To be asked after reading and before what was read is used, on any thread; in most cases
-  /// one call to the system.
+  /// Why the data read so far may differ from the data written, because somebody shortened the file or wrote to it;
+  /// empty if nobody did. Call it after reading and before using the data. It can be called on any thread and mostly
+  /// takes one system call.
   virtual std::string problem() const { return {}; }
 
-  /// A section of numbers.
+  /// A section as numbers.
   template <class T> std::span<const T> numbers(std::string_view name) const {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::span<const std::byte> bytes = section(name);
@@ -37,44 +38,47 @@ public:
   }
 };
 
-/// When a section's checksum is compared: as the file is opened, or by who uses the section, with `is_whole`.
+/// When a section's checksum is verified: when the file is opened, or when the section is used, by a call of
+/// `is_whole`.
 enum class Check { at_once, when_used };
 
-/// Where sections are written, one after another.
+/// Writes named sections, one after another.
 class DataCacheWriter {
 public:
   virtual ~DataCacheWriter() = default;
-  /// @param bytes  how many are to come, about
+  /// @param bytes  the approximate size of the section
   virtual void begin(const std::string& name, Check check = Check::at_once, std::uint64_t bytes = 0) = 0;
-  /// Adds to the section that was begun last.
+  /// Appends to the section that was begun last.
   virtual void write(std::span<const std::byte> bytes) = 0;
   template <class T> void write_numbers(std::span<const T> numbers) { write(std::as_bytes(numbers)); }
 };
 
-/// Where files are kept.
+/// The folder of cached files, and its limits.
 struct DataCachePlace {
-  std::filesystem::path folder; ///< empty: nowhere
-  /// The oldest go, when a new one comes, where all come to more; and those that nobody used for so long.
+  std::filesystem::path folder; ///< empty: nothing is cached
+  /// When a file is added, files that were not used for `most_days` are removed, and then the oldest files, until the
+  /// total is at most `most_bytes`.
   std::uint64_t most_bytes = std::uint64_t{32} << 30;
   double most_days = 14;
 };
 
-/// $XDG_CACHE_HOME/heed/data (~/.cache/heed/data), or heed-data-UID in the folder for temporary files where several
-/// machines have the former, or it can't be written; nowhere where that is so of both. Of less than `least_cached_bytes`
-/// of data nothing is kept: it is quickly made.
+/// $XDG_CACHE_HOME/heed/data (~/.cache/heed/data). If several machines share this folder or it is not writable:
+/// heed-data-UID in the folder for temporary files. If the same is true of that folder: no folder. Data of less than
+/// `least_cached_bytes` is not cached, because it is made quickly.
 DataCachePlace data_cache_place(std::uint64_t data_bytes);
 inline constexpr std::uint64_t least_cached_bytes = std::uint64_t{4} << 20;
 
-/// What was kept under this key, or what `make` writes, which is then kept. `key` says all that this follows from. A
-/// file that is damaged is made anew; one that another process makes is waited for. Where it can't be kept (a full
-/// disk, no folder), it is in memory, and `make` may be called twice for that. What `make` throws is passed on.
+/// The cached data for this key. If there is none, calls `make` and caches the data that it writes. `key` states
+/// everything that the data depends on. A damaged file is made again. If another process makes the file, this process
+/// waits for it. If the data cannot be cached (a full disk, no folder), it is in memory, and `make` may be called a
+/// second time for this. Exceptions of `make` are passed on.
 std::shared_ptr<const DataCache> data_cache(const DataCachePlace& place, const std::string& key,
                                             const std::function<void(DataCacheWriter&)>& make);
 
-/// What `make` writes, in memory.
+/// The data that `make` writes, in memory.
 std::shared_ptr<const DataCache> made_data(const std::function<void(DataCacheWriter&)>& make);
 
-/// Numbers and texts one after another, for a section that is none of either.
+/// Serialises numbers and texts, for a section with mixed contents.
 class FieldWriter {
 public:
   FieldWriter& number(std::int64_t value);
@@ -86,16 +90,16 @@ private:
   std::string bytes_;
 };
 
-/// The same, read. What goes beyond the end is 0 or empty, and then `whole` is false.
+/// Reads the fields of a FieldWriter. A field beyond the end is 0 or empty, and then `whole` is false.
 class FieldReader {
 public:
   explicit FieldReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::int64_t number();
   double real();
   std::string_view text();
-  /// Nothing was beyond the end so far.
+  /// True if no field so far was beyond the end.
   explicit operator bool() const { return !beyond_; }
-  /// All was there, and nothing is left.
+  /// True if no field was beyond the end and all bytes were read.
   bool whole() const { return !beyond_ && bytes_.empty(); }
 
 private:

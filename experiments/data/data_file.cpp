@@ -21,7 +21,7 @@ constexpr std::size_t piece_size = std::size_t{1} << 20;
 
 constexpr std::string_view white_space = " \t\r\n\v\f";
 
-/// How many of these bytes, of which more follow, make a piece; 0: none do.
+/// The size of the first piece of these bytes, given that more bytes follow; 0: no piece ends in them.
 std::size_t cut_size(std::string_view bytes, Cut cut) {
   if (cut == Cut::anywhere) return bytes.size();
   if (cut == Cut::nowhere) return 0;
@@ -29,7 +29,7 @@ std::size_t cut_size(std::string_view bytes, Cut cut) {
     const std::size_t last = bytes.find_last_of(white_space);
     return last == bytes.npos ? 0 : last + 1;
   }
-  // A character that is cut off begins in the last three bytes.
+  // An incomplete character starts in the last three bytes.
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
     const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
     if ((byte & 0xc0) == 0x80) continue;
@@ -54,7 +54,7 @@ DataFile::DataFile(const std::string& table, const std::string& option, const st
 
 void DataFile::each_piece(std::uint64_t begin, std::uint64_t end, Cut cut,
                           const std::function<void(std::string_view, std::uint64_t)>& use) const {
-  std::string bytes; // of a piece, and what the one before left
+  std::string bytes; // of a piece, after the rest of the previous one
   while (begin < end) {
     const std::size_t had = bytes.size();
     const std::uint64_t left = end - begin - had;
@@ -64,7 +64,7 @@ void DataFile::each_piece(std::uint64_t begin, std::uint64_t end, Cut cut,
         !why.empty())
       throw Refused(fmt::format("{}: {}", name_, why));
     const std::size_t size = more == left ? bytes.size() : cut_size(bytes, cut);
-    if (size == 0) continue; // none ends in it
+    if (size == 0) continue; // no piece ends in these bytes
     use(std::string_view(bytes).substr(0, size), begin);
     begin += size;
     bytes.erase(0, size);
@@ -128,7 +128,7 @@ std::string known_fingerprint(const DataFile& file, std::uint64_t begin, const D
   const FileIdentity before = file.identity();
   const fs::path path = place.folder / (content_hash(fmt::format("{}\n{}", begin, canonical.string())) + ".seen");
   if (const auto kept = read_file(path, 1 << 16)) {
-    // As it would be written with the fingerprint that it has, and a checksum.
+    // The file is valid if it equals the record of this file with the stored fingerprint, followed by a checksum.
     constexpr std::size_t digits = 32, size = std::string_view("xxh128:").size() + digits;
     if (const std::string& bytes = *kept; bytes.size() > digits + size) {
       const std::string fingerprint = bytes.substr(bytes.size() - digits - size, size);
@@ -144,7 +144,7 @@ std::string known_fingerprint(const DataFile& file, std::uint64_t begin, const D
     try {
       const std::string record = record_of(before, fingerprint);
       write_file(path, record + content_hash(record), Durability::process);
-    } catch (const Failed&) { // then it is read the next time
+    } catch (const Failed&) { // not cached; the file is read again next time
     }
   return fingerprint;
 }

@@ -1,4 +1,4 @@
-// A data file that is read in pieces, so that it is never held whole.
+// A data file that is read in pieces, so the whole file is never in memory.
 #pragma once
 
 #include "experiments/data/data_cache.hpp"
@@ -13,20 +13,21 @@
 
 namespace heed {
 
-/// Where a file may be cut into pieces; the last piece ends where it must.
+/// Where a file may be cut into pieces. The last piece ends at the end of the range.
 enum class Cut {
   anywhere,
-  after_character, ///< of UTF-8
-  after_space,     ///< white space: " \t\r\n\v\f"
-  nowhere          ///< it is one piece
+  after_character, ///< after a UTF-8 character
+  after_space,     ///< after white space: " \t\r\n\v\f"
+  nowhere          ///< the range is one piece
 };
 
-/// A file that an option names. It is read, never mapped: who shortens it meanwhile is told of, and ends nobody.
+/// A file that an option names. It is read and never mapped: if the file is truncated while it is open, this is
+/// reported and nothing crashes.
 class DataFile {
 public:
-  /// Option `option` of [table] names it, and stands in errors. Throws heed::Refused where the path is empty, missing,
-  /// not a regular file or not readable, where the file is empty, and where the machine has less memory than it has
-  /// bytes.
+  /// Option `option` of [table] names the file; errors mention it. Throws heed::Refused if the path is empty, missing,
+  /// not a regular file or not readable, if the file is empty, or if the file has more bytes than the machine has
+  /// memory.
   DataFile(const std::string& table, const std::string& option, const std::string& path);
 
   const std::string& name() const { return name_; } ///< with its option: [data] path = "input.txt"
@@ -34,21 +35,21 @@ public:
   std::uint64_t size() const { return parts_.size(); }
   FileIdentity identity() const { return parts_.identity(); }
 
-  /// Calls `use` with bytes [begin, end) piece by piece, of a MB or so each, and where each begins. Throws
-  /// heed::Refused where they can't be read.
+  /// Calls `use` with bytes [begin, end) in pieces of about 1 MB, and with the offset of each piece. Throws
+  /// heed::Refused if they cannot be read.
   void each_piece(std::uint64_t begin, std::uint64_t end, Cut cut,
                   const std::function<void(std::string_view piece, std::uint64_t at)>& use) const;
 
-  /// Calls `use` with each character of bytes [begin, end). Throws heed::Refused where they are not UTF-8, as
-  /// require_utf8.
+  /// Calls `use` with each character of bytes [begin, end). Throws heed::Refused if they are not UTF-8, with the
+  /// message of require_utf8.
   template <class Use> void each_character(std::uint64_t begin, std::uint64_t end, Use use) const;
   void require_utf8() const;
 
-  /// The bytes before the text: those of a byte-order mark, 3 or none.
+  /// The size of the byte-order mark before the text: 3 or 0 bytes.
   std::uint64_t mark_size() const;
-  /// Behind the first space, tab or line end at `from` or after it; the file's size where there is none.
+  /// The offset after the first space, tab or line end at or after `from`; the file's size if there is none.
   std::uint64_t behind_space(std::uint64_t from) const;
-  /// Of the bytes from `begin` on, as fingerprint_of.
+  /// The fingerprint (see fingerprint_of) of the bytes from offset `begin` to the end.
   std::string fingerprint(std::uint64_t begin = 0) const;
 
 private:
@@ -58,11 +59,11 @@ private:
   FileParts parts_;
 };
 
-/// The same as `file.fingerprint(begin)`. Where data is kept, so is this, and the file is not read again as long as its
-/// inode, size and times are what they were; of a file system that several machines share, whose times one of them may
-/// hear of late, it is read each time.
-/// @param settled  so long it must not have changed: what changed a moment ago may change again within what a file
-///                 system's clock can tell apart
+/// Like `file.fingerprint(begin)`, but cached in `place`. The file is not read again as long as its inode, size and
+/// times are unchanged. On a file system that several machines share, the file is always read, because a machine may
+/// see new times late.
+/// @param settled  the fingerprint is only cached if the file has not changed for this long: later changes could
+/// otherwise fall within the clock resolution of the file system and leave the times unchanged
 std::string known_fingerprint(const DataFile& file, std::uint64_t begin, const DataCachePlace& place,
                               std::chrono::nanoseconds settled = std::chrono::seconds(3));
 

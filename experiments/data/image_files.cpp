@@ -23,7 +23,8 @@ std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-/// The sizes in an IDX header of bytes (type 0x08) with that many dimensions, checked against how many bytes there are.
+/// The sizes in the header of an IDX file of bytes (type 0x08) with this number of dimensions. Checked against the
+/// number of bytes.
 std::vector<std::int64_t> idx_sizes(std::string_view bytes, std::size_t dimensions, const std::string& name) {
   const std::size_t header = 4 + 4 * dimensions;
   const auto magic = static_cast<std::uint32_t>(0x800 + dimensions);
@@ -46,7 +47,7 @@ std::vector<std::int64_t> idx_sizes(std::string_view bytes, std::size_t dimensio
   return sizes;
 }
 
-/// Parts of sets: option `option` named the folder, and `all` gets the fingerprints of the files.
+/// Reads parts of image sets. Option `option` named the folder. The fingerprints of the files are added to `all`.
 struct FolderReader {
   std::string option;
   fs::path folder;

@@ -10,7 +10,7 @@
 namespace heed::json_fields {
 namespace {
 
-/// Builds a value from what the parser finds, as `json::parse` does, but for reals.
+/// Builds a value from the parser's events like `json::parse`, but with exact reals.
 struct Builder {
   static constexpr std::size_t max_object_size = json::object::max_size();
   static constexpr std::size_t max_array_size = json::array::max_size();
@@ -50,9 +50,10 @@ struct Builder {
     stack.push_string(text);
     return true;
   }
-  bool on_number_part(json::string_view, json::error_code&) { return true; } // there is one buffer, so never called
+  // Never called, because there is only one buffer
+  bool on_number_part(json::string_view, json::error_code&) { return true; }
   bool on_int64(std::int64_t number, json::string_view text, json::error_code&) {
-    if (number == 0 && text.starts_with('-')) stack.push_double(-0.0); // no integer has that sign
+    if (number == 0 && text.starts_with('-')) stack.push_double(-0.0); // integers have no -0
     else stack.push_int64(number);
     return true;
   }

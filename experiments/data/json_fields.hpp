@@ -1,6 +1,6 @@
-// Reading members of JSON objects that someone may have edited: what is missing or of another type is `Wrong`, which
-// the reader of the whole file catches. Each type is read from a value, or from a member of an object. Texts are read
-// as they are: who prints them, or writes them for people, has without_controls().
+// Reads members of JSON objects that somebody may have edited. A missing member or a wrong type throws `Wrong`, which
+// the reader of the whole file catches. Each type is read from a value or from a member of an object. Texts are
+// returned unchanged: code that prints them or writes them for people must call without_controls().
 #pragma once
 
 #include "experiments/config/values.hpp"
@@ -25,7 +25,7 @@ struct Wrong {
   std::string why;
 };
 
-/// Null where the object has no such member.
+/// The member; null if the object does not have it.
 inline const json::value* given(const json::object& object, std::string_view key) {
   return object.if_contains({key.data(), key.size()});
 }
@@ -41,7 +41,7 @@ inline std::string text(const json::value& value, std::string_view key) {
   return std::string(*string);
 }
 
-/// A text that only people read, without commands to their terminals.
+/// A text that only people read, without terminal commands.
 inline std::string text_for_people(const json::value& value, std::string_view key) {
   return without_controls(text(value, key));
 }
@@ -97,22 +97,22 @@ inline std::vector<std::string> texts(const json::object& object, std::string_vi
   return out;
 }
 
-/// A text as a JSON string that reads back as the same. Commands to terminals are escaped, so that a terminal may show the
-/// file. Bytes that are not UTF-8, which JSON can't hold, are written as without_controls() has them.
+/// A text as a JSON string that reads back as the same text. Terminal commands are escaped, so a terminal can show the
+/// file safely. JSON cannot contain bytes that are not UTF-8; they are written as without_controls() writes them.
 std::string json_text(std::string_view text);
 
-/// A value in one line, as Heed's records have it: "{"key": 1, "list": [0.5, null]}". Texts are as `json_text`, reals as
-/// `number_text`.
+/// A value on one line, in the format of Heed's records: "{"key": 1, "list": [0.5, null]}". Texts are formatted by
+/// `json_text`, reals by `number_text`.
 std::string one_line(const json::value& value);
 
-/// What some bytes are, each real as the nearest double, so that the shortest text of one reads as the same, -0 included:
-/// Boost's own reader is off by the last bit for one in a dozen. Throws Wrong.
+/// Parses JSON. Each real is the nearest double, so the shortest text of a number reads back as the same number,
+/// including -0. Boost's own reader is wrong in the last bit for about one number in twelve. Throws Wrong.
 json::value parsed(std::string_view bytes);
 
-/// The shortest text that reads back as the same number; JSON has none for NaN and infinities.
+/// The shortest text that reads back as the same number; "null" for NaN and infinities, which JSON cannot represent.
 inline std::string number_text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
 
-/// null is NaN.
+/// A real number; null is read as NaN.
 inline double any_real(const json::value& value, std::string_view key) {
   return real_or_null(value, key).value_or(std::numeric_limits<double>::quiet_NaN());
 }
@@ -123,12 +123,12 @@ inline json::object parse_object(std::string_view bytes) {
   return std::move(value.as_object());
 }
 
-/// Calls `read(value)` where the key is there: records of other versions may lack it.
+/// Calls `read(value)` if the object has the key. Records of other versions may lack it.
 template <class Read> void where_given(const json::object& object, std::string_view key, Read read) {
   if (const json::value* value = given(object, key)) read(*value);
 }
 
-/// What `read` gives, or what was wrong with what it read.
+/// The result of `read`, or the message of the `Wrong` that it threw.
 template <class T, class Read> Parsed<T> guarded(Read read) {
   try {
     return Parsed<T>::ok(read());

@@ -29,7 +29,7 @@ std::string composed(std::string_view text) {
 
 std::string look_alike_warning(const std::function<void(const std::function<void(std::string_view)>&)>& texts,
                                std::string_view what) {
-  std::unordered_map<std::string, std::string> forms; // by its composed form, the first text that has it
+  std::unordered_map<std::string, std::string> forms; // by composed form: the first text with this form
   std::size_t alike = 0;
   std::string first;
   texts([&](std::string_view text) {

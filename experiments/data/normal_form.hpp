@@ -1,4 +1,5 @@
-// Texts that look alike and are other code points: "é" as one character, and as "e" with an accent after it.
+// Unicode normalisation, and warnings about texts that look alike but have different code points, such as "é" as one
+// character and as "e" with a combining accent.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +9,11 @@
 
 namespace heed {
 
-/// NFC, Unicode's composed form (Unicode Standard Annex 15). Empty for what is not UTF-8.
+/// NFC, Unicode's composed form (Unicode Standard Annex 15). Empty if the text is not UTF-8.
 std::string composed(std::string_view text);
 
-/// A warning about texts that differ in their code points only, and not in NFC: "3 tokens are there in several forms of
-/// Unicode that look alike, such as ...". Empty where there are none.
+/// A warning about texts that have the same NFC but different code points: "3 tokens are there in several forms of
+/// Unicode that look alike, such as ...". Empty if there are none.
 /// @param texts  calls its argument with each text once
 /// @param what   "token", "label"
 std::string look_alike_warning(const std::function<void(const std::function<void(std::string_view)>&)>& texts,

@@ -52,7 +52,7 @@ public:
   std::string fingerprint() const override { return fingerprint_; }
 
 private:
-  /// What is wrong with a model; empty where nothing is.
+  /// Loads a model. Returns the error; empty if there is none.
   std::string load(const std::string& bytes) {
     try {
       const auto status = processor_.LoadFromSerializedProto(bytes);
@@ -81,7 +81,8 @@ std::shared_ptr<const Vocabulary> read_sentencepiece_vocabulary(const DataOption
 }
 
 std::string sentencepiece_identity(const DataOptions& options) {
-  // Another version may cut texts otherwise. The file that has this function: the library, or a program that holds it.
+  // Another version of the library may tokenise texts differently. This is the file that contains the function: the
+  // library, or a program that is linked with it.
   std::string library;
   ::Dl_info found = {};
   struct stat about = {};

@@ -1,4 +1,4 @@
-// Rows of a file: lines, tab-separated values, comma-separated values.
+// Reads the rows of a file: lines, tab-separated values or comma-separated values.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace heed {
 
-/// A row with the number of the line that it begins in, from 1.
+/// A row, with the number of its first line (counted from 1).
 struct TableRow {
   std::int64_t line = 0;
   std::vector<std::string> cells;
 };
 
-/// UTF-8 that rows are read from, without a byte-order mark. Throws as the readers below do.
+/// The UTF-8 text that contains the rows, without a byte-order mark. Throws the same errors as the readers below.
 std::string_view text_of_rows(std::string_view bytes, const std::string& name);
 
-/// Calls `use` with the number of each line, from 1, and the line: \n and \r\n end lines, and what follows the last of
-/// them is a line if it is not empty.
+/// Calls `use` with each line and its number (counted from 1). Lines end with \n or \r\n. Text after the last line end
+/// is a line if it is not empty.
 template <class Use> void each_line(std::string_view text, Use use) {
   std::int64_t number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -30,16 +30,16 @@ template <class Use> void each_line(std::string_view text, Use use) {
   }
 }
 
-/// Each line as a row of one cell; \n and \r\n end lines, and what follows the last of them is a line if it is not
-/// empty. All readers throw heed::Refused, with `name` in front, for bytes that are empty or not UTF-8.
+/// Reads each line as a row with one cell. Lines end with \n or \r\n. Text after the last line end is a line if it is
+/// not empty. All readers throw heed::Refused, with `name` in front, if the bytes are empty or not UTF-8.
 std::vector<TableRow> read_lines(std::string_view bytes, const std::string& name);
 
-/// Tab-separated values: cells are taken as they are, without quotes. Lines of no character are left out.
+/// Reads tab-separated values. Cells are taken literally; quotes have no meaning. Empty lines are skipped.
 std::vector<TableRow> read_tsv(std::string_view bytes, const std::string& name);
 
-/// Comma-separated values (RFC 4180): a cell in double quotes may hold commas, line ends and, doubled, quotes. Lines
-/// of no character are left out. Throws heed::Refused, as `name:line`, for a quote that is not closed, or that stands
-/// within a cell without quotes, and for text after a closing quote.
+/// Reads comma-separated values (RFC 4180). A cell in double quotes may contain commas, line ends and doubled quotes.
+/// Empty lines are skipped. Throws heed::Refused, with `name:line`, for an unclosed quote, for a quote inside an
+/// unquoted cell, and for text after a closing quote.
 std::vector<TableRow> read_csv(std::string_view bytes, const std::string& name);
 
 } // namespace heed

@@ -73,7 +73,7 @@ std::string fingerprint_of(std::string_view bytes) {
 
 namespace {
 
-/// What a file is that is no UTF-8, by its first bytes, and what makes a text of it.
+/// The probable format of a file that is not UTF-8, by its first bytes, and how to convert it to text.
 std::string advice(std::string_view beginning) {
   struct Kind {
     std::string_view mark, is, command;

@@ -9,20 +9,20 @@ namespace heed {
 
 namespace {
 
-/// The place of a pool's batches among all random numbers of its stream: beyond any epoch's.
+/// The offset of the pools' random numbers in the stream: beyond the number of any epoch.
 constexpr std::uint64_t first_pool_step = std::uint64_t{1} << 40;
-/// Rounds of permutations count from 0.
+/// Rounds of permutations count from 0; draws use this number.
 constexpr std::uint64_t drawn_round = 7;
 
-/// The pool that a thread has looked at last. Its steps come one after another, so that one is enough.
+/// The pool that a thread used last. A thread uses pools in the order of steps, so caching one is enough.
 struct SortedPool {
   std::uint64_t order = 0, seed = 0, begin = 0; // order 0: none yet
-  std::vector<std::uint64_t> entries;           // length << 32 | turn within the pool, ascending
+  std::vector<std::uint64_t> entries;           // length << 32 | position within the pool, ascending
 };
 
 std::uint64_t next_multiple(std::uint64_t x, std::uint64_t of) { return (x + of - 1) / of * of; }
 
-/// All examples as a thread has sorted them last.
+/// All examples, as this thread sorted them last.
 struct SortedExamples {
   struct Entry {
     std::int32_t length;
@@ -60,10 +60,10 @@ std::int64_t TrainingOrder::in_turn(std::uint64_t seed, std::uint64_t turn) cons
   return static_cast<std::int64_t>(permuted({seed, Stream::training_rows, turn / n}, turn % n, n));
 }
 
-// Pools begin where batches do, but for an epoch's first.
+// Pools start at batch boundaries, except for the first pool of an epoch.
 TrainingOrder::Pool TrainingOrder::pool_of(std::uint64_t turn) const {
   const std::uint64_t n = lengths_.size(), epoch = turn / n * n, size = pool_ * batch_,
-                      first = next_multiple(epoch, batch_); // the epoch's first whole batch
+                      first = next_multiple(epoch, batch_); // the epoch's first complete batch
   const std::uint64_t number = turn < first ? 0 : (turn - first) / size;
   return {number == 0 ? epoch : first + number * size, std::min(first + (number + 1) * size, epoch + n)};
 }
@@ -84,8 +84,8 @@ std::int64_t TrainingOrder::example(std::uint64_t seed, std::int64_t step, std::
     pool.seed = seed;
     pool.begin = begin;
   }
-  // Turns: the end of a batch, whole batches, the beginning of one. Each is a piece of the sorted entries: the two that
-  // are not whole stand before random ones of the others.
+  // The positions are the end of a batch, complete batches, and the start of a batch. Each is a contiguous piece of the
+  // sorted entries. The two incomplete batches are inserted before randomly chosen complete batches.
   const std::uint64_t head = std::min(next_multiple(begin, batch_), end) - begin, whole = (end - begin - head) / batch_,
                       tail = end - begin - head - whole * batch_;
   const RandomKey key{seed, Stream::training_rows, first_pool_step + begin};
@@ -93,7 +93,7 @@ std::int64_t TrainingOrder::example(std::uint64_t seed, std::int64_t step, std::
     return first_64_bits(random_block(key, drawn_round << 48 | which)) % (whole + 1);
   };
   const std::uint64_t head_before = drawn(0), tail_before = drawn(1), at = turn - begin;
-  std::uint64_t place = 0; // among the sorted entries
+  std::uint64_t place = 0; // index in the sorted entries
   if (at < head) {
     place = head_before * batch_ + (tail_before < head_before ? tail : 0) + at;
   } else if (at - head < whole * batch_) {
@@ -108,7 +108,7 @@ std::int64_t TrainingOrder::example(std::uint64_t seed, std::int64_t step, std::
 
 TokenBatches::TokenBatches(std::vector<std::int32_t> lengths, std::int64_t tokens)
     : lengths_(std::move(lengths)), begins_{0}, id_(next_id()) {
-  // Where batches begin follows from the lengths alone, whatever the order among those of one length.
+  // The batch boundaries only depend on the lengths, not on the order of examples of equal length.
   std::vector<std::int32_t> sorted = lengths_;
   std::ranges::sort(sorted);
   for (std::size_t i = 0; i < sorted.size(); ++i)

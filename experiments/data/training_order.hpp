@@ -1,4 +1,5 @@
-// The order in which training goes through data that has an end: epoch after epoch, each in an order of its own.
+// The order of the training examples of a finite data set: epochs, each with its own random order, and batches of
+// examples of similar length.
 #pragma once
 
 #include "autograd/rng.hpp"
@@ -8,30 +9,31 @@
 
 namespace heed {
 
-/// Where a random permutation of 0 ... n - 1 puts i, n > 0: a function of the key and i, so that any thread can ask for
-/// any i. A Feistel network of six rounds, with Philox as the round function, permutes the numbers of an even count of
-/// bits, and is walked until it comes to one below n (Black and Rogaway 2002, "Ciphers with arbitrary finite domains").
+/// The image of i under a random permutation of 0 ... n - 1, n > 0. It is a function of the key and i, so any thread
+/// can compute it for any i. A Feistel network of six rounds, with Philox as the round function, permutes the numbers
+/// with an even number of bits. It is applied repeatedly until the result is below n (Black and Rogaway 2002, "Ciphers
+/// with arbitrary finite domains").
 std::uint64_t permuted(const RandomKey& key, std::uint64_t i, std::uint64_t n);
 
-/// Which example stands in which row of which training step. The steps go through the examples again and again, each
-/// epoch permuted anew by (seed, epoch), and a batch may hold the end of one epoch and the beginning of the next.
+/// Determines the example of each row of each training step. Training repeats the examples in epochs. Each epoch has
+/// its own permutation, given by (seed, epoch). A batch may contain the end of one epoch and the start of the next.
 ///
-/// With a `pool` above 1, the batches of that many steps in a row are gathered, as far as an epoch goes, sorted by
-/// length, cut into batches again and put into a random order: rows of a step are then of like lengths, and every example
-/// comes once in an epoch. What an epoch leaves of a batch at its two ends is a random piece of the sorted examples.
-/// (Khomenko et al. 2017, arXiv 1708.05604, compare ways to do so.)
+/// With `pool` > 1, the batches of `pool` consecutive steps within one epoch are gathered, sorted by length, cut into
+/// batches again, and put into a random order. So the rows of a step have similar lengths, and each example occurs once
+/// per epoch. An incomplete batch at the start or end of an epoch is a random piece of the sorted examples. (Khomenko
+/// et al. 2017, arXiv 1708.05604, compare such methods.)
 class TrainingOrder {
 public:
-  /// `lengths`: of each example, whatever the cost of a row follows; only looked at where pool > 1.
+  /// @param lengths  the length of each example, in any unit that determines the cost of a row; only used if pool > 1
   TrainingOrder(std::vector<std::int32_t> lengths, std::int64_t batch, std::int64_t pool);
 
-  /// The example of row `row` < batch of step `step`: a function of these and the seed.
+  /// The example in row `row` < batch of step `step`: a function of these and the seed.
   std::int64_t example(std::uint64_t seed, std::int64_t step, std::int64_t row) const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(lengths_.size()); }
 
 private:
-  /// Turns of one epoch that are sorted together.
+  /// A range of positions within one epoch whose examples are sorted together.
   struct Pool {
     std::uint64_t begin, end;
   };
@@ -42,16 +44,17 @@ private:
   std::uint64_t batch_, pool_, id_;
 };
 
-/// Batches of as many rows of like lengths as fit into a number of tokens, counted with padding: rows times the
-/// longest, as fairseq's max_tokens (Ott et al. 2019, arXiv 1904.01038). The examples are sorted by length, those of one
-/// length in an order of the seed's, and cut into batches from the shortest on. Each epoch goes through all batches
-/// once, in an order of its own.
+/// Batches with as many rows of similar length as fit into a number of tokens. Padding counts: the number is rows times
+/// the longest row, like fairseq's max_tokens (Ott et al. 2019, arXiv 1904.01038). The examples are sorted by length
+/// (examples of equal length in a random order given by the seed) and cut into batches, starting with the shortest.
+/// Each epoch uses every batch once, in its own random order.
 class TokenBatches {
 public:
-  /// `lengths`: of each example. `tokens` must be no less than the longest.
+  /// @param lengths  the length of each example
+  /// @param tokens   must be at least the longest length
   TokenBatches(std::vector<std::int32_t> lengths, std::int64_t tokens);
 
-  /// The rows of step `step`, and the example of row `row`: functions of these and the seed.
+  /// The number of rows of step `step`, and the example in row `row`: functions of these and the seed.
   std::int64_t rows(std::uint64_t seed, std::int64_t step) const;
   std::int64_t example(std::uint64_t seed, std::int64_t step, std::int64_t row) const;
 
@@ -59,7 +62,7 @@ private:
   std::uint64_t batch_of(std::uint64_t seed, std::int64_t step) const;
 
   std::vector<std::int32_t> lengths_;
-  std::vector<std::uint32_t> begins_; // of each batch among the sorted examples, and where the last ends
+  std::vector<std::uint32_t> begins_; // the start of each batch in the sorted examples, and the end of the last
   std::uint64_t id_;
 };
 

@@ -1,4 +1,4 @@
-// How each kind of vocabulary is made; only vocabulary.cpp and the kinds themselves need this.
+// The functions that make and read each kind of vocabulary. Only vocabulary.cpp and the kinds include this file.
 #pragma once
 
 #include "experiments/data/data_cache.hpp"
@@ -10,7 +10,7 @@
 
 namespace heed {
 
-/// What a vocabulary is made from.
+/// The inputs of a vocabulary: options, training texts, and whether line ends are words.
 struct VocabularySource {
   const DataOptions& options;
   const EachText& training;
@@ -20,8 +20,9 @@ struct VocabularySource {
 struct VocabularyKind {
   std::string_view name;
   std::shared_ptr<const Vocabulary> (*make)(const VocabularySource& source);
-  std::shared_ptr<const Vocabulary> (*read)(const DataOptions& options, FieldReader& fields); ///< what `write` wrote
-  std::string (*identity)(const DataOptions& options) = nullptr; ///< as vocabulary_identity; null: empty
+  /// Reads the output of `write`
+  std::shared_ptr<const Vocabulary> (*read)(const DataOptions& options, FieldReader& fields);
+  std::string (*identity)(const DataOptions& options) = nullptr; ///< like vocabulary_identity; null: empty
 };
 
 std::shared_ptr<const Vocabulary> make_character_vocabulary(const VocabularySource& source);
@@ -36,7 +37,8 @@ std::shared_ptr<const Vocabulary> read_sentencepiece_vocabulary(const DataOption
 
 std::string sentencepiece_identity(const DataOptions& options);
 
-/// heed::Failed for a token that is not one of `size`; `noun`: what there are so many of.
+/// Throws heed::Failed for a token that is not one of the `size` tokens. `noun` is the word for the tokens in the
+/// message.
 [[noreturn]] void fail_unknown_token(std::int32_t token, std::int64_t size, std::string_view noun);
 
 } // namespace heed

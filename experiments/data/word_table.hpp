@@ -1,4 +1,4 @@
-// Different words with numbers: a hash table for many of them.
+// A hash table that numbers distinct words, for large sets of words.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace heed {
 
-/// The different ones of many texts, numbered 0, 1, ... as they come. Open addressing with linear probing; a place
-/// holds half of the text's hash, so that others of a chain are seldom looked at.
+/// Numbers the distinct texts 0, 1, ... in order of first occurrence. Uses open addressing with linear probing. A slot
+/// stores half of the text's hash, so texts of other slots in a probe sequence are rarely compared.
 class WordTable {
 public:
   enum class Texts {
-    copied, ///< they are kept here
-    lent    ///< they lie in memory that outlives the table
+    copied, ///< the table owns copies of the texts
+    lent    ///< the texts are in memory that outlives the table
   };
   explicit WordTable(Texts texts) : texts_(texts), places_(16) {}
 
   static constexpr std::uint32_t none = 0xffffffff;
 
-  /// The text's number; a new one if it is not there.
+  /// The text's number. Adds the text if it is new.
   std::uint32_t add(std::string_view text);
   /// The text's number, or `none`.
   std::uint32_t find(std::string_view text) const;
@@ -32,20 +32,20 @@ public:
 
 private:
   struct Place {
-    std::uint32_t mark = 0, next = 0; // the hash's upper half; the number + 1, or 0 where the place is free
+    std::uint32_t mark = 0, next = 0; // the upper half of the hash; the number + 1, or 0 if the slot is free
   };
 
-  /// The place of the text, or the free one that it would take.
+  /// The slot of the text, or the free slot where it would be added.
   std::size_t place_of(std::string_view text, std::uint64_t hash) const;
   void grow();
   std::string_view copied(std::string_view text);
 
   Texts texts_;
-  std::vector<Place> places_; // a power of two of them
+  std::vector<Place> places_; // the size is a power of two
   std::vector<std::string_view> words_;
-  std::vector<std::unique_ptr<char[]>> blocks_; // of copies
-  char* end_ = nullptr;                         // of what the last block holds
-  std::size_t left_ = 0;                        // behind it
+  std::vector<std::unique_ptr<char[]>> blocks_; // own the copies
+  char* end_ = nullptr;                         // the end of the used part of the last block
+  std::size_t left_ = 0;                        // free bytes after it
 };
 
 } // namespace heed

@@ -13,14 +13,14 @@ namespace heed {
 
 namespace {
 
-/// Whether a byte is white space between words.
+/// True for bytes that are white space between words.
 constexpr std::array<bool, 256> is_space = [] {
   std::array<bool, 256> out{};
   for (const char c : {' ', '\t', '\r', '\n', '\v', '\f'}) out[static_cast<unsigned char>(c)] = true;
   return out;
 }();
 
-/// Calls `use` with each word in turn: what stands between white space and, if asked for, each line end.
+/// Calls `use` with each word in turn. Words are separated by white space; if requested, each line end is a word.
 template <class Use> void each_word(std::string_view text, bool line_ends, Use use) {
   const auto space = [&](std::size_t i) { return is_space[static_cast<unsigned char>(text[i])]; };
   for (std::size_t i = 0; i < text.size();) {
@@ -91,7 +91,7 @@ private:
   std::int32_t unknown_;
   bool line_ends_ = false;
   WordTable table_{WordTable::Texts::lent};
-  std::vector<std::int32_t> token_of_; // by the table's numbers; of words that are there twice, the last
+  std::vector<std::int32_t> token_of_; // by the table's numbers; for a repeated word, the last token
 };
 
 } // namespace
@@ -110,7 +110,8 @@ std::shared_ptr<const Vocabulary> make_word_vocabulary(const VocabularySource& s
       ++counts[number];
     });
   });
-  std::vector<std::pair<std::int64_t, std::string_view>> kept; // by -count, so that pairs compare as wanted
+  // by -count, so that the pairs sort in the required order
+  std::vector<std::pair<std::int64_t, std::string_view>> kept;
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] >= source.options.min_count) kept.emplace_back(-counts[i], table[i]);
   std::ranges::sort(kept);

@@ -6,7 +6,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-/// Takes the chosen rows of [rows, width] numbers.
+/// Selects rows `parents` of [rows, width] values.
 void select_rows(std::vector<std::int32_t>& numbers, std::int64_t width, std::span<const std::int64_t> parents) {
   std::vector<std::int32_t> out;
   out.reserve(parents.size() * static_cast<std::size_t>(width));
@@ -58,7 +58,7 @@ public:
 private:
   const Model& model_;
   Batch batch_;
-  bool own_tokens_ = false; // does a row go on with its own tokens, and not with outputs?
+  bool own_tokens_ = false; // true: new tokens are appended to batch_.tokens; false: to batch_.outputs
 };
 
 } // namespace

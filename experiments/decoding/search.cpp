@@ -21,16 +21,16 @@ double length_factor(std::int64_t tokens, double alpha, LengthPenalty kind) {
 
 namespace {
 
-/// An output that is not at its end.
+/// An output that has not ended.
 struct Open {
-  std::int64_t source; // the row of the batch
+  std::int64_t source; // row of the batch
   std::vector<std::int32_t> tokens;
   double log_probability;
 };
 
-/// A way to go on.
+/// A possible next token of an open output.
 struct Candidate {
-  std::int64_t parent; // among the open ones
+  std::int64_t parent; // index in the open outputs
   std::int32_t token;
   double log_probability;
 };
@@ -45,7 +45,7 @@ void add_candidates(const Real* logits, std::int64_t classes, std::int32_t never
   for (std::int64_t c = 0; c < classes; ++c)
     if (c != never)
       out.push_back({parent, static_cast<std::int32_t>(c), before + static_cast<double>(logits[c]) - whole});
-  // No more than `most` of one parent can be among the first `most` of all.
+  // At most `most` candidates of one parent can be among the best `most` of all.
   const auto from = out.begin() + static_cast<std::ptrdiff_t>(first);
   if (std::ssize(out) - static_cast<std::int64_t>(first) <= most) return;
   std::partial_sort(from, from + most, out.end(), [](const Candidate& a, const Candidate& b) {
@@ -74,14 +74,14 @@ public:
     return out;
   }
 
-  /// The number of each open one's row, counted from `first_row`.
+  /// The row index of each open output, starting with `first_row`.
   std::vector<std::int64_t> rows() const {
     std::vector<std::int64_t> out;
     for (const Open& o : open_) out.push_back(options_.first_row + o.source);
     return out;
   }
 
-  /// Goes on from the logits of the open ones, [open, classes]; returns where each of the new ones comes from.
+  /// Extends the open outputs, given their logits [open, classes]. Returns the parent of each new open output.
   std::vector<std::int64_t> advance(const Real* logits, std::int64_t classes) {
     ++length_;
     std::vector<Open> next;
@@ -92,7 +92,7 @@ public:
       candidates.clear();
       for (; i < open_.size() && open_[i].source == source; ++i) {
         const auto row = static_cast<std::int64_t>(i);
-        // One end at most is among a parent's candidates: with one more, enough of them go on.
+        // At most one candidate of a parent is an end. With one more candidate, enough others remain.
         add_candidates(logits + row * classes, classes, options_.begin, row, open_[i].log_probability,
                        options_.beam + 1, candidates);
       }
@@ -106,7 +106,8 @@ public:
   std::vector<Hypothesis> result() && { return std::move(best_); }
 
 private:
-  // The first `beam` that go on, in the order of their probability, and the ends that stand before the last of them.
+  // Takes the `beam` most probable candidates that do not end, in order of probability, and the ends before the last of
+  // them. With a beam of 1, and at the maximum length, an end also counts towards `beam`.
   void take(std::int64_t source, const std::vector<Candidate>& candidates, std::vector<Open>& next,
             std::vector<std::int64_t>& parents) {
     const std::size_t first = next.size();
@@ -142,7 +143,7 @@ private:
     if (!ends) best.tokens.push_back(c.token);
   }
 
-  // Log probabilities only fall, and no output is longer than the longest.
+  // Log probabilities only decrease, and no output is longer than the maximum.
   bool can_not_improve(std::int64_t source, double highest) const {
     const auto s = static_cast<std::size_t>(source);
     const std::int64_t kindest = options_.length_penalty > 0 ? options_.longest : length_ + 1;
@@ -153,7 +154,7 @@ private:
 
   SearchOptions options_;
   std::int64_t length_ = 0;
-  std::vector<Open> open_; // the rows' in order, each row's by probability
+  std::vector<Open> open_; // ordered by row, and within a row by probability
   std::vector<Hypothesis> best_;
   std::vector<char> found_;
 };

@@ -1,5 +1,5 @@
-// All that runs are asked for, whatever their precision: a table of functions, of which there is one for each precision and
-// each kind of kernels. `engine()` picks one.
+// The engine: a table of functions that check, train, evaluate and inspect runs. There is one table for each precision
+// and each instruction set; `engine()` chooses one.
 #pragma once
 
 #include "experiments/training/training.hpp"
@@ -12,33 +12,35 @@
 namespace heed {
 
 struct Engine {
-  /// Refuses combinations that only the model can judge (heads that do not divide the width, ...): heed::Refused.
+  /// Throws heed::Refused for combinations that only the model can check (heads that do not divide the width, ...).
   void (*check)(const Config&, const Task&);
   Cost (*cost)(const Config&, const Task&);
-  /// Trains to the end or until asked to stop. `from` continues a checkpoint: the same bits as without the break.
-  /// Throws heed::Failed (a NaN loss: with the step and the op that first made it).
+  /// Trains to the end or until asked to stop. `from` is a checkpoint to continue; the result is bit-identical to an
+  /// uninterrupted run. Throws heed::Failed, for example for a NaN loss, with the step and the operation that first
+  /// produced it.
   Outcome (*train)(const Config&, const Task&, const std::optional<Checkpoint>& from, const TrainingHooks&);
   /// Evaluates a checkpoint on a split: "val_loss" or "test_loss", accuracies and so on.
   MetricsRecord (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
-  /// InspectionParts inside a checkpoint's model at work on a split's first `rows` rows (0: all): all that there is to see. Without
-  /// a checkpoint, the model is as it starts.
+  /// Measures all InspectionParts of a checkpoint's model on a split's first `rows` rows (0: all rows). Without a
+  /// checkpoint, the model has its initial parameters.
   Inspection (*inspect)(const Config&, const Task&, const Checkpoint*, Split, std::int64_t rows);
-  /// The names of all that [train] inspect measures in this model. It looks at one row.
+  /// The names of all metrics that [train] inspect measures in this model. It runs the model on one row.
   std::vector<std::string> (*inspected)(const Config&, const Task&);
-  /// Every head's weights for each of the inputs. Throws heed::Refused for an input that the model can't read, and for
-  /// a model without attention.
+  /// The attention weights of every head for each input. Throws heed::Refused for an input that the model can't read,
+  /// and for a model without attention.
   std::vector<AttentionExample> (*attend)(const Config&, const Task&, const Checkpoint&,
                                           const std::vector<AttentionRequest>&);
   void (*generate)(const Config&, const Task&, const Checkpoint&, const Sampling&);
-  /// Of the configuration's first block, over a row of so many tokens; measured again for so many seconds.
+  /// The cost of attention in the configuration's first block, for a row of `length` tokens. The measurement is
+  /// repeated for `seconds` seconds.
   AttentionCost (*attention_cost)(const Config&, std::int64_t length, double seconds);
-  std::string (*products)(); ///< who multiplies matrices, for manifests
+  std::string (*products)(); ///< the implementation of matrix products, for manifests
 };
 
-/// The engine for a configuration's precision, with these kernels (engines/kernels.hpp). Throws heed::Refused where it
-/// can't be had.
+/// The engine for a configuration's precision and this instruction set (engines/kernels.hpp). Throws heed::Refused if
+/// it is not available.
 const Engine& engine(const Config& config, const std::string& kernels);
-/// The same, with the kernels that the configuration asks for, or else the fastest.
+/// The same, with the instruction set of the configuration, or else the fastest.
 const Engine& engine(const Config& config);
 
 } // namespace heed

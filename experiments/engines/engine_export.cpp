@@ -1,4 +1,4 @@
-// The door of an engine's file (engine_module.hpp).
+// The exported entry function of an engine's shared library (engine_module.hpp).
 #include "autograd/real.hpp"
 #include "experiments/engines/engine.hpp"
 

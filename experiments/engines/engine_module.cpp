@@ -22,14 +22,14 @@ namespace {
 
 std::string file_name(const std::string& part) { return fmt::format("libheed_{}.so", part); }
 
-/// The program that builds what isn't there; none where another started this one.
+/// The launcher program, which builds missing libraries. Empty if this process was started without it.
 std::string launcher() {
   const char* name = std::getenv("HEED_LAUNCHER");
   return name ? name : "";
 }
 
-/// The launcher with the words that make it build a part. Standard output is the command's, so the launcher's goes to
-/// standard error.
+/// Runs the launcher to build a library. Its standard output is redirected to standard error, because standard output
+/// belongs to the command.
 bool build_with(const std::string& launcher, const std::string& part) {
   std::string program = launcher, word = "--build", target = part;
   char* words[] = {program.data(), word.data(), target.data(), nullptr};

@@ -1,4 +1,4 @@
-// The functions of one precision, as a table.
+// Defines the engine table of one precision.
 #include "autograd/error.hpp"
 #include "autograd/products.hpp"
 #include "experiments/engines/engine.hpp"
@@ -54,7 +54,7 @@ const Engine& engine_table() {
   static const Engine table{.check =
                                 [](const Config& config, const Task& task) {
                                   RunModel run(config, task);
-                                  make_optimizer(config, Parameters{}); // its options
+                                  make_optimizer(config, Parameters{}); // checks the options
                                   check_inspection(config, task, run);
                                 },
                             .cost = cost,

@@ -1,4 +1,4 @@
-// The engines that a program may hold itself: those of each precision, by the build's own flags.
+// Declares the engines that a program may contain itself, one for each precision, compiled with the build's own flags.
 #pragma once
 
 #include "experiments/engines/engine.hpp"

@@ -15,7 +15,8 @@ namespace heed {
 
 namespace {
 
-/// Whether the CPU has what meson.build lets the compiler use for these kernels, and the system saves its registers.
+/// Whether the CPU has the instructions that meson.build enables for this instruction set, and the system saves their
+/// registers.
 bool cpu_has([[maybe_unused]] std::string_view kernels) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -29,7 +30,7 @@ bool cpu_has([[maybe_unused]] std::string_view kernels) {
   return true;
 }
 
-/// That have a name, and a file of their own, in this build.
+/// Whether this build has a separate library for this instruction set.
 bool is_named(std::string_view kernels) {
   const std::string_view all = HEED_NAMED_KERNELS;
   for (std::size_t begin = 0; begin < all.size();) {

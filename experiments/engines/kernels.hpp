@@ -1,5 +1,5 @@
-// Kinds of kernels: sets of instructions that the engine is compiled for. Results are the same bits on the same kind,
-// so a run's manifest says which it was.
+// The instruction sets for which the engine is compiled. Results are bit-identical on the same instruction set, so a
+// run's manifest records it.
 #pragma once
 
 #include <string>
@@ -10,28 +10,31 @@ namespace heed {
 
 struct Config;
 
-/// What the program itself was compiled for: "native" or another name of a CPU (-Dcpu); "baseline" in a portable build.
+/// The instruction set of the program itself: "native" or another CPU name (-Dcpu); "baseline" in a portable build.
 std::string own_kernels();
 
-/// What `engine.kernels = "auto"` may be here, the fastest first: in a portable build "avx512" and "avx2", where this CPU
-/// and the installation have them, and "baseline"; in others their own alone.
+/// The candidates for `engine.kernels = "auto"` on this machine, fastest first. In a portable build: "avx512" and
+/// "avx2", if this CPU and the installation support them, and "baseline". In other builds: only the build's own.
 std::vector<std::string> usable_kernels();
 
-/// Leaves of these what all of a team's processes have. The first that is left is the build's own where none would be.
+/// Restricts the candidates to those that all processes of a team have. If none remains, the build's own instruction
+/// set is the only candidate.
 void limit_kernels(const std::vector<std::vector<std::string>>& of_processes);
 
-/// What nearly all machines like this one have: "avx2", where this one and the build have it, else the build's own.
+/// The instruction set that nearly all similar machines support: "avx2" if this machine and the build support it, else
+/// the build's own.
 std::string common_kernels();
 
-/// Whether results are the same bits on every CPU that has these kernels: not of "native", which is another thing on
-/// each, nor of "baseline", where BLAS multiplies and has kernels of its own for each.
+/// Whether results are bit-identical on every CPU with this instruction set. False for "native", which differs between
+/// machines. False for "baseline" if BLAS computes matrix products, because BLAS chooses its own code for each CPU.
 bool same_on_every_cpu(std::string_view kernels);
 
-/// Throws heed::Refused where this CPU does not have these instructions.
+/// Throws heed::Refused if this CPU does not have these instructions.
 void require_cpu_for(std::string_view kernels);
 
-/// What a configuration is computed by here: what `engine.kernels` names; else the first of `preferred` that is usable,
-/// else the fastest. Throws heed::Refused where the configuration names what this CPU or this program doesn't have.
+/// The instruction set for a configuration on this machine: the one that `engine.kernels` names; else the first of
+/// `preferred` that is usable; else the fastest. Throws heed::Refused if the configuration names one that this CPU or
+/// this program does not have.
 std::string kernels_of(const Config& config, const std::vector<std::string>& preferred = {});
 
 } // namespace heed

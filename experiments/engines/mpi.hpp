@@ -1,26 +1,26 @@
-// Processes that mpirun started for one run. MPI itself is a part of the program that is loaded where there are several
-// (libheed_mpi.so), so that neither building Heed nor running it takes MPI.
+// A team of processes that mpirun started for one run. MPI is in a separate library (libheed_mpi.so) that is loaded
+// only if there are several processes, so neither building nor running Heed requires MPI.
 #pragma once
 
 #include "autograd/ranks.hpp"
 
 namespace heed {
 
-/// A team by MPI.
+/// A team that communicates by MPI.
 class MpiRanks : public Ranks {
 public:
-  /// Ends all processes at once with this status, whatever they are at.
+  /// Ends all processes at once with this exit status.
   virtual void abort(int status) = 0;
-  /// To be called once by each process before it ends, when all are done.
+  /// Each process calls it once before it ends, after all work is done.
   virtual void finish() = 0;
 };
 
-/// How many processes mpirun or srun started, as their environment says: 1 where nobody did.
+/// The number of processes that mpirun or srun started, from environment variables; 1 if neither was used.
 int processes_of_mpi();
-/// Which of them this is, counted from 0.
+/// The number of this process, counted from 0.
 int process_of_mpi();
 
-/// The team. Throws heed::Refused where Heed was built without MPI, or their number is no power of two.
+/// The team. Throws heed::Refused if Heed was built without MPI, or if the number of processes is not a power of two.
 MpiRanks& mpi_ranks();
 
 } // namespace heed

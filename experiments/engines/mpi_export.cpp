@@ -1,4 +1,4 @@
-// The door of libheed_mpi.so.
+// The exported entry function of libheed_mpi.so, and the implementation of MpiRanks.
 #include "experiments/engines/mpi.hpp"
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace mpi = boost::mpi;
 
 class BoostRanks : public heed::MpiRanks {
 public:
-  // Training is done by another thread than the one that loads this.
+  // A different thread than the one that loads this library does the training.
   BoostRanks() : environment_(std::make_unique<mpi::environment>(mpi::threading::serialized, false)) {}
 
   int rank() const override { return world_.rank(); }
   int count() const override { return world_.size(); }
 
   void exchange(int peer, std::span<const std::byte> out, std::span<std::byte> in) override {
-    // A message's length is an int to MPI.
+    // MPI stores the length of a message as an int.
     constexpr std::size_t most = std::size_t{1} << 30;
     for (std::size_t at = 0; at < std::max(out.size(), in.size()); at += most) {
       const auto to = part(out, at, most);

@@ -24,15 +24,15 @@ int number_in(const char* variable, int otherwise) {
   return value;
 }
 
-/// Where launchers say how many processes there are, and which this is: Open MPI's, Hydra's (MPICH, Intel) and srun
-/// with PMI-2, srun with PMIx.
+/// Environment variables in which MPI launchers store the number of processes and the number of this process: Open MPI,
+/// Hydra (MPICH, Intel) and srun with PMI-2, srun with PMIx.
 struct Said {
   const char *count, *process;
 };
 constexpr std::array launchers{Said{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, Said{"PMI_SIZE", "PMI_RANK"},
                                Said{"SLURM_NTASKS", "PMIX_RANK"}};
 
-/// None where this process was started by itself.
+/// Null if this process was started without an MPI launcher.
 const Said* mpi_launcher() {
   for (const Said& said : launchers)
     if (std::getenv(said.count) && std::getenv(said.process)) return &said;
@@ -51,7 +51,7 @@ MpiRanks& load_mpi() {
                               "      install the packages libboost-mpi{}.{}-dev and openmpi-bin, then build Heed anew "
                               "(meson setup --reconfigure)",
                               count, file.string(), BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000));
-  // MPI's own parts look for its symbols in the program.
+  // RTLD_GLOBAL, because MPI's own components look for its symbols in the program.
   void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   using Door = MpiRanks* (*)();
   const auto door = module ? reinterpret_cast<Door>(dlsym(module, "heed_mpi_ranks")) : nullptr;

@@ -22,7 +22,7 @@ fs::path write_csv(const RunFolder& run, const OutputFolder& folder) {
   return file;
 }
 
-// TensorBoard names a run by its folder, and knows its files by "tfevents" in their names.
+// TensorBoard names a run after its folder, and recognises its files by "tfevents" in their names.
 fs::path write_tensorboard(const RunFolder& run, const OutputFolder& folder) {
   const auto manifest = read_manifest(run);
   const double start = manifest ? seconds_since_1970(manifest->started) : 0.0;

@@ -1,4 +1,4 @@
-// Runs for other tools.
+// The registry of formats in which a run's metrics are exported for other tools.
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
@@ -9,11 +9,11 @@
 
 namespace heed {
 
-/// A format that a run's metrics are written in.
+/// A format for exporting a run's metrics.
 struct ExportFormat {
   std::string name, summary;
-  std::string next; ///< the command that opens the folder, which follows it; or nothing
-  /// Writes the run's file or files below `folder`, over older ones, and returns the first. Throws heed::Failed.
+  std::string next; ///< the command that opens the folder, without the folder; may be empty
+  /// Writes the run's file or files below `folder`, replaces older ones, and returns the first. Throws heed::Failed.
   std::filesystem::path (*write)(const RunFolder& run, const OutputFolder& folder);
 };
 

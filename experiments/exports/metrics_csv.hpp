@@ -1,4 +1,4 @@
-// A run's metrics as comma-separated values.
+// Exports a run's metrics as comma-separated values (CSV).
 #pragma once
 
 #include "experiments/metrics/record.hpp"
@@ -11,9 +11,9 @@ namespace heed {
 /// Calls a function with each line of a run's metrics, in order.
 using EachMetrics = std::function<void(const std::function<void(const MetricsRecord&)>&)>;
 
-/// A row a line of metrics.jsonl, the columns step, seconds, tokens, and every metric in the order in which they first
-/// occur. A cell is empty where the line doesn't have the metric. The lines are gone through twice, and handed to `write` as
-/// they come; a metric that occurs only the second time, since the run goes on meanwhile, has no column.
+/// Writes one row for each line of metrics.jsonl. The columns are step, seconds, tokens, and every metric in the order
+/// of first occurrence. A cell is empty if the line does not have the metric. The lines are read twice and written one
+/// by one. If the run is still being executed, a metric that first occurs in the second reading has no column.
 void metrics_csv(const EachMetrics& each, const std::function<void(std::string_view)>& write);
 
 } // namespace heed

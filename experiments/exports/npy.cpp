@@ -9,7 +9,7 @@ namespace heed {
 
 namespace {
 
-/// The lowest `bytes` bytes of a number, the lowest first.
+/// Appends the lowest `bytes` bytes of a number in little-endian order.
 void append_little(std::string& out, std::uint32_t number, int bytes) {
   for (int i = 0; i < bytes; ++i) out += static_cast<char>((number >> (8 * i)) & 0xFF);
 }
@@ -28,7 +28,8 @@ std::string npy_bytes(std::span<const float> numbers, std::span<const std::int64
     throw Failed(fmt::format("[npy] a shape of ({}) takes {} numbers, and there are {}", extents, size,
                              numbers.size()));
   std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", extents);
-  constexpr std::size_t before = 10, alignment = 64; // magic, version and length; what 64 must divide with the header
+  // `before`: bytes of magic, version and length; with the header, they are a multiple of `alignment`
+  constexpr std::size_t before = 10, alignment = 64;
   header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
   header += '\n';
   std::string out("\x93NUMPY\x01\x00", 8);

@@ -22,7 +22,7 @@ std::string varint(std::uint64_t n) {
   return out + static_cast<char>(n);
 }
 
-/// How a field's value is laid out; part of the field's tag.
+/// The encoding of a field's value; part of the field's tag.
 enum Wire : std::uint64_t { plain_number = 0, eight_bytes = 1, counted_bytes = 2, four_bytes = 5 };
 
 std::string field(std::uint64_t number, Wire wire, const std::string& value) {

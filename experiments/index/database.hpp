@@ -1,4 +1,4 @@
-// SQLite, as far as an index needs it: a connection, statements with bound values, failures as exceptions.
+// A small C++ wrapper of SQLite: a connection, statements with bound values, and failures as exceptions.
 #pragma once
 
 #include <chrono>
@@ -17,17 +17,17 @@ struct sqlite3_stmt;
 
 namespace heed {
 
-/// What a cell of a table holds; NULL is the first of these. A NaN is stored as NULL.
+/// The value of a table cell; std::monostate is NULL. A NaN is stored as NULL.
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
-/// Null where there is none.
+/// NULL if there is no value.
 template <class Number> Cell cell_of(const std::optional<Number>& value) { return value ? Cell(*value) : Cell(); }
-/// Its text; empty where it holds none.
+/// The cell's text; empty if it holds no text.
 inline std::string text_in(const Cell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
   return text ? *text : "";
 }
 
-/// What SQLite refused to do, with its result code (SQLITE_BUSY, SQLITE_NOTADB, ...).
+/// An error of SQLite, with its result code (SQLITE_BUSY, SQLITE_NOTADB, ...).
 struct DatabaseError : std::runtime_error {
   DatabaseError(int result, const std::string& what) : std::runtime_error(what), code(result) {}
   int code;
@@ -35,19 +35,19 @@ struct DatabaseError : std::runtime_error {
 
 class Database {
 public:
-  /// Opens or makes the file; ":memory:" is one of its own. Waits up to a minute for others who write. Throws
-  /// DatabaseError, as all members do.
+  /// Opens or creates the file; ":memory:" makes a new database in memory. Waits up to a minute for other writers.
+  /// Throws DatabaseError, as all members do.
   explicit Database(const std::string& path);
 
-  /// How long each statement waits for others from now on.
+  /// Sets how long each later statement waits for other connections.
   void wait_up_to(std::chrono::milliseconds time);
   static constexpr std::chrono::milliseconds patience{60'000};
 
-  /// Statements without values or results, separated by semicolons.
+  /// Executes statements without values or results, separated by semicolons.
   void run(const std::string& sql);
   std::vector<std::vector<Cell>> query(const std::string& sql, const std::vector<Cell>& values = {});
-  /// Calls `use` with the bytes of its file, a block at a time. (To open the file a second time, and close it, would take
-  /// the locks from under this connection.)
+  /// Calls `use` with the bytes of the database file, block by block. (Opening and closing the file a second time would
+  /// release the locks of this connection.)
   void each_block(const std::function<void(std::string_view)>& use);
 
 private:
@@ -58,7 +58,7 @@ private:
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-/// A row as a statement steps through it; what it gives lasts until the next step.
+/// The current row of a statement. Its values are valid until the next step.
 class Row {
 public:
   std::int64_t integer(int column) const;
@@ -70,12 +70,12 @@ private:
   sqlite3_stmt* statement_;
 };
 
-/// A statement that is run again and again with other values.
+/// A prepared statement that is executed repeatedly with different values.
 class Statement {
 public:
   Statement(Database& database, const std::string& sql);
   std::vector<std::vector<Cell>> run(const std::vector<Cell>& values);
-  /// The same row by row, none of them kept.
+  /// Calls `row` for each result row, without storing the rows.
   void each(const std::vector<Cell>& values, const std::function<void(const Row&)>& row);
 
 private:

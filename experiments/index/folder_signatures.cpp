@@ -12,7 +12,8 @@
 namespace heed {
 namespace {
 
-/// Of files that stand in the folder `out`, or of paths where it is AT_FDCWD.
+/// Computes signatures of folders in `out`. Names are relative to the open folder `out`, or full paths if it can't be
+/// opened (AT_FDCWD).
 class Signer {
 public:
   explicit Signer(const std::filesystem::path& out)
@@ -23,7 +24,7 @@ public:
 
   std::int64_t of(const std::string& id) const {
     std::array<std::array<std::int64_t, 4>, 4> looks{};
-    // A folder that became a link is no run's any more.
+    // A folder that was replaced by a link is not a run any more.
     struct stat folder = {};
     if (::fstatat(out_.get() < 0 ? AT_FDCWD : out_.get(), (prefix_ + id).c_str(), &folder, AT_SYMLINK_NOFOLLOW) == 0)
       looks.back()[0] = S_ISLNK(folder.st_mode) ? 1 : 0;

@@ -1,5 +1,6 @@
-// Whether run folders are as they were: a number of the names, sizes, times and inodes of the files that an entry is
-// read from. While it stays the same, so does the entry, except for its state where the run is not finished.
+// Detects changes of run folders: a signature is a hash of the names, sizes, times and inodes of the files from which
+// an index entry is read. While the signature is unchanged, the entry is unchanged too. The exception is the state of a
+// run that is not finished.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace heed {
 
-/// One for each folder OUT/ID. Three files of each are looked at, and none is opened; of many folders in some threads,
-/// since on a network file system each look waits for an answer.
+/// One signature for each folder OUT/ID. Reads the metadata of three files per folder and opens none. Many folders are
+/// divided among several threads, because on a network file system each request waits for a reply.
 std::vector<std::int64_t> folder_signatures(const std::filesystem::path& out, const std::vector<std::string>& ids);
 
 } // namespace heed

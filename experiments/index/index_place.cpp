@@ -11,10 +11,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// In each index's folder: the output folder that it is of.
+/// A file in each index's folder: the path of its output folder.
 constexpr const char* of_file = "of";
 
-/// Removes the indexes of output folders that are gone, and what earlier versions kept.
+/// Removes the indexes of output folders that no longer exist, and files of earlier versions.
 void tidy_indexes(const fs::path& indexes) {
   std::error_code error;
   for (fs::directory_iterator it(indexes, error), end; !error && it != end; it.increment(error)) {

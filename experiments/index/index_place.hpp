@@ -1,5 +1,5 @@
-// Where an output folder's index is kept: never in the output folder, which somebody else may have made, and whose files
-// SQLite would open wherever they lead, or delete.
+// Chooses where an output folder's index is stored. It is never in the output folder itself. Another user may have
+// created that folder, and SQLite would follow links there or delete files.
 #pragma once
 
 #include "experiments/system/own_folder.hpp"
@@ -9,16 +9,16 @@
 
 namespace heed {
 
-/// HASH in the first of these folders that is of this machine alone and can be written, HASH being that of the output
-/// folder's canonical path; empty where there is none.
+/// The path HASH in the first of these folders that is local to this machine and writable. HASH is the hash of the
+/// output folder's canonical path. Empty if there is no such folder.
 std::filesystem::path index_place(const std::filesystem::path& canonical, const std::vector<FoundFolder>& folders);
 
-/// What Heed keeps in such a folder.
+/// The name of the index file in such a folder.
 inline constexpr const char* index_file_name = "index.sqlite";
 
-/// index_place in the folders that there are, a folder that this user has to himself: in $XDG_CACHE_HOME/heed/index
-/// (~/.cache/heed/index), or heed-index-UID in the folder for temporary files, where the home folder is several machines'.
-/// They are made when they are needed; then those of output folders that are gone are removed.
+/// index_place for the existing candidates, folders that only this user can access: $XDG_CACHE_HOME/heed/index
+/// (~/.cache/heed/index), or heed-index-UID in the folder for temporary files if several machines share the home
+/// folder. Creates the folder if needed; then removes the index folders of output folders that no longer exist.
 std::filesystem::path index_folder(const std::filesystem::path& out);
 
 } // namespace heed

@@ -1,4 +1,4 @@
-// What an index is asked.
+// Implements the queries of RunIndex.
 #include "experiments/index/run_index.hpp"
 
 #include "experiments/config/catalogue.hpp"
@@ -34,7 +34,7 @@ const IndexField& field_named(const std::vector<IndexField>& fields, std::string
     if (field.name == name) return field;
     names.push_back(field.name);
   }
-  // The option's own name, without its table, is as near as a name can be.
+  // The option's own name without its table is the best suggestion.
   std::vector<std::string> ending;
   for (const std::string& n : names)
     if (n.size() > name.size() && n.ends_with(name) && n[n.size() - name.size() - 1] == '.') ending.push_back(n);
@@ -87,7 +87,7 @@ std::vector<IndexField> RunIndex::fields_present(const std::optional<SqlPart>& w
                                            chosen.sql),
                                chosen.values))
     present.insert(text_in(row[0]));
-  // Of all runs, metrics are known by name.
+  // If all runs are selected, the known metric names are used.
   for (const auto& row : where ? query(fmt::format("SELECT DISTINCT m.name FROM runs r JOIN metrics m ON m.run = r.id "
                                                    "WHERE {}",
                                                    chosen.sql),
@@ -103,7 +103,7 @@ std::vector<IndexField> RunIndex::fields_present(const std::optional<SqlPart>& w
 
 std::vector<IndexField> RunIndex::options_that_differ(const std::optional<SqlPart>& where) {
   const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
-  std::map<std::string, bool> differing; // whether all runs have it
+  std::map<std::string, bool> differing; // value: whether all runs have the option
   for (const auto& row :
        query(fmt::format("WITH chosen AS MATERIALIZED (SELECT r.option_set AS option_set, count(*) AS runs FROM runs r "
                          "WHERE {} GROUP BY r.option_set) "

@@ -9,7 +9,7 @@ namespace {
 Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 Cell number_or_null(std::int64_t n) { return n == 0 ? Cell() : Cell(n); }
 
-/// A value of the entry's options; null where it has none.
+/// The value of one of the entry's options; NULL if it has none.
 Cell option_of(const RunEntry& entry, std::string_view key) {
   for (const auto& [name, value] : entry.options)
     if (name == key) return value;

@@ -1,4 +1,4 @@
-// The columns of the index's table `runs`, and a run's row.
+// The columns of the index's table `runs`, and the row of a run.
 #pragma once
 
 #include "experiments/index/run_index.hpp"
@@ -30,7 +30,7 @@ inline constexpr RunColumn run_columns[] = {
     {"failure", "TEXT", IndexField::Kind::text}};
 // clang-format on
 
-/// The entry's value in each of them.
+/// The run's row: the entry's value for each column.
 std::vector<Cell> row_of(const RunEntry& entry);
 
 } // namespace heed

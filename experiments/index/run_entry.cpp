@@ -44,7 +44,7 @@ Cell cell_of(const Value& value) {
   return std::visit(ToCell{value}, value);
 }
 
-/// Gathers the entries of a run's metrics, line by line.
+/// Collects the summaries of a run's metrics, line by line.
 class MetricEntries {
 public:
   explicit MetricEntries(const std::vector<Metric>& known) : known_(known) {}
@@ -72,14 +72,14 @@ private:
   std::map<std::string, std::size_t> places_;
 };
 
-/// A configuration's file without its seed, and the seed.
+/// The text of a configuration file without its seed, and the seed.
 struct SeedlessText {
   std::string text;
   std::int64_t seed = 0;
 };
 
-/// None unless the seed stands as Heed writes it: `seed = 12`, before any table, once and in plain digits. Nor where a
-/// text of several lines could hold such a line, or the file extends another.
+/// None unless the seed is written as Heed writes it: `seed = 12`, before any table, once and in plain digits. Also
+/// none if a multi-line text could contain such a line, or if the file extends another file.
 std::optional<SeedlessText> without_seed(const std::string& toml) {
   constexpr std::string_view line = "\nseed = ";
   const std::string_view top = std::string_view(toml).substr(0, toml.find("\n["));
@@ -103,13 +103,13 @@ constexpr std::string_view seed_key = "seed";
 
 } // namespace
 
-/// What runs have in common whose configurations differ in the seed alone.
+/// Data shared by runs whose configurations differ only in the seed.
 struct EntryReader::Shared {
   std::vector<FlatOption> flat;
-  int numerics;                                      ///< of the configuration
-  std::vector<std::pair<std::string, Cell>> options; ///< as `flat`
+  int numerics;                                      ///< the configuration's version of the numerics
+  std::vector<std::pair<std::string, Cell>> options; ///< values of `flat` as cells
   std::vector<Metric> metrics;
-  std::map<std::string, SeedText, std::less<>> identities; ///< what the ID is the hash of, by the data's fingerprint
+  std::map<std::string, SeedText, std::less<>> identities; ///< the text whose hash is the ID, by the data's fingerprint
 
   explicit Shared(const Config& config)
       : flat(flatten(config)), numerics(numerics_of(flat)), metrics(metrics_of(config)) {
@@ -143,7 +143,7 @@ struct EntryReader::Known {
   static constexpr std::size_t most = 10'000;
   std::unordered_map<std::string, std::shared_ptr<Shared>> shared; ///< by the configuration's text without its seed
 
-  /// What the run's configuration says, with its seed. Throws heed::Refused as read_config does.
+  /// The shared data of the run's configuration, and its seed. Throws heed::Refused as read_config does.
   std::pair<std::shared_ptr<Shared>, std::int64_t> of(const RunFolder& run) {
     const auto toml = run.config().read();
     const auto seedless = toml ? without_seed(*toml) : std::nullopt;
@@ -151,7 +151,7 @@ struct EntryReader::Known {
       if (const auto known = shared.find(seedless->text); known != shared.end()) return {known->second, seedless->seed};
     const Config config = read_config(run);
     auto read = std::make_shared<Shared>(config);
-    // The file may have been replaced in between, and then says another seed.
+    // The file may have been replaced between the two reads; the seed can then be different.
     if (seedless && config.general.seed == seedless->seed && run.config().read().value == toml.value) {
       if (shared.size() >= most) shared.clear();
       shared.emplace(seedless->text, read);
@@ -162,9 +162,9 @@ struct EntryReader::Known {
 
 namespace {
 
-/// Why a manifest and a configuration don't belong to the folder; empty where they do.
-/// @param numerics  of the configuration
-/// @param id_of  the configuration's ID with some data
+/// Why a manifest and a configuration don't belong to the folder; empty if they do.
+/// @param numerics  the configuration's version of the numerics
+/// @param id_of  returns the configuration's ID for given data
 template <class IdOf>
 std::string foreign(const RunFolder& run, const Manifest& manifest, int numerics, const IdOf& id_of) {
   if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", manifest.run);
@@ -236,7 +236,7 @@ EntryReader::~EntryReader() = default;
 EntryReader::EntryReader(EntryReader&&) noexcept = default;
 EntryReader& EntryReader::operator=(EntryReader&&) noexcept = default;
 
-/// A record with what its configuration says.
+/// A record that passed the checks, with the data of its configuration.
 struct EntryReader::Checked {
   RunRecord record;
   std::shared_ptr<Shared> shared;

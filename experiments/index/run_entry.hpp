@@ -1,4 +1,4 @@
-// What can be known of a run from its folder at a glance: what an index keeps of it.
+// Reads the data of a run that the index stores: state, manifest, options and summary of each metric.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -16,38 +16,40 @@
 
 namespace heed {
 
-/// One metric over a run's lines.
+/// Summary of one metric over a run's lines.
 struct MetricEntry {
   std::string name;
-  double last = 0;                       ///< the last value; NaN where that was not finite
-  std::int64_t step = 0;                 ///< of the last value
-  std::optional<double> best;            ///< of metrics with a direction that is better (metrics_of)
-  std::optional<std::int64_t> best_step; ///< the first step that had it
+  double last = 0;                       ///< the last value; NaN if it was not finite
+  std::int64_t step = 0;                 ///< the step of the last value
+  std::optional<double> best;            ///< only for metrics with a better direction (metrics_of)
+  std::optional<std::int64_t> best_step; ///< the first step with the best value
 };
 
 struct RunEntry {
   std::string id;
   RunState state = RunState::missing;
-  std::optional<Manifest> manifest;       ///< none where nothing ran yet
-  std::optional<std::int64_t> parameters; ///< numbers that are trained, from a checkpoint; none where there is none yet
-  std::vector<std::pair<std::string, Cell>> options; ///< that do something, as `flatten` names them
+  std::optional<Manifest> manifest; ///< none if nothing was executed yet
+  /// number of trained values, read from a checkpoint; none without a checkpoint
+  std::optional<std::int64_t> parameters;
+  std::vector<std::pair<std::string, Cell>> options; ///< options that have an effect, with names of `flatten`
   std::vector<MetricEntry> metrics;
 
-  /// Null where the run has no such metric.
+  /// Null if the run has no such metric.
   const MetricEntry* metric(std::string_view name) const;
 };
 
-/// Reads a run's folder, or says in a sentence why it can't be relied on: damaged, half-written, from another version
-/// of Heed, edited (the configuration no longer hashes to the ID), or not to be read now (Parsed::is_unreadable).
+/// Reads a run's folder. The error says why the folder can't be relied on: damaged, half-written, from a different
+/// version of Heed, edited (the configuration no longer hashes to the ID), or not readable at the moment
+/// (Parsed::is_unreadable).
 Parsed<RunEntry> read_entry(const RunFolder& run);
 
-/// What a run's folder says of itself, but for its metrics.
+/// The data in a run's folder without its metrics.
 struct RunRecord {
   RunState state = RunState::missing;
-  std::optional<Manifest> manifest; ///< none where nothing ran yet
+  std::optional<Manifest> manifest; ///< none if nothing was executed yet
 };
 
-/// Reads the entries of many runs: a configuration that differs from an earlier one in its seed alone is not parsed
+/// Reads the entries of many runs. A configuration that differs from an earlier one only in its seed is not parsed
 /// again.
 class EntryReader {
 public:
@@ -56,10 +58,10 @@ public:
   EntryReader(EntryReader&&) noexcept;
   EntryReader& operator=(EntryReader&&) noexcept;
 
-  /// As the function.
+  /// The same as the function read_entry.
   Parsed<RunEntry> read_entry(const RunFolder& run);
-  /// By the same checks, and with the same errors. No checkpoint is opened.
-  /// @param line   called with each line of the metrics, of which none counts where there is an error in the end
+  /// Does the same checks and gives the same errors as read_entry, but opens no checkpoint.
+  /// @param line   called with each line of the metrics; if the result is an error, the lines are not valid
   Parsed<RunRecord> read_record(
       const RunFolder& run, const std::function<void(const MetricsRecord&)>& line = [](const MetricsRecord&) {});
 
@@ -71,15 +73,15 @@ private:
   std::unique_ptr<Known> known_;
 };
 
-/// An option's value, as `flatten` gives it, as SQLite stores it: true and false as 1 and 0, lists as TOML writes them.
+/// An option's value from `flatten` as SQLite stores it: true and false as 1 and 0, lists as in TOML.
 Cell option_cell(const std::string& key, const std::string& toml_value);
 
-/// The option that a name of `flatten` stands for, those of single blocks ("block[2].attention.score") included; null
-/// where there is none.
+/// The option with this name of `flatten`, including options of single blocks ("block[2].attention.score"). Null if
+/// there is none.
 const Option* option_of_flat(const std::string& key);
 
-/// How many numbers a checkpoint's file holds apart from the optimiser's, from its header alone; none where the header
-/// does not read.
+/// The number of values in a checkpoint's file without the optimiser's, from its header only. None if the header is
+/// invalid.
 std::optional<std::int64_t> parameters_in(const FileParts& checkpoint);
 
 } // namespace heed

@@ -12,8 +12,8 @@ namespace {
 
 using Kind = IndexField::Kind;
 
-// Within what SQLite takes: a parser stack of 100 entries, of which a level takes up to six, expressions of 1000 levels,
-// and 32,766 values in a statement, which may have the filter twice.
+// These limits keep the SQL within SQLite's limits: a parser stack of 100 entries (one level takes up to six),
+// expressions of 1000 levels, and 32,766 values in a statement, which may contain the filter twice.
 constexpr int deepest = 12;
 constexpr int most_comparisons = 400;
 constexpr int most_in_lists = 10'000;
@@ -22,12 +22,12 @@ constexpr std::size_t longest_pattern = 10'000; // SQLite's is 50,000 bytes
 struct Token {
   enum class Type { name, text, number, symbol, end };
   Type type = Type::end;
-  std::string value;   ///< of a text without its quotes, '' taken as one
+  std::string value;   ///< of a text: without its quotes, with '' replaced by '
   std::size_t at = 0;  ///< where it begins, in bytes from 0
-  bool quoted = false; ///< a name in double quotes, which is no word of the grammar
+  bool quoted = false; ///< a name in double quotes, which is never a keyword
 };
 
-/// A message with the text and a mark below the place. Columns count characters from 1.
+/// Throws a message with the text and a mark below the position. Columns count characters from 1.
 [[noreturn]] void refuse(std::string_view text, std::size_t at, const std::string& what) {
   const auto column = std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at),
                                     [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
@@ -47,7 +47,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// What stands in quotes from `at` on; a quote within is written twice.
+/// Reads a quoted text that starts at `at`; a quote inside is written twice.
 std::string quoted(std::string_view text, std::size_t& at) {
   const char quote = text[at];
   const std::size_t begin = at++;
@@ -106,7 +106,7 @@ std::vector<Token> tokens_of(std::string_view text) {
   return out;
 }
 
-/// A side of a comparison: a field, or a literal.
+/// One side of a comparison: a field or a literal.
 struct Operand {
   const IndexField* field = nullptr;
   Cell literal;
@@ -220,7 +220,8 @@ private:
     return !token.quoted && (word == "and" || word == "or" || word == "not" || word == "in" || word == "like");
   }
 
-  /// The field of a name. What it is compared with may know the name as one of its words.
+  /// Finds a field by name. The field on the other side of the comparison may have the name as one of its allowed
+  /// words.
   const IndexField& field(const Token& token) {
     for (const IndexField& field : fields_)
       if (field.name == token.value) return field;
@@ -285,7 +286,7 @@ private:
     if (ordered && kind == Kind::flag) refuse(text_, sign.at, "what is true or false has no order; use = or !=");
     SqlPart out = left.sql();
     append(out, between, right.sql());
-    // SQLite puts all texts above all numbers.
+    // SQLite sorts all texts above all numbers.
     if (ordered && kind == Kind::word_or_number)
       for (const Operand* side : {&left, &right})
         if (side->field) append(out, " AND typeof", {"(" + side->sql().sql + ") <> 'text'", side->sql().values});

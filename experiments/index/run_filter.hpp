@@ -1,4 +1,4 @@
-// `--where`: which runs, as researchers write it, read by Heed and turned into SQL.
+// Parses the filter of `--where`, which selects runs, and translates it to SQL.
 //
 //   filter      := and { "or" and }
 //   and         := not { "and" not }
@@ -8,11 +8,11 @@
 //   operand     := NAME | literal
 //   literal     := NUMBER | TEXT | "true" | "false"
 //
-// A NAME is that of a field (attention.score, block[1].residual, val_loss), or anything within "double quotes"; a TEXT
-// stands in 'single quotes', one of these within written twice. Words of the grammar are read in either case. `like`
-// takes % for any characters and _ for one, and does not mind upper and lower case.
+// A NAME is the name of a field (attention.score, block[1].residual, val_loss), or anything in "double quotes". A TEXT
+// is in 'single quotes'; a single quote in it is written twice. Keywords are case-insensitive. In `like`, % matches any
+// characters and _ matches one character; it is case-insensitive.
 //
-// A comparison holds for no run that lacks the field, whether as it stands or after `not`.
+// A run that lacks the field never matches a comparison, with or without `not`.
 #pragma once
 
 #include "experiments/index/run_index.hpp"
@@ -21,9 +21,9 @@
 
 namespace heed {
 
-/// The filter as SQL about the row `r` of `runs`. Names, types and words are checked, since SQLite would take a
-/// misspelt name for a text. Throws heed::Refused: where in the text, what was found, what is allowed, the nearest
-/// name.
+/// Returns the filter as SQL about the row `r` of `runs`. Names, types and allowed words are checked, because SQLite
+/// would treat a misspelt name as a text. Throws heed::Refused, and says where in the text the problem is, what was
+/// found, what is allowed, and the nearest name.
 SqlPart parse_filter(std::string_view text, const std::vector<IndexField>& fields);
 
 } // namespace heed

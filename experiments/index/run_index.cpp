@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::chrono::milliseconds for_readers{2'000};
 constexpr std::string_view seed_option = "seed";
-constexpr std::int64_t application = 0x48656564; // "Heed", by which the file is known to be an index
+// "Heed": SQLite's application ID, which marks the file as an index of Heed
+constexpr std::int64_t application = 0x48656564;
 
 using Kind = IndexField::Kind;
 using Source = IndexField::Source;
@@ -47,7 +48,7 @@ std::string tables_sql() {
          "CREATE TABLE folders(id TEXT PRIMARY KEY, signature INTEGER NOT NULL, problem TEXT NOT NULL) WITHOUT ROWID;";
 }
 
-/// A number for all of an entry's options but the seed.
+/// A hash of all of an entry's options except the seed.
 std::int64_t option_set_of(const RunEntry& entry) {
   std::string text;
   for (const auto& [key, value] : entry.options) {
@@ -67,7 +68,7 @@ std::int64_t option_set_of(const RunEntry& entry) {
   return static_cast<std::int64_t>(XXH3_64bits(text.data(), text.size()));
 }
 
-/// Of all that decides how a folder is read: an index with another number is made anew.
+/// A hash of everything that decides how a folder is read. An index with a different version is created anew.
 std::int64_t index_version() {
   std::string text = tables_sql() + fmt::format("5 {}", numerics_version);
   for (const std::string& key : all_keys()) {
@@ -92,17 +93,17 @@ IndexField option_field(const std::string& key, const Option& option) {
   return {key, Source::option, kind_of(option), key, "value", one_word ? option.words : std::vector<std::string>{}};
 }
 
-// In the index's folder: the database, the checksum of its bytes as they were left, and which file in OUT was the last
-// copy of it.
+// Files in the index's folder beside the database: `sum` has the checksum of its bytes after the last write, `copied`
+// identifies the last copy of it in OUT.
 constexpr const char *sum_file = "sum", *copied_file = "copied";
 
-/// What a copy is known by, while nobody replaces or changes it.
+/// Identifies a copy as long as no process replaces or changes it.
 std::string words_of(const OutputFile& file) {
   const FileIdentity id = file.identity().value.value_or(FileIdentity{});
   return fmt::format("{} {} {} {} {}\n", id.device, id.inode, id.size, id.written, id.changed);
 }
 
-/// Whether a file begins as an index of Heed's does: SQLite's header, with this application's number in it.
+/// Whether a file begins like an index of Heed: SQLite's header with Heed's application ID.
 bool is_index(const OutputFile& file) {
   constexpr std::string_view header("SQLite format 3\0", 16);
   constexpr std::size_t at = 68; // https://www.sqlite.org/fileformat.html, "Application ID"
@@ -125,7 +126,7 @@ RunIndex::~RunIndex() {
   try {
     database_->run("COMMIT");
   } catch (const DatabaseError&) {
-    // Nothing is lost: the next one reads the folders again.
+    // Nothing is lost: the next RunIndex reads the folders again.
   }
 }
 
@@ -140,18 +141,19 @@ void RunIndex::open() {
   }
   const FolderLock lock(folder_, Database::patience);
   const std::string file = (folder_ / index_file_name).string();
-  // A second time after a file that is damaged was removed.
+  // If the file is damaged, it is removed and the loop runs a second time.
   for (const bool again : {false, true}) {
     try {
       database_.emplace(file);
       database_->run("BEGIN IMMEDIATE");
-      // From here on, only who reads is in the way: the file is changed in the end alone, and readers need not end.
+      // From now on only readers can block this connection. The file is changed only at the end, and readers may not
+      // stop.
       database_->wait_up_to(for_readers);
       database_->run("PRAGMA cache_spill = OFF");
       std::string bytes = sum();
       if (!bytes.empty() && read_file(folder_ / sum_file).value != bytes)
         throw DatabaseError(SQLITE_CORRUPT, "the file is not what was written");
-      // To commit, even nothing, is to wait for readers.
+      // Any commit, even of no changes, waits for readers.
       const bool changed = refresh();
       database_->run(changed ? "COMMIT" : "ROLLBACK");
       if (changed) {
@@ -172,7 +174,7 @@ void RunIndex::open() {
       const bool damaged = failed.code == SQLITE_CORRUPT || failed.code == SQLITE_NOTADB || failed.code == SQLITE_ERROR;
       if (again || !damaged) break;
     }
-    // Who has it open reads on what was removed.
+    // Processes that have the file open continue to read the removed file.
     database_.reset();
     for (const char* ending : {"", "-journal", "-wal", "-shm"}) {
       std::error_code gone;
@@ -184,7 +186,7 @@ void RunIndex::open() {
 
 std::string RunIndex::sum() {
   ContentHash hash;
-  bool empty = true; // it was just made
+  bool empty = true; // true if the file was just created
   database_->each_block([&](std::string_view block) {
     hash.add(block);
     empty = false;
@@ -198,7 +200,7 @@ void RunIndex::copy_to_out(const std::string& sum) {
   if (!may_write(out_) || is_on_shared_file_system(out_)) return;
   const auto before = read_file(folder_ / copied_file);
   if (before && *before == sum + " " + words_of(copy)) return;
-  // What another program made there is its own. SQLite would take a journal for one of the new file's.
+  // A file of another program is not overwritten. SQLite would treat its journal as a journal of the new file.
   if (copy.exists() && !is_index(copy)) {
     not_copied_ = fmt::format("'{}' is not an index of Heed's", copy.string());
     return;
@@ -233,7 +235,7 @@ void RunIndex::make_tables() {
                  fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", index_version(), application));
 }
 
-/// What is written while the index is brought up to date, by statements that are prepared once.
+/// The statements that update the index, each prepared once.
 class RunIndex::Writing {
 public:
   explicit Writing(RunIndex& index) : index_(index), database_(*index.database_) {
@@ -247,11 +249,11 @@ public:
     removed_ = true;
   }
 
-  /// @param known  it is in the index already
+  /// @param known  the run is already in the index
   void take(const std::string& id, std::int64_t signature, bool known) {
     if (known) remove(id);
     const auto entry = reader_.read_entry(RunFolder{index_.out_ / id});
-    // What can't be read now is read again the next time, whatever its files look like.
+    // If a folder can't be read at the moment, its signature is made invalid, so that it is read again the next time.
     insert_folder_.run({id, entry.is_unreadable() ? ~signature : signature, entry.error});
     if (!entry) return;
     const std::int64_t set = option_set_of(*entry);
@@ -267,7 +269,7 @@ public:
     }
   }
 
-  /// What no run has any more goes.
+  /// Removes option sets and metric names that no run has any more.
   void finish() {
     if (removed_)
       database_.run("DELETE FROM option_sets WHERE option_set NOT IN (SELECT option_set FROM runs);"
@@ -307,7 +309,7 @@ bool RunIndex::refresh() {
   const bool anew = !whole || database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version());
   if (anew) make_tables();
 
-  // Both lists are sorted by ID, and are gone through side by side.
+  // Both lists are sorted by ID and are merged.
   struct Known {
     std::string id;
     std::int64_t signature;
@@ -321,7 +323,7 @@ bool RunIndex::refresh() {
     unfinished.emplace(row.text(0), row.text(1));
   });
   const std::vector<std::string> ids = run_ids(out_);
-  // Before anything is read: what changes meanwhile is read next time.
+  // Computed before anything is read: a change during reading is noticed the next time.
   const std::vector<std::int64_t> signatures = folder_signatures(out_, ids);
 
   std::optional<Writing> writing;
@@ -334,7 +336,7 @@ bool RunIndex::refresh() {
     remove_until(&ids[i]);
     const bool is_known = before != known.end() && before->id == ids[i];
     bool stale = !is_known || before->signature != signatures[i];
-    // Who holds the lock, or let it go, leaves no trace in the files.
+    // Taking or releasing a claim does not change the signature.
     if (!stale && !unfinished.empty())
       if (const auto state = unfinished.find(ids[i]); state != unfinished.end())
         stale = state->second != name_of(state_of(RunFolder{out_ / ids[i]}));
@@ -347,7 +349,7 @@ bool RunIndex::refresh() {
   remove_until(nullptr);
   if (!anew && !writing) return false;
   write().finish();
-  writing.reset(); // tables can't be changed while statements are at work
+  writing.reset(); // tables can't be changed while statements exist
   make_flat_view();
   return true;
 }
@@ -391,7 +393,7 @@ void RunIndex::find_fields() {
   for (const auto& row : query("SELECT DISTINCT key FROM option_sets ORDER BY key"))
     if (const Option* option = option_of_flat(text_in(row[0]))) add(option_field(text_in(row[0]), *option));
 
-  // Metrics that any run may have can be asked for before one has them.
+  // Metrics that any run may have can be queried before a run has them.
   std::vector<std::string> metrics;
   for (const Metric& metric : metrics_of(default_config())) metrics.push_back(metric.name);
   for (const auto& row : query("SELECT name FROM metric_names ORDER BY name")) metrics.push_back(text_in(row[0]));

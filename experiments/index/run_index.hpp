@@ -1,16 +1,16 @@
-// A searchable index of the runs in an output folder. It is derived from the runs' folders, which are the truth, and kept
-// in a folder of the user's own (index/index_place.hpp). OUT/index.sqlite is a copy for other tools, which Heed writes and
-// never opens. Times are texts in UTC; true and false are 1 and 0.
+// A searchable SQLite index of the runs in an output folder. It is derived from the runs' folders and stored in a
+// folder of the user (index/index_place.hpp). OUT/index.sqlite is a copy for other tools; Heed writes it and never
+// opens it. Times are texts in UTC; true and false are 1 and 0.
 //
 //   runs      id, name, state, seed, created, ended, seconds, step, parameters, threads, starts, heed, compiler, flags,
 //             blas, numerics, host, cpu, data, failure, option_set
-//   options   run, key, value         a view: an option that does something, by full name ('attention.score'), typed
+//   options   run, key, value         a view: an option that has an effect, by full name ('attention.score'), typed
 //   metrics   run, name, last, step, best, best_step
-//   folders   id, signature, problem  every folder, and why it is not among the runs ('' where it is)
-//   flat      a view: a row a run, with columns "attention.score", "val_loss", ...
+//   folders   id, signature, problem  every folder, and why it is not in `runs` ('' if it is)
+//   flat      a view: one row for each run, with columns "attention.score", "val_loss", ...
 //
-// Runs of one arm differ in their seed alone, so that what options have but for it stands once, in `option_sets`
-// (option_set, key, value); `metric_names` are all names in `metrics`.
+// Runs of one arm differ only in their seed, so their other options are stored once, in `option_sets` (option_set, key,
+// value). `metric_names` contains all names in `metrics`.
 #pragma once
 
 #include "experiments/index/database.hpp"
@@ -26,7 +26,7 @@
 
 namespace heed {
 
-/// What runs can be found by: a column of `runs`, an option, or a metric.
+/// A field by which runs can be found: a column of `runs`, an option, or a metric.
 struct IndexField {
   enum class Source { run, option, metric };
   enum class Kind { number, text, flag, word_or_number };
@@ -34,75 +34,76 @@ struct IndexField {
   std::string name; ///< "seed", "attention.score", "block[1].residual", "val_loss.best"
   Source source = Source::run;
   Kind kind = Kind::text;
-  std::string key;                ///< of the option or metric
-  std::string column;             ///< of its table
-  std::vector<std::string> words; ///< all that a text may be, where that is known
+  std::string key;                ///< the key of the option or metric
+  std::string column;             ///< the column in its table
+  std::vector<std::string> words; ///< all allowed texts, if they are known
 };
 
-/// Part of an SQL statement with the values for its question marks.
+/// Part of an SQL statement, with the values of its parameters ("?").
 struct SqlPart {
   std::string sql;
   std::vector<Cell> values;
 };
-/// The field's value for the row `r` of runs.
+/// The field's value for the row `r` of `runs`.
 SqlPart sql_value(const IndexField& field);
 
-/// A run that is not in the index, and why.
+/// A run that is not in the index, and the reason.
 struct LeftOut {
   std::string id, reason;
 };
 
-/// Which runs, in which order.
+/// Selects and sorts runs.
 struct Selection {
-  std::optional<SqlPart> where;   ///< as `parse_filter` made it
-  std::optional<IndexField> sort; ///< those without a value come last; otherwise by the time of their start
+  std::optional<SqlPart> where;   ///< result of `parse_filter`
+  std::optional<IndexField> sort; ///< runs without a value are last; default: by start time
   bool reverse = false;
   std::optional<std::int64_t> limit;
 };
 
-/// The index, as its folder is now. The file is made anew where it is missing, from another version, or differs in any bit
-/// from what was written; otherwise only what changed is read. Where it can't be written, or others go on reading it,
-/// the index is in memory. What it answers is of one moment. While one of these lives, others that find something new are
-/// in memory: let it go.
+/// The index of an output folder in its current state. The file is created anew if it is missing, from a different
+/// version, or if any bit differs from what was written. Otherwise only changed folders are read. The index is in
+/// memory if the file can't be written, or if other processes do not stop reading it. All answers refer to one moment.
+/// While a RunIndex exists, other processes that find changes use an index in memory, so destroy it soon.
 class RunIndex {
 public:
-  /// Throws heed::Refused where there is no such folder.
+  /// Throws heed::Refused if the folder does not exist.
   explicit RunIndex(const std::filesystem::path& out);
   ~RunIndex();
   RunIndex(const RunIndex&) = delete;
   RunIndex& operator=(const RunIndex&) = delete;
 
-  /// All fields: of runs, all options of the catalogue, and what the runs have beside these.
+  /// All fields: columns of runs, all options of the catalogue, and further options and metrics of the runs.
   const std::vector<IndexField>& fields() const { return fields_; }
   std::vector<LeftOut> left_out();
-  std::size_t size();                             ///< runs in the index
-  std::size_t read_anew() const { return read_; } ///< folders that were read this time
-  /// Why the index is not in its file; empty where it is.
+  std::size_t size();                             ///< number of runs in the index
+  std::size_t read_anew() const { return read_; } ///< number of folders that were read by this object
+  /// Why the index is in memory instead of in its file; empty if it is in its file.
   const std::string& in_memory() const { return in_memory_; }
-  /// Why OUT/index.sqlite is not a copy of it now, where that is for the user to mend; empty otherwise.
+  /// Why OUT/index.sqlite is out of date, if the user can fix it; otherwise empty.
   const std::string& not_copied() const { return not_copied_; }
-  /// Its file; none where it is in memory.
+  /// The index file; none if the index is in memory.
   std::filesystem::path file() const;
 
-  /// A row for each run, a cell for each column.
+  /// One row for each run, one cell for each column.
   std::vector<std::vector<Cell>> select(const std::vector<IndexField>& columns, const Selection& selection = {});
-  /// Every field that any selected run has a value of: of runs, then options, then metrics' last values.
+  /// Every field for which a selected run has a value: columns of runs, then options, then metrics' last values.
   std::vector<IndexField> fields_present(const std::optional<SqlPart>& where);
-  /// Options that change results, and that the selected runs don't all have with the same value; in the catalogue's
-  /// order, those that all of them have first.
+  /// Options that change results and for which the selected runs have different values. They are in the catalogue's
+  /// order; options that all selected runs have come first.
   std::vector<IndexField> options_that_differ(const std::optional<SqlPart>& where);
-  /// The value that most of the selected runs have of an option; of several such, the least. Null where none has one.
+  /// The most frequent value of an option in the selected runs; the smallest value in case of a tie. NULL if no run has
+  /// a value.
   Cell commonest_value(const std::string& option, const std::optional<SqlPart>& where);
-  /// Any query, for tests and other readers.
+  /// Executes any query; for tests and other readers.
   std::vector<std::vector<Cell>> query(const std::string& sql, const std::vector<Cell>& values = {});
 
 private:
   class Writing;
   void open();
   void use_memory();
-  std::string sum();                        ///< of the file's bytes; empty where it has none
-  void copy_to_out(const std::string& sum); ///< where what was copied last is not what has this sum
-  bool refresh();                           ///< whether there was anything new
+  std::string sum();                        ///< checksum of the file's bytes; empty without a file
+  void copy_to_out(const std::string& sum); ///< copies unless the last copy has this checksum
+  bool refresh();                           ///< true if anything changed
   void make_tables();
   void make_flat_view();
   void find_fields();
@@ -114,10 +115,10 @@ private:
   std::string in_memory_, not_copied_;
 };
 
-/// The field of a name. Throws heed::Refused with the nearest name where there is none; `where` begins the message.
+/// Finds a field by name. Throws heed::Refused with the nearest name if there is none; the message begins with `where`.
 const IndexField& field_named(const std::vector<IndexField>& fields, std::string_view name, std::string_view where);
 
-/// "\"" doubled, within quotes: a name as SQL has it.
+/// A name as a quoted SQL identifier, with each "\"" doubled.
 std::string sql_name(std::string_view name);
 
 } // namespace heed

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Whole lines at the end of a text, the last `count` that say something, as one line.
+/// The last `count` non-empty lines at the end of a text, joined to one line.
 std::string last_lines(std::string_view text, std::size_t count) {
   std::deque<std::string> lines;
   while (!text.empty()) {
@@ -33,7 +33,8 @@ std::string last_lines(std::string_view text, std::size_t count) {
   return fmt::format("{}", fmt::join(lines, " / "));
 }
 
-/// A worker that crashed could not note why, nor one whose disk was full; what it left behind otherwise stays.
+/// Writes the failure into the manifest, because a worker that crashed, or whose disk was full, could not. The rest of
+/// the folder is unchanged.
 void note_failure(const RunFolder& run, const std::string& reason) {
   try {
     auto claim = RunClaim::attempt(run);
@@ -47,14 +48,14 @@ void note_failure(const RunFolder& run, const std::string& reason) {
     manifest.failure = reason;
     if (claim->confirm()) run.manifest().write(to_json(manifest));
   } catch (const Failed&) {
-    // The event says it in any case.
+    // The event reports it in any case.
   }
 }
 
-/// A run whose worker is there.
+/// A run whose worker was started.
 class Running {
 public:
-  /// Starts the worker. Throws heed::Failed where none can be started.
+  /// Starts the worker. Throws heed::Failed if it can't be started.
   Running(std::size_t index, const RunFolder& run, Launcher& launcher, int threads)
       : index_(index), run_(run), manifest_before_(bytes_of_manifest()) {
     log_before_ = run.log().identity().value.value_or(FileIdentity{}).size;
@@ -66,7 +67,7 @@ public:
   std::size_t index() const { return index_; }
   std::size_t worker() const { return worker_; }
 
-  /// Whether it had to wait for its turn, and has begun since the last call.
+  /// Whether the run was queued and has begun since the last call.
   bool just_begun() {
     const bool begun = waits_ && RunClaim::held(run_);
     if (begun) waits_ = false;
@@ -84,18 +85,19 @@ public:
     return progress ? progress.value : std::nullopt;
   }
 
-  /// How it ended, or that another process has taken it on since. @param stopping  it was asked to
+  /// How the run ended, or that another process has taken it over since.
+  /// @param stopping  it was asked to stop
   RunEvent verdict(const WorkerEnd& end, bool stopping) const {
     RunEvent event;
     event.run = index_;
     const bool crashed = !end.crash.empty();
     const RunState state = state_of_claimed(run_);
-    const bool recorded = bytes_of_manifest() != manifest_before_; // else the manifest tells of an earlier start
-    // A signal may end a worker that has finished its run and is on its way out.
+    const bool recorded = bytes_of_manifest() != manifest_before_; // otherwise the manifest is of an earlier start
+    // A signal may kill a worker after it has finished its run, while it exits.
     if (state == RunState::finished && (recorded || (!crashed && end.status == 0))) {
       event.kind = RunEvent::Kind::finished;
     } else if (!stopping && state != RunState::finished && RunClaim::held(run_)) {
-      event.kind = RunEvent::Kind::elsewhere; // what its files say is the other one's
+      event.kind = RunEvent::Kind::elsewhere; // its files are of the other process
     } else if (crashed) {
       event.kind = end.by_stop ? RunEvent::Kind::interrupted : RunEvent::Kind::failed;
       event.reason = with_log(end.crash);
@@ -144,7 +146,7 @@ private:
 /// One call of Executor::execute.
 class Execution {
 public:
-  /// @param waiting  the runs to be done, in order
+  /// @param waiting  the runs to execute, in order
   Execution(std::span<const RunFolder> runs, std::deque<std::size_t> waiting, Launcher& launcher, Allocation allocation,
             const std::function<void(const RunEvent&)>& on_event)
       : runs_(runs), launcher_(launcher), allocation_(allocation), on_event_(on_event), waiting_(std::move(waiting)) {}
@@ -181,7 +183,7 @@ private:
     switch (event.kind) {
       case RunEvent::Kind::skipped:
         ++executed_.skipped;
-        clear_finished(runs_[event.run]); // who ran it may have died before
+        clear_finished(runs_[event.run]); // the process that executed it may have died before this
         break;
       case RunEvent::Kind::finished: ++executed_.finished; break;
       case RunEvent::Kind::failed: ++executed_.failed; break;
@@ -192,7 +194,7 @@ private:
   }
   void tell(RunEvent::Kind kind, std::size_t run, std::string reason = {}) { tell({kind, run, {}, std::move(reason)}); }
 
-  /// Starts what can be started, in order.
+  /// Starts as many runs as allowed, in order.
   void fill() {
     bool any = false;
     while (running_.size() < static_cast<std::size_t>(allocation_.jobs) && !waiting_.empty()) {
@@ -221,7 +223,7 @@ private:
     }
   }
 
-  /// Runs of other processes that have ended since: done is done; what they left unfinished is ours to finish.
+  /// Checks runs of other processes that have ended: finished ones are done, unfinished ones are executed here.
   void look_elsewhere() {
     if (const auto now = Clock::now(); now < next_look_) return;
     else next_look_ = now + std::chrono::milliseconds(500);
@@ -236,11 +238,11 @@ private:
     });
   }
 
-  /// Hears of those that run, and parts with those that ended.
+  /// Collects news of running workers and removes those that ended.
   void attend() {
     const auto now = Clock::now();
     const bool ask_for_news = now >= next_news_;
-    // Thousands in a cluster's queue are asked less often.
+    // Thousands of runs in a cluster's queue are checked less often.
     if (ask_for_news) next_news_ = now + std::chrono::milliseconds(std::max<std::size_t>(200, running_.size() * 2));
     const std::vector<WorkerEnd> ends = launcher_.ended();
     for (auto run = running_.begin(); run != running_.end();) {
@@ -283,7 +285,7 @@ Allocation allocate_machine(const Machine& machine, std::size_t runs, double byt
     allocation.jobs = std::max(1, cores / std::max(1, threads));
     if (runs < static_cast<std::size_t>(allocation.jobs)) allocation.jobs = std::max(1, static_cast<int>(runs));
     if (machine.memory > 0 && bytes_per_run > 0) {
-      constexpr double usable = 0.8; // the estimate is rough, and others live here too
+      constexpr double usable = 0.8; // the estimate is rough, and other programs need memory too
       const double fit = std::floor(usable * machine.memory / bytes_per_run);
       if (fit < allocation.jobs) allocation.jobs = std::max(1, static_cast<int>(fit));
     }
@@ -302,7 +304,7 @@ void clear_finished(const RunFolder& run) {
 
 namespace {
 
-// Whoever has the claim: another process may have taken it of a finished run, only to see that there is nothing to do.
+// The claim is not considered: another process may hold the claim of a finished run only to see that nothing remains.
 bool is_finished(const RunFolder& run) { return state_of_claimed(run) == RunState::finished; }
 
 } // namespace
@@ -332,7 +334,7 @@ ExecutionSummary Executor::execute(std::span<const RunFolder> runs,
     else waiting.push_back(i);
   const Allocation allocation = allocation_for(waiting.size());
   Execution execution(runs, std::move(waiting), launcher_, allocation, on_event);
-  execution.skip(finished); // at once, so that whoever counts counts them from the beginning
+  execution.skip(finished); // at once, so that progress counts include them from the beginning
   return execution.work(stop_requested);
 }
 

@@ -1,5 +1,5 @@
-// Which of a sweep's runs runs next. An executor is handed folders and tells of what happens; where they run is its
-// launcher's business.
+// Executes the runs of a sweep: decides which run starts next and how many run at once, and reports events. A Launcher
+// starts the worker processes.
 #pragma once
 
 #include "experiments/launch/launcher.hpp"
@@ -14,17 +14,17 @@
 
 namespace heed {
 
-/// Something happened to run `run` (an index into what was handed over).
+/// An event of run `run` (an index into the list of runs).
 struct RunEvent {
   enum class Kind {
-    skipped,   ///< finished before; nothing was done
-    elsewhere, ///< another process runs it; it is looked at again later
-    queued,    ///< it waits for its turn in a cluster's queue
+    skipped,   ///< it was finished before; nothing was done
+    elsewhere, ///< another process executes it; it is checked again later
+    queued,    ///< it waits in a cluster's queue
     started,
-    progress, ///< `progress` holds the newest
+    progress, ///< `progress` is the newest state
     finished,
     failed,      ///< `reason` says why
-    interrupted, ///< stopped with a checkpoint kept; `reason` says why where nobody asked for it
+    interrupted, ///< stopped with a saved checkpoint; if nobody asked for it, `reason` says why
   };
   Kind kind = Kind::started;
   std::size_t run = 0;
@@ -34,32 +34,33 @@ struct RunEvent {
 
 struct ExecutionSummary {
   std::size_t skipped = 0, finished = 0, failed = 0;
-  std::size_t interrupted = 0; ///< of those that were started
-  std::size_t remaining = 0;   ///< never started, since it was stopped
-  std::size_t left = 0;        ///< go on without this process (`Launcher::outlives`)
+  std::size_t interrupted = 0; ///< started, then stopped before the end
+  std::size_t remaining = 0;   ///< never started, because the executor was stopped
+  std::size_t left = 0;        ///< continue without this process (`Launcher::outlives`)
   bool all_done() const { return failed + interrupted + remaining + left == 0; }
 };
 
-/// How many runs at once, and how many threads each has: runs side by side beat one run with many threads.
+/// How many runs at once, and how many threads each. Several runs in parallel are faster than one run with many
+/// threads.
 struct Allocation {
   int jobs = 1, threads = 1;
 };
-/// @param runs           how many there are to do
-/// @param bytes_per_run  of memory, about
-/// @param jobs, threads  what was asked for; 0: find out
+/// @param runs           number of runs to execute
+/// @param bytes_per_run  estimated memory of a run
+/// @param jobs, threads  the requested values; 0: choose
 Allocation allocate_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs = 0,
                             int threads = 0);
 
-/// How many of the runs are not finished, whoever has them.
+/// The number of runs that are not finished, including those that other processes execute.
 std::size_t unfinished(std::span<const RunFolder> runs);
 
-/// Removes what a finished run's folder holds for the time that the run goes on: its progress, and a log without a word.
-/// What can't be removed stays.
+/// Removes files of a finished run that are needed only during execution: its progress, and an empty log. Ignores files
+/// that can't be removed.
 void clear_finished(const RunFolder& run);
 
 class Executor {
 public:
-  /// How many at once where so many runs are to do, one at least.
+  /// How many runs at once if `to_do` runs remain; at least one.
   using AllocationFor = std::function<Allocation(std::size_t to_do)>;
 
   Executor(Launcher& launcher, AllocationFor allocation_for);
@@ -68,12 +69,12 @@ public:
   Allocation allocation_for(std::size_t to_do) const;
   void prefer_kernels(const std::string& kernels) { launcher_.prefer_kernels(kernels); }
 
-  /// Executes the runs, whose folders are prepared (`prepare_run`), in their order; those that are finished are
-  /// skipped, those that were interrupted or failed go on from their checkpoints. One that fails stops no other. What
-  /// another process runs is waited for, and gone on with where that one leaves it unfinished.
+  /// Executes the runs in their order. Their folders are prepared (`prepare_run`). Finished runs are skipped;
+  /// interrupted or failed runs continue from their checkpoints. A run that fails does not stop the others. If another
+  /// process executes a run, the executor waits for it, and continues the run if it is left unfinished.
   /// @param on_event        called from this thread
-  /// @param stop_requested  asked often; once true, running ones keep a checkpoint and end, or are left where they
-  ///                        outlive this process; no more are started
+  /// @param stop_requested  called often; once true, no more runs are started. Running workers save a checkpoint and
+  ///          end, or continue if they outlive this process.
   ExecutionSummary execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
                            const std::function<bool()>& stop_requested);
 

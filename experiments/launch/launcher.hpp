@@ -1,4 +1,4 @@
-// What a place has to supply for a sweep's runs to run there: processes on this machine, a cluster's queue.
+// Interface of a launcher, which starts a sweep's workers: as processes on this machine, or in a cluster's queue.
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
@@ -12,40 +12,41 @@
 
 namespace heed {
 
-/// How a worker ended, as its launcher saw it. What it made of its run stands in the run's folder.
+/// How a worker ended, as its launcher saw it. The result of the run is in the run's folder.
 struct WorkerEnd {
-  std::size_t worker = 0;   ///< as `Launcher::start` called it
-  int status = 0;           ///< its exit status (runs/worker.hpp), where it came to an end of its own
-  std::string crash = {};   ///< else what ended it, in words; it could note nothing
-  std::string failure = {}; ///< what it told of its failure, where the launcher hears it: a full disk takes no record
-  bool by_stop = false;     ///< it crashed, since `Launcher::stop` reached it before it could listen
-  std::string interruption = {}; ///< what took it away where it runs, in words; it goes on when it is started again
+  std::size_t worker = 0;        ///< as returned by `Launcher::start`
+  int status = 0;                ///< its exit status (runs/worker.hpp), if it exited by itself
+  std::string crash = {};        ///< otherwise the cause of its end, in words; it could record nothing
+  std::string failure = {};      ///< its reason of failure, if the launcher gets it; a full disk stores no record
+  bool by_stop = false;          ///< it crashed because `Launcher::stop` came before it handled signals
+  std::string interruption = {}; ///< what removed it from its machine, in words; it continues when started again
 };
 
-/// Starts workers (`heed worker FOLDER --threads N --kernels K`), each on one run's folder, and tells when they have ended. It
-/// knows nothing of sweeps, nor of what a folder holds.
+/// Starts workers (`heed worker FOLDER --threads N --kernels K`), each for one run's folder, and reports when they have
+/// ended. It knows nothing of sweeps and does not interpret the content of folders.
 class Launcher {
 public:
   virtual ~Launcher() = default;
 
-  /// Starts a worker on a folder that is prepared, with its outputs going to the run's log.txt. Returns what to call it
-  /// by, which no other worker of this launcher is called. Throws heed::Failed where none can be started.
+  /// Starts a worker for a prepared folder, with its output in the run's log.txt. Returns the worker's number, which is
+  /// unique in this launcher. Throws heed::Failed if no worker can be started.
   virtual std::size_t start(const RunFolder& run, int threads) = 0;
-  /// Called once all are started that can be: a launcher that hands workers over together does so now.
+  /// Called after all workers that can start now are started. A launcher that submits workers together does so here.
   virtual void submit() {}
-  /// Whether workers wait for their turn, go on when this process ends, and are found again by the next launcher of the
-  /// kind. To stop such a sweep is to follow it no more.
+  /// Whether workers wait in a queue, continue when this process ends, and are found again by the next launcher of the
+  /// same type. Stopping such a sweep only stops following it.
   virtual bool outlives() const { return false; }
-  /// Whether such a worker has the run, whoever started it: `start` then follows that one.
+  /// Whether a worker of this type already has the run, even if another launcher started it. `start` then follows this
+  /// worker.
   virtual bool has(const RunFolder&) { return false; }
   /// Workers that have ended since the last call. Does not wait; called many times a second.
   virtual std::vector<WorkerEnd> ended() = 0;
-  /// Waits for so long, or until a worker ends, where that can be seen.
+  /// Waits for at most this time, or until a worker ends if the launcher can notice it.
   virtual void wait(std::chrono::milliseconds most) { std::this_thread::sleep_for(most); }
-  /// Asks a worker to keep a checkpoint and end. `ended` tells of it as of any other.
+  /// Asks a worker to save a checkpoint and end. `ended` then reports it like any other.
   virtual void stop(std::size_t worker) = 0;
 
-  /// Kernels that workers use from now on, where their machine has them; empty: those that are the fastest there.
+  /// Sets the instruction set of later workers, used if their machine supports it. Empty: the fastest on each machine.
   void prefer_kernels(std::string kernels) { kernels_ = std::move(kernels); }
 
 protected:

@@ -30,13 +30,13 @@ std::string signal_in_words(int signal) {
   return text;
 }
 
-/// What a new process has besides its program: its own group, and files.
+/// Attributes of a new process: its process group and its files.
 class Circumstances {
 public:
   Circumstances() {
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawnattr_init(&attributes);
-    // Ctrl-C reaches the sweep alone, which then asks its runs to stop.
+    // Ctrl-C then reaches only the sweep, which asks its runs to stop.
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     ::posix_spawnattr_setpgroup(&attributes, 0);
   }
@@ -51,8 +51,8 @@ public:
   ::posix_spawnattr_t attributes = {};
 };
 
-/// This process's environment, but for BLAS: a run has threads of its own, and needs none of the library's. Parts of the
-/// program were built before, where they had to be.
+/// This process's environment with one BLAS thread, because a run has its own threads. Modules of the program were
+/// built before, if needed.
 std::vector<std::string> environment_of_worker() {
   std::vector<std::string> out{"OPENBLAS_NUM_THREADS=1"};
   for (char** entry = environ; *entry; ++entry) {
@@ -63,7 +63,7 @@ std::vector<std::string> environment_of_worker() {
   return out;
 }
 
-/// As C's functions want lists of texts.
+/// Converts texts to the null-terminated list that C functions take.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> out;
   for (std::string& text : texts) out.push_back(text.data());
@@ -71,7 +71,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return out;
 }
 
-/// Where a worker finds the end of the pipe that it tells through.
+/// The worker's file descriptor of the pipe through which it reports.
 constexpr int told_through = 3;
 
 } // namespace
@@ -79,7 +79,7 @@ constexpr int told_through = 3;
 struct LocalLauncher::Worker {
   std::size_t number = 0;
   ::pid_t process = 0;
-  Descriptor told; ///< what it tells, to be read
+  Descriptor told; ///< read end of the worker's reports
   bool asked_to_stop = false;
 
   ~Worker() {
@@ -89,7 +89,7 @@ struct LocalLauncher::Worker {
     }
   }
 
-  /// Nothing while it runs.
+  /// None while it runs.
   std::optional<WorkerEnd> end() {
     int status = 0;
     const ::pid_t ended = ::waitpid(process, &status, WNOHANG);
@@ -141,10 +141,10 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDERR_FILENO);
   ::posix_spawn_file_actions_adddup2(&around.files, to_tell.get(), told_through);
-  // The same number: it stays open there.
+  // With source equal to target, the descriptor stays open in the new process.
   for (const OpenPart& part : parts)
     ::posix_spawn_file_actions_adddup2(&around.files, part.descriptor, part.descriptor);
-  // Not fork: what libraries hang on it (OpenBLAS, its threads) waits for ever where memory is short.
+  // Not fork: fork handlers of libraries (OpenBLAS and its threads) may wait forever if memory is short.
   const int error = piped ? ::posix_spawn(&worker->process, file_.c_str(), &around.files, &around.attributes,
                                           pointers_to(words).data(), pointers_to(variables).data())
                           : errno;
@@ -168,11 +168,11 @@ std::vector<WorkerEnd> LocalLauncher::ended() {
 }
 
 void LocalLauncher::wait(std::chrono::milliseconds most) {
-  // A worker's end of its pipe closes with its process. What it tells before is no reason to wake.
+  // A worker's end of its pipe closes when its process ends. Reports before this do not end the wait.
   std::vector<::pollfd> ends;
   for (const auto& worker : workers_) ends.push_back({worker->told.get(), 0, 0});
   if (::poll(ends.data(), ends.size(), static_cast<int>(most.count())) <= 0) return;
-  // The process may not have come to its end yet, nor ever, where something else closed the pipe.
+  // The process may not have ended yet, or may not end at all if something else closed the pipe.
   std::this_thread::sleep_for(std::min(most, std::chrono::milliseconds(1)));
 }
 

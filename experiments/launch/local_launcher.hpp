@@ -1,4 +1,4 @@
-// Runs on this machine.
+// Launches workers as processes on this machine.
 #pragma once
 
 #include "experiments/launch/launcher.hpp"
@@ -8,12 +8,12 @@
 
 namespace heed {
 
-/// Each worker in a process of its own. One that crashes takes nothing with it; should this process die, they keep
-/// their checkpoints and end. Those that are there when the launcher goes are killed.
+/// Each worker is a separate process. A crash of one does not affect the others. If this process dies, the workers save
+/// their checkpoints and end. The destructor kills workers that are still running.
 class LocalLauncher : public Launcher {
 public:
-  /// Workers are this very program, with the parts that it has open (system/program.hpp), whatever becomes of their files
-  /// meanwhile.
+  /// Workers execute this same program with the modules that it has open (system/program.hpp), even if the files on
+  /// disk are replaced.
   LocalLauncher();
   explicit LocalLauncher(std::filesystem::path program);
   ~LocalLauncher() override;
@@ -26,7 +26,7 @@ public:
 private:
   struct Worker;
 
-  std::filesystem::path program_, file_; ///< its name, and what is executed
+  std::filesystem::path program_, file_; ///< the program's name, and the file that is executed
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t started_ = 0;
 };

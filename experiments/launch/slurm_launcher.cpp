@@ -27,12 +27,12 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// How often squeue is asked: a controller has others to serve. That a run ended is seen in its folder, at once.
+/// How often squeue is called; the controller also serves others. The end of a run is seen in its folder at once.
 constexpr std::chrono::seconds between_looks{10};
-/// Folders that are looked at in one call of `ended`.
+/// Folders that are checked in one call of `ended`.
 constexpr std::size_t folders_a_call = 20;
 
-/// What is asked for beyond the plan's estimate, which is of this machine and rough.
+/// Safety margins for requests, because the plan's estimate is rough and was made on this machine.
 constexpr double time_factor = 3, least_seconds = 600, memory_factor = 1.5, memory_more = 256e6;
 
 std::string name_of_array(const std::string& label) {
@@ -60,9 +60,9 @@ std::string doubled(const std::string& text, char what) {
   return out;
 }
 
-/// Where tasks' logs go (Submission::log). sbatch reads --output as a pattern, in which %a is a task's number, and %% is
-/// one %. Where there is a backslash, which is then doubled, nothing else means anything: all tasks would have one log,
-/// so that the script parts it, and only what Slurm itself says of them stands in that.
+/// Where tasks' logs are written (Submission::log). sbatch reads --output as a pattern: %a is the task's number, %% is
+/// one %. If the path has a backslash, it is doubled and sbatch then expands no pattern, so that all tasks would share
+/// one log. In this case the script redirects each task's output, and the shared log has only Slurm's own messages.
 struct TaskLogs {
   std::string output, first_line;
 
@@ -74,7 +74,7 @@ struct TaskLogs {
   }
 };
 
-/// Of `scontrol show config`: how many tasks an array may have.
+/// How many tasks an array may have, from `scontrol show config`.
 std::size_t longest_array() {
   constexpr std::size_t usual = 1000;
   const ChildResult result = run_slurm({"scontrol", "show", "config"});
@@ -145,7 +145,7 @@ void SlurmLauncher::check() const {
   if (std::getenv("SBATCH_CLUSTERS"))
     throw Refused("SBATCH_CLUSTERS is set, by which sbatch alone goes, so that Heed would not find its jobs: set "
                   "SLURM_CLUSTERS in its place, or unset it");
-  // Heed's own words come first: one of the user's that lacks its value must not take the word that makes this a test.
+  // Heed's own arguments come first: a user's option without its value must not consume --test-only.
   std::vector<std::string> words{"sbatch", "--test-only",
                                  fmt::format("--cpus-per-task={}", std::max<std::int64_t>(settings_.cpus, 1))};
   if (!settings_.time.empty()) words.push_back("--time=" + settings_.time);
@@ -162,7 +162,7 @@ void SlurmLauncher::look(bool newest) {
   looked_ = Clock::now();
 }
 
-/// The run's mark, where what it names is in the queue.
+/// The run's mark, if its task is in the queue.
 std::optional<QueueMark> SlurmLauncher::live_mark(const RunFolder& run, bool newest) {
   const auto mark = read_queue_mark(run);
   if (!mark || !mark->ended.empty()) return std::nullopt;
@@ -175,7 +175,7 @@ std::optional<QueueMark> SlurmLauncher::live_mark(const RunFolder& run, bool new
 bool SlurmLauncher::has(const RunFolder& run) try {
   return live_mark(run, false).has_value();
 } catch (const Unreadable&) {
-  return true; // it may, and is asked again
+  return true; // it may be queued, and is checked again later
 }
 
 void SlurmLauncher::follow(std::size_t worker, const RunFolder& run, const QueueMark& mark) {
@@ -190,7 +190,7 @@ std::size_t SlurmLauncher::start(const RunFolder& run, int threads) {
   return worker;
 }
 
-/// In their order, those with as many threads together, until a task takes its minutes.
+/// Packs runs into tasks: in order, runs with the same number of threads together, until a task takes its minutes.
 std::vector<std::vector<SlurmLauncher::Wanted>> SlurmLauncher::packed(std::vector<Wanted> wanted) const {
   const double most = settings_.task_minutes * 60;
   std::vector<std::vector<Wanted>> tasks;
@@ -213,7 +213,7 @@ void SlurmLauncher::submit() {
   if (wanted_.empty()) return;
   std::vector<Wanted> wanted = std::exchange(wanted_, {});
   OutputFile(out_, "slurm").make_folder();
-  // One at a time: two who follow one sweep would each hand over all of it.
+  // One process at a time: two processes that follow the same sweep would both submit all of it.
   auto lease = Lease::wait(OutputFile(out_, "slurm/claim"));
   std::vector<Wanted> missing;
   bool newest = true;
@@ -221,7 +221,7 @@ void SlurmLauncher::submit() {
     if (const auto mark = live_mark(run.run, newest)) {
       follow(run.worker, run.run, *mark);
     } else if (state_of(run.run) == RunState::finished) {
-      follow(run.worker, run.run, {}); // by another, meanwhile
+      follow(run.worker, run.run, {}); // finished by another process in the meantime
     } else {
       run.need = need_(run.run);
       missing.push_back(std::move(run));
@@ -281,8 +281,8 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
   if (!memory.empty()) words.push_back("--mem=" + memory);
   submission.command = fmt::format("{}", fmt::join(words, " "));
 
-  // The marks come first: whatever is killed from here on, nobody hands these runs over a second time.
-  folder.make_folder(); // Slurm ends a job at once that can't write its log
+  // The marks are written first. If this process is killed after this, no process submits these runs a second time.
+  folder.make_folder(); // Slurm ends a job at once if it can't write its log
   file.write(to_json(submission));
   std::vector<Followed> followed;
   for (std::size_t t = 0; t < tasks.size(); ++t)
@@ -291,7 +291,7 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
       write_queue_mark(run.run, mark);
       followed.push_back({run.worker, run.run, mark});
     }
-  // While the program is being built anew, it can't be executed for some seconds.
+  // While the program is being rebuilt, it can't be executed for some seconds.
   constexpr int longest_link = 600;
   const std::string script = fmt::format("#!/bin/sh\n{0}n=0\nuntil [ -x {1} ] || [ $n -ge {3} ]; do sleep 1; "
                                          "n=$((n + 1)); done\nexec {1} task {2}\n",
@@ -304,19 +304,19 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
     refuse(result);
   }
   const std::string_view job = trimmed(std::string_view(result.out).substr(0, result.out.find_first_of(";\n")));
-  if (is_job_number(job)) submission.job = job; // JOB;CLUSTER; without it, it is found by its name
+  if (is_job_number(job)) submission.job = job; // JOB;CLUSTER; without a number, it is found by its name
   file.write(to_json(submission));
   for (Followed& run : followed) follow(run.worker, run.run, run.mark);
-  looked_ = Clock::now(); // what was just handed over is not asked for at once
+  looked_ = Clock::now(); // new submissions are not checked at once
 }
 
-/// How a run came to its end, as its folder says it; nothing while it waits or runs.
+/// How a run ended, according to its folder; none while it waits or runs.
 std::optional<WorkerEnd> SlurmLauncher::end_of(Followed& followed) {
   std::optional<QueueMark> mark;
   try {
     mark = read_queue_mark(followed.run);
   } catch (const Unreadable&) {
-    return std::nullopt; // looked at again
+    return std::nullopt; // checked again later
   }
   WorkerEnd end;
   end.worker = followed.worker;
@@ -328,7 +328,7 @@ std::optional<WorkerEnd> SlurmLauncher::end_of(Followed& followed) {
     followed.mark = *mark;
     return std::nullopt;
   }
-  if (RunClaim::held(followed.run)) return std::nullopt; // about to let it go, or taken on by another
+  if (RunClaim::held(followed.run)) return std::nullopt; // about to be released, or taken over by another process
   end.status = state_of(followed.run) == RunState::finished ? 0 : 1;
   return end;
 }
@@ -355,7 +355,7 @@ std::vector<WorkerEnd> SlurmLauncher::ended() {
 }
 
 std::set<std::string> SlurmLauncher::obstacles() const {
-  // What passes by itself.
+  // Reasons that end without any action.
   constexpr std::array passing{"",           "None",        "Priority",          "Resources",       "BeginTime",
                                "Dependency", "Prolog",      "JobArrayTaskLimit", "NodeDown",        "Cleaning",
                                "Licenses",   "Reservation", "PartitionDown",     "ReqNodeNotAvail,"};

@@ -1,4 +1,4 @@
-// Runs on a cluster, in Slurm's queue.
+// Launches workers on a cluster, through Slurm's queue.
 #pragma once
 
 #include "experiments/launch/launcher.hpp"
@@ -17,26 +17,26 @@ namespace heed {
 
 struct ChildResult;
 
-/// What a run takes, about.
+/// Estimated resources of a run.
 struct RunNeed {
   double seconds = 0; ///< 0: not known
   double bytes = 0;   ///< of memory
 };
 
-/// Hands runs to Slurm as arrays of tasks, short ones packed together, and follows them by their folders and by squeue.
-/// They go on when this process ends; the next launcher finds them by the marks in their folders (queued.json), and
-/// hands over only what nobody did.
+/// Submits runs to Slurm as job arrays, with several short runs in one task, and follows them by their folders and by
+/// squeue. The jobs continue when this process ends. The next launcher finds them by the marks in their folders
+/// (queued.json) and submits only runs that are not submitted yet.
 class SlurmLauncher : public Launcher {
 public:
-  /// @param program  this one, at a path that the cluster's nodes have, too
-  /// @param out      the output folder, which they see
+  /// @param program  path of this program, valid on the cluster's nodes too
+  /// @param out      the output folder, visible on the nodes
   /// @param label    a name for people: the sweep's
-  /// @param need     of a run, asked when it is handed over
+  /// @param need     the resources of a run, called when it is submitted
   SlurmLauncher(std::filesystem::path program, std::filesystem::path out, std::string label, SlurmSettings settings,
                 std::function<RunNeed(const RunFolder&)> need);
 
-  /// Throws heed::Refused where there is no Slurm, it does not answer, or refuses the settings: its own words, and the
-  /// nearest name.
+  /// Throws heed::Refused if there is no Slurm, if it does not answer, or if it refuses the settings. The message has
+  /// Slurm's own words and the nearest name.
   void check() const;
 
   bool outlives() const override { return true; }
@@ -46,11 +46,11 @@ public:
   std::vector<WorkerEnd> ended() override;
   void stop(std::size_t) override {}
 
-  /// The arrays' numbers, of those that are followed.
+  /// The job numbers of the arrays that are followed.
   std::set<std::string> jobs() const;
-  /// Reasons, in Slurm's words, for which runs may wait for ever: limits that are asked beyond, a job that is held.
+  /// Reasons, in Slurm's words, for which runs may wait forever: a request beyond a limit, a held job.
   std::set<std::string> obstacles() const;
-  /// Why Slurm does not answer at the moment; empty where it does.
+  /// Why Slurm does not answer at the moment; empty if it answers.
   const std::string& complaint() const { return look_.complaint; }
 
 private:
@@ -82,7 +82,7 @@ private:
   std::vector<Wanted> wanted_;
   std::vector<Followed> followed_;
   std::size_t started_ = 0, next_ = 0;
-  std::set<std::string> known_; ///< submissions that marks named
+  std::set<std::string> known_; ///< submissions named in marks
   QueueSnapshot look_;
   std::chrono::steady_clock::time_point looked_{};
 };

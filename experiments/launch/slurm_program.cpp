@@ -6,15 +6,15 @@
 namespace heed {
 
 bool is_for_slurm(std::string_view variable) {
-  // Of programs that Heed gives all that they need.
+  // All variables of these programs are removed, because Heed passes all options that they need.
   constexpr std::string_view programs[] = {"SQUEUE_", "SACCT_", "SCONTROL_", "SINFO_"};
   constexpr std::string_view others[] = {
-      // What Heed's own words, and its tasks, are about: which tasks there are and what they are called, where their
-      // outputs go, when they begin again, which signals and which environment they get; and who waits for them.
+      // Variables that conflict with Heed's own arguments or its tasks: the array's tasks and names, outputs,
+      // requeuing, signals, environment, and waiting.
       "SBATCH_ARRAY_INX", "SBATCH_BATCH", "SBATCH_CLUSTERS", "SBATCH_CPUS_PER_TASK", "SBATCH_DEBUG", "SBATCH_ERROR",
       "SBATCH_EXPORT", "SBATCH_IGNORE_PBS", "SBATCH_INPUT", "SBATCH_JOB_NAME", "SBATCH_NO_REQUEUE", "SBATCH_OPEN_MODE",
       "SBATCH_OUTPUT", "SBATCH_REQUEUE", "SBATCH_SIGNAL", "SBATCH_WAIT", "SLURM_EXPORT_ENV", "SLURM_OPEN_MODE",
-      // How all of them print and end.
+      // Variables that change how Slurm's programs print and exit.
       "SLURM_BITSTR_LEN", "SLURM_CONF_OUT", "SLURM_DEBUG_FLAGS", "SLURM_EXIT_ERROR", "SLURM_TIME_FORMAT",
       "SLURM_TOPO_LEN"};
   return std::ranges::none_of(programs, [&](std::string_view prefix) { return variable.starts_with(prefix); }) &&

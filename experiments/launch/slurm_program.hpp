@@ -1,4 +1,4 @@
-// Slurm's programs, called so that what a user has set for himself does not change what they answer.
+// Calls Slurm's programs so that a user's own environment settings do not change their output.
 #pragma once
 
 #include "experiments/system/child.hpp"
@@ -9,12 +9,12 @@
 
 namespace heed {
 
-/// run_child with the environment but for variables that stand for options of Slurm's programs which Heed gives itself, or
-/// that change what they print (SQUEUE_FORMAT, SBATCH_ARRAY_INX, ...). Those that say where a user's jobs go stay:
-/// SBATCH_ACCOUNT, SBATCH_PARTITION, SBATCH_QOS and such, which words on the command line win over.
+/// run_child without the environment variables that replace options which Heed sets itself, or that change the output
+/// (SQUEUE_FORMAT, SBATCH_ARRAY_INX, ...). Variables that say where a user's jobs run stay: SBATCH_ACCOUNT,
+/// SBATCH_PARTITION, SBATCH_QOS and similar. Arguments on the command line take precedence over them.
 ChildResult run_slurm(const std::vector<std::string>& words, std::string_view input = {});
 
-/// Whether Slurm's programs are to have this variable.
+/// Whether Slurm's programs get this environment variable.
 bool is_for_slurm(std::string_view variable);
 
 } // namespace heed

@@ -22,15 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A submission whose array's number isn't known is being made, or its maker died. After so long it is the latter.
+/// If the array's job number is not known, the submission is in progress or its process has died. After this time, it
+/// is considered dead.
 constexpr std::chrono::minutes longest_submission{10};
 
-/// Seconds; no task of a cluster lasts for so many years.
+/// In seconds; longer than any task on a cluster.
 constexpr double longest_task = 1e9;
 
-/// What Slurm writes at the end of a task's log where it ended the task.
+/// The state that Slurm writes at the end of a task's log if it ended the task.
 std::string ending_in_log(const std::string& log) {
-  // A task that was begun anew has the words of its earlier ends above.
+  // If the task was started again, messages of its earlier ends are above this line.
   const std::size_t begin = log.rfind("heed task: begins");
   const std::string_view last = std::string_view(log).substr(begin == std::string::npos ? 0 : begin);
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> endings{{
@@ -47,7 +48,7 @@ std::string ending_in_log(const std::string& log) {
   return "";
 }
 
-/// The accounting database's word, where the cluster has one.
+/// The state in the accounting database, if the cluster has one.
 std::string state_in_accounting(const std::string& job) {
   if (job.empty() || !has_program("sacct")) return "";
   const ChildResult result = run_slurm({"sacct", "-n", "-X", "-P", "-o", "State", "-j", job});
@@ -61,7 +62,7 @@ std::string last_words(const std::string& log) {
   return lines.empty() ? "none" : std::string(trimmed(lines.back()));
 }
 
-/// In Slurm's words, how a task came to its end that is not in the queue any more.
+/// Slurm's state of a task that has ended and is no longer in the queue.
 std::string forgotten_state(const std::string& job, const std::string& log) {
   std::string state = state_in_accounting(job);
   if (state.empty()) state = ending_in_log(log);
@@ -147,7 +148,7 @@ const SlurmTask* QueueSnapshot::find(const QueueMark& mark) const {
 QueueSnapshot snapshot_of_queue(const std::set<std::string>& submissions) {
   QueueSnapshot look;
   if (submissions.empty()) return look;
-  // Names can be as many as they are; a command's words can't. Slurm sends the whole queue in any case.
+  // The number of names is unlimited, but the length of a command is not. Slurm sends the whole queue in any case.
   constexpr std::size_t most_names = 200;
   std::vector<std::string> words{"squeue", "--noheader", "--array", "--states=all", "--format=%j|%F|%K|%T|%r|%N"};
   if (submissions.size() <= most_names) words.push_back(fmt::format("--name={}", fmt::join(submissions, ",")));
@@ -166,7 +167,7 @@ QueueSnapshot snapshot_of_queue(const std::set<std::string>& submissions) {
     std::int64_t task = 0;
     const auto [end, error] = std::from_chars(fields[2].data(), fields[2].data() + fields[2].size(), task);
     if (error != std::errc{}) continue;
-    // A requeued task may be listed twice: as it was, and as it is.
+    // A requeued task may be listed twice: with its old and its current state.
     SlurmTask found{fmt::format("{}_{}", fields[1], task), fields[3], fields[4] == "None" ? "" : fields[4], fields[5]};
     SlurmTask& known = look.tasks[{fields[0], task}];
     if (known.state.empty() || !known.alive()) known = std::move(found);
@@ -196,10 +197,10 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   const SlurmTask* task = look.find(mark);
   if (task && task->alive()) return mark;
   const auto bytes = Submission::file(out, mark.submission).read();
-  if (bytes.is_unreadable()) return mark; // what became of it is seen another time
+  if (bytes.is_unreadable()) return mark; // its end is determined another time
   const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong("");
   if (!task && submission && submission->job.empty() && may_be_coming(out, mark.submission)) return mark;
-  // Its own task, or another process, may have dealt with it since the look.
+  // The task itself, or another process, may have changed it since the snapshot.
   if (RunClaim::held(queued.run)) return mark;
   std::optional<QueueMark> now;
   try {
@@ -215,7 +216,7 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
                           : submission && !submission->job.empty() ? fmt::format("{}_{}", submission->job, mark.task)
                                                                    : "";
   std::string state = task ? task->state : forgotten_state(job, log);
-  // What fails or ends by itself says why in its log.
+  // For a task that failed or ended by itself, the reason is in its log.
   if (state == "FAILED" || state == "COMPLETED")
     if (const std::string said = ending_in_log(log); !said.empty()) state = said;
   mark.ended = ending_in_words(state);
@@ -228,7 +229,7 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   try {
     write_queue_mark(queued.run, mark);
   } catch (const Failed&) {
-    // Who may only look is told all the same.
+    // A caller that can only read still gets the result.
   }
   return mark;
 }

@@ -1,4 +1,4 @@
-// What Slurm knows of the runs that were handed to it, and what their folders are told of that.
+// The state of submitted runs in Slurm's queue, and the update of the marks in the runs' folders.
 #pragma once
 
 #include "experiments/runs/queue_mark.hpp"
@@ -13,59 +13,59 @@
 
 namespace heed {
 
-/// Runs that were handed to Slurm together, as one array of tasks: OUT/slurm/NAME/submission.json. A task is runs that
-/// one job executes one after the other.
+/// Runs that were submitted to Slurm together, as one job array: OUT/slurm/NAME/submission.json. A task of the array is
+/// a list of runs that one job executes one after the other.
 struct Submission {
-  std::string name;                            ///< of the array in Slurm, too: by it, it is found
-  std::string job;                             ///< the array's number; empty until Slurm has said it
+  std::string name;                            ///< also the array's name in Slurm, by which it is found
+  std::string job;                             ///< the array's job number; empty until Slurm has returned it
   int threads = 1;                             ///< of each run
-  std::string kernels = {};                    ///< as `Launcher::prefer_kernels` has it
-  double seconds = 0;                          ///< the time limit of a task; 0: not known
-  std::string command;                         ///< that submitted it
-  std::vector<std::vector<std::string>> tasks; ///< of each its runs, by ID
+  std::string kernels = {};                    ///< as in `Launcher::prefer_kernels`
+  double seconds = 0;                          ///< time limit of a task; 0: not known
+  std::string command;                         ///< the command that submitted it
+  std::vector<std::vector<std::string>> tasks; ///< for each task, the IDs of its runs
 
   static OutputFile folder(const std::filesystem::path& out, const std::string& name);
   static OutputFile file(const std::filesystem::path& out, const std::string& name);
-  /// What a task wrote, and Slurm about it.
+  /// The output of a task, and Slurm's messages about it.
   static OutputFile log(const std::filesystem::path& out, const std::string& name, std::int64_t task);
 };
 std::string to_json(const Submission& submission);
-/// An error, too, where a name, a number of a job or the ID of a run is none: they become paths, and words of Slurm's
-/// programs.
+/// Also an error if a name, a job number or a run ID is invalid, because they become parts of paths and arguments of
+/// Slurm's programs.
 Parsed<Submission> submission_from_json(std::string_view bytes);
 
-/// A task as Slurm has it.
+/// A task in Slurm's queue.
 struct SlurmTask {
   std::string job;    ///< "12_3"
   std::string state;  ///< Slurm's word: PENDING, RUNNING, COMPLETED, CANCELLED, TIMEOUT, ...
   std::string reason; ///< why it waits
-  std::string nodes;  ///< where it runs
+  std::string nodes;  ///< the nodes on which it runs
 
-  /// It waits, runs, or will again.
+  /// Whether it waits, runs, or will run again.
   bool alive() const;
 };
 
-/// What the queue holds of some submissions. What ended long ago is forgotten there.
+/// The tasks of some submissions in the queue. Slurm forgets tasks that ended long ago.
 struct QueueSnapshot {
-  std::string complaint;                                           ///< why Slurm did not answer; empty where it did
+  std::string complaint;                                           ///< why Slurm did not answer; empty if it answered
   std::map<std::pair<std::string, std::int64_t>, SlurmTask> tasks; ///< by submission and task
 
   const SlurmTask* find(const QueueMark& mark) const;
 };
 QueueSnapshot snapshot_of_queue(const std::set<std::string>& submissions);
 
-/// A run and what its folder says of the queue.
+/// A run and its mark.
 struct QueuedRun {
   RunFolder run;
   QueueMark mark;
 };
 
-/// Compares a run's mark with the queue. Where the task is gone, and nobody has the run, its folder is told what ended
-/// it: "cancelled", "out of time", "out of memory", "node failed", "preempted", "lost", ...
-/// Returns the mark as it is then. Where the folder can't be written, the mark alone says so.
+/// Compares a run's mark with the queue. If the task no longer exists and no process has the run, writes into the mark
+/// why the task ended: "cancelled", "out of time", "out of memory", "node failed", "preempted", "lost", ... Returns the
+/// new mark. If the folder can't be written, only the returned mark has the reason.
 QueueMark settle_queue_mark(const std::filesystem::path& out, const QueuedRun& queued, const QueueSnapshot& look);
 
-/// Heed's word for Slurm's state of a task that is over.
+/// Heed's word for Slurm's state of a task that has ended.
 std::string ending_in_words(const std::string& state);
 
 } // namespace heed

@@ -19,16 +19,17 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "slurm.";
 
-/// Options of sbatch that Heed sets itself, and such as have it hand over nothing, or where Heed would not find it.
+/// sbatch options that Heed sets itself, and options with which sbatch submits nothing, or submits where Heed can't
+/// find it.
 constexpr std::string_view own_names[] = {"array", "job-name", "output",  "error",     "open-mode", "parsable",
                                           "wait",  "wrap",     "signal",  "test-only", "ntasks",    "cpus-per-task",
                                           "help",  "usage",    "version", "clusters"};
 constexpr std::string_view own_letters = "aJoeWncMhuV";
-/// Letters that take no value, so that another option may follow in the same word.
+/// Letters without a value, so that another option may follow in the same word.
 constexpr std::string_view letters_alone = "hHIkOQsuvVW";
 
-/// What of a word of sbatch's is Heed's: "--arr" of "--arr=0-3", since names may be cut short; "-a" of "-Qa0-3".
-/// Empty where nothing is.
+/// The option in a word for sbatch that is reserved for Heed: "--arr" of "--arr=0-3", because names may be abbreviated;
+/// "-a" of "-Qa0-3". Empty if there is none.
 std::string own_part(std::string_view word) {
   if (word.starts_with("--")) {
     const std::string_view name = word.substr(2, word.find('=') - 2);
@@ -61,7 +62,7 @@ struct Given {
   std::optional<std::int64_t> integer;
   std::optional<double> real;
   std::optional<std::vector<std::string>> list;
-  std::string found; ///< what it is, for messages
+  std::string found; ///< the given value, for messages
 
   [[noreturn]] void wrong(std::string_view wanted) const {
     refuse(where, fmt::format("{} is {}; it takes {}", name, found, wanted));
@@ -181,7 +182,7 @@ void take_file(SlurmSettings& settings, const fs::path& file, const std::string&
   }
 }
 
-/// `slurm.name=value`, the value as TOML or as a bare word.
+/// `slurm.name=value`; the value is TOML or a bare word.
 Given from_command_line(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos) refuse("command line", fmt::format("'{}' has no value; write {}=VALUE", word, word));

@@ -1,4 +1,4 @@
-// Runs in this process, by the team of processes that mpirun started.
+// Launches runs in this process, together with the other processes that mpirun started (a team).
 #pragma once
 
 #include "experiments/launch/launcher.hpp"
@@ -9,10 +9,10 @@
 
 namespace heed {
 
-/// One run at a time, in a thread of its own, with the other processes of the team, which follow (runs/follower.hpp).
+/// Executes one run at a time, in a separate thread, with the team's other processes, which follow (runs/follower.hpp).
 class TeamLauncher : public Launcher {
 public:
-  /// @param parts  as for a process alone; where messages go, and when to stop, is the launcher's
+  /// @param parts  as for a single process; the launcher itself sets `log` and `stop_requested`
   TeamLauncher(Ranks& ranks, WorkerParts parts);
   ~TeamLauncher() override;
 
@@ -20,8 +20,8 @@ public:
   std::vector<WorkerEnd> ended() override;
   void stop(std::size_t) override { stop_ = true; }
 
-  int processes() const; ///< of the team
-  /// Whether a run failed after the team had begun it: others may still wait for what never comes.
+  int processes() const; ///< in the team
+  /// Whether a run failed after the team had begun it. Other processes may then wait forever.
   bool broken() const { return broken_; }
 
 private:

@@ -1,4 +1,4 @@
-// Which metrics a configuration's runs have.
+// Determines which metrics a configuration's runs have.
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
@@ -11,19 +11,19 @@ namespace heed {
 
 struct Config;
 
-/// The metrics that the configuration's runs will have, best known first.
+/// The metrics of the configuration's runs, the best known first.
 std::vector<Metric> metrics_of(const Config& config);
-/// One of these, or what is measured of a single head, module or layer ("rank_residual.blocks.3"), whether the model has
-/// it or not; none: no run of the configuration measures it.
+/// The metric of this name: one of `metrics_of`, or a measurement of a single head, module or layer
+/// ("rank_residual.blocks.3"), whether or not the model has this part. Empty: no run of the configuration measures it.
 std::optional<Metric> metric_named(const Config& config, const std::string& name);
 
-/// Are the rows whole examples of several targets each, so that it means something to have all of one right?
+/// Whether each row is an example with several targets, so that the accuracy of whole sequences is meaningful.
 bool has_sequence_accuracy(const Config& config);
-/// Does the model put out a sequence of its own for an input?
+/// Whether the model generates a sequence for an input.
 bool puts_out_sequences(const Config& config);
-/// Are tokens predicted?
+/// Whether tokens are predicted.
 bool has_perplexity(const Config& config);
-/// Are the tokens the characters of a running text?
+/// Whether the tokens are the characters of a text.
 bool has_bits_per_character(const Config& config);
 
 } // namespace heed

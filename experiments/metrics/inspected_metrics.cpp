@@ -42,7 +42,7 @@ struct Mean {
   double value() const { return sum / count; }
 };
 
-// Of one metric in a line.
+// The summary of one metric in a record.
 struct Summary {
   std::string_view name;
   Mean all, first, last;
@@ -85,7 +85,7 @@ void add_summaries(std::vector<std::pair<std::string, double>>& values) {
     }
     found->add(layer, value);
   }
-  // The names above are views of the values', which grow from here on.
+  // The names above are views into `values`, which is only extended below.
   std::vector<std::pair<std::string, double>> more;
   for (const Summary& s : summaries)
     for (const auto& [which, mean] : {std::pair{"mean", s.all}, {"first", s.first}, {"last", s.last}})

@@ -1,4 +1,4 @@
-// What [train] inspect measures, by the names that metrics have.
+// The catalogue of measurements of [train] inspect, by metric name.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,17 @@
 
 namespace heed {
 
-/// A measurement of each head, layer or module: its metrics are NAME.PART, as in score_variance.blocks.0.attention.1.
+/// A measurement of each head, layer or module. Its metrics are called NAME.PART, such as
+/// score_variance.blocks.0.attention.1.
 struct InspectedMetric {
-  /// Whose they are. Those of heads and of layers have summaries: NAME.mean over all, NAME.first and NAME.last of the
-  /// first and the last layer, of heads with the mean over its heads. Modules are too unlike for that.
+  /// The measured parts. Metrics of heads and of layers have summaries: NAME.mean over all parts, NAME.first and
+  /// NAME.last of the first and the last layer (for heads, the mean over the layer's heads). Modules have no summaries,
+  /// because they are not comparable with each other.
   enum class Of { heads, layers, modules };
 
   std::string_view name;
   Of of;
-  std::vector<std::string_view> words; ///< of train.inspect, with which it is measured
+  std::vector<std::string_view> words; ///< the choices of train.inspect that enable the measurement
   std::string_view unit, meaning;
   double least = 0;
   std::optional<double> greatest = {};
@@ -26,11 +28,10 @@ struct InspectedMetric {
 
 std::span<const InspectedMetric> inspected_metrics();
 
-/// Is it measured with this word of train.inspect?
+/// Whether this choice of train.inspect enables the measurement.
 bool is_inspected(std::string_view word, std::string_view name);
 
-/// Adds to a line's values the summaries of what is measured of heads and layers in it, in the order of names' first
-/// parts.
+/// Adds the summaries of heads and layers to a record's values, in the order in which the names first appear.
 void add_summaries(std::vector<std::pair<std::string, double>>& values);
 
 } // namespace heed

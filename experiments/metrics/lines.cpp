@@ -25,7 +25,7 @@ bool MetricsLines::fill() {
   if (!file_ || !error_.empty() || read_ == file_->size()) return false;
   text_.erase(0, begin_);
   begin_ = 0;
-  // A line that is longer than a block has as many as it needs, and each of its bytes is looked at a few times.
+  // A line longer than a block is read in doubling amounts, so each of its bytes is scanned only a few times.
   const std::uint64_t more = std::max<std::uint64_t>(lines_block, text_.size());
   auto part = file_->text(read_, std::min(more, file_->size() - read_));
   if (!part) {

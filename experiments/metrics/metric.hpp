@@ -1,4 +1,4 @@
-// What a metric is: all that anybody may know of one, and what is better.
+// The properties of a metric (name, direction, unit, range), and comparisons of values by its direction.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// Which values are better. None: a measurement of which neither more nor less is better.
+/// Which values are better. none: a measurement without a better direction.
 enum class Direction { lower, higher, none };
 /// "lower is better", "higher is better", "neither more nor less is better".
 std::string_view in_words(Direction direction);
@@ -19,27 +19,27 @@ struct Metric {
   Direction direction = Direction::lower;
   std::string unit; ///< "nats"; empty: none
   std::string description;
-  double low = 0, high = std::numeric_limits<double>::infinity(); ///< no value is beyond
-  std::optional<std::int64_t> length = {};                        ///< of the rows that it is of, where all have one
+  double low = 0, high = std::numeric_limits<double>::infinity(); ///< range of possible values
+  std::optional<std::int64_t> length = {};                        ///< length of the measured rows, if all have the same
 
-  /// Is there a better side?
+  /// Whether one direction is better.
   bool is_goal() const { return direction != Direction::none; }
   bool higher_is_better() const { return direction == Direction::higher; }
-  bool has_upper_bound() const { return high < std::numeric_limits<double>::infinity(); } ///< is `high` finite?
+  bool has_upper_bound() const { return high < std::numeric_limits<double>::infinity(); } ///< whether `high` is finite
   bool has(double value) const { return value >= low && value <= high; }
-  /// The best and the worst value that there can be; none where that side has no bound, and where none is better.
+  /// The best and the worst possible value; empty if this side has no bound, and if no direction is better.
   std::optional<double> best() const;
   std::optional<double> worst() const;
 };
 
-/// Is a better than b? In C++, this decides it for all rooms but statistics/, which is told which side is better. Nothing
-/// is better where there is no better side.
+/// Whether a is better than b; false if no direction is better. All C++ modules use this function, except statistics/,
+/// which receives the direction as an argument.
 bool is_better(double a, double b, Direction direction);
-/// Is a better than b, or equal to it?
+/// Whether a is better than b or equal to it.
 inline bool is_at_least(double a, double b, Direction direction) { return a == b || is_better(a, b, direction); }
-/// Does a difference of this sign make better?
+/// Whether a difference of this sign is an improvement.
 inline bool improves(double difference, Direction direction) { return is_better(difference, 0, direction); }
-/// The worst value of all, for what has none: infinity of the worse sign.
+/// A value worse than all others, for missing results: infinity of the worse sign.
 inline double worst_of_all(Direction direction) {
   return (direction == Direction::higher ? -1 : 1) * std::numeric_limits<double>::infinity();
 }

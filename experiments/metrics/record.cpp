@@ -15,7 +15,7 @@ std::string to_json(const MetricsRecord& metrics) {
   std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.6f}", metrics.step, metrics.seconds);
   if (metrics.step_seconds) out += fmt::format(", \"step_seconds\": {:.6f}", *metrics.step_seconds);
   out += fmt::format(", \"tokens\": {}", metrics.tokens);
-  std::string open; // the object that names with a dot are being written to
+  std::string open; // the object to which names with a dot are currently written
   for (const auto& [name, value] : metrics.values) {
     const std::size_t dot = std::min(name.find('.'), name.size());
     const std::string object = dot < name.size() ? name.substr(0, dot) : "";

@@ -1,4 +1,4 @@
-// steps_to(METRIC, VALUE): how fast a run gets to a value, as a metric of its own.
+// The metric steps_to(METRIC, VALUE): the number of steps until a run reaches a value.
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
@@ -18,15 +18,15 @@ struct StepsTo {
   bool operator==(const StepsTo&) const = default;
 };
 
-/// What a metric's name says; none: it is not of this form. Throws heed::Refused where it begins with steps_to and goes on
-/// otherwise.
+/// Parses a metric's name; empty if it has another form. Throws heed::Refused if it begins with steps_to but does not
+/// have this form.
 std::optional<StepsTo> steps_to(const std::string& name);
 
-/// The metric that evaluations have: METRIC of steps_to(METRIC, VALUE), any other name itself.
+/// The evaluated metric: METRIC for steps_to(METRIC, VALUE), any other name itself.
 std::string evaluated_metric(const std::string& name);
 
-/// Has this line's metric the value or a better one? Where neither side is better, more is. What is not a number passes
-/// nothing.
+/// Whether the record's metric has the value or a better one. If no direction is better, higher values count. NaN
+/// reaches no value.
 bool reaches(const MetricsRecord& line, const StepsTo& goal, Direction direction);
 
 } // namespace heed

@@ -23,7 +23,8 @@ void Decoding::read(Pass& pass, std::int64_t rows, std::span<const std::int32_t>
 
 namespace {
 
-// "init_std", a standard deviation, or a rule; vectors of nn.Embedding are N(0, 1) in PyTorch.
+// The rule for "init_std", for a standard deviation, or for a rule's name. PyTorch initialises nn.Embedding with N(0,
+// 1).
 InitRule start_of(const WordOrNumber& chosen, const Config& config, const InitRule& torch) {
   if (chosen.word.empty()) return Init::normal(chosen.number);
   if (chosen.word == "xavier_uniform") return InitRule(InitRule::Rule::xavier_uniform);

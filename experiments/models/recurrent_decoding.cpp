@@ -62,7 +62,7 @@ Tensor RecurrentDecoding::step(Pass& pass, std::span<const std::int32_t> tokens)
   for (std::size_t i = 0; i < h_.size(); ++i) cells.push_back({h_[i].on(tape), c_[i].on(tape)});
   RecurrentDecoder::State state{cells, fed_.on(tape), steps_};
   const Tensor y = step_(pass, tokens, state, source_on(tape));
-  // Overwrites what the tape has taken as constants: without a gradient, nobody asks for these again.
+  // Overwrites memory that the tape uses as constants. Without a gradient, the constants are not read again.
   keep(state);
   return y;
 }
@@ -80,7 +80,7 @@ void RecurrentDecoding::select(std::span<const std::int64_t> parents) {
     sources.push_back(sources_[static_cast<std::size_t>(parent)]);
     lengths.push_back(lengths_[static_cast<std::size_t>(parent)]);
   }
-  // Rows that change places within one source need not carry it along.
+  // If rows only move within one source, the source does not need to be copied.
   if (sources != sources_) {
     states_.select(parents);
     transformed_.select(parents);

@@ -1,4 +1,4 @@
-// A recurrent model that decodes token by token, with its states, and what it attends to, kept.
+// Token-by-token decoding with a recurrent model. It stores the recurrent states and the encoder output between steps.
 #pragma once
 
 #include "experiments/models/model.hpp"
@@ -13,17 +13,17 @@ namespace heed::HEED_REAL {
 class RecurrentDecoding : public Decoding {
 public:
   using Source = std::optional<SourceAttention::Source>;
-  /// From each row's next token to logits [rows, classes]; the state becomes that after it.
+  /// Maps the next token of each row to logits [rows, classes], and updates the state.
   using Step = std::function<Tensor(Pass&, std::span<const std::int32_t>, RecurrentDecoder::State&, const Source&)>;
 
-  /// Copies the state before the first step and the source out of their tape.
+  /// Copies the initial state and the source from their tape.
   RecurrentDecoding(Step step, const RecurrentDecoder::State& start, const Source& source);
 
   Tensor step(Pass& pass, std::span<const std::int32_t> tokens) override;
   void select(std::span<const std::int64_t> parents) override;
 
 private:
-  /// A tensor whose first axis is the rows, in memory of its own; of a tensor that is empty, nothing.
+  /// A copy of a tensor whose first axis is the rows, in memory of its own. The copy of an empty tensor is empty.
   struct Rows {
     Shape shape;
     std::vector<Real> numbers;
@@ -36,13 +36,13 @@ private:
   Source source_on(Tape& tape) const;
 
   Step step_;
-  std::vector<Rows> h_, c_; // of each layer
+  std::vector<Rows> h_, c_; // per layer
   Rows fed_;
   std::int64_t steps_ = 0;
-  Rows states_, transformed_; // of the source
+  Rows states_, transformed_; // of the source's AttentionMemory
   std::int64_t key_width_ = 0;
   std::vector<std::int32_t> lengths_;
-  std::vector<std::int64_t> sources_; // which source a row has: those of one are equal
+  std::vector<std::int64_t> sources_; // the source of each row; rows with equal numbers have equal sources
 };
 
 } // namespace heed::HEED_REAL

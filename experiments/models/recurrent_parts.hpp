@@ -1,4 +1,4 @@
-// What the recurrent models share.
+// The common parts of the recurrent models: a recurrent encoder, and the options that only Transformer blocks use.
 #pragma once
 
 #include "experiments/models/model.hpp"
@@ -10,7 +10,7 @@
 
 namespace heed::HEED_REAL {
 
-/// The options that only Transformer blocks have a use for.
+/// The options that only Transformer blocks use.
 inline std::vector<std::string> options_of_blocks() {
   return {"model.layers",
           "model.heads",
@@ -36,20 +36,20 @@ inline std::vector<std::string> options_of_blocks() {
           "init.qkv"};
 }
 
-/// Recurrent layers over the embedded tokens of the input, in one direction or, with half the width each, in both:
-/// states of model.width either way. Named `embedding` and `encoder`.
+/// Recurrent layers over the embedded input tokens, in one direction, or in both directions with half the width each.
+/// The states have model.width in both cases. The modules are named `embedding` and `encoder`.
 struct RecurrentEncoder {
   Embedding embedding;
   Recurrent layers;
   bool both_directions;
   double embedding_dropout, dropout;
 
-  /// Throws heed::Failed where an odd width would have to be halved.
+  /// Throws heed::Failed if both directions would need half of an odd width.
   RecurrentEncoder(const Scope& scope, const Config& config, const TaskShape& shape, bool both_directions);
 
   struct Result {
     Tensor states;        ///< [rows, length, width]
-    RecurrentStates last; ///< of each layer, [rows, width] with the directions side by side
+    RecurrentStates last; ///< per layer, [rows, width], with the directions concatenated
   };
   Result operator()(Pass& pass, const Batch& batch) const;
 };

@@ -26,7 +26,7 @@ public:
   std::int64_t length() const { return length_; }
   bool has(std::int64_t i, std::int64_t j) const { return row(i)[j / 64] >> (j % 64) & 1; }
   void add(std::int64_t i, std::int64_t j) { row(i)[j / 64] |= std::uint64_t{1} << (j % 64); }
-  /// Adds to the set of i that of j in another relation.
+  /// Adds the set of j in another relation to the set of i.
   void add_all(std::int64_t i, const Relation& from, std::int64_t j) {
     for (std::int64_t w = 0; w < words_; ++w) row(i)[w] |= from.row(j)[w];
   }
@@ -39,7 +39,7 @@ private:
   std::vector<std::uint64_t> bits_;
 };
 
-/// A mask_mod with what its parameters start with.
+/// A mask_mod formula with the initial values of its parameters.
 class MaskFormula {
 public:
   MaskFormula(const AttentionOptions& options, std::int64_t heads, std::int64_t width, std::int64_t length)
@@ -48,7 +48,7 @@ public:
     for (const FormulaParameter& p : parameters_) numbers_.push_back(starting_numbers(p, heads, width, length));
   }
 
-  /// Whether any head lets query i attend to key j, in rows of so many.
+  /// True if any head lets query i attend to key j in rows of this length.
   bool any(std::int64_t i, std::int64_t j, std::int64_t length) const {
     if (!read_.formula) return true;
     for (std::int64_t h = 0; h < heads_; ++h) {
@@ -77,7 +77,7 @@ private:
   std::vector<std::vector<double>> numbers_;
 };
 
-/// Which keys each query of a block may attend to.
+/// The keys that each query of a block may attend to.
 Relation attended(const AttentionOptions& options, const Config& config, std::int64_t length) {
   const Mask mask = self_attention_mask(options, {});
   std::optional<MaskFormula> formula;
@@ -100,7 +100,7 @@ bool looks_ahead(const Relation& attended) {
   return false;
 }
 
-/// What reaches each position of a row of `length` tokens through all blocks.
+/// The positions whose tokens each position of a row of `length` tokens sees through all blocks.
 Relation reached(const std::vector<const Relation*>& blocks, std::int64_t length) {
   Relation reach(length);
   for (std::int64_t i = 0; i < length; ++i) reach.add(i, i);
@@ -119,7 +119,7 @@ bool masks_alike(const AttentionOptions& a, const AttentionOptions& b) {
          a.mask_mod == b.mask_mod && a.parameters == b.parameters;
 }
 
-/// Which option lets the block look ahead.
+/// The option that lets the block attend to later positions.
 std::string option_of(const AttentionOptions& options) {
   if (options.causal) return fmt::format("attention.prefix = {}", options.prefix);
   return options.mask_mod.empty() ? "attention.causal = false" : "attention.causal = false with its mask_mod";
@@ -129,7 +129,7 @@ std::string option_of(const AttentionOptions& options) {
 
 std::string target_sight(const Config& config, const Task& task) {
   if (model_info(config.model.kind).form != Form::language_model || config.train.steps == 0) return "";
-  // A causal mask without a prefix lets nobody look ahead, whatever a formula hides.
+  // With a causal mask without a prefix, no position can attend to later positions, independent of any formula.
   const auto may_look_ahead = [](const LayerChoice& layer) {
     return !layer.attention.causal || layer.attention.prefix > 1;
   };
@@ -139,9 +139,9 @@ std::string target_sight(const Config& config, const Task& task) {
   const bool formulas = std::ranges::any_of(config.layers,
                                             [](const LayerChoice& layer) { return !layer.attention.mask_mod.empty(); });
   const std::int64_t longest = std::min(shape.length, formulas ? longest_of_formulas : longest_looked_at);
-  std::vector<std::size_t> like;   // of each block, the first with such options
-  std::vector<Relation> different; // of those
-  std::vector<std::size_t> which;  // of each block
+  std::vector<std::size_t> like;   // for each block, the first block with the same options
+  std::vector<Relation> different; // the relation of each block in `like`
+  std::vector<std::size_t> which;  // for each block, the index of its relation in `different`
   for (std::size_t l = 0; l < config.layers.size(); ++l) {
     const auto same = std::ranges::find_if(like, [&](std::size_t other) {
       return masks_alike(config.layers[other].attention, config.layers[l].attention);
@@ -156,7 +156,7 @@ std::string target_sight(const Config& config, const Task& task) {
   std::vector<const Relation*> blocks;
   for (const std::size_t w : which) blocks.push_back(&different[w]);
 
-  std::map<std::int64_t, Relation> reach; // by the row's length
+  std::map<std::int64_t, Relation> reach; // by row length
   const std::int64_t rows = std::min(task.evaluation_rows(Form::language_model, Split::validation), rows_looked_at);
   for (std::int64_t r = 0; r < rows; ++r) {
     Batch batch;

@@ -1,4 +1,4 @@
-// Whether a model's masks let it see the tokens that it is to predict.
+// Checks whether the masks of a language model let it attend to the tokens that it must predict.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -9,14 +9,15 @@
 
 namespace heed::HEED_REAL {
 
-/// Why a language model sees a token that it is to predict, as the options say it: "attention.causal = false",
-/// "attention.prefix = 12 in block 1"; empty where it sees none, or is not trained.
+/// The reason why a language model can see a token that it must predict, in terms of options: "attention.causal =
+/// false", "attention.prefix = 12 in block 1". Empty if it sees none, or if it is not trained.
 ///
-/// Position i predicts token i + 1 and reads the tokens that reach it: its own, and through each block those that
-/// reached the positions that the block's mask lets i attend to (causal, prefix, window, dilation, and mask_mod with what
-/// its numbers start with; any head's). Only positions count that rows of the validation split have a target at. The
-/// model doesn't run. Of long rows, the first 1024 positions are looked at, with mask_mod the first 256.
-/// Encoders and encoder-decoders see nothing that they predict: their targets are not in what they read, or are masked.
+/// Position i predicts token i + 1. It sees its own token and, through each block, the tokens that the block's mask
+/// lets it reach: the tokens seen by the positions that it may attend to. The mask consists of causal, prefix, window,
+/// dilation, and mask_mod with the initial values of its parameters; a position is reachable if any head allows it.
+/// Only positions at which a row of the validation split has a target count. The model is not executed. In long rows,
+/// only the first 1024 positions are checked, with mask_mod the first 256.
+/// Encoders and encoder-decoders never see their targets: the targets are not in their input, or they are masked.
 std::string target_sight(const Config& config, const Task& task);
 
 } // namespace heed::HEED_REAL

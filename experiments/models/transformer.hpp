@@ -1,4 +1,5 @@
-// What the Transformers over tokens share: embeddings, and blocks.
+// The common parts of Transformers over tokens: embedded tokens through a stack of blocks, and the output layer for
+// logits.
 #pragma once
 
 #include "experiments/models/block_stack.hpp"
@@ -18,46 +19,46 @@ struct TokenRows {
   const std::int32_t* lengths = nullptr; ///< [rows]; null: no padding
 };
 
-/// What a decoder's blocks attend to besides themselves.
+/// The encoder output that a decoder's blocks attend to.
 struct Memory {
   Tensor vectors;                        ///< [rows, length, width]
   const std::int32_t* lengths = nullptr; ///< [rows]; null: no padding
 };
 
-/// What a stack of blocks is made for.
+/// The sizes for which a stack of blocks is built.
 struct StackShape {
   std::int64_t vocabulary = 0;
-  std::int64_t longest = 0;      ///< row of tokens
-  std::int64_t memory_width = 0; ///< 0: there is no memory
+  std::int64_t longest = 0;      ///< maximum number of tokens of a row
+  std::int64_t memory_width = 0; ///< width of the encoder output; 0: no cross attention
   std::int64_t longest_memory = 0;
-  std::optional<Embedding> embedding{}; ///< another's, to be shared; else it gets its own
+  std::optional<Embedding> embedding{}; ///< an existing embedding to share; empty: the stack gets its own
 };
 
 /// A stack of blocks over embedded tokens.
 struct Transformer {
   Embedding embedding; ///< named `embedding`
   BlockStack stack;
-  Real embedding_factor; ///< what token embeddings are multiplied with
+  Real embedding_factor; ///< token embeddings are multiplied by it
 
-  /// Of tokens of the task's input.
+  /// For the tokens of the task's input.
   Transformer(const Scope& scope, const Config& config, const TaskShape& shape);
   Transformer(const Scope& scope, const Config& config, const StackShape& shape);
 
-  /// The last block's vectors: [rows, length, width()].
+  /// The last block's output: [rows, length, width()].
   Tensor operator()(Pass& pass, const Batch& batch) const;
   Tensor operator()(Pass& pass, const TokenRows& rows) const;
   Tensor operator()(Pass& pass, const TokenRows& rows, const Memory& memory) const;
 
-  /// What it keeps of the steps of some rows.
+  /// The state of step-by-step decoding of some rows.
   struct Past {
     std::int64_t length = 0;
     std::vector<Block::Past> blocks;
   };
-  /// Before the first step; keeps what the blocks need of the memory, if there is one.
+  /// The state before the first step. It includes the blocks' projections of the encoder output, if there is one.
   Past start(Pass& pass, const Memory* memory) const;
-  /// The next tokens of each row, as many of all: [rows, length, width()].
+  /// Processes the next tokens of each row, the same number for all rows. Returns [rows, length, width()].
   Tensor step(Pass& pass, const TokenRows& next, Past& past, const std::int32_t* memory_lengths) const;
-  /// Does a step give what the whole row gives?
+  /// True if step-by-step decoding gives the same result as the whole row.
   bool serves_steps() const;
 
   std::int64_t width() const { return stack.width(); }
@@ -66,11 +67,11 @@ private:
   Tensor embed(Pass& pass, const TokenRows& rows) const;
 };
 
-/// From a decoder's vectors [..., width] to logits [..., classes]: a linear map of its own, or, with [model]
-/// tied_embeddings, by the token embeddings. Without more said, it has no bias.
+/// The output layer: maps a decoder's vectors [..., width] to logits [..., classes]. It is a linear layer of its own,
+/// or, with [model] tied_embeddings, uses the token embeddings. By default it has no bias.
 class Head {
 public:
-  /// Parameters are named `output`. Throws heed::Failed where tied embeddings are not as wide as the vectors.
+  /// Parameters are named `output`. Throws heed::Failed if tied embeddings do not have the width of the vectors.
   Head(const Scope& scope, const Config& config, const Transformer& decoder, std::int64_t classes);
 
   Tensor operator()(Pass& pass, const Tensor& x) const;
@@ -78,7 +79,7 @@ public:
 private:
   ParameterId embedding_;
   std::optional<Linear> own_;
-  std::optional<ParameterId> bias_; // of a tied one
+  std::optional<ParameterId> bias_; // the bias of tied embeddings
 };
 
 } // namespace heed::HEED_REAL

@@ -52,7 +52,7 @@ void TransformerDecoding::select(std::span<const std::int64_t> parents) {
       sources.push_back(sources_[static_cast<std::size_t>(parent)]);
       lengths.push_back(memory_lengths_[static_cast<std::size_t>(parent)]);
     }
-  // Rows that change places within one source need not carry their memory along.
+  // If rows only move within one source, their encoder output does not need to be copied.
   const bool same_memories = sources == sources_;
   sources_ = std::move(sources);
   memory_lengths_ = std::move(lengths);

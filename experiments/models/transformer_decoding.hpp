@@ -1,4 +1,4 @@
-// A Transformer that decodes token by token, with the keys and values of what came before kept.
+// Token-by-token decoding with a Transformer. It caches the keys and values of the tokens read so far.
 #pragma once
 
 #include "experiments/models/transformer.hpp"
@@ -10,11 +10,11 @@ namespace heed::HEED_REAL {
 
 class TransformerDecoding : public Decoding {
 public:
-  /// `output`: from a block's vectors to logits. Both must outlive this.
+  /// @param output  maps a block's vectors to logits. It and the decoder must outlive this object
   TransformerDecoding(const Transformer& decoder, std::function<Tensor(Pass&, const Tensor&)> output)
       : decoder_(decoder), output_(std::move(output)), past_{0, std::vector<Block::Past>(decoder.stack.blocks.size())} {
   }
-  /// With a memory of each row, of the given lengths.
+  /// With an encoder output for each row, of the given lengths.
   TransformerDecoding(Pass& pass, const Transformer& decoder, std::function<Tensor(Pass&, const Tensor&)> output,
                       const Tensor& memory, std::span<const std::int32_t> lengths);
 
@@ -28,8 +28,9 @@ private:
   const Transformer& decoder_;
   std::function<Tensor(Pass&, const Tensor&)> output_;
   Transformer::Past past_;
-  std::vector<std::int32_t> memory_lengths_; // of each row
-  std::vector<std::int64_t> sources_;        // which memory a row has: those of one source are equal
+  std::vector<std::int32_t> memory_lengths_; // per row
+  // The encoder output of each row; rows with equal numbers have equal encoder outputs
+  std::vector<std::int64_t> sources_;
 };
 
 } // namespace heed::HEED_REAL

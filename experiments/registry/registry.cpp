@@ -1,4 +1,4 @@
-// What all rooms register, gathered for configurations.
+// Collects the names that all modules register for use in configurations.
 #include "experiments/config/registry.hpp"
 
 #include "experiments/data/vocabulary.hpp"

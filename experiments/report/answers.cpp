@@ -28,7 +28,7 @@ std::string signed_difference(const Comparison& c, const std::string& unit, Deci
 
 namespace {
 
-/// Those of the arm's row in the table.
+/// The decimals of the arm's row in the table.
 Decimals decimals_of(const ReportData& report, const ReportArm& arm) {
   return decimals_showing(*arm.comparison, TableDigits(report).of(arm).difference);
 }
@@ -46,7 +46,7 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
 
 bool is_better(const Comparison& c, const Metric& metric) { return improves(c.difference.mean, metric.direction); }
 
-/// " costs 0.31 nats [0.28, 0.34]"; where neither side is better, " makes +0.31 nats [0.28, 0.34]".
+/// " costs 0.31 nats [0.28, 0.34]"; if no direction is better, " makes +0.31 nats [0.28, 0.34]".
 std::string cost_or_gain(const Comparison& c, const Metric& metric, Decimals decimals) {
   const statistics::PairedDifference& d = c.difference;
   if (!metric.is_goal()) return " makes " + signed_difference(c, unit_of(metric), decimals);
@@ -57,7 +57,7 @@ std::string cost_or_gain(const Comparison& c, const Metric& metric, Decimals dec
   return text;
 }
 
-/// "6"; "6 and 7", the reference's, where runs are not paired.
+/// "6"; if runs are not paired, "6 and 7" (the second is the reference's).
 std::string runs_text(const Comparison& c) {
   return c.reference_runs == 0 ? fmt::format("{}", c.seeds.size())
                                : fmt::format("{} and {}", c.seeds.size(), c.reference_runs);
@@ -65,7 +65,7 @@ std::string runs_text(const Comparison& c) {
 
 std::string p_and_n(const Comparison& c) {
   const double p = c.p.value_or(1);
-  // No flip but the data as they are: of all flips, it may be fewer.
+  // No drawn flip except the observed data reaches the statistic. The p over all flips may be smaller.
   const bool at_most = !c.exact && p * static_cast<double>(c.flips) < 1.5;
   return fmt::format("p {}{}, n = {}", at_most ? "<= " + probability(p) : p_with_relation(p),
                      c.exact ? "" : " (approximate)", runs_text(c));
@@ -84,7 +84,7 @@ bool all_failed(const ReportArm& arm) {
   });
 }
 
-/// " 2 of 8 seeds are excluded (failed, unusable or removed runs)." Arms that diverge look better without them.
+/// " 2 of 8 seeds are excluded (failed, unusable or removed runs)." Excluding diverged runs makes an arm look better.
 std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   const auto runs = compared_runs(arm, arm), reference = compared_runs(arm, report.arms[arm.reference]);
   std::size_t count = 0;
@@ -121,7 +121,7 @@ std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
 }
 
 /// "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.57, where outcomes part), of the reference 6 of
-/// 6, p = 0.45 (Fisher). " Nothing where all did.
+/// 6, p = 0.45 (Fisher). " Empty if all seeds learned.
 std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
   if (!arm.learned) return "";
   const LearnedSeeds& learned = *arm.learned;
@@ -154,7 +154,7 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
                      who, own + others == 1 ? "s" : "", report.metric.high);
 }
 
-/// "[-0.0003, 0.0005] (90 %, this arm alone)": where two one-sided tests put the difference.
+/// "[-0.0003, 0.0005] (90 %, this arm alone)": the interval of the two one-sided tests.
 std::string equivalence_text(const Comparison& c, int decimals) {
   const auto& [low, high] = *c.equivalence;
   const Decimals shown = decimals_showing({low, high}, decimals);
@@ -162,7 +162,7 @@ std::string equivalence_text(const Comparison& c, int decimals) {
                      100 * (1 - 2 * c.level));
 }
 
-/// " This arm alone has [-0.02, 0.09], uncorrected: ...": where the interval for all comparisons at once says little.
+/// " This arm alone has [-0.02, 0.09], uncorrected: ...", for when the simultaneous interval is too wide to be useful.
 std::string own_interval(const ReportData& report, const Comparison& c) {
   if (!c.interval_flips) return "";
   const auto width = [](const statistics::Interval& of) { return of.high - of.low; };
@@ -190,7 +190,7 @@ std::string smallest_found(const ReportData& report, const ReportArm& arm) {
                      fixed(*arm.smallest_found, decimals), unit_of(report.metric), 100 * found_share);
 }
 
-/// " Found at the look of 6 seeds (p 0.031 <= 0.035)." Of looks that were planned.
+/// " Found at the look of 6 seeds (p 0.031 <= 0.035)." Only with planned looks.
 std::string found_at(const ReportArm& arm) {
   if (arm.look == 0 || !arm.comparison) return "";
   const Comparison& c = *arm.comparison;
@@ -199,7 +199,7 @@ std::string found_at(const ReportArm& arm) {
   return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
 }
 
-/// What the numbers say, without what is missing from them.
+/// The sentence about the comparison, without remarks on missing runs.
 std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   const std::string who = subject(report, arm), unit = unit_of(report.metric);
   if (!arm.comparison && all_failed(arm))

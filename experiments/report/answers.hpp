@@ -1,4 +1,4 @@
-// What a sweep found, in words: one sentence for each arm.
+// The answers of a sweep in words: one sentence for each arm.
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
@@ -11,7 +11,7 @@
 
 namespace heed {
 
-/// What is said of an arm, by its comparison's answer:
+/// The sentence about an arm, by its comparison's answer:
 ///     Removing residual costs 0.31 nats [0.28, 0.34], p = 0.031, n = 6.
 ///     score = additive gains 0.022 in val_accuracy [0.011, 0.033], p = 0.016, n = 7.
 ///     heads = 8 is the same as the reference within 0.1 nats: +0.02 [-0.01, 0.05], p = 0.001 (equivalence), n = 8.
@@ -20,28 +20,27 @@ namespace heed {
 ///     Removing scale is equal to the reference, bit for bit: val_loss is the same number in all 6 seeds.
 ///     Removing scale is underpowered: n = 5 can't go below p = 0.0625; 6 seeds can. So far +0.02 nats (Student's t:
 ///     [-0.05, 0.09]).
-/// `costs` is for the worse side of the metric and `gains` for the better, with numbers turned so that a cost is
-/// positive as a gain is; the other forms give the arm minus the reference. Brackets are the 95 % interval by
-/// flips, which holds for all arms at once as p does. An arm named "without X" is told as "Removing X". Empty for the
-/// reference.
-/// Where both are at chance or at the metric's bound, the sentence says so first (`shared_limit`).
-/// Where seeds fall into those that learned and others, the sentence leads with their shares; runs that failed get a
-/// last one, with p where they are the worst of all.
+/// `costs` means worse by the metric, `gains` means better; both show a positive number. The other forms show the arm
+/// minus the reference. Brackets contain the simultaneous 95 % interval by flips over all arms, which corresponds to p.
+/// An arm named "without X" is written as "Removing X". The sentence is empty for the reference.
+/// If both are at chance or at the metric's bound, the sentence begins with this (`shared_limit`).
+/// If outcomes are bimodal, the sentence begins with the proportions of seeds that learned. Failed runs add a last
+/// sentence, with the p for ranking failed runs worst.
 std::string answer_sentence(const ReportData& report, const ReportArm& arm);
 
-/// What is at chance or at the metric's bound (`limit_sentences`), then the sentences of all arms but the reference, then
-/// those of interactions.
+/// The sentences about arms at chance or at the metric's bound (`limit_sentences`), then the sentences of all arms
+/// except the reference, then those of the interactions.
 std::vector<std::string> answer_sentences(const ReportData& report);
 
-/// " nats"; " in val_accuracy" where the metric has no unit.
+/// " nats"; " in val_accuracy" for a metric without a unit.
 std::string unit_of(const Metric& metric);
 /// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
 std::string signed_difference(const statistics::Comparison& c, const std::string& unit, Decimals decimals);
 
-/// "0.05"; "0.0354", of a planned look.
+/// "0.05"; "0.0354" at a planned look.
 std::string level_text(double level);
 
-/// "95 %", of all intervals that are shown; "96.5 %" at a planned look; "each look's %", of several.
+/// The confidence of the reported intervals: "95 %"; "96.5 %" at a planned look; "each look's %" for several looks.
 std::string confidence_text(const ReportData& report);
 
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can".

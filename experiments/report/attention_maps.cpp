@@ -15,7 +15,7 @@ namespace {
 
 using namespace json_fields;
 
-/// What is not finite is null, which is read as none, or as a NaN.
+/// Numbers that are not finite are written as null, which is read as empty or as NaN.
 json::value number_or_null(std::optional<double> number) {
   return number && std::isfinite(*number) ? json::value(*number) : json::value(nullptr);
 }
@@ -41,7 +41,7 @@ AttentionMap map_of(const json::object& object) {
   return map;
 }
 
-/// What is known of how an example was made.
+/// Reads the fields that describe how an example was computed.
 void read_making(const json::object& object, AttentionExample& to) {
   if (const json::value* output = given(object, "output")) to.output = text(*output, "output");
   if (const json::value* forced = given(object, "forced")) to.forced = boolean(*forced, "forced");
@@ -49,7 +49,7 @@ void read_making(const json::object& object, AttentionExample& to) {
   if (const json::value* average = given(object, "average")) to.average = integer(*average, "average");
 }
 
-/// With five significant digits.
+/// Rounds to five significant digits.
 double rounded(double weight) {
   if (weight == 0 || !std::isfinite(weight)) return weight;
   const double unit = std::pow(10.0, 4 - std::floor(std::log10(std::abs(weight))));

@@ -1,10 +1,10 @@
-// Attention weights that were kept beside a run, in its folder's attention.json:
+// Reads and writes a run's attention.json, the attention weights of example inputs:
 //
 //   {"examples": [{"input": "text", "heads": [{"module": "blocks.0.attention", "head": 0, "entropy": 1.38,
-//     "distance": 2.1, "queries": ["a", ...], "keys": ["a", ...], "weights": [[one a key], ... one a query]}],
+//     "distance": 2.1, "queries": ["a", ...], "keys": ["a", ...], "weights": [[one per key], ... one per query]}],
 //     "output": "text", "forced": false, "step": 500, "average": 1}]}
 //
-// `output`, `forced`, `step` and `average` need not be there (see AttentionExample).
+// `output`, `forced`, `step` and `average` are optional (see AttentionExample).
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
@@ -18,25 +18,25 @@
 
 namespace heed {
 
-/// The content of an attention.json; the error says what is wrong and where, and does not name the file.
+/// Parses an attention.json. The error says what is wrong and where; it does not contain the file's name.
 Parsed<std::vector<AttentionExample>> attention_from_json(std::string_view bytes);
 
-/// The "examples" of an attention.json, numbers in full.
+/// The "examples" of an attention.json, with numbers not rounded.
 boost::json::array attention_array(const std::vector<AttentionExample>& examples);
 
-/// What a run's attention.json holds: nothing where it has none; the error names the file.
+/// A run's attention.json; an empty list if there is none. The error contains the file's name.
 Parsed<std::vector<AttentionExample>> read_attention(const RunFolder& run);
 
-/// Writes a run's attention.json. Weights keep five significant digits, which a picture does not exhaust. Throws
+/// Writes a run's attention.json, with weights rounded to five significant digits, which is enough for plots. Throws
 /// heed::Failed.
 void write_attention(const RunFolder& run, const std::vector<AttentionExample>& examples);
 
-/// Has `change` change what a run's attention.json holds, and writes it, while nobody else does (attention.claim). One
-/// that is damaged is written anew from nothing: then returns what is wrong with it, as `read_attention` says it.
+/// Reads a run's attention.json, calls `change` on its examples and writes them, under a lock (attention.claim). A
+/// damaged file is replaced: `change` gets an empty list, and the function returns the error of `read_attention`.
 /// Throws heed::Failed.
 std::string update_attention(const RunFolder& run, const std::function<void(std::vector<AttentionExample>&)>& change);
 
-/// `kept` with the fresh examples, each in the place of the one that has its input, or behind them.
+/// Merges fresh examples into `kept`: each replaces the example with the same input, or is appended.
 std::vector<AttentionExample> merged(std::vector<AttentionExample> kept, const std::vector<AttentionExample>& fresh);
 
 } // namespace heed

@@ -1,4 +1,5 @@
-// Comma-separated values as RFC 4180 has them, for spreadsheets, pandas and R: numbers in full, empty where not known.
+// The report as comma-separated values (RFC 4180), for spreadsheets, pandas and R. Numbers are not rounded; unknown
+// values are empty.
 #include "experiments/data/csv.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/renderers.hpp"
@@ -11,7 +12,7 @@ namespace heed {
 
 namespace {
 
-/// A line's cells, each with its column's name: every line has the same columns.
+/// The cells of a line, each with the name of its column; every line has the same columns.
 using Cells = std::vector<std::pair<std::string, std::string>>;
 
 std::string sheet(const std::vector<Cells>& lines) {
@@ -47,7 +48,7 @@ std::string changes_of(const ReportArm& arm) {
 }
 
 Cells line_of(const ReportData& report, const ReportArm& arm) {
-  // The reference has the columns, and nothing in them.
+  // The reference has the same columns, with empty cells.
   const statistics::Comparison c = arm.comparison.value_or(statistics::Comparison{});
   const bool compared = arm.comparison.has_value();
   Cells cells{{"arm", arm.label},

@@ -1,4 +1,4 @@
-// What an arm measured at several places, its seeds taken together: learning curves, and accuracies by length.
+// An arm's metric over steps or lengths, aggregated over seeds: learning curves and accuracies by length.
 #pragma once
 
 #include "experiments/report/report_data.hpp"
@@ -12,22 +12,22 @@
 
 namespace heed {
 
-/// The metric after a step, or of a length, over the runs that were evaluated there.
+/// The metric at a step or a length, over the runs that were evaluated there.
 struct BandPoint {
   std::int64_t at = 0;
   std::size_t runs = 0;
-  double mean = 0, low = 0, high = 0;       ///< low, high: the lowest and the highest run
-  std::optional<double> standard_deviation; ///< none for one run
+  double mean = 0, low = 0, high = 0;       ///< minimum and maximum over the runs
+  std::optional<double> standard_deviation; ///< empty for one run
 };
 
-/// In the order of the steps; empty where nothing was evaluated yet.
+/// Sorted by step; empty if there was no evaluation yet.
 std::vector<BandPoint> curve_band(const ReportArm& arm);
-/// In the order of the lengths; empty where no finished run has this metric by length.
+/// Sorted by length; empty if no finished run has this metric by length.
 std::vector<BandPoint> length_band(const ReportArm& arm, std::string_view metric);
-/// The metrics that some arm has at two lengths at least.
+/// The metrics that some arm has at two or more lengths.
 std::vector<std::string> length_metrics(const ReportData& report);
-/// Those of [train] evaluate_lengths have the curves' metric first among them, or else the loss; empty where there are
-/// none.
+/// The metric to plot over the lengths of [train] evaluate_lengths: the curves' metric if it was measured, otherwise
+/// the loss; empty if there are none.
 std::string metric_at_lengths(const ReportData& report);
 
 } // namespace heed

@@ -19,7 +19,7 @@ std::optional<double> half_of(const statistics::Comparison& c) {
   return interval ? std::optional((interval->high - interval->low) / 2) : std::nullopt;
 }
 
-/// All pairs differ by one whole number, as steps do.
+/// Whether all pairs differ by the same whole number, as numbers of steps can.
 bool is_count(const statistics::Comparison& c) {
   const auto& interval = shown_interval(c);
   const double mean = c.difference.mean;

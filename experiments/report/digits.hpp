@@ -1,4 +1,4 @@
-// How many decimals a report's numbers have: as many as their spread bears.
+// Chooses the number of decimals of a report's numbers by their spread.
 #pragma once
 
 #include "experiments/report/numbers.hpp"
@@ -8,18 +8,19 @@ namespace heed {
 
 struct Digits {
   int value = 4;      ///< of the metric
-  int difference = 4; ///< of differences from the reference, and their intervals
+  int difference = 4; ///< of differences from the reference and of their intervals
 };
 
-/// The digits of a report's table, row by row, so that an arm that diverged takes no digit from the others.
+/// The digits of a report's table, chosen row by row: an arm that diverged does not reduce the digits of the other
+/// arms.
 class TableDigits {
 public:
   explicit TableDigits(const ReportData& report);
 
-  /// By `decimals_for`, from the arms' standard deviations and the halves of the intervals; where there are no
-  /// intervals, differences have the metric's decimals. Spreads that are rounding (ReportData::resolution) don't count.
+  /// From the arms' standard deviations and the half-widths of the intervals, by `decimals_for`. Without intervals,
+  /// differences have the metric's decimals. Spreads due to rounding (ReportData::resolution) are ignored.
   Digits common() const { return common_; }
-  /// The same, unless the arm's own spread would then be shown by fewer than 2 or more than 4 significant digits.
+  /// Like `common`, unless it would show the arm's own spread with fewer than 2 or more than 4 significant digits.
   Digits of(const ReportArm& arm) const;
 
 private:
@@ -27,15 +28,15 @@ private:
   Digits common_;
 };
 
-/// Of one comparison, where nothing stands beside it: two significant digits of how well the mean is known.
+/// The decimals for one comparison that is shown separately: two significant digits of the mean's uncertainty.
 int own_decimals(const statistics::Comparison& c);
-/// Those of a difference and its interval: `decimals`, or powers of ten (`decimals_showing`).
+/// The format of a difference and its interval: `decimals`, or powers of ten (`decimals_showing`).
 Decimals decimals_showing(const statistics::Comparison& c, int decimals);
 
-/// "[-0.05, +0.09]": a comparison's interval. "(0.00, +0.12]" where the difference is found and an end is shown as zero:
+/// "[-0.05, +0.09]": a comparison's interval. "(0.00, +0.12]" if a difference is found and an end is displayed as zero:
 /// zero itself is outside. Empty without an interval.
-/// @param signs  whether positive ends have one
-/// @param turned  that of minus the difference
+/// @param signs   whether positive ends have a sign
+/// @param turned  whether to show the interval of the negated difference
 std::string interval_text(const statistics::Comparison& c, Decimals decimals, bool signs, bool turned = false);
 
 } // namespace heed

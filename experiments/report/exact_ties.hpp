@@ -1,4 +1,4 @@
-// Arms that came to just what their references came to.
+// Detects arms whose results are identical to the reference's in every seed, and words for such ties.
 #pragma once
 
 #include "experiments/statistics/comparison.hpp"
@@ -7,18 +7,18 @@
 
 namespace heed {
 
-/// What is said in place of a difference that is 0 in every seed, and of its interval.
+/// The text that replaces a difference of 0 in every seed and its interval.
 inline std::string_view equal_words(const statistics::Comparison& c) {
   return c.rounded ? "equal but for rounding" : "equal, bit for bit";
 }
 
-/// Whether the metric is the same number, or that but for rounding, in all seeds that both have. Where the differences' mean is 0 and they don't
-/// vary, each of them is 0.
+/// Whether the metric is the same number in all common seeds, exactly or up to rounding. All differences are 0 if their
+/// mean is 0 and they do not vary.
 inline bool equal_in_all_seeds(const statistics::Comparison& c) {
   return c.reference_runs == 0 && c.difference.mean == 0 && c.difference.standard_deviation.value_or(0) == 0;
 }
 
-/// The answer as a word: what is equal needs none of the statistics'.
+/// The answer as a word; "equal" for exact ties, which need no statistics.
 inline std::string_view answer_word(const statistics::Comparison& c) {
   return equal_in_all_seeds(c) ? "equal" : statistics::name_of(c.answer);
 }

@@ -27,8 +27,8 @@ std::vector<double> values_of(Runs runs) {
   return out;
 }
 
-/// The least difference that parts learning from not learning: more than the margin, and a twentieth of the way from
-/// guessing, or the metric's worst, to its best.
+/// The smallest gap that separates learning from not learning: larger than the margin, and than a twentieth of the
+/// distance from chance (or from the metric's worst value) to its best value.
 double least_gap(const ReportData& report, const ReportArm& arm) {
   constexpr double share = 0.05;
   const Metric& metric = report.metric;
@@ -37,7 +37,7 @@ double least_gap(const ReportData& report, const ReportArm& arm) {
   return std::max(report.margin.value_or(0), best && worst ? share * std::abs(*best - *worst) : 0);
 }
 
-/// Between the nearest values on both sides.
+/// The gap between the nearest values on both sides of the threshold.
 double gap_at(const std::vector<double>& values, double threshold) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   double below = -infinite, above = infinite;
@@ -60,7 +60,7 @@ Learned learned_of(Runs runs, double threshold, Direction direction) {
   return out;
 }
 
-/// Values with those of runs that failed as the worst.
+/// Values of the runs; a failed run gets the worst value.
 statistics::SeedValues with_failed(Runs runs, Direction direction) {
   statistics::SeedValues out;
   for (const ReportRun& run : runs) {
@@ -71,7 +71,7 @@ statistics::SeedValues with_failed(Runs runs, Direction direction) {
   return out;
 }
 
-/// The rank of each value among `all`, from 1 on; equal ones share the mean of theirs.
+/// Replaces each value by its rank among `all`, beginning with 1; equal values share their mean rank.
 void rank(std::vector<double>& values, const std::vector<double>& all) {
   for (double& x : values) {
     const auto below = std::ranges::count_if(all, [&](double y) { return y < x; }), equal = std::ranges::count(all, x);
@@ -92,7 +92,7 @@ void count_learned(ReportData& report) {
       const std::vector<double> own = values_of(runs), others = values_of(against);
       std::vector<double> all = own;
       all.insert(all.end(), others.begin(), others.end());
-      threshold = statistics::gap_between_heaps(all);
+      threshold = statistics::gap_between_modes(all);
       if (threshold && ((!straddles(own, *threshold) && !straddles(others, *threshold)) ||
                         gap_at(all, *threshold) <= least_gap(report, arm)))
         threshold.reset();

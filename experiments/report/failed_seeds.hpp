@@ -1,19 +1,21 @@
-// Seeds that learn and seeds that don't, and runs that fail: what a mean over the others leaves out.
+// Computes how many seeds learned, and a rank test that includes failed runs. Means over the other runs do not show
+// either.
 #pragma once
 
 #include "experiments/report/report_data.hpp"
 
 namespace heed {
 
-/// Sets each arm's `learned`. Where the report has no threshold, that between the heaps of the arm's and its reference's
-/// values is taken, if one of the two has values on both sides of it, and the gap is wider than the margin and than a
-/// twentieth of the way from guessing (or the metric's worst, where that is not known) to the metric's best. No seed that
-/// is at chance or worse has learned: then `least_learned` is the threshold.
+/// Sets each arm's `learned`. If the report has no threshold, uses the middle of the gap between the modes of the arm's
+/// and its reference's values, on two conditions: the arm or the reference has values on both sides of the gap, and the
+/// gap is wider than the margin and than a twentieth of the distance from chance (or from the metric's worst value, if
+/// chance is unknown) to the metric's best value. A seed at chance or worse has not learned: the threshold is then
+/// `least_learned`.
 void count_learned(ReportData& report);
 
-/// Sets `p_failed_worst` and `better_failed_worst`: the test of ranks, of the arm's and the reference's values
-/// together, in which a run that failed is below every value (or above, where lower is better). Runs that are left out
-/// or not finished are in none.
+/// Sets `p_failed_worst` and `better_failed_worst`: a rank test on the arm's and the reference's values together. A
+/// failed run is ranked worse than every value: below all, or above all if lower is better. Runs that are excluded or
+/// not finished are not included.
 void rank_failed_runs(ReportData& report);
 
 } // namespace heed

@@ -19,7 +19,7 @@ std::string matched_sentence(const ReportArm& arm, const std::string& match) {
                                                        scaled(matched.target, "FLOPs"));
   std::string text = fmt::format("{}: feed-forward of {} features, {} ({} %).", arm.label, with_commas(matched.width),
                                  amounts, signed_fixed(100 * matched.excess(), 2));
-  if (std::abs(matched.excess()) > even_enough) text += " Not even: no width of the feed-forward comes nearer.";
+  if (std::abs(matched.excess()) > matched_enough) text += " Not even: no width of the feed-forward comes nearer.";
   return text;
 }
 

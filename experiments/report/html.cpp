@@ -1,4 +1,4 @@
-// One HTML file that needs nothing else: the document as JSON, and the program that draws it.
+// Writes the report as one self-contained HTML file: the JSON document and the scripts that draw it.
 #include "experiments/report/json.hpp"
 #include "experiments/report/page_document.hpp"
 #include "experiments/report/page_files.hpp"
@@ -27,7 +27,7 @@ std::string html_text(const std::string& text) {
   return out;
 }
 
-/// Puts texts where the template has {{their names}}. What is put in is not looked at again.
+/// Replaces each {{name}} in the template by its text. Inserted text is not searched again.
 std::string filled(std::string_view page, const std::map<std::string_view, std::string_view>& texts) {
   std::string out;
   for (std::size_t at = 0; at < page.size();) {

@@ -15,7 +15,7 @@ namespace heed {
 
 namespace {
 
-/// What an arm changes by itself: not what makes its group, nor what evens it out.
+/// An arm's own changes, without those of its group and of matching.
 std::vector<PlannedChange> own_changes(const ReportData& report, const ReportArm& arm) {
   std::vector<PlannedChange> out;
   for (const PlannedChange& change : arm.changes) {
@@ -34,13 +34,13 @@ std::map<std::int64_t, double> values_by_seed(const ReportArm& arm) {
   return out;
 }
 
-/// Four arms of which (with - with_base) - (alone - base) is asked.
+/// Four arms with the contrast (with - with_base) - (alone - base).
 struct Contrast {
   Interaction of;
   const ReportArm *with, *with_base, *alone, *base;
 };
 
-/// Of each seed that all have: what the option makes with the other, and what it makes alone.
+/// For each common seed: the effect of the option with the other option, and its effect without.
 std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast& contrast) {
   const auto with = values_by_seed(*contrast.with), with_base = values_by_seed(*contrast.with_base),
              alone = values_by_seed(*contrast.alone), base = values_by_seed(*contrast.base);
@@ -57,7 +57,7 @@ std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast
 
 const std::string& plain_name(const ReportArm& arm) { return arm.name.empty() ? arm.label : arm.name; }
 
-/// Arms that change two options, and those that change one of them alone.
+/// Adds contrasts for arms that change two options, if each option is also changed in an arm of its own.
 void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
   std::map<std::tuple<std::size_t, std::string, std::string>, const ReportArm*> singles; // by reference, key and value
   for (const ReportArm& arm : report.arms)
@@ -82,7 +82,7 @@ void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
   }
 }
 
-/// An arm in each group, beside the same in the first.
+/// Adds contrasts between an arm of a group and the same arm of the first group.
 void add_groups(const ReportData& report, std::vector<Contrast>& out) {
   if (report.within.empty()) return;
   std::map<std::string, const ReportArm*> firsts; // by name
@@ -107,7 +107,8 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
   std::vector<Contrast> contrasts;
   add_crossed(report, contrasts);
   add_groups(report, contrasts);
-  std::erase_if(contrasts, [](const Contrast& c) { // of arms that see what they are to predict and arms that don't
+  // removes contrasts in which only some arms see their prediction targets
+  std::erase_if(contrasts, [](const Contrast& c) {
     return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
                                [&](const ReportArm* arm) { return arm->sight.empty() != c.with->sight.empty(); });
   });
@@ -129,7 +130,7 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
     if (!compared[2 * i + 1]) continue;
     Interaction interaction = std::move(contrasts[i].of);
     interaction.comparison = *compared[2 * i + 1];
-    if (!report.metric.is_goal()) interaction.comparison.improvement.reset(); // no side is better
+    if (!report.metric.is_goal()) interaction.comparison.improvement.reset(); // no direction is better
     const auto mean = [](const std::vector<double>& of) {
       double sum = 0;
       for (const double x : of) sum += x;

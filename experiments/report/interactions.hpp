@@ -1,4 +1,5 @@
-// Whether what one option does depends on another: of options that are crossed, and of arms in several groups.
+// Tests interactions: whether the effect of one option depends on another, for crossed options and for arms in several
+// groups.
 #pragma once
 
 #include "experiments/report/report_data.hpp"
@@ -8,20 +9,21 @@
 
 namespace heed {
 
-/// The interactions of a report's arms, each over the seeds that all four of its arms have. Of a seed
-///     d = (a and b - b alone) - (a alone - the reference)
-/// where the arm `both` changes just what the arms a and b change, each of them one option, against one reference; and
-///     d = (a in this group - its reference) - (a in the first group - that group's reference)
-/// where [sweep] within makes groups. d is tested by sign flips, step-down over all interactions of the report, which
-/// are a family of their own, with [report] margin; d is symmetric where there is no interaction, whatever the noise of
-/// one shape, so that this holds for an unpaired plan, too.
+/// The interactions of a report's arms, each over the seeds that all four arms have. For crossed options, where the arm
+/// `both` combines the changes of the arms a and b, each of one option, with a common reference:
+///     d = (both - b) - (a - reference),
+/// and with groups ([sweep] within):
+///     d = (a in this group - its reference) - (a in the first group - its reference).
+/// d is tested by step-down sign flips over all interactions of the report, with [report] margin; they are a family of
+/// their own. Without an interaction d is symmetric for any noise of the same shape in all arms, so the test is also
+/// valid for an unpaired plan.
 std::vector<Interaction> interactions_of(const ReportData& report);
 
 /// "Interaction: score = additive makes +0.10 nats by itself and +0.30 nats with heads = 8; the change of +0.20 nats
 /// [0.15, 0.25] is found, p = 0.031, n = 6."
 std::string interaction_sentence(const ReportData& report, const Interaction& interaction);
 
-/// Those of all interactions.
+/// The sentences of all interactions.
 std::vector<std::string> interaction_sentences(const ReportData& report);
 
 } // namespace heed

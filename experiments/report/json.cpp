@@ -123,7 +123,7 @@ json::value band_by_length(const ReportArm& arm, std::string_view metric) {
   return out;
 }
 
-/// What each metric comes to on rows of the lengths of [train] evaluate_lengths.
+/// Each metric on rows of the lengths of [train] evaluate_lengths.
 json::array at_lengths_of(const ReportData& report, const ReportArm& arm) {
   json::array out;
   for (const std::string& metric : length_metrics(report))
@@ -206,7 +206,7 @@ json::value progress_of(const ReportData& report) {
   return progress;
 }
 
-/// What each arm tried for itself: a value for each point of the grid, and which it chose.
+/// The tuning of each arm: a value for each point of the grid, and the choice.
 json::value tuning_of(const ReportData& report) {
   if (!report.tuning) return nullptr;
   const Tuning& tuning = *report.tuning;
@@ -246,8 +246,8 @@ json::value planned_of(const ReportData& report) {
                       {"earlier", std::move(earlier)}};
 }
 
-/// The planned looks; null where there are none.
-json::value inspected_parts(const ReportData& report) {
+/// The planned looks; null if there are none.
+json::value looks_object(const ReportData& report) {
   if (report.looks.empty()) return nullptr;
   json::array out;
   const std::vector<double> levels = statistics::look_levels(report.looks);
@@ -258,7 +258,7 @@ json::value inspected_parts(const ReportData& report) {
   return out;
 }
 
-/// What guessing comes to in the report's metric.
+/// The chance level in the report's metric.
 json::value chance_of(const ReportData& report) {
   if (report.arms.empty()) return nullptr;
   const std::optional<Task::Level> chance = chance_level(report, report.arms.front());
@@ -266,7 +266,7 @@ json::value chance_of(const ReportData& report) {
   return json::object{{"value", json_number(chance->value)}, {"how", chance->how}};
 }
 
-/// Each further metric with what the arms came to by it.
+/// Each further metric with the arms' results.
 json::array further_metrics(const ReportData& report) {
   json::array out;
   for (std::size_t i = 0; i < report.also.size(); ++i) {
@@ -325,7 +325,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"folder", report.folder.string()},
                    {"out", report.out.string()},
                    {"seeds", integers(report.seeds)},
-                   {"looks", inspected_parts(report)},
+                   {"looks", looks_object(report)},
                    {"confidence_text", confidence_text(report)},
                    {"progress", progress_of(report)},
                    {"metric", metric_object(report.metric)},
@@ -352,7 +352,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
 
 std::string script_safe(const json::value& document) {
   std::string out;
-  // Outside of strings, JSON has none of these characters.
+  // These characters occur only inside JSON strings, so they can be escaped.
   for (const char c : json::serialize(document)) {
     switch (c) {
       case '<': out += "\\u003c"; break;

@@ -1,4 +1,4 @@
-// A document that compiles by itself with pdflatex, lualatex or xelatex: answers, table, figures. Each part can be
+// Writes the report as a LaTeX document for pdflatex, lualatex or xelatex: answers, table, figures. Each part can be
 // copied into another document.
 #include "experiments/report/latex.hpp"
 #include "experiments/report/latex_parts.hpp"

@@ -1,4 +1,4 @@
-// Texts within LaTeX.
+// Escapes text for LaTeX.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace heed {
 
-/// A UTF-8 text as LaTeX source that prints it: \ { } $ & # _ % ^ ~ < > | " [ ] * ` are escaped. Letters with accents
-/// stay, since LaTeX reads UTF-8; some signs (±, ×, Greek letters and the like) become their commands. Any other character
-/// is written as \heedletter{4E2D}, by its number: latex_letters defines that.
+/// A UTF-8 text as LaTeX source that prints it. \ { } $ & # _ % ^ ~ < > | " [ ] * ` are escaped. Accented letters are
+/// unchanged, because LaTeX reads UTF-8. Some symbols (±, ×, Greek letters and similar) become their commands. Any
+/// other character is written with its code point as \heedletter{4E2D}, which latex_letters defines.
 std::string latex_text(std::string_view text);
 
-/// For a document's preamble: fonts, and \heedletter. xelatex and lualatex print a letter where the font has it; elsewhere
-/// stands [U+4E2D], so that the source compiles with every engine.
+/// For a document's preamble: fonts, and \heedletter. xelatex and lualatex print the letter if the font has it.
+/// Otherwise [U+4E2D] is printed, so the source compiles with every engine.
 extern const std::string_view latex_letters;
 
 } // namespace heed

@@ -19,7 +19,7 @@ namespace heed {
 
 namespace {
 
-/// Steps as plain whole numbers, without a power of ten at the axis.
+/// Writes steps as plain integers, without a power of ten at the axis.
 constexpr const char* plain_numbers = "/pgf/number format/.cd, fixed, precision=0";
 
 std::string unit_in_brackets(const Metric& metric) {
@@ -41,7 +41,7 @@ statistics::Interval interval_or_mean(const statistics::Comparison& c) {
   return c.interval.value_or(statistics::Interval{c.difference.mean, c.difference.mean});
 }
 
-/// From where to where differences go: all of them, their intervals, the margin, and always 0.
+/// The range of the differences' axis: all differences, their intervals, the margin, and 0.
 std::pair<double, double> difference_range(const ReportData& report) {
   double low = std::min(0.0, -report.margin.value_or(0)), high = -low;
   for (const ReportArm& arm : report.arms) {
@@ -63,16 +63,16 @@ std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*p
   return out;
 }
 
-/// What lines are drawn over: steps, or lengths.
+/// The axis of a line plot: steps or lengths.
 struct LineAxis {
   std::function<std::vector<BandPoint>(const ReportArm&)> band;
-  std::string across, up; ///< what the axes' labels say
+  std::string across, up; ///< the axes' labels
   std::string caption;    ///< "val_loss by training step"
   std::string more = "";  ///< further options of pgfplots
 };
 
-/// The lines of one group. A name's place in `names` gives its colour, dashes and marks, which are the same in all
-/// groups, and those of the page.
+/// The lines of one group. The position of a name in `names` determines its colour, dashes and marks. They are the same
+/// in all groups and on the HTML page.
 std::string group_lines(const ReportData& report, const LatexGroup& group, const std::vector<std::string>& names,
                         const LineAxis& axis) {
   static constexpr std::array marks{"*", "square*", "triangle*", "diamond*", "+", "star", "Mercedes star"};
@@ -118,8 +118,8 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
 
 /// A figure for each axis and group.
 std::string figures_of(const ReportData& report, const std::vector<LineAxis>& axes) {
-  constexpr int most_waiting = 6; // LaTeX holds few figures that have no page yet
-  std::vector<std::string> names; // of what isn't a reference
+  constexpr int most_waiting = 6; // LaTeX can hold only few floats that have no page yet
+  std::vector<std::string> names; // names of arms that are not references
   for (const ReportArm& arm : report.arms)
     if (std::string name = name_in_group(arm);
         !report.is_reference(arm) && std::ranges::find(names, name) == names.end())
@@ -137,7 +137,8 @@ std::string figures_of(const ReportData& report, const std::vector<LineAxis>& ax
   return out;
 }
 
-/// Lengths are marked one by one, and stand apart by their ratios where the longest is eight times the shortest.
+/// The axis of lengths, with a tick for each length. It is logarithmic if the longest is at least eight times the
+/// shortest.
 std::string axis_of_lengths(const ReportData& report, const std::string& metric) {
   std::set<std::int64_t> lengths;
   for (const ReportArm& arm : report.arms)

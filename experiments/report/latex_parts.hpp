@@ -1,4 +1,4 @@
-// The parts of a LaTeX report, and what they share.
+// The parts of a LaTeX report (table, forest plot, curves) and their common helper functions.
 #pragma once
 
 #include "experiments/report/report_data.hpp"
@@ -10,25 +10,25 @@ namespace heed {
 
 /// The ablation table with its notes.
 std::string latex_table(const ReportData& report);
-/// A forest plot: each arm's difference from its reference with its interval. Empty where nothing is compared.
+/// A forest plot: each arm's difference from its reference with its interval. Empty without comparisons.
 std::string latex_forest(const ReportData& report);
-/// Learning curves, accuracies by the rows' own lengths, and the metric at each of [train] evaluate_lengths, a figure
-/// for each group. Empty where there are none.
+/// Learning curves, accuracies by the rows' own lengths, and the metric at each of [train] evaluate_lengths; one figure
+/// for each group. Empty if there are none.
 std::string latex_curves(const ReportData& report);
 
-/// Numbers in mathematics, so that a minus is one, and 1.2e-07 a product.
+/// Numbers in math mode, so that a minus sign is typeset correctly and 1.2e-07 becomes a power of ten.
 std::string latex_maths(const std::string& text);
 /// "95\,\%": the confidence of the intervals.
 std::string latex_per_cent(const ReportData& report);
 
 /// Arms that are compared with each other, in the report's order.
 struct LatexGroup {
-  std::string label; ///< "length = 64"; empty where there are no groups
+  std::string label; ///< "length = 64"; empty without groups
   std::vector<const ReportArm*> arms;
 };
 
 std::vector<LatexGroup> latex_groups(const ReportData& report);
-/// What an arm is called beneath its group's heading.
+/// The arm's name below its group's heading.
 std::string name_in_group(const ReportArm& arm);
 
 } // namespace heed

@@ -30,7 +30,7 @@ const std::map<std::uint32_t, std::string_view>& commands() {
   return table;
 }
 
-/// Letters with accents that fonts of the encoding T1 have.
+/// Accented letters that fonts with the encoding T1 contain.
 bool is_accented(char32_t c) {
   return c >= 0xC0 && c <= 0x17E && c != 0x126 && c != 0x127 && c != 0x138 && c != 0x13F && c != 0x140 && c != 0x149 &&
          c != 0x166 && c != 0x167;
@@ -55,8 +55,8 @@ std::string latex_text(std::string_view text) {
     const auto command = commands().find(static_cast<std::uint32_t>(point));
     if (size == 0) out += "\\heedletter{FFFD}";
     else if (command != commands().end()) out += command->second;
-    else if (point == U'-' && out.ends_with('-')) out += "{}-"; // two are a dash
-    else if (point == U',' && out.ends_with(',')) out += "{},"; // two are a quotation mark
+    else if (point == U'-' && out.ends_with('-')) out += "{}-"; // two hyphens would become a dash
+    else if (point == U',' && out.ends_with(',')) out += "{},"; // two commas would become a quotation mark
     else if ((point >= 0x20 && point < 0x7F) || is_accented(point)) out.append(p, size);
     else if (is_command(point)) out += fmt::format("{{[}}U+{:04X}{{]}}", static_cast<std::uint32_t>(point));
     else out += fmt::format("\\heedletter{{{:04X}}}", static_cast<std::uint32_t>(point));

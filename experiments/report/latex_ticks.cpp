@@ -13,7 +13,7 @@ Ticks ticks_between(double low, double high) {
   constexpr int most_decimals = 4;
   const double least = (high - low) / 8;
   int power = static_cast<int>(std::floor(std::log10(least) + 1e-9));
-  int step = 1; // of ten to `power`
+  int step = 1; // in units of ten to the power `power`
   for (const int larger : {2, 5, 10})
     if (step * std::pow(10, power) < least * (1 - 1e-9)) step = larger;
   if (step == 10) {

@@ -1,20 +1,22 @@
-// Ticks of pgfplots' axes.
+// Computes axis ticks for pgfplots.
 #pragma once
 
 #include <string>
 
 namespace heed {
 
-/// Places of ticks and their labels. Both are given to pgfplots, whose own labels may round neighbours to one number.
+/// Positions of ticks and their labels. Both are passed to pgfplots, because its own labels may round neighbouring
+/// ticks to the same number.
 struct Ticks {
   std::string places, labels;
-  int power = 0; ///< labels are to be taken times ten to this; not 0 where they would be nothing but zeros
+  int power = 0; ///< labels must be multiplied by ten to this power; not 0 if plain labels would only be zeros
 };
 
-/// 3 to 9 ticks from `low` to `high`, 1, 2 or 5 times a power of ten apart, with as few decimals as tell them apart.
+/// 3 to 9 ticks from `low` to `high`, spaced by 1, 2 or 5 times a power of ten, with the fewest decimals that
+/// distinguish them.
 Ticks ticks_between(double low, double high);
 
-/// ", times $10^{-8}$", where labels are to be taken times that.
+/// ", times $10^{-8}$" if labels must be multiplied by it; otherwise empty.
 std::string times_power(const Ticks& ticks);
 
 } // namespace heed

@@ -16,7 +16,7 @@ namespace heed {
 
 namespace {
 
-constexpr double nearest = 0.01, near = 0.05; // shares of the way from chance to the metric's bound
+constexpr double nearest = 0.01, near = 0.05; // fractions of the distance from chance to the metric's bound
 
 std::vector<double> values_where_all_ended(const ReportArm& arm) {
   std::vector<double> out;
@@ -31,10 +31,10 @@ bool all_are(const std::vector<double>& values, std::optional<double> bound) {
   return bound && std::ranges::all_of(values, [&](double x) { return x == *bound; });
 }
 
-/// The way from chance to the metric's best.
+/// The scale from chance to the metric's best value.
 class Way {
 public:
-  /// None where chance is not known, the metric has no best value, or chance is that.
+  /// Empty if chance is unknown, if the metric has no best value, or if chance equals it.
   static std::optional<Way> of(const ReportData& report, const ReportArm& arm) {
     const std::optional<Task::Level> chance = chance_level(report, arm);
     const std::optional<double> best = report.metric.best();
@@ -42,7 +42,7 @@ public:
     return Way(chance->value, *best, report.metric.name.ends_with("_perplexity") && *best > 0);
   }
 
-  /// Which share of it a value has gone; negative: it is worse than guessing.
+  /// The position of a value on the scale: 0 at chance, 1 at the best value, negative if worse than chance.
   double share(double value) const { return (measured(value) - from_) / (to_ - from_); }
   double at(double share) const {
     const double value = from_ + share * (to_ - from_);
@@ -105,7 +105,7 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
   return "";
 }
 
-/// What the limit means for two or more that share it, and what to do.
+/// The meaning of the limit, for one arm or for several that share it, and advice.
 std::string_view advice(Limit limit, bool shared) {
   if (limit == Limit::worse_than_chance)
     return shared ? ": training diverged, or fitted what doesn't hold for other data; this task can't tell them apart"
@@ -167,7 +167,7 @@ std::string as_sentence(std::string text) {
   return text;
 }
 
-/// Of arms that see what they are to predict, by the option that lets them.
+/// Sentences about arms that see their prediction targets, grouped by the option that allows it.
 std::vector<std::string> sight_sentences(const ReportData& report) {
   std::map<std::string, std::vector<std::string>> there;
   for (const ReportArm& arm : report.arms)
@@ -187,14 +187,15 @@ std::vector<std::string> sight_sentences(const ReportData& report) {
 } // namespace
 
 std::vector<std::string> limit_sentences(const ReportData& report) {
-  // By reference, in the order of the arms, and then by limit: who is there.
+  // The arms at a limit, by reference in the order of the arms, then by limit.
   std::map<std::size_t, std::map<Limit, std::vector<const ReportArm*>>> there;
   for (const ReportArm& arm : report.arms)
     if (const Limit limit = limit_of(report, arm); limit != Limit::none) there[arm.reference][limit].push_back(&arm);
   std::vector<std::string> out = sight_sentences(report);
   for (const auto& [reference, limits] : there)
     for (const auto& [limit, arms] : limits) {
-      if (arms.size() == 1 && limit == Limit::best) continue; // a result
+      // a single arm at the best value is a result, not a limit of the task
+      if (arms.size() == 1 && limit == Limit::best) continue;
       std::vector<std::string> names;
       for (const ReportArm* arm : arms) names.push_back(name_of(report, *arm));
       const std::string group = report.group_label(report.arms[reference]);

@@ -34,7 +34,7 @@ std::string arms_section(const ReportData& report) {
   return "## Arms\n\n" + markdown_table(table);
 }
 
-/// The mean over seeds at some of the steps, or lengths, that arms were evaluated at; empty where there is only one.
+/// A table of the means over seeds, at some of the evaluated steps or lengths; empty if there is only one.
 template <class BandOf> std::string means_table(const ReportData& report, const BandOf& band_of) {
   constexpr std::size_t most_columns = 8;
   std::set<std::int64_t> places;

@@ -1,4 +1,4 @@
-// Texts of people's in Markdown (GitHub's and CommonMark).
+// Escapes user-supplied text for Markdown (GitHub's and CommonMark).
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace heed {
 
-/// A text on one line as Markdown that shows just it: nothing of it becomes a mark, a link, an image, HTML, a heading, a
-/// list or a cell. `in_cell`: for a table's cell, where no list begins.
+/// Escapes a text as one line of Markdown that is displayed literally: no part becomes formatting, a link, an image,
+/// HTML, a heading, a list or a cell. `in_cell`: for a table cell, in which no list can begin.
 std::string markdown_text(std::string_view text, bool in_cell = false);
-/// A text on one line as code. In a cell, a bar is marked in code, too.
+/// A text as inline code on one line. In a cell, the bar is escaped also in code.
 std::string markdown_code(std::string_view text, bool in_cell = false);
-/// Lines as a block of code in a language.
+/// A code block in a language.
 std::string markdown_block(std::string_view lines, std::string_view language);
 
 } // namespace heed

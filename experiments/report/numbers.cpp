@@ -14,16 +14,16 @@ bool is_zero(const std::string& text) {
 namespace {
 constexpr int most_decimals = 6;
 
-/// Decimals that show two significant digits; negative: digits before the point are too many. 0.1 may come out of a
-/// computation as 0.0999...
+/// The decimals that show two significant digits; negative if even the integer digits are too many. The factor handles
+/// 0.1 computed as 0.0999...
 int two_digits(double spread) { return 1 - static_cast<int>(std::floor(std::log10(spread * (1 + 1e-9)))); }
 
 int within_limits(int decimals) { return std::clamp(decimals, 0, most_decimals); }
 
-/// "-0.00" and "+0.00" as "0.00".
+/// Writes "-0.00" and "+0.00" as "0.00".
 std::string unsigned_zero(const std::string& text) { return is_zero(text) ? text.substr(text.find('0')) : text; }
 
-/// From here on, digits are too many to be read.
+/// Numbers of at least this size are hard to read without powers of ten.
 constexpr double long_number = 1e6;
 } // namespace
 
@@ -63,7 +63,7 @@ std::string signed_fixed(double value, Decimals decimals) {
 }
 
 std::string probability(double p) {
-  // 0.0995 would be shown as 0.1; and what is above 0.05 must not look as if it were not.
+  // 0.0995 would be displayed as 0.1. A value above 0.05 must not be displayed as 0.05 or less.
   std::string text = p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
   for (int digits = 3; p > 0.05 && p < 0.06 && std::stod(text) <= 0.05 && digits < 17; ++digits)
     text = fmt::format("{:.{}g}", p, digits);
@@ -85,7 +85,7 @@ std::string with_commas(std::int64_t count) {
 std::string scaled(double amount, const std::string& unit) {
   static constexpr std::array prefixes{"", "k", "M", "G", "T", "P", "E"};
   std::size_t prefix = 0;
-  // 999.5 would be shown as 1000.
+  // 999.5 would be displayed as 1000.
   while (std::abs(amount) >= 999.5 && prefix + 1 < prefixes.size()) {
     amount /= 1000;
     ++prefix;

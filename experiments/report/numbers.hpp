@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats numbers for readers: decimals, signs, probabilities, units, durations.
 #pragma once
 
 #include <cstdint>
@@ -9,38 +9,39 @@
 
 namespace heed {
 
-/// Decimals that show two significant digits of the median of these spreads: 0 to 6; 4 where there are none. Those that
-/// are zero do not count.
+/// The number of decimals, 0 to 6, that shows two significant digits of the median of these spreads; 4 if there are
+/// none. Zero spreads are ignored.
 int decimals_for(const std::vector<double>& spreads);
-/// The nearest to `decimals` that show 2 to 4 significant digits of a positive spread.
+/// The number nearest to `decimals` that shows 2 to 4 significant digits of a positive spread.
 int decimals_within(int decimals, double spread);
 
-/// How many decimals, or powers of ten with two significant digits: "1.2e-07".
+/// A number of decimals, or powers of ten with two significant digits: "1.2e-07".
 struct Decimals {
   int count = 0;
   bool powers = false;
-  Decimals(int decimals) : count(decimals) {} // as a plain number of decimals, which most are
+  Decimals(int decimals) : count(decimals) {} // implicit: most formats are a plain number of decimals
 };
 
-/// For numbers that stand together, such as a difference and its interval: so many decimals; powers of ten where not
-/// all are zero but all would be shown as zero, or, with the most decimals, by one digit at most.
+/// The format of numbers shown together, such as a difference and its interval: `decimals` decimals, or powers of ten.
+/// Powers of ten are used if some number is not zero, but all would be displayed as zero or, with the most decimals,
+/// with at most one digit.
 Decimals decimals_showing(std::initializer_list<double> values, int decimals);
 
-/// "1.234"; "1.23e+07" from a million on; none, and a NaN: "-".
+/// "1.234"; "1.23e+07" for a million or more; "-" for an empty value or NaN.
 std::string fixed(std::optional<double> value, Decimals decimals);
 /// With its sign: "+0.31", "-0.02".
 std::string signed_fixed(double value, Decimals decimals);
-/// Whether all digits of a number are zero: "0", "-0.00".
+/// Whether all digits of a formatted number are zero: "0", "-0.00".
 bool is_zero(const std::string& text);
-/// A probability: "0.44", "0.031", "0.00098", "1.9e-06": two significant digits, two decimals from 0.1 on.
+/// A probability: "0.44", "0.031", "0.00098", "1.9e-06". Two significant digits; two decimals for 0.1 or more.
 std::string probability(double p);
-/// The same after a sign: "= 0.031"; "< 1e-12" below that.
+/// `probability` with a relation sign: "= 0.031"; "< 1e-12" for smaller values.
 std::string p_with_relation(double p);
 /// "103,424".
 std::string with_commas(std::int64_t count);
 /// Three significant digits and a unit: "1.24 G", "310 k". `unit` follows: "FLOPs", "B".
 std::string scaled(double amount, const std::string& unit);
-/// "45 s", "3 min 20 s", "2 h 05 min", "3 d 4 h"; below ten seconds with a decimal.
+/// "45 s", "3 min 20 s", "2 h 05 min", "3 d 4 h"; one decimal below ten seconds.
 std::string duration(double seconds);
 
 } // namespace heed

@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// "-" as a minus sign; alone, which stands for no value, as a dash.
+/// Replaces "-" by a minus sign; a text that is only "-" (no value) becomes a dash.
 std::string typographic(const std::string& text) {
   if (text == "-") return "\u2013";
   std::string out;
@@ -29,12 +29,12 @@ std::string typographic(const std::string& text) {
 
 std::string number_text(std::optional<double> value, Decimals decimals) { return typographic(fixed(value, decimals)); }
 
-/// "± 0.04"; empty where there is none.
+/// "± 0.04"; empty without a spread.
 std::string spread_text(std::optional<double> spread, Decimals decimals) {
   return spread && std::isfinite(*spread) ? "± " + number_text(spread, decimals) : "";
 }
 
-/// Three digits of a time that may be short: "1.24 ms", "12.5 s"; from a minute on as `duration` has it.
+/// A time that may be short, with three digits: "1.24 ms", "12.5 s"; from one minute, as `duration`.
 std::string short_time(double seconds) {
   if (seconds >= 59.95) return duration(seconds);
   if (!(seconds > 0)) return "0 s";
@@ -43,7 +43,7 @@ std::string short_time(double seconds) {
   return fmt::format("{:.3g} ns", seconds * 1e9);
 }
 
-/// A comparison's interval of another kind, and a difference's as well, with the digits of the arm.
+/// Another interval of a comparison, with the digits of the arm.
 std::string other_interval(double difference, const std::optional<statistics::Interval>& interval, int decimals) {
   if (!interval) return "";
   const Decimals shown = decimals_showing({difference, interval->low, interval->high}, decimals);
@@ -82,7 +82,7 @@ void add_comparison_texts(json::value& comparison, const statistics::Comparison&
                                                    json::string(typographic(signed_fixed(std::abs(mean), size)))}}};
 }
 
-/// [mean, spread] of each point of a curve, which may be null.
+/// Adds the texts [mean, spread] for each point of a curve, which may be null.
 void add_point_texts(json::value& curve, int decimals) {
   if (curve.is_null()) return;
   const auto value = [](const json::value& number) {
@@ -103,7 +103,7 @@ std::optional<double> seconds_deviation(const ReportArm& arm) {
   return statistics::standard_deviation(seconds);
 }
 
-/// What an arm cost_measures by one measure, and how that is written; nothing where it isn't known.
+/// One measure of an arm's cost, and its text; empty if unknown.
 struct CostMeasure {
   const char* name;
   std::optional<double> (*of)(const ReportArm&);
@@ -157,7 +157,7 @@ json::object arm_texts(const ReportArm& arm, const ReportArm& reference, const D
   return texts;
 }
 
-/// The difference beside half of its interval: how clearly an arm differs from its reference.
+/// The difference divided by half the width of its interval: how clearly an arm differs from its reference.
 double clearness(const statistics::Comparison& c) {
   const auto& interval = c.interval ? c.interval : c.difference.interval;
   if (c.difference.mean == 0 || !interval) return 0;

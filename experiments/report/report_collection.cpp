@@ -1,4 +1,4 @@
-// Reads all that a report says of a sweep's runs from their folders.
+// Collects a report's data from a plan and the folders of its runs.
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/config/config.hpp"
@@ -23,7 +23,8 @@ namespace heed {
 
 namespace {
 
-/// What a run was made with, as far as bits depend on it: not how many threads, nor the machine's name.
+/// The parts of a manifest that can change result bits. They do not include the number of threads and the machine's
+/// name.
 std::string describe(const Manifest& manifest) {
   const Build& build = manifest.build;
   std::string text = fmt::format("heed {}, {} {}, {}{} on {}", build.version, build.compiler, build.flags,
@@ -34,13 +35,14 @@ std::string describe(const Manifest& manifest) {
   return text;
 }
 
-/// What runs say of where they come from.
+/// Machines and data of the runs, from their manifests.
 struct Origins {
-  std::map<std::string, std::size_t> machines; ///< finished runs of each
-  std::string data;                            ///< the first run's that says so
+  std::map<std::string, std::size_t> machines; ///< number of finished runs for each
+  std::string data;                            ///< of the first run that records it
 };
 
-/// val_accuracy_by_length.N, val_loss_at.N and so on, of the last line that has each.
+/// The last values of val_accuracy_by_length.N, val_loss_at.N and so on; each name is taken from the last record that
+/// contains it.
 class LastLengths {
 public:
   void add(const MetricsRecord& line) {
@@ -57,27 +59,28 @@ public:
   std::map<std::string, std::vector<LengthPoint>, std::less<>> found;
 };
 
-/// What float32 can't hold is no result: the run diverged.
+/// Values beyond float32's range are no results: the run diverged.
 constexpr double greatest_value = std::numeric_limits<float>::max();
 
-/// What lines say of a metric so far.
+/// What the records so far contain of a metric.
 struct FoundValue {
   std::optional<double> last;
-  std::optional<std::int64_t> reached; ///< the first step
+  std::optional<std::int64_t> reached; ///< the first step at which the goal was reached
 };
 
-/// How a run's value by a metric is found.
+/// Finds a run's value of a metric.
 struct MetricReader {
   Metric metric;
-  std::optional<StepsTo> goal;     ///< where it is steps_to(METRIC, VALUE)
+  std::optional<StepsTo> goal;     ///< if it is steps_to(METRIC, VALUE)
   std::optional<Metric> evaluated; ///< then METRIC
 
-  /// The last value; or the first step at which the goal is reached, the metric's greatest where it never is.
+  /// The last value; for steps_to, the first step at which the goal was reached, or the metric's largest value if it
+  /// never was.
   std::optional<double> of(const FoundValue& found) const {
     if (!goal) return found.last;
     return found.reached ? static_cast<double>(*found.reached) : metric.high;
   }
-  /// @param found  of the lines before
+  /// @param found  accumulates over the previous records
   void add(const MetricsRecord& line, FoundValue& found) const {
     if (!goal) {
       if (const auto value = value_of(line, metric.name)) found.last = value;
@@ -87,12 +90,12 @@ struct MetricReader {
   }
 };
 
-/// The configuration of each arm's first run, read once.
+/// The configuration of each arm's first run, read only once.
 class ArmConfigs {
 public:
   explicit ArmConfigs(const Plan& plan) : plan_(plan), configs_(plan.arms.size()) {}
 
-  /// Throws heed::Refused where this program does not understand it.
+  /// Throws heed::Refused if this program does not understand the configuration.
   const Config& of(std::size_t arm) {
     if (!configs_[arm])
       configs_[arm] = std::make_unique<Config>(config_of(plan_.runs.at(plan_.arms[arm].runs.front())));
@@ -104,7 +107,8 @@ private:
   std::vector<std::unique_ptr<Config>> configs_;
 };
 
-/// A run that never gets there counts as later than any: as one evaluation beyond the longest of all arms' runs.
+/// For steps_to, a run that never reaches the value counts as later than any other: one evaluation after the end of the
+/// longest run of all arms.
 MetricReader metric_reader(const Plan& plan, ArmConfigs& configs, const std::string& name, const std::string& option) {
   const Config& reference = configs.of(0);
   MetricReader out{metric_of(reference, name, option), steps_to(name), {}};
@@ -118,7 +122,7 @@ MetricReader metric_reader(const Plan& plan, ArmConfigs& configs, const std::str
   return out;
 }
 
-/// @param finished  runs that were finished at some time
+/// @param finished  IDs of runs that had finished at some time
 ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out,
                       const std::set<std::string>& finished, const std::vector<MetricReader>& readers,
                       EntryReader& reader, Origins& origins) {
@@ -127,7 +131,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   ReportRun run;
   run.id = planned.id;
   run.seed = planned.seed;
-  if (run.id.empty()) return run; // the arm has still to be tuned
+  if (run.id.empty()) return run; // the arm is not tuned yet
   const RunFolder folder{out / planned.id};
   run.folder = folder.path;
   std::vector<FoundValue> values(readers.size());
@@ -146,7 +150,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     run.curve.clear();
     run.seconds = {};
   }
-  // Of what can't be relied on, a folder without a run is none yet.
+  // A folder without a run is a missing run, not an untrusted one.
   run.state = record ? record->state : state_of(folder);
   if (run.state == RunState::missing) {
     run.gone = finished.contains(run.id) && !folder.folder().exists();
@@ -172,7 +176,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     const std::optional<double> last = any ? deciding.of(values.front()) : std::nullopt;
     if (last && std::abs(*last) <= greatest_value) {
       run.value = last;
-    } else if (last) { // it diverged, whatever its end was called
+    } else if (last) { // it diverged, although its state is finished
       run.state = RunState::failed;
       run.problem = fmt::format("{} came to {:g}: no result", metric, *last);
     } else run.problem = !any ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
@@ -183,10 +187,10 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   return run;
 }
 
-/// The order of the groups: by value, numbers as numbers; words stay in the plan's order.
+/// Sorts the groups by value, numerically for numbers; words keep the plan's order.
 void sort_groups(ReportData& report) {
   if (report.within.empty()) return;
-  std::vector<std::vector<double>> ranks(report.arms.size()); // of each arm, a number for each value of its group
+  std::vector<std::vector<double>> ranks(report.arms.size()); // for each arm, a number for each value of its group
   for (std::size_t option = 0; option < report.within.size(); ++option) {
     std::vector<std::string> seen;
     std::vector<double> numbers;
@@ -223,7 +227,7 @@ void sort_groups(ReportData& report) {
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                           const FactsOf& facts_of) {
   ReportData report;
-  // A page or a table shows nothing of a command to a terminal, and is turned by none.
+  // Control characters are removed, so that a name cannot control a terminal; pages and tables display none.
   report.name = without_controls(plan.name);
   report.hash = plan.hash;
   report.sweep = plan.sweep;
@@ -267,7 +271,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
       arm.chance = std::move(facts.chance);
       arm.sight = std::move(facts.sight);
     } catch (const Refused&) {
-      // The data may have moved since; the results stand without these.
+      // The data may have been moved since; the report is complete without these facts.
     }
     report.arms.push_back(std::move(arm));
   }

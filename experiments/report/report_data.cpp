@@ -14,7 +14,7 @@ template <class Which> std::size_t count_runs(const ReportData& report, Which wh
   return static_cast<std::size_t>(n);
 }
 
-/// Whether no arm's run of the seed, by its place, is still to come.
+/// Whether every arm's run of the seed (by its index) is finished, failed or excluded.
 bool seed_is_done(const ReportData& report, std::size_t seed) {
   return std::ranges::all_of(report.arms, [&](const ReportArm& arm) {
     if (seed >= arm.runs.size()) return false;

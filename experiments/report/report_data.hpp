@@ -1,5 +1,5 @@
-// What a report says, found from a sweep's plan and its runs' folders. Renderers (terminal, Markdown, ...) take this
-// and nothing else, so that a further format is a further renderer.
+// The data of a report, collected from a sweep's plan and its run folders. All renderers (terminal, Markdown, ...) take
+// only this data.
 #pragma once
 
 #include "experiments/config/difference.hpp"
@@ -38,48 +38,53 @@ struct LengthPoint {
   double value = 0;
 };
 
-/// One run of an arm. Of one that is left out nothing is known but who it is: no state counts it, nor does any number.
+/// One run of an arm. Of an excluded run (`left_out`) only the ID and the seed are known: it is in no count and in no
+/// statistic.
 struct ReportRun {
   std::string id;
   std::int64_t seed = 0;
   RunState state = RunState::missing;
-  bool left_out = false;                   ///< its folder can't be relied on (read_entry); `problem` says why
-  bool gone = false;                       ///< it was finished once, and its folder is missing now
-  std::optional<double> value;             ///< the metric's last evaluation; only of a finished run
-  std::vector<std::optional<double>> also; ///< likewise of each of ReportData::also; none: not finite, or it has none
-  std::vector<CurvePoint> curve;           ///< the curves' metric at every evaluation so far
-  /// The last evaluation's metrics by the length of rows, in its order: val_accuracy_by_length, val_loss_at and so on;
-  /// only of a finished run.
+  bool left_out = false; ///< its folder cannot be trusted (read_entry), so the run is excluded; `problem` is the reason
+  bool gone = false;     ///< it had finished, but its folder is missing now
+  std::optional<double> value; ///< the metric's last evaluation; only for a finished run
+  /// Likewise for each of ReportData::also; empty: not finite, or not measured.
+  std::vector<std::optional<double>> also;
+  std::vector<CurvePoint> curve; ///< the curves' metric at every evaluation so far
+  /// The last evaluation's metrics by length, sorted by length: val_accuracy_by_length, val_loss_at and so on; only for
+  /// a finished run.
   std::map<std::string, std::vector<LengthPoint>, std::less<>> lengths;
-  double seconds = 0;                      ///< of training
+  double seconds = 0;                      ///< training time
   std::string problem;                     ///< why it failed, or what is wrong with its folder; empty otherwise
-  std::filesystem::path folder;            ///< which may not be there yet
-  std::vector<AttentionExample> attention; ///< attention.json, where the run has one
-  std::string attention_problem;           ///< why there are none, or not all that were asked for; empty otherwise
+  std::filesystem::path folder;            ///< may not exist yet
+  std::vector<AttentionExample> attention; ///< attention.json, if the run has one
+  std::string attention_problem;           ///< why attention weights are missing or incomplete; empty otherwise
 
-  /// Is it in no number, though it was run?
+  /// Whether the run was executed, but is excluded from all statistics.
   bool lost() const { return left_out || gone || state == RunState::failed; }
-  /// How it stands in a word or three: its state, "left out", "gone", or "not chosen yet" while its arm is being tuned.
+  /// The run's status in up to three words: its state, "left out", "gone", or "not chosen yet" while its arm is being
+  /// tuned.
   std::string_view standing() const {
     return left_out ? "left out" : gone ? "gone" : id.empty() ? "not chosen yet" : name_of(state);
   }
 };
 
-/// How many of an arm's seeds learned: those whose metric is at the threshold or better. A run that failed did not.
+/// How many of an arm's seeds learned: the metric is at the threshold or better. A failed run has not learned.
 struct Learned {
   std::size_t seeds = 0, of = 0;
 };
 
-/// Of an arm and its reference, where outcomes fall into two heaps, or [report] learned says what learning is.
+/// Seeds that learned, of an arm and its reference. Present if outcomes are bimodal, or if [report] learned gives a
+/// threshold.
 struct LearnedSeeds {
   double threshold = 0;
-  bool found = true;     ///< between the two heaps; false: [report] learned
-  bool is_least = false; ///< found, but on the wrong side of chance: the threshold is what guessing doesn't come to
+  bool found = true; ///< true: the threshold lies between the two modes; false: it is [report] learned
+  /// The gap was on the wrong side of chance, so the threshold is the smallest value better than chance.
+  bool is_least = false;
   Learned arm, reference;
-  double p = 1; ///< Fisher's exact test of the two shares, of this arm alone
+  double p = 1; ///< Fisher's exact test of the two proportions, for this arm only
 };
 
-/// An arm by one of the further metrics.
+/// An arm's statistics by one of the further metrics.
 struct FurtherResult {
   std::size_t values = 0;
   std::optional<double> mean, standard_deviation;
@@ -87,56 +92,60 @@ struct FurtherResult {
   std::size_t look = 0; ///< as ReportArm::look
 };
 
-/// An arm with its runs in the order of the plan's seeds, and what follows from them.
+/// An arm with its runs, in the order of the plan's seeds, and its statistics.
 struct ReportArm {
   std::string label;
-  std::size_t reference = 0;      ///< the arm that it is compared with; itself, of a reference
+  std::size_t reference = 0;      ///< index of the arm that it is compared with; a reference has its own index
   std::vector<std::string> group; ///< its values of ReportData::within
-  std::string name;               ///< within its group; empty where there are no groups
+  std::string name;               ///< its name within its group; empty without groups
   std::vector<PlannedChange> changes;
   std::vector<ReportRun> runs;
-  std::optional<PlannedCost> cost;    ///< none: the plan doesn't say
-  std::optional<Task::Chance> chance; ///< none where the data is not there any more
-  std::string sight; ///< why its model sees what it is to predict; empty: it doesn't, or the data is not there any more
-  std::size_t values = 0;                         ///< n: runs that have the metric
+  std::optional<PlannedCost> cost;    ///< empty: not in the plan
+  std::optional<Task::Chance> chance; ///< empty if the data does not exist any more
+  /// Why its model can see its prediction targets; empty: it cannot, or the data does not exist any more.
+  std::string sight;
+  std::size_t values = 0;                         ///< n: number of runs with the metric
   std::optional<double> mean, standard_deviation; ///< of the metric over the seeds
   std::optional<double> interquartile_mean;       ///< likewise
-  /// With its reference, over the seeds that both have; none for a reference, and where there is no such seed.
+  /// The comparison with its reference, over their common seeds. Empty for a reference, and without common seeds.
   std::optional<statistics::Comparison> comparison;
-  std::vector<FurtherResult> also; ///< by each of ReportData::also
-  /// Of planned looks, at how many seeds its answer was found, or else is open. 0: no looks, or none so far.
+  std::vector<FurtherResult> also; ///< for each of ReportData::also
+  /// With planned looks: the number of seeds at which its answer was found, or up to which it is still open. 0: no
+  /// looks, or none so far.
   std::size_t look = 0;
-  /// Where it is undecided: the difference that so many seeds would have found in 80 of 100 sweeps, were the noise as
-  /// it is here (`statistics::smallest_effect`). None elsewhere, and where there is no spread.
+  /// If the arm is undecided: the difference that the same number of seeds would find in 80 of 100 sweeps with the
+  /// observed noise (`statistics::smallest_effect`). Empty otherwise, and if the differences do not vary.
   std::optional<double> smallest_found;
-  std::optional<LearnedSeeds> learned; ///< never of a reference; none where there is one heap, or nothing to compare
-  /// p, and whether the arm is then the better one, where runs that failed count as the worst of all: of ranks. None
-  /// where none failed, here or in the reference.
+  std::optional<LearnedSeeds> learned; ///< empty for a reference, for unimodal outcomes, and without a comparison
+  /// p of a rank test in which failed runs count as the worst, and whether the arm is then better. Empty if no run of
+  /// the arm or its reference failed.
   std::optional<double> p_failed_worst;
   bool better_failed_worst = false;
-  double seconds = 0; ///< of training, the mean over finished runs
+  double seconds = 0; ///< training time, mean over finished runs
   std::string config; ///< resolved, as TOML, of its first seed
-  /// a: its reference's option, b: this arm's; of a group's reference from the first arm.
+  /// Differences of configuration: a is its reference's option, b is this arm's. A group's reference is compared with
+  /// the first arm.
   std::vector<Difference> differences;
-  std::optional<BudgetMatch> matched; ///< where arms are evened out
+  std::optional<BudgetMatch> matched; ///< only if arms are matched in parameters or FLOPs
 };
 
-/// Whether what an option makes of the metric depends on another: `interactions_of`.
+/// Whether the effect of an option depends on another (`interactions_of`).
 struct Interaction {
-  std::string option;  ///< the arm that changes it alone: "score = additive"
+  std::string option;  ///< the arm that changes only this option: "score = additive"
   std::string with;    ///< "heads = 8", or a group, "length = 64"
   std::string without; ///< "by itself", or "with length = 16", the first group
-  std::string group;   ///< in which two options are crossed; empty: there are none, or groups are what is crossed
-  double effect_without = 0, effect_with = 0; ///< arm - reference, the means over the seeds that all four arms have
+  /// The group in which two options are crossed; empty: no groups, or the groups are one of the crossed factors.
+  std::string group;
+  double effect_without = 0, effect_with = 0; ///< arm - reference, means over the seeds that all four arms have
   statistics::Comparison comparison = {};     ///< of effect_with - effect_without
 };
-/// An arm's or its reference's runs that the arm's comparison is of: those of its look, or all.
+/// The runs of an arm, or of its reference, that the arm's comparison uses: those of its look, or all.
 inline std::span<const ReportRun> compared_runs(const ReportArm& arm, const ReportArm& whose) {
   const std::size_t all = whose.runs.size();
   return std::span(whose.runs).first(arm.look == 0 ? all : std::min(arm.look, all));
 }
 
-/// Where and with what runs were made: manifests that agree are one.
+/// Machine and build of some runs. Runs with equal manifests are grouped.
 struct ReportMachine {
   std::string description; ///< "heed 0.1.0, gcc 12.2.0 ..., on CPU"
   std::size_t runs = 0;
@@ -144,74 +153,78 @@ struct ReportMachine {
 
 struct ReportData {
   std::string name, hash;
-  std::string question; ///< what the sweep is to find out, in words; may be empty
+  std::string question; ///< the question of the sweep, in words; may be empty
   bool sweep = false;
   Metric metric;
-  std::optional<Metric> evaluated; ///< METRIC, where the metric is steps_to(METRIC, VALUE)
-  std::vector<Metric> also;        ///< further metrics, one family of comparisons with it
-  std::optional<double> margin;    ///< differences up to this are the same, in the metric's unit
+  std::optional<Metric> evaluated; ///< METRIC, if the metric is steps_to(METRIC, VALUE)
+  std::vector<Metric> also;        ///< further metrics; they form one family of comparisons with the main metric
+  std::optional<double> margin;    ///< equivalence margin: differences up to this are the same, in the metric's unit
   statistics::Test test = statistics::Test::paired;
-  std::optional<double> learned;     ///< [report] learned; none: to be found
-  double resolution = 0;             ///< values that differ by no more than this share of the larger are equal
-  std::filesystem::path out, folder; ///< the output folder, and the sweep's within it
+  std::optional<double> learned;     ///< [report] learned; empty: to be estimated
+  double resolution = 0;             ///< values whose relative difference (to the larger) is at most this are equal
+  std::filesystem::path out, folder; ///< the output folder, and the sweep's folder within it
   std::vector<std::int64_t> seeds;
-  std::vector<std::size_t> looks;    ///< planned numbers of seeds; none: there is one look, at all that has finished
-  std::vector<PlannedOption> within; ///< whose values make groups of arms; none: all are compared with the first
-  std::vector<ReportArm> arms;       ///< groups by value, together, each with its reference first
-  std::vector<Interaction> interactions; ///< of options that are crossed, and of arms with groups
+  std::vector<std::size_t> looks; ///< planned numbers of seeds; empty: one look, at all finished seeds
+  /// The options whose values define groups; empty: all arms are compared with the first.
+  std::vector<PlannedOption> within;
+  std::vector<ReportArm> arms;           ///< arms of a group are adjacent, each group's reference first
+  std::vector<Interaction> interactions; ///< of crossed options, and of arms with groups
   std::vector<ReportMachine> machines;
-  std::string data;                  ///< the task's fingerprint; the arms' may differ
+  std::string data;                  ///< the task's fingerprint; the arms' fingerprints may differ
   std::string reference_config;      ///< resolved, as TOML
-  std::optional<Frozen> frozen;      ///< when the plan was fixed; none: it doesn't say
-  std::vector<EarlierSweep> earlier; ///< that were planned before, and share runs
-  std::string match = "none";        ///< what the feed-forward's width evens out: none | parameters | flops
-  std::optional<Tuning> tuning;      ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
+  std::optional<Frozen> frozen;      ///< when the plan was frozen; empty: not recorded
+  std::vector<EarlierSweep> earlier; ///< earlier sweeps that share runs
+  std::string match = "none";        ///< what arms are matched in by the feed-forward width: none | parameters | flops
+  std::optional<Tuning> tuning;      ///< of a tuned sweep: each arm's trials, their results so far, and the choices
 
-  std::size_t total() const; ///< runs planned
-  /// Seeds of which no run is still to come, in any arm: finished, failed or left out.
+  std::size_t total() const; ///< number of planned runs
+  /// Number of seeds with no run to come, in any arm: all are finished, failed or excluded.
   std::size_t seeds_done() const;
-  /// Of the last planned look of which all seeds are done; 0: before the first. Without looks, all seeds.
+  /// Number of seeds of the last planned look whose seeds are all done; 0: before the first look. Without looks, all
+  /// seeds.
   std::size_t seeds_looked_at() const;
-  /// The runs of an arm that numbers are of: those of the seeds looked at. Before the first look, all.
+  /// The runs of an arm that the statistics use: those of the seeds looked at. Before the first look, all.
   std::span<const ReportRun> counted_runs(const ReportArm& arm) const;
   bool before_first_look() const { return !looks.empty() && seeds_looked_at() == 0; }
   std::size_t count(RunState state) const;
-  std::size_t left_out() const; ///< runs whose folders can't be relied on
-  std::size_t gone() const;     ///< runs that were finished, and whose folders are missing now
+  std::size_t left_out() const; ///< excluded runs, whose folders cannot be trusted
+  std::size_t gone() const;     ///< runs that had finished, but whose folders are missing now
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
-  /// What curves are of: the metric, or that which steps_to(METRIC, VALUE) names.
+  /// The metric of the curves: the metric, or METRIC of steps_to(METRIC, VALUE).
   const Metric& curve_metric() const { return evaluated ? *evaluated : metric; }
-  std::string group_label(const ReportArm& arm) const; ///< "length = 64"; empty where there are no groups
+  std::string group_label(const ReportArm& arm) const; ///< "length = 64"; empty without groups
 };
 
-/// In how many of 100 sweeps an arm's `smallest_found` would have been found.
+/// The proportion of sweeps in which an arm's `smallest_found` would be found.
 inline constexpr double found_share = 0.8;
 
-/// What an arm's configuration and its data say beside its runs; may throw heed::Refused, which leaves it out.
+/// Facts that follow from an arm's configuration and its data, not from its runs. The function may throw heed::Refused;
+/// they are then missing.
 struct ArmFacts {
   Task::Chance chance;
   std::string sight = {}; ///< as ReportArm::sight
 };
 using FactsOf = std::function<ArmFacts(const Config&)>;
 
-/// Whether an arm's runs may be compared with its reference's: both see what they are to predict, or neither does.
+/// Whether an arm can be compared with its reference: both see their prediction targets, or neither does.
 bool sees_alike(const ReportData& report, const ReportArm& arm);
 
-/// Reads the runs that the plan names. What is wrong with a run becomes its `problem`, and one whose folder can't be
-/// relied on (damaged, half-written, edited, from another version: read_entry) is left out of all numbers. Reads only.
+/// Reads the runs that the plan names; writes nothing. An error of a run becomes its `problem`. A run whose folder
+/// cannot be trusted (damaged, incomplete, edited, or from another version: read_entry) is excluded from all
+/// statistics.
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                           const FactsOf& facts_of);
 
-/// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
+/// Fills in the statistics of the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
 /// with their references.
 ///
-/// Where looks are planned, answers are of the last whole one: of the first n_k seeds, at the level that this look may
-/// spend (`statistics::look_levels`); later seeds are in no number. What an earlier look found stays, with that look's
-/// numbers. Before the first look nothing is compared.
+/// With planned looks, answers use the last complete look: the first n_k seeds, at the level of this look
+/// (`statistics::look_levels`). Later seeds are in no statistic. A result found by an earlier look is kept, with the
+/// numbers of that look. Before the first look nothing is compared.
 void compute_statistics(ReportData& report);
 
-/// The report as it would be by its further metric `which`, without margin and threshold, whose unit is another's; what
-/// p is corrected over stays all metrics together.
+/// The report by its further metric `which`. Margin and threshold are removed, because they are in another metric's
+/// unit. p is still corrected over all metrics together.
 ReportData by_further_metric(const ReportData& report, std::size_t which);
 
 } // namespace heed

@@ -1,4 +1,4 @@
-// What a report computes from its runs' values.
+// Computes a report's statistics from its runs' values.
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/report/interactions.hpp"
@@ -19,7 +19,7 @@ namespace heed {
 
 namespace {
 
-/// Seeds and values of the runs that have one.
+/// Seeds and values of the runs that have a value.
 template <class ValueOf> statistics::SeedValues results_of(std::span<const ReportRun> runs, const ValueOf& value_of) {
   statistics::SeedValues out;
   for (const ReportRun& run : runs) {
@@ -32,7 +32,7 @@ template <class ValueOf> statistics::SeedValues results_of(std::span<const Repor
   return out;
 }
 
-/// A run's value by the deciding metric, or by a further one.
+/// A run's value by the main metric, or by a further one.
 std::optional<double> deciding_value(const ReportRun& run) { return run.value; }
 auto further_value(std::size_t which) {
   return [which](const ReportRun& run) { return which < run.also.size() ? run.also[which] : std::nullopt; };
@@ -42,7 +42,7 @@ std::optional<double> mean_of(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(statistics::mean(values));
 }
 
-/// The standard deviation; zero where it is rounding.
+/// The standard deviation; zero if it is only rounding.
 std::optional<double> spread_of(const std::vector<double>& values, double resolution) {
   const auto spread = statistics::standard_deviation(values);
   double largest = 0;
@@ -64,7 +64,7 @@ bool is_found(statistics::Answer answer) {
   return answer == statistics::Answer::differs || answer == statistics::Answer::same;
 }
 
-/// What an undecided arm's seeds would have found, where the differences' spread is as they have it.
+/// The difference that an undecided arm's seeds would find, with the observed spread of the differences.
 class SmallestFound {
 public:
   explicit SmallestFound(const Metric& metric) {
@@ -83,7 +83,8 @@ public:
       known->second = m == 0 ? statistics::smallest_effect(n, found_share, c.level, c.family)
                              : statistics::smallest_effect_unpaired(n, m, found_share, statistics::significance_level,
                                                                     c.family);
-    if (!known->second || *known->second * *spread > range_) return std::nullopt; // no values lie so far apart
+    // no two values can differ by this much
+    if (!known->second || *known->second * *spread > range_) return std::nullopt;
     return *known->second * *spread;
   }
 
@@ -96,11 +97,11 @@ private:
   }
 
   double range_ = std::numeric_limits<double>::infinity();
-  /// By the runs of the arm and of the reference, and the arms that p is corrected over.
+  /// Key: the number of runs of the arm, of the reference, and of the arms that p is corrected over.
   std::map<std::array<std::size_t, 3>, std::optional<double>> effects_;
 };
 
-/// n, mean, spread and time of each arm, by all metrics.
+/// Computes n, mean, spread and time of each arm, for all metrics.
 void describe(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     const std::span<const ReportRun> counted = report.counted_runs(arm);
@@ -123,8 +124,8 @@ void describe(ReportData& report) {
   }
 }
 
-/// Compares the arms over their first `seeds` runs, by all metrics together, but those that an earlier look has found an
-/// answer for.
+/// Compares the arms over their first `seeds` runs, for all metrics together. Skips arms with an answer from an earlier
+/// look.
 void compare_arms(ReportData& report, std::size_t seeds, double level) {
   std::vector<statistics::SeedValues> results;
   std::vector<std::size_t> reference_of;
@@ -141,7 +142,7 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
     questions.push_back(question_of(report, report.metric, level));
     questions.back().margin = report.margin;
   }
-  // Metric after metric, each with all arms.
+  // One metric after the other, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
     for (const ReportArm& arm : report.arms) {
       results.push_back(values_of(arm, further_value(m)));
@@ -153,7 +154,7 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
                           std::size_t which) {
     if (of && is_found(of->answer)) return;
     of = compared[which];
-    if (of && !metric.is_goal()) of->improvement.reset(); // no side is better
+    if (of && !metric.is_goal()) of->improvement.reset(); // no direction is better
     look = report.looks.empty() || !of ? 0 : seeds;
   };
   for (std::size_t i = 0; i < report.arms.size(); ++i) {
@@ -174,7 +175,7 @@ void compute_statistics(ReportData& report) {
   const std::size_t last = report.seeds_looked_at();
   for (std::size_t k = 0; k < report.looks.size() && report.looks[k] <= last; ++k)
     compare_arms(report, report.looks[k], levels[k]);
-  // Of several looks, interactions are told at the last.
+  // With several looks, interactions are only reported at the last.
   report.interactions = last == report.seeds.size() ? interactions_of(report) : std::vector<Interaction>{};
   SmallestFound smallest_found(report.metric);
   for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);

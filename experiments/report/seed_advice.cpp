@@ -26,7 +26,7 @@ std::size_t compared_arms(const Plan& plan) {
   return compared;
 }
 
-/// That the answers at all seeds are held against: of the last look, where looks are planned.
+/// The level of the answers at all seeds: with planned looks, the level of the last look.
 double level_of(const Plan& plan) {
   return plan.looks.empty() ? statistics::significance_level : statistics::look_levels(plan.looks).back();
 }
@@ -61,14 +61,14 @@ std::string per_cent(double share) { return fmt::format("{:.0f} %", 100 * share)
 
 std::string paragraph(const std::string& text) { return wrapped(text, 104, "  ", "  "); }
 
-/// Which of the tests finds more of these effects, and what that holds for.
+/// A sentence about which test has more power for these effects, and its assumptions.
 std::string which_finds_more(const Plan& plan, const std::vector<EffectRow>& rows) {
   double paired = 0, other = 0;
   for (const EffectRow& row : rows) {
     paired += row.power_paired;
     other += row.power_unpaired;
   }
-  constexpr double much = 0.02; // what is drawn is not known closer
+  constexpr double much = 0.02; // simulated power has about this error
   const double more = (other - paired) / static_cast<double>(rows.size());
   const char* which = more > much    ? "the unpaired test finds more"
                       : more < -much ? "the paired test finds more even then"
@@ -87,7 +87,7 @@ std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effec
   const statistics::SweepSize sweep{plan.seeds.size(), compared, level_of(plan)};
   std::vector<EffectRow> rows;
   for (const double size : effect ? std::vector{*effect} : std::vector{0.5, 1.0, 1.5, 2.0}) {
-    const double apart = std::numbers::sqrt2 * size; // in an arm's standard deviations
+    const double apart = std::numbers::sqrt2 * size; // in standard deviations of an arm
     EffectRow& row = rows.emplace_back();
     row.effect = size;
     row.seeds = statistics::seeds_for_effect(size, power, sweep.level);

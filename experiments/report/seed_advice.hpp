@@ -1,4 +1,4 @@
-// How many seeds a plan should have.
+// Advice on the number of seeds of a plan, from power analysis.
 #pragma once
 
 #include "experiments/sweep/plan.hpp"
@@ -10,26 +10,26 @@
 
 namespace heed {
 
-/// What an effect takes, and what the plan's seeds find of it.
+/// For one effect size: the seeds that it needs, and the power of the plan's seeds.
 struct EffectRow {
   double effect = 0;              ///< d_z: the mean difference in standard deviations of the differences
-  std::size_t seeds = 0;          ///< with which one arm's is found in 80 of 100 sweeps by the paired test
-  std::size_t seeds_each = 0;     ///< likewise each arm's of the plan
-  std::size_t seeds_unpaired = 0; ///< likewise unpaired, where runs of one seed are no more alike than others
-  /// Of the plan's seeds, for each arm: by the paired test, and by the unpaired one.
+  std::size_t seeds = 0;          ///< seeds for a power of 80 % by the paired test, if one arm is compared
+  std::size_t seeds_each = 0;     ///< likewise for each of the plan's arms
+  std::size_t seeds_unpaired = 0; ///< likewise by the unpaired test, if runs of one seed are uncorrelated
+  /// The power of the plan's seeds for each arm, by the paired and by the unpaired test.
   double power_paired = 0, power_unpaired = 0;
-  /// Where the plan has a margin: the chance that an arm without a difference is called the same by the plan's test,
-  /// were the margin as large as the effect.
+  /// If the plan has a margin: the probability that the plan's test calls an arm without a difference the same, with a
+  /// margin as large as the effect.
   std::optional<double> same;
 };
 
-/// Of d_z 0.5, 1, 1.5 and 2, or only of `effect`. None where there is nothing to compare. Pairs without correlation are
-/// what the unpaired test is asked about: their d_z is 1 / sqrt(2) of the effect in an arm's standard deviations.
+/// The rows for d_z 0.5, 1, 1.5 and 2, or only for `effect`. Empty without comparisons. The unpaired test assumes
+/// uncorrelated pairs, for which d_z is 1 / sqrt(2) of the effect in standard deviations of an arm.
 /// Throws heed::Failed for an effect of 0.
 std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effect = std::nullopt);
 
-/// What `heed plan` says of a sweep's seeds, in lines of some 100 columns: whether they can reach 5 % at all, and
-/// `effect_rows` as a table. Empty where there is nothing to compare.
+/// The text of `heed plan` about a sweep's seeds, in lines of about 100 columns: whether the seeds can reach 5 %, and
+/// `effect_rows` as a table. Empty without comparisons.
 std::string seed_advice(const Plan& plan, std::optional<double> effect = std::nullopt);
 
 } // namespace heed

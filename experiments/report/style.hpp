@@ -1,4 +1,4 @@
-// Colours of a terminal; plain text where there is none, or where NO_COLOR is set.
+// Text colours and styles for a terminal; plain text if there is no terminal, or if NO_COLOR is set.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@ namespace heed {
 
 struct Style {
   bool colour = false;
-  std::string mark{}; ///< stands before each of Heed's own commands to a terminal; Console's streams know it
+  std::string mark{}; ///< precedes each control sequence written by Heed; Console's streams pass only marked sequences
 
-  /// A control sequence of Heed's own, such as "\033[1m".
+  /// Marks a control sequence written by Heed, such as "\033[1m".
   std::string command(std::string_view sequence) const { return mark + std::string(sequence); }
 
   std::string bold(std::string_view text) const { return with("1", text); }

@@ -28,7 +28,7 @@ std::string mean_cell(const ReportArm& arm, int decimals) {
   return fmt::format("{} ± {}", fixed(arm.mean, decimals), fixed(arm.standard_deviation, decimals));
 }
 
-/// Green for the better side and red for the worse, where the arm differs.
+/// Colours the cell of an arm that differs: green for better, red for worse.
 std::string coloured(const std::string& cell, Mark mark, const Style& style) {
   return mark == Mark::better ? style.green(cell) : mark == Mark::worse ? style.red(cell) : cell;
 }
@@ -49,7 +49,7 @@ bool any(const ReportData& report, const std::function<bool(const statistics::Co
 
 bool unpaired(const ReportData& report) { return report.test == statistics::Test::unpaired; }
 
-/// Of sentences about arms that are the same.
+/// The note about arms that are the same.
 std::string equivalence_note(const ReportData& report) {
   if (!any(report, [](const auto& c) { return c.equivalence.has_value(); })) return "";
   return " A sentence about an arm that is the same has the interval of the two one-sided tests of that arm alone, "
@@ -58,7 +58,7 @@ std::string equivalence_note(const ReportData& report) {
 }
 
 std::string difference_note(const ReportData& report) {
-  double level = statistics::significance_level; // of some look, the largest
+  double level = statistics::significance_level; // the largest level of any look
   if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
   const std::string its_level = report.looks.empty() ? level_text(level) : "its look's level";
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
@@ -102,7 +102,8 @@ std::string answer_note(const ReportData& report) {
   return text + "; else undecided.";
 }
 
-/// With unequal spreads and skewed noise, tests of means take too little for chance.
+/// A note about unequal spreads: with unequal spreads and skewed noise, tests of means give p values that are too
+/// small.
 std::string spreads_note(const ReportData& report) {
   constexpr double fourfold = 4;
   const ReportArm* worst = nullptr;
@@ -124,12 +125,13 @@ std::string spreads_note(const ReportData& report) {
       worst->label, most < 100 ? fmt::format("{:.1f}", most) : fmt::format("{:.3g}", most));
 }
 
-/// "2026-11-22 10:15 UTC" of "2026-11-22T10:15:00Z".
+/// Converts "2026-11-22T10:15:00Z" to "2026-11-22 10:15 UTC".
 std::string time_text(const std::string& utc) {
   return utc.size() < 16 ? utc : utc.substr(0, 10) + " " + utc.substr(11, 5) + " UTC";
 }
 
-/// Which plan it is, as a preregistration names it, and whether what it asks was fixed before there were answers.
+/// The note that identifies the plan, as in a preregistration, and says whether it was frozen before there were
+/// results.
 std::string planned_note(const ReportData& report) {
   if (report.hash.empty()) return "";
   if (!report.frozen) return fmt::format("plan {}, of a version that did not keep when it was frozen.", report.hash);
@@ -148,7 +150,7 @@ std::string planned_note(const ReportData& report) {
          "such a look alone can raise 5 % to 7 to 16 %.";
 }
 
-/// Whether all got there before anybody looked.
+/// A note if all runs reached the value by the first evaluation.
 std::string first_evaluation_note(const ReportData& report) {
   if (!report.evaluated) return "";
   std::set<double> values;
@@ -162,7 +164,7 @@ std::string first_evaluation_note(const ReportData& report) {
   return "all runs were there at their first evaluation: evaluate more often (train.evaluate_every), or ask for more.";
 }
 
-/// Whether pairing by seed takes noise out of the differences.
+/// A note on whether pairing by seed reduces the noise of the differences.
 std::string pairs_note(const ReportData& report) {
   std::vector<double> r;
   for (const ReportArm& arm : report.arms)
@@ -181,7 +183,7 @@ std::string pairs_note(const ReportData& report) {
                                      : "");
 }
 
-/// Which look the answers are of, and what looks may spend.
+/// A note on the look that the answers use, and the levels of the looks.
 std::string looks_note(const ReportData& report) {
   if (report.looks.empty()) return "";
   std::vector<std::string> levels;
@@ -201,7 +203,7 @@ std::string looks_note(const ReportData& report) {
                      last);
 }
 
-/// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can", for the most seeds of an arm that has too few.
+/// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can", for the underpowered arm with the most seeds.
 std::string underpowered_note(const ReportData& report) {
   const statistics::Comparison* most = nullptr;
   for (const ReportArm& arm : report.arms)

@@ -1,4 +1,4 @@
-// Tables of text in aligned columns.
+// Formats tables of text with aligned columns, and as Markdown.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,24 @@ enum class Align { left, right };
 struct TextTable {
   std::vector<std::string> headings;
   std::vector<Align> alignment;               ///< of each column
-  std::vector<std::vector<std::string>> rows; ///< as many cells as there are headings
+  std::vector<std::vector<std::string>> rows; ///< each row has one cell for each heading
 };
 
-/// The text with blanks in place of its line ends and tabs.
+/// Replaces line ends and tabs by spaces.
 std::string in_one_line(std::string text);
 
-/// How many columns of a terminal a UTF-8 text takes; colours (ESC [ ... m) take none.
+/// The number of terminal columns that a UTF-8 text occupies; colours (ESC [ ... m) occupy none.
 std::size_t display_width(const std::string& text);
 
-/// `text` cut to `width` columns, the last of them an ellipsis where something was cut.
+/// Cuts `text` to `width` columns. If anything is cut, the last column is an ellipsis.
 std::string cut_to(const std::string& text, std::size_t width);
 
-/// Columns two spaces apart, each line indented by two, and each cell on one line; `heading_style` and its end surround the headings' line.
+/// The table as text: columns are separated by two spaces, lines are indented by two, and each cell is on one line.
+/// `heading_style` and `style_end` surround the line of headings.
 std::string to_text(const TextTable& table, const std::string& heading_style = "", const std::string& style_end = "");
-/// A Markdown table that shows the cells' texts.
+/// A Markdown table that displays the cells literally.
 std::string to_markdown(const TextTable& table);
-/// A Markdown table whose headings and cells are Markdown (markdown_text, markdown_code).
+/// A Markdown table whose headings and cells already are Markdown (markdown_text, markdown_code).
 std::string markdown_table(const TextTable& table);
 
 } // namespace heed

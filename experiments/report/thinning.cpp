@@ -9,7 +9,7 @@ namespace heed {
 
 namespace {
 
-/// How many of a curve's points `thinned` leaves.
+/// The number of a curve's points that `thinned` returns.
 std::size_t left_of(std::size_t points, std::size_t every) { return points <= 1 ? points : (points - 2) / every + 2; }
 
 std::size_t least_thinning(const std::vector<std::size_t>& curves, std::size_t most) {
@@ -25,7 +25,7 @@ std::size_t least_thinning(const std::vector<std::size_t>& curves, std::size_t m
   return every;
 }
 
-/// "every 4th"; 21 and 1000 among them.
+/// "every 4th", also for numbers such as 21 and 1000.
 std::string every_text(std::size_t n) {
   const std::size_t last = n % 10, tens = n % 100 / 10;
   const char* const ending = tens == 1 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";

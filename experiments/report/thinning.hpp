@@ -1,5 +1,5 @@
-// Curves of very many evaluations, thinned for a page that a browser opens at once. Nothing is computed from what is
-// thinned: it is for the eye alone.
+// Reduces the points of long curves, so that a browser opens the report page quickly. Thinned curves are only
+// displayed; no statistic uses them.
 #pragma once
 
 #include "experiments/report/report_data.hpp"
@@ -11,24 +11,25 @@
 
 namespace heed {
 
-/// Of each curve every so many-th point is drawn, beside its last one. 1: all.
+/// Each curve shows every n-th point and its last point. 1: all points.
 struct Thinning {
-  std::size_t runs = 1;  ///< of single runs' curves
-  std::size_t bands = 1; ///< of arms' means and bands
+  std::size_t runs = 1;  ///< n for curves of single runs
+  std::size_t bands = 1; ///< n for means and bands of arms
 
   bool any() const { return runs > 1 || bands > 1; }
 };
 
-/// So many points of all runs, and of all arms, a page shows at most; but each curve has its first and its last.
+/// The maximum numbers of points on a page, of all runs and of all arms. Each curve still has its first and its last
+/// point.
 inline constexpr std::size_t most_run_points = 100'000, most_band_points = 30'000;
 
-/// The least with which the report's curves stay within these.
+/// The smallest thinning with which the report's curves stay within these limits.
 Thinning thinning_of(const ReportData& report);
 
-/// What a page has to say of it; empty where nothing is left out.
+/// A sentence for the page about the thinning; empty if all points are shown.
 std::string thinning_sentence(const Thinning& thinning);
 
-/// The points that are drawn.
+/// The points to draw.
 template <class Point> std::vector<Point> thinned(std::vector<Point> points, std::size_t every) {
   if (every <= 1 || points.empty()) return points;
   std::vector<Point> out;

@@ -29,7 +29,7 @@ std::string to_text_within(const TextTable& table, std::size_t width, const std:
   const auto width_of = [&](std::size_t column) {
     std::size_t most = display_width(table.headings[column]);
     for (const auto& row : table.rows) most = std::max(most, display_width(row[column]));
-    return most + 2; // the space before it
+    return most + 2; // plus the space before it
   };
   std::string out;
   for (std::size_t column = 1; column < table.headings.size() || out.empty();) {

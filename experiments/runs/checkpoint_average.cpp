@@ -11,7 +11,7 @@ namespace heed {
 
 namespace {
 
-/// The mean of the same tensor's numbers in all checkpoints, into the first.
+/// Writes the mean of the same tensor's values over all checkpoints into the first.
 template <class Number> void average_numbers(StoredTensor& to, std::span<const StoredTensor* const> all) {
   const std::size_t count = to.bytes.size() / sizeof(Number);
   std::vector<double> sums(count, 0.0);

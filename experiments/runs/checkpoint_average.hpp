@@ -1,4 +1,4 @@
-// The mean of several checkpoints' weights.
+// Averages the weights of several checkpoints of a run.
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
@@ -8,13 +8,14 @@
 
 namespace heed {
 
-/// The newest checkpoint with every weight replaced by its mean, in double precision, over all of them (Vaswani et al.
-/// 2017, arXiv 1706.03762, section 6.1); the optimiser's numbers and the metadata are the newest's. `newest_first`: one
-/// at least. Throws heed::Failed where they differ in names, shapes or types.
+/// The newest checkpoint with each weight replaced by its mean over all checkpoints, computed in double precision
+/// (Vaswani et al. 2017, arXiv 1706.03762, section 6.1). The optimiser's tensors and the metadata are those of the
+/// newest checkpoint. `newest_first` has at least one element. Throws heed::Failed if the checkpoints differ in names,
+/// shapes or types.
 Checkpoint average(std::span<const Checkpoint> newest_first);
 
-/// The average of a run's `count` newest checkpoints, without the optimiser's tensors. Throws heed::Refused where it does not have so many whole ones;
-/// `damaged` gets a sentence for each that is not whole.
+/// The average of a run's `count` newest checkpoints, without the optimiser's tensors. `damaged` gets one sentence for
+/// each damaged checkpoint. Throws heed::Refused if fewer than `count` checkpoints are intact.
 Checkpoint average_of_newest(const RunFolder& run, std::int64_t count, std::vector<std::string>& damaged);
 
 } // namespace heed

@@ -33,7 +33,7 @@ std::vector<std::int64_t> checkpoint_steps(const RunFolder& run) {
 }
 
 void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep) {
-  // A checkpoint that survives a power cut must find the metrics up to its step.
+  // If the checkpoint survives a power failure, the metrics up to its step must survive too.
   run.metrics().synchronise();
   run.checkpoint(step).write(to_safetensors(checkpoint));
   const auto steps = checkpoint_steps(run);

@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-/// The first process's word; empty for those that only listen.
+/// Returns the first process's message; `own` is empty in the other processes.
 std::string hear(Ranks& ranks, std::string own) { return gather(ranks, std::move(own)).front(); }
 
 std::optional<TeamRun> next_run(Ranks& ranks) {
@@ -42,7 +42,7 @@ void train(Ranks& ranks, const TeamRun& part, const WorkerParts& parts) {
   }
   TrainingHooks hooks;
   hooks.ranks = &ranks;
-  // Not `auto`: the processes may be on unlike CPUs.
+  // Not `auto`, because the processes may be on different CPU models.
   parts.engine(config, part.kernels).train(config, *task, from, hooks);
 }
 

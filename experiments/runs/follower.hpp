@@ -1,17 +1,19 @@
-// The processes of a team beside the first, which has the run's folder (runs/worker.hpp): what it tells them to do.
+// Work of the processes in a team other than the first. The first process owns the run's folder (runs/worker.hpp) and
+// tells the others which run to train.
 #pragma once
 
 #include "experiments/runs/worker.hpp"
 
 namespace heed {
 
-/// Said by the first process, before it begins to train.
+/// Called by the first process before it begins to train: tells the other processes which run to train.
 void announce(Ranks& ranks, const TeamRun& run);
-/// Said by it when there is nothing more.
+/// Called by the first process when there are no more runs.
 void announce_end(Ranks& ranks);
 
-/// All of another process's work: what the first announces, until there is no more. It writes no file.
-/// Throws heed::Failed or heed::Refused as training does, and where it finds another run in the folder.
+/// The main loop of each other process: trains what the first process announces, until there are no more runs. It
+/// writes no file. Throws heed::Failed or heed::Refused as training does, and if it finds a different run in the
+/// folder.
 void follow(Ranks& ranks, const WorkerParts& parts);
 
 } // namespace heed

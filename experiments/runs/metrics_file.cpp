@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::uint64_t metrics_block = std::uint64_t{1} << 18;
 
-/// A file's last lines first, those that are whole, with where each ends in the file.
+/// Reads the complete lines of a file from the last to the first, with the position where each line ends.
 class LinesBackwards {
 public:
   explicit LinesBackwards(const FileParts& file) : file_(file), begin_(file.size()) {}
 
-  /// None before the first, and where there is an error. What it gives lasts until the next call.
+  /// None before the first line, and on an error. The result is valid until the next call.
   std::optional<std::string_view> next() {
     for (;;) {
       const std::size_t end = text_.rfind('\n');
@@ -42,7 +42,7 @@ public:
       text_.insert(0, *part);
     }
   }
-  /// Where the line ends in the file, its newline included.
+  /// The position in the file after the line and its newline.
   std::uint64_t end() const { return end_; }
 
   std::string error;
@@ -50,13 +50,14 @@ public:
 
 private:
   const FileParts& file_;
-  std::uint64_t begin_, end_ = 0; ///< begin_: in the file, of text_
+  std::uint64_t begin_, end_ = 0; ///< begin_: position of text_ in the file
   std::string text_, line_;
 };
 
-/// Where the last whole line ends whose step is at most `step`; 0 where there is none. What can't be parsed is passed over.
+/// The position where the last complete line with a step of at most `step` ends; 0 if there is none. Skips lines that
+/// can't be parsed.
 Parsed<std::uint64_t> end_of_step(const FileParts& file, std::int64_t step) {
-  // At a checkpoint there is nothing later, and one line is read.
+  // At a checkpoint there are no later lines, so only one line is read.
   LinesBackwards lines(file);
   while (const auto line = lines.next())
     if (const auto metrics = metrics_from_json(*line); metrics && metrics->step <= step)
@@ -65,7 +66,7 @@ Parsed<std::uint64_t> end_of_step(const FileParts& file, std::int64_t step) {
   return Parsed<std::uint64_t>::ok(0);
 }
 
-/// Calls `use` with the file's bytes up to `end`. No value where they can't be had.
+/// Calls `use` with the file's bytes up to `end`, block by block. No value if they can't be read.
 template <class Use> Parsed<bool> each_block(const FileParts& file, std::uint64_t end, const Use& use) {
   for (std::uint64_t at = 0; at < end;) {
     const auto part = file.text(at, std::min(metrics_block, end - at));
@@ -76,14 +77,14 @@ template <class Use> Parsed<bool> each_block(const FileParts& file, std::uint64_
   return Parsed<bool>::ok(true);
 }
 
-/// metrics.jsonl, open. None where it is missing, and throws heed::Unreadable where it can't be read now.
+/// Opens metrics.jsonl. None if it is missing. Throws heed::Unreadable if it can't be read at the moment.
 std::optional<FileParts> open_metrics(const RunFolder& run) {
   auto file = run.metrics().open();
   require_readable(file);
   return std::move(file.value);
 }
 
-/// Of its bytes up to `end`. Throws heed::Unreadable.
+/// The hash of the file's bytes up to `end`. Throws heed::Unreadable.
 ContentHash hash_up_to(const FileParts& file, std::uint64_t end) {
   ContentHash hash;
   const auto read = each_block(file, end, [&](const std::string& part) { hash.add(part); });
@@ -128,7 +129,7 @@ Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest
   if (!file && !file.is_missing()) return Result::ok(file.error);
 
   ContentHash hash;
-  bool whole = true; // it ends with a newline, or is empty
+  bool whole = true; // the file ends with a newline, or is empty
   std::int64_t last = 0;
   bool read = true;
   if (file) {

@@ -1,4 +1,4 @@
-// A run's metrics.jsonl: what is added to it, and whether it is what it was.
+// Reads, extends, truncates and verifies a run's metrics.jsonl.
 #pragma once
 
 #include "experiments/metrics/record.hpp"
@@ -13,20 +13,20 @@ namespace heed {
 
 class ContentHash;
 
-/// All of a run's lines at once (metrics/lines.hpp), of a run that is known to have few.
+/// All lines of a run at once, for runs with few lines. For large files see metrics/lines.hpp.
 Parsed<std::vector<MetricsRecord>> read_metrics(const RunFolder& run);
-/// Returns the bytes that were added.
+/// Appends a line and returns the bytes that were added.
 std::string append_metrics(const RunFolder& run, const MetricsRecord& metrics);
-/// What metrics.jsonl is now, and its size. Throws heed::Unreadable.
+/// The hash of the current metrics.jsonl, and its size. Throws heed::Unreadable.
 ContentHash hash_of_metrics(const RunFolder& run, std::uint64_t& size);
-/// What metrics.jsonl is up to `step`, for the manifest. Throws heed::Unreadable.
+/// The checksum of metrics.jsonl up to `step`, for the manifest. Throws heed::Unreadable.
 MetricsChecksum metrics_checksum(const RunFolder& run, std::int64_t step);
-/// Why the metrics of a run that its manifest calls finished are not those it finished with; empty where they are. No
-/// value where they can't be read now.
+/// For a run that is finished according to its manifest: why metrics.jsonl differs from the file at the end of the run.
+/// Empty if it is unchanged. No value if it can't be read at the moment.
 Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest);
-/// Keeps the file up to the last whole line with a step up to `step`: what a run that continues there would write again
-/// goes. Throws heed::Unreadable, too.
-/// @param aside  what goes is kept in a copy of the file (OutputFile::copy_aside)
+/// Shortens the file to the last complete line with a step of at most `step`. A run that continues at this step writes
+/// the removed lines again. Throws heed::Failed or heed::Unreadable.
+/// @param aside  saves the removed lines in a copy of the file (OutputFile::copy_aside)
 void truncate_metrics(const RunFolder& run, std::int64_t step, bool aside = false);
 
 } // namespace heed

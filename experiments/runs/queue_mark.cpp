@@ -18,7 +18,7 @@ std::optional<QueueMark> read_queue_mark(const RunFolder& run) {
     const json::object& object = as_object(value, "it");
     QueueMark mark{text(object, "submission"), integer(object, "task"), integer(object, "begun"), text(object, "ended"),
                    text(object, "details")};
-    // The name becomes that of a folder, and a word of squeue's.
+    // The name becomes the name of a folder and an argument of squeue.
     if (!is_submission_name(mark.submission) || mark.task < 0) return std::nullopt;
     return mark;
   } catch (const Wrong&) {
@@ -40,7 +40,7 @@ bool waits_in_queue(const RunFolder& run) try {
   const auto mark = read_queue_mark(run);
   return mark && mark->ended.empty();
 } catch (const Unreadable&) {
-  return true; // it may, and must not be handed over a second time
+  return true; // it may be waiting, and must not be submitted a second time
 }
 
 void leave_queue(const RunFolder& run) { run.queued().remove(); }

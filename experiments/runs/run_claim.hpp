@@ -1,4 +1,4 @@
-// Whose a run is now.
+// Exclusive ownership of a run by one process, across machines.
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
@@ -10,21 +10,22 @@
 
 namespace heed {
 
-/// That a run is this process's, and no other's on any machine.
+/// While it lives, this process owns the run, and no other process on any machine does.
 class RunClaim {
 public:
-  /// Nothing if another process has it. Throws heed::Failed where its file can't be made.
+  /// None if another process owns the run. Throws heed::Failed if the claim file can't be created.
   static std::optional<RunClaim> attempt(const RunFolder& run) { return of(Lease::attempt(run.claim())); }
-  /// Waits; nothing if `give_up` says so.
+  /// Waits until the run is free. None if `give_up` returns true.
   static std::optional<RunClaim> wait(const RunFolder& run, const std::function<bool()>& give_up) {
     return of(Lease::wait(run.claim(), give_up));
   }
-  /// Whether any process, this one included, has the claim.
+  /// Whether any process, including this one, owns the run.
   static bool held(const RunFolder& run) { return Lease::held(run.claim()); }
-  /// Who has it.
+  /// The process that owns the run.
   static std::optional<LeaseOwner> owner(const RunFolder& run) { return Lease::owner(run.claim()); }
 
-  /// Another took the run on, since this process was halted for long. As far as is known; `confirm` asks the file.
+  /// Whether another process took over the run because this process was suspended for long. `lost` uses what is known
+  /// in memory; `confirm` reads the file.
   bool lost() const { return lease_.lost(); }
   bool confirm() { return lease_.confirm(); }
 

@@ -15,7 +15,7 @@ namespace {
 
 bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// What differs in a line; empty where nothing does.
+/// The first difference between two lines; empty if they are the same.
 std::string line_difference(const MetricsRecord& then, const MetricsRecord& now) {
   if (then.step != now.step) return fmt::format("step {} then, step {} now", then.step, now.step);
   if (then.tokens != now.tokens)

@@ -22,9 +22,10 @@ RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_vi
   const RunFolder run{out / id};
   run.folder().make_folder();
   const auto before = run.config().read();
-  if (before.is_unreadable() || (before && *before == config_toml)) return run; // of the first, the run itself says so
+  // If the file can't be read, the run itself reports it.
+  if (before.is_unreadable() || (before && *before == config_toml)) return run;
   if (before.is_missing() || (state_of(run) != RunState::finished && state_of(run) != RunState::running))
-    // The folder is synchronised by the run. Without it, the next start writes the file once more.
+    // The run synchronises the folder later. If the file is lost before, the next start writes it again.
     run.config().write(config_toml, Durability::content);
   return run;
 }
@@ -41,13 +42,13 @@ Config read_config(const RunFolder& run) {
 
 std::vector<std::string> run_ids(const fs::path& out) {
   std::vector<std::string> ids;
-  // By the system's own calls, since there may be very many: a path for each would take longer than all else.
+  // Uses system calls, because there may be very many runs: a path object for each would take most of the time.
   const auto close = [](DIR* folder) { ::closedir(folder); };
   errno = 0;
   const std::unique_ptr<DIR, decltype(close)> folder(::opendir(out.c_str()), close);
   while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
     if (is_run_id(entry->d_name)) ids.emplace_back(entry->d_name);
-  // What can't be listed is not empty.
+  // A folder that can't be listed is an error, not an empty folder.
   if (errno != 0 && errno != ENOENT && errno != ENOTDIR)
     throw Refused(fmt::format("cannot read the folder '{}': {}", out.string(), std::strerror(errno)));
   std::sort(ids.begin(), ids.end());
@@ -55,7 +56,7 @@ std::vector<std::string> run_ids(const fs::path& out) {
 }
 
 RunFolder find_run(const fs::path& out, const std::string& run) {
-  // A path is the user's own word, so that it may lead through links.
+  // A path is given by the user, so it may contain links.
   if (std::error_code error; !run.empty() && fs::exists(fs::path(run) / "config.toml", error)) {
     fs::path path = fs::path(run).lexically_normal();
     if (!path.has_filename()) path = path.parent_path(); // "runs/ab/" has no filename

@@ -1,14 +1,15 @@
-// Runs as folders, OUT/ID/. The folders are the truth: whatever else knows of runs is derived from them.
+// A run's folder, OUT/ID/, and its files. The folders are the only source of truth; all other records of runs are
+// derived from them.
 //
 //   config.toml                    resolved
-//   manifest.json                  what ran it, where, when, and how it ended
-//   metrics.jsonl                  an object a line: step, seconds, tokens, then what was measured
-//   checkpoint-000123.safetensors  after step 123; the last two
-//   attention.json                 attention weights for chosen inputs, where they were asked for
-//   progress.json                  for a live line while the run goes on, not part of the record
-//   log.txt                        what the process wrote on its outputs, where it wrote anything
-//   claim                          whose the run is now, while it is somebody's (system/lease.hpp)
-//   queued.json                    where it waits for its turn: in a cluster's queue (runs/queue_mark.hpp)
+//   manifest.json                  what executed it, where, when, and how it ended
+//   metrics.jsonl                  one object a line: step, seconds, tokens, then the metrics
+//   checkpoint-000123.safetensors  after step 123; the newest two are stored
+//   attention.json                 attention weights for chosen inputs, if requested
+//   progress.json                  for a live progress line while the run is executed; not part of the record
+//   log.txt                        the process's output, if there was any
+//   claim                          the process that owns the run at the moment, if any (system/lease.hpp)
+//   queued.json                    where the run waits: in a cluster's queue (runs/queue_mark.hpp)
 #pragma once
 
 #include "experiments/system/output_file.hpp"
@@ -24,10 +25,11 @@ namespace heed {
 
 struct Config;
 
-/// One run's folder, which need not be there.
+/// One run's folder. It may not exist.
 struct RunFolder {
   std::filesystem::path path;
-  /// Called right before each change in the folder: by who has the run's claim, it throws once that is another's.
+  /// Called before each change in the folder. For the owner of the run's claim, it throws if another process has the
+  /// claim now.
   std::function<void()> before_change = {};
 
   std::string id() const { return path.filename().string(); }
@@ -43,20 +45,21 @@ struct RunFolder {
   OutputFile checkpoint(std::int64_t step) const;
 };
 
-/// Makes the folder with its config.toml. Where there is one that differs (in what can't change results: the data's
-/// path, threads, ...), it is replaced unless the run is finished or under way. What else the folder holds stays.
+/// Creates the folder with its config.toml. If there is a config.toml that differs (in options that can't change
+/// results: the data's path, threads, ...), it is replaced unless the run is finished or being executed. Other files in
+/// the folder stay.
 RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, std::string_view config_toml);
 
-/// The resolved configuration. Throws heed::Refused where the file is missing or damaged, heed::Unreadable where it can't
-/// be read now.
+/// The resolved configuration. Throws heed::Refused if the file is missing or damaged, heed::Unreadable if it can't be
+/// read at the moment.
 Config read_config(const RunFolder& run);
 
-/// IDs of all runs in an output folder, in alphabetical order; none where it is missing. Throws heed::Refused where it
-/// can't be listed.
+/// IDs of all runs in an output folder, in alphabetical order; empty if the folder is missing. Throws heed::Refused if
+/// it can't be listed.
 std::vector<std::string> run_ids(const std::filesystem::path& out);
 
-/// A RUN argument: a path to a run's folder, or a unique beginning of an ID in `out`. Throws heed::Refused: what is
-/// there instead, or which runs it could be.
+/// Resolves a RUN argument: a path to a run's folder, or a unique prefix of an ID in `out`. Throws heed::Refused, and
+/// says what exists instead or which runs match.
 RunFolder find_run(const std::filesystem::path& out, const std::string& run);
 
 } // namespace heed

@@ -1,4 +1,4 @@
-// What a run is: the options that can change a result, the data and the version of the numerics.
+// A run's ID: a hash of the options that can change results, the data and the version of the numerics.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -9,11 +9,11 @@
 
 namespace heed {
 
-/// A run's identity, 16 hexadecimal digits: the options that can change a result (FlatOption::identifies), the data
+/// A run's ID, 16 hexadecimal digits: a hash of the options that can change a result (FlatOption::identifies), the data
 /// (the task's `fingerprint()`) and the version of the numerics that last changed its results (`numerics_of`).
 std::string run_id(const Config& config, std::string_view fingerprint);
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint);
-/// What the identity is made of, as a text, and the identity of such a text.
+/// The text that is hashed, and the ID of such a text.
 std::string identity_text(const std::vector<FlatOption>& options, std::string_view fingerprint);
 std::string run_id_of(std::string_view identity_text);
 

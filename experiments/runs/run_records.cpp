@@ -1,4 +1,4 @@
-// The records of a run as JSON: manifest, progress.
+// Converts a run's manifest and progress to JSON and back.
 #include "experiments/runs/run_records.hpp"
 
 #include "experiments/data/json_fields.hpp"
@@ -21,7 +21,7 @@ int small(const json::value& value, std::string_view key) {
   return static_cast<int>(n);
 }
 
-/// use(key, member) for each plain field of a record, in the file's order.
+/// use(key, member) for each plain field of a record, in the order of the file.
 template <class M, class Use>
 void each_field(M& m, const Use& use) requires std::same_as<std::remove_const_t<M>, Manifest> {
   use("run", m.run);
@@ -92,7 +92,7 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     each_field(m, [&](std::string_view key, auto& member) {
       where_given(object, key, [&](const json::value& value) { read_field(value, key, member); });
     });
-    m.run = text(object, "run"); // both as they are, and never missing
+    m.run = text(object, "run"); // both are required, and have no default
     m.outcome = text(object, "outcome");
     if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
       throw Wrong{

@@ -1,4 +1,4 @@
-// A run's records as JSON: its manifest, and how far it is.
+// A run's manifest and progress, and their JSON form.
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
@@ -11,49 +11,50 @@
 
 namespace heed {
 
-/// What the build knows of itself.
+/// How this program was built.
 struct Build {
-  std::string version; ///< Heed's
+  std::string version; ///< Heed's version
   std::string compiler;
-  std::string flags;        ///< of the compiler
-  std::string blas;         ///< who multiplies matrices: Heed's own products, or BLAS as it describes itself
-  std::string kernels = {}; ///< engines/kernels.hpp; empty: of a version that didn't say
+  std::string flags;        ///< the compiler's flags
+  std::string blas;         ///< the implementation of matrix products: Heed's own, or BLAS as it describes itself
+  std::string kernels = {}; ///< the instruction set (engines/kernels.hpp); empty for older versions of Heed
 };
 
-/// What metrics.jsonl was when a checkpoint was kept.
+/// The checksum of metrics.jsonl at the time when a checkpoint was saved.
 struct MetricsChecksum {
-  std::int64_t step = 0; ///< the checkpoint's
-  std::string hash;      ///< content_hash() of the file up to then
+  std::int64_t step = 0; ///< the checkpoint's step
+  std::string hash;      ///< content_hash() of the file up to this step
 
   bool operator==(const MetricsChecksum&) const = default;
 };
 
-/// Steps that were made before a run went on elsewhere: by another program, on another CPU, with other kernels of BLAS.
+/// Steps that were executed in a different environment before the run continued here: a different program, CPU, or set
+/// of BLAS kernels.
 struct EarlierSteps {
-  std::int64_t until = 0; ///< the last of them
-  std::string made;       ///< what was different then: cpu "...", blas "..."
+  std::int64_t until = 0; ///< the last of these steps
+  std::string made;       ///< what was different: cpu "...", blas "..."
 
   bool operator==(const EarlierSteps&) const = default;
 };
 
-/// manifest.json. Empty texts and zeros: not known (yet).
+/// The content of manifest.json. Empty texts and zeros: not known (yet).
 struct Manifest {
   std::string run;       ///< the ID
-  std::string name;      ///< the configuration's
+  std::string name;      ///< the configuration's name
   std::string outcome;   ///< running | interrupted | failed | finished
-  std::string failure;   ///< why it failed
+  std::string failure;   ///< the reason of the failure
   bool refused = false;  ///< it failed before its first step
-  std::int64_t step = 0; ///< the last that is kept, when it ended
+  std::int64_t step = 0; ///< the last saved step when it ended
   int threads = 0;
   Build build;
   std::string host, cpu;
   int numerics = 0;
   std::string data;                     ///< the task's fingerprint
   std::string started, ended;           ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
-  double seconds = 0;                   ///< of wall time in all its processes together
-  int starts = 0;                       ///< how often it was begun or continued
-  std::vector<MetricsChecksum> metrics; ///< of the checkpoints that are there, oldest first; empty in earlier versions
-  std::vector<EarlierSteps> earlier;    ///< oldest first; empty where all steps were made alike
+  double seconds = 0;                   ///< total wall time of all its processes
+  int starts = 0;                       ///< how often it was started or continued
+  std::vector<MetricsChecksum> metrics; ///< one for each existing checkpoint, oldest first; empty for older versions
+  std::vector<EarlierSteps> earlier;    ///< oldest first; empty if all steps were executed in the same environment
 };
 std::string to_json(const Manifest& manifest);
 Parsed<Manifest> manifest_from_json(std::string_view bytes);

@@ -37,7 +37,7 @@ RunSnapshot snapshot_of_claimed(const RunFolder& run) {
     return look;
   }
   if (look.manifest.is_unreadable()) look.unreadable = look.manifest.error;
-  // What a run leaves behind is more to be trusted than the one file that is gone or damaged.
+  // Metrics and checkpoints show that something was executed, even if the manifest is missing or damaged.
   if (look.has_manifest || run.metrics().exists()) return look;
   try {
     if (checkpoint_steps(run).empty()) look.state = RunState::missing;
@@ -49,7 +49,7 @@ RunSnapshot snapshot_of_claimed(const RunFolder& run) {
 
 namespace {
 
-/// Of a run whose claim nobody has.
+/// The snapshot of a run whose claim no process has.
 RunSnapshot snapshot_of_unclaimed(const RunFolder& run) {
   RunSnapshot look = snapshot_of_claimed(run);
   if (look.state != RunState::finished && waits_in_queue(run)) look.state = RunState::queued;

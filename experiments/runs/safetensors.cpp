@@ -20,7 +20,7 @@ namespace json = boost::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian, and so are Heed's arrays");
 
-constexpr std::size_t longest_header = std::size_t{100} << 20; // the format's own limit
+constexpr std::size_t longest_header = std::size_t{100} << 20; // the limit of the format
 constexpr const char* metadata_key = "__metadata__";
 constexpr const char* checksum_key = "checksum";
 constexpr const char* weights_checksum_key = "weights_checksum";
@@ -35,7 +35,7 @@ std::string_view view(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The bytes that a shape takes; none where it is negative or more than memory can hold.
+/// The bytes of a tensor with this shape; none if it is negative or larger than the address space.
 std::optional<std::size_t> bytes_of(const std::vector<std::int64_t>& shape, bool float64) {
   std::size_t size = item_size(float64);
   bool empty = false;
@@ -49,7 +49,8 @@ std::optional<std::size_t> bytes_of(const std::vector<std::int64_t>& shape, bool
 
 bool of_optimizer(std::string_view name) { return name.starts_with(optimizer_prefix); }
 
-/// Over everything that the file says, or all but the optimiser's tensors, whatever order a JSON writer chose for it.
+/// The checksum of the whole content, or of everything except the optimiser's tensors. It does not depend on the order
+/// that a JSON writer chose.
 std::string checksum(const std::map<std::string, std::string>& metadata, const std::vector<StoredTensor>& tensors,
                      CheckpointPart part) {
   ContentHash hash;
@@ -72,7 +73,7 @@ std::string checksum(const std::map<std::string, std::string>& metadata, const s
   return hash.text();
 }
 
-/// What stops the reader; caught where it starts, never seen outside.
+/// Thrown when the bytes are not in the format, and caught inside the reader.
 struct Malformed {
   std::string why;
 };
@@ -132,7 +133,7 @@ PlacedTensor read_tensor(const std::string& name, const json::value& value, std:
   return placed;
 }
 
-/// A file's bytes, wherever they are: `copy` takes those from `begin` on.
+/// Access to a file's bytes, on disk or in memory: `copy` copies the bytes that start at `begin`.
 struct CheckpointSource {
   std::uint64_t size = 0;
   std::function<void(std::uint64_t begin, std::span<std::byte> to)> copy;
@@ -179,9 +180,9 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
     at = p.end;
   }
   if (at != data_size) throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data_size - at)};
-  // Earlier versions wrote one checksum alone, over everything.
+  // Earlier versions wrote only one checksum, over the whole content.
   const CheckpointPart summed = checkpoint.metadata.contains(weights_checksum_key) ? part : CheckpointPart::all;
-  // Only now, since tensors that overlap could ask for any number of copies of the data.
+  // Copies the data only after all checks, because overlapping tensors could cause any number of copies.
   for (PlacedTensor& p : placed) {
     if (summed == CheckpointPart::weights && of_optimizer(p.tensor.name)) continue;
     p.tensor.bytes.resize(p.end - p.begin);
@@ -236,7 +237,7 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
 }
 
 namespace {
-/// The file can't be read now.
+/// The file can't be read at the moment.
 struct Unread {
   std::string why;
 };

@@ -1,11 +1,13 @@
-// Checkpoints as safetensors (https://github.com/huggingface/safetensors), which PyTorch, NumPy and JAX open:
+// Reads and writes checkpoints as safetensors (https://github.com/huggingface/safetensors), a format that PyTorch,
+// NumPy and JAX can open:
 //
 //   8 bytes      length N of the header, little-endian
 //   N bytes      JSON: {"__metadata__": {string: string}, NAME: {"dtype", "shape", "data_offsets": [begin, end]}, ...}
 //   the rest     the tensors' data without gaps, each at its offsets from the end of the header
 //
-// Heed adds "checksum" to the metadata, XXH3-128 of the names, shapes and types, the metadata and the data; and
-// "weights_checksum", the same without the optimiser's tensors, so that the weights can be read without these.
+// Heed adds two checksums to the metadata. "checksum" is the XXH3-128 of the names, shapes and types, the metadata and
+// the data. "weights_checksum" is the same without the optimiser's tensors, so that the weights can be read without
+// them.
 #pragma once
 
 #include "experiments/system/files.hpp"
@@ -16,18 +18,18 @@
 
 namespace heed {
 
-/// What is wanted of a checkpoint: all, to train on; or the weights, without the optimiser's tensors, which are two
-/// thirds of a file with Adam's moments.
+/// Which part of a checkpoint to read: `all`, to continue training; or `weights`, without the optimiser's tensors. With
+/// Adam's moments, the optimiser's tensors are two thirds of the file.
 enum class CheckpointPart { all, weights };
 
-/// The file's bytes. Throws heed::Failed for tensors whose bytes don't fit their shape, or names that occur twice.
+/// Returns the file's bytes. Throws heed::Failed if a tensor's bytes don't fit its shape, or if a name occurs twice.
 std::string to_safetensors(const Checkpoint& checkpoint);
 
-/// Reads what `to_safetensors` wrote, tensors in the order of their data. Trusts nothing that the bytes state of
-/// themselves; anything that is not exactly the format, or whose checksum differs or is missing, is an error. Damage to
-/// what is not wanted may go unnoticed.
+/// Reads the output of `to_safetensors`, with tensors in the order of their data. All lengths and offsets in the bytes
+/// are checked. Anything that deviates from the format, and a wrong or missing checksum, is an error. Damage to the
+/// part that is not requested may not be detected.
 Parsed<Checkpoint> from_safetensors(std::string_view bytes, CheckpointPart part = CheckpointPart::all);
-/// The same of a file, of which no more is read than what is wanted.
+/// The same for a file. Only the requested part is read.
 Parsed<Checkpoint> read_safetensors(const FileParts& file, CheckpointPart part);
 
 } // namespace heed

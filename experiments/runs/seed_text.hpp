@@ -1,4 +1,4 @@
-// A text with a seed in it, known for all seeds: runs of one arm differ in the seed only.
+// A text template with a placeholder for the seed. Runs of one arm differ only in the seed.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@ struct SeedText {
 
   std::string with(std::int64_t seed) const;
 
-  /// @param with_0, with_1  the text with these seeds. Throws std::logic_error unless they differ in one digit.
+  /// @param with_0, with_1  the text with seed 0 and with seed 1. Throws std::logic_error unless they differ in one
+  ///          digit.
   static SeedText between(const std::string& with_0, const std::string& with_1);
-  /// Around the seed of the first line "seed = N" of a configuration; none where it has no such line.
+  /// Splits a configuration at the seed of its first line "seed = N"; none if it has no such line.
   static std::optional<SeedText> around(const std::string& toml, std::int64_t seed);
 };
 

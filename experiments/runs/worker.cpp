@@ -28,18 +28,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of a checkpoint's metadata: the checksum of metrics.jsonl up to its step, which a manifest may be gone with.
+/// Key of a checkpoint's metadata: the checksum of metrics.jsonl up to its step. It is stored here too because the
+/// manifest may be lost.
 constexpr const char* metrics_key = "metrics";
 
-/// On standard error, or in a file, as a terminal may have it. A full disk may not take it: what can't be said is no
-/// failure of the run.
+/// Writes a message to standard error or a file, without control characters. A full disk may prevent it; this does not
+/// make the run fail.
 void say(const WorkerParts& parts, const RunFolder& run, std::string_view what) {
   const std::string line = without_controls(fmt::format("heed: run {}: {}\n", run.id(), what));
   std::fwrite(line.data(), 1, line.size(), parts.log);
   std::fflush(parts.log);
 }
 
-/// Another process has the run now: what its folder holds is the other's.
+/// Another process has taken over the run and now owns its folder.
 struct TakenOn : Failed {
   using Failed::Failed;
 };
@@ -54,7 +55,7 @@ void require_own(const RunFolder& run, bool own) {
                                   : std::string("another process")));
 }
 
-/// The manifest as this process goes along.
+/// This process's manifest of the run, updated during the run.
 class Record {
 public:
   Record(const RunFolder& run, const WorkerParts& parts) : run_(run), parts_(parts) {
@@ -78,7 +79,8 @@ public:
 
   Manifest& manifest() { return manifest_; }
 
-  /// What the steps up to `step`, which were made before, were made with, where that can make other bits.
+  /// Records how the steps up to `step` were executed by an earlier process, if the difference can change results in
+  /// the last bits.
   void go_on_from(std::int64_t step) {
     std::erase_if(manifest_.earlier, [&](const EarlierSteps& earlier) { return earlier.until > step; });
     if (step == 0) return;
@@ -93,16 +95,16 @@ public:
     manifest_.earlier.push_back({step, std::move(made)});
   }
 
-  /// What the steps from here on are made with.
+  /// Records how the steps from now on are executed.
   void use(const std::string& kernels, const Engine& engine) {
     manifest_.build.kernels = kernels;
     manifest_.build.blas = engine.products();
   }
 
-  /// The kernels that the run was made with before; empty: it begins, or nobody kept that.
+  /// The instruction set of the run's earlier steps. Empty if the run begins, or if it was not recorded.
   std::string kernels_before() const { return checkpoint_steps(run_).empty() ? std::string() : before_.build.kernels; }
 
-  /// Of the metrics at a checkpoint, which is to be kept beside the last `keep`.
+  /// Adds the checksum of the metrics at a checkpoint and keeps those of the last `keep` checkpoints besides.
   void add_checksum(MetricsChecksum sum, std::int64_t keep) {
     std::vector<MetricsChecksum>& sums = manifest_.metrics;
     sums.push_back(std::move(sum));
@@ -129,14 +131,14 @@ public:
 private:
   RunFolder run_;
   const WorkerParts& parts_;
-  Manifest manifest_, before_; ///< before_: as it was left
-  std::string damaged_;        ///< what is wrong with the file as it was left
+  Manifest manifest_, before_; ///< before_: as the last process left it
+  std::string damaged_;        ///< why the file, as it was left, is damaged
   double seconds_before_ = 0;
   Clock::time_point start_ = Clock::now();
 };
 
-/// metrics.jsonl while it grows, with the checksum of what this process and those before it wrote. What somebody takes
-/// from it meanwhile would be missing without a word.
+/// metrics.jsonl during the run, with the checksum of everything that this process and earlier ones wrote. If another
+/// program removes lines meanwhile, the checksum detects it.
 class GrowingMetrics {
 public:
   explicit GrowingMetrics(const RunFolder& run) : run_(run), hash_(hash_of_metrics(run, size_)) {}
@@ -148,7 +150,7 @@ public:
     size_ += line.size();
   }
 
-  /// Of a checkpoint at this step.
+  /// The checksum for a checkpoint at this step.
   MetricsChecksum sum(std::int64_t step) const {
     require_whole();
     return {step, hash_.text()};
@@ -169,7 +171,8 @@ private:
   ContentHash hash_;
 };
 
-/// progress.json, at most five times a second. It is no part of the record: where it can't be written, the run goes on.
+/// Writes progress.json at most five times a second. It is not part of the record: if it can't be written, the run
+/// continues.
 class LiveLine {
 public:
   explicit LiveLine(const RunFolder& run) : file_(run.progress()) {}
@@ -199,8 +202,8 @@ private:
   Clock::time_point next_ = Clock::now();
 };
 
-/// The newest whole checkpoint, with the folder brought to its state: nothing that is later remains under its name. What
-/// is passed over gets another name, and goes once the run is finished. Throws heed::Unreadable before any change.
+/// Finds the newest intact checkpoint and brings the folder to its state: no later file keeps its name. Files that are
+/// skipped are renamed, and removed after the run is finished. Throws heed::Unreadable before any change.
 std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& parts, Manifest& manifest) {
   std::vector<std::string> damaged;
   bool metrics_changed = false;
@@ -220,7 +223,7 @@ std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& p
   return kept;
 }
 
-/// What was passed over goes: the run came to its end without it.
+/// Removes the files that were skipped, because the run finished without them.
 void remove_passed_over(const RunFolder& run) {
   const auto names = run.folder().names();
   for (const std::string& name : names ? *names : std::vector<std::string>())
@@ -235,7 +238,7 @@ void check_identity(const RunFolder& run, const Config& config, const std::strin
                               run.path.string(), id));
 }
 
-/// What it was begun with, then what its sweep has.
+/// The instruction set with which the run began, else that of its sweep.
 std::string kernels_for(const RunFolder& run, const Config& config, const WorkerParts& parts,
                         const std::string& before) {
   std::string kernels = kernels_of(config, {before, parts.kernels});
@@ -270,7 +273,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   auto kept = take_up(run, parts, manifest);
   manifest.step = kept ? kept->step : 0;
   record.go_on_from(manifest.step);
-  // Of a run that begins, nothing is to be kept yet: the first checkpoint synchronises the folder.
+  // A run that begins has nothing to save yet: the first checkpoint synchronises the folder.
   record.write(kept ? Durability::disk : Durability::content);
 
   LiveLine live(run);
@@ -283,7 +286,8 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
     MetricsChecksum sum = growing.sum(*step);
     checkpoint.metadata[metrics_key] = sum.hash;
     record.add_checksum(std::move(sum), config.train.keep_checkpoints);
-    record.write(Durability::process); // before the checkpoint: one that is there has its sum
+    // before the checkpoint, so that every checkpoint has its checksum in the manifest
+    record.write(Durability::process);
     write_checkpoint(run, *step, checkpoint, config.train.keep_checkpoints);
     manifest.step = *step;
     record.write(Durability::process);
@@ -305,7 +309,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   return outcome;
 }
 
-/// Notes the failure where people look for it; a disk that is full must not hide it.
+/// Records the failure in the manifest and reports it. A full disk must not hide the failure.
 int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::string message, bool refused) {
   try {
     const auto steps = refused ? std::vector<std::int64_t>() : checkpoint_steps(run);

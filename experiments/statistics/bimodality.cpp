@@ -11,7 +11,7 @@ constexpr std::size_t fewest = 6;
 constexpr double wide = 3;
 } // namespace
 
-std::optional<double> gap_between_heaps(std::span<const double> values) {
+std::optional<double> gap_between_modes(std::span<const double> values) {
   if (values.size() < fewest) return std::nullopt;
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);

@@ -1,4 +1,4 @@
-// Seeds that learn and seeds that don't: values that fall into two heaps.
+// Detects bimodal outcomes: some seeds learn and others do not, so the values fall into two modes.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,9 @@
 
 namespace heed::statistics {
 
-/// The middle of the gap between two heaps of values; none where there is one heap, or fewer than 6 values. There are
-/// two where the widest gap between neighbours is at least three times as wide as either side of it. Of samples of a
-/// normal distribution, 2.2 % of those of 6 values seem to be two heaps, 0.3 % of 8, 0.01 % of 10.
-std::optional<double> gap_between_heaps(std::span<const double> values);
+/// The middle of the gap between two modes. Empty if there is one mode, or with fewer than 6 values. There are two
+/// modes if the widest gap between neighbouring values is at least three times as wide as the range of the values on
+/// either side of it. False positives for normal samples: 2.2 % with 6 values, 0.3 % with 8, 0.01 % with 10.
+std::optional<double> gap_between_modes(std::span<const double> values);
 
 } // namespace heed::statistics

@@ -13,9 +13,9 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t seed = 0x6865'6564'2062'6361; // of every bootstrap; nothing depends on its value
+constexpr std::uint64_t seed = 0x6865'6564'2062'6361; // for every bootstrap; its value is arbitrary
 
-/// Calls `take(r, places)` for each resample, with the places of its values among the sample's n.
+/// Calls `take(r, places)` for each resample; `places` are the indices of its values in the sample of n values.
 template <class Take> void each_resample(std::size_t n, std::uint64_t resamples, const Take& take) {
   std::vector<std::size_t> places(n);
   for (std::uint64_t r = 0; r < resamples; ++r) {
@@ -25,8 +25,8 @@ template <class Take> void each_resample(std::size_t n, std::uint64_t resamples,
   }
 }
 
-/// `without(i)`: the statistic of all values but that one.
-/// @return 0 where leaving out any one value gives the same
+/// `without(i)`: the statistic of all values except value i.
+/// @return 0 if leaving out any one value gives the same statistic
 template <class Without> double acceleration(std::size_t n, const Without& without) {
   std::vector<double> left_out;
   for (std::size_t i = 0; i < n; ++i) left_out.push_back(without(i));
@@ -40,7 +40,7 @@ template <class Without> double acceleration(std::size_t n, const Without& witho
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-/// Between neighbours linearly, as NumPy's quantile.
+/// Interpolates linearly between neighbours, like NumPy's quantile.
 double quantile(const std::vector<double>& sorted, double p) {
   const double at = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -48,8 +48,8 @@ double quantile(const std::vector<double>& sorted, double p) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
 }
 
-/// @param resampled  the statistics of the resamples
-/// @param accelerated  gives the acceleration
+/// @param resampled     the statistics of the resamples
+/// @param acceleration  returns the acceleration
 template <class Accelerated>
 std::optional<Interval> interval_of(double observed, std::vector<double> resampled, const Accelerated& accelerated,
                                     double confidence) {
@@ -72,7 +72,7 @@ bool are_all_alike(std::span<const double> values) {
   return std::equal(values.begin() + 1, values.end(), values.begin());
 }
 
-/// A sample in rising order, which its resamples are found in by counting: sorting each would take longer than all else.
+/// A sorted sample. Its resamples are sorted by counting, because sorting each of them would dominate the run time.
 class SortedSample {
 public:
   explicit SortedSample(std::span<const double> values)
@@ -86,7 +86,7 @@ public:
     }
   }
 
-  /// Of the values at these places, as many as there are.
+  /// The interquartile mean of the values at these indices, which may repeat.
   double interquartile_mean_of(const std::vector<std::size_t>& places) {
     std::ranges::fill(counts_, std::uint32_t{0});
     for (const std::size_t place : places) ++counts_[rank_[place]];
@@ -95,7 +95,7 @@ public:
     return interquartile_mean_of_sorted(some_);
   }
 
-  /// Of all but the value at this place.
+  /// The interquartile mean of all values except the one at this index.
   double interquartile_mean_without(std::size_t place) {
     const auto rest = std::copy_n(sorted_.begin(), rank_[place], some_.begin());
     std::copy(sorted_.begin() + rank_[place] + 1, sorted_.end(), rest);
@@ -106,7 +106,7 @@ public:
 
 private:
   std::vector<double> sorted_;
-  std::vector<std::uint32_t> rank_, counts_; ///< rank_: of the value at a place
+  std::vector<std::uint32_t> rank_, counts_; ///< rank_: rank of the value at an index
   std::vector<double> some_;
 };
 
@@ -124,7 +124,7 @@ std::optional<Interval> bca_interval(std::span<const double> values, const Stati
     std::ranges::transform(places, drawn.begin(), [&](std::size_t place) { return values[place]; });
     resampled[r] = statistic(drawn);
   });
-  std::vector<double> rest(values.begin() + 1, values.end()); // all but value i
+  std::vector<double> rest(values.begin() + 1, values.end()); // all values except value i
   const auto without = [&](std::size_t i) {
     if (i > 0) rest[i - 1] = values[i - 1];
     return statistic(rest);
@@ -137,7 +137,7 @@ std::vector<std::optional<Interval>> interquartile_intervals(std::span<const std
                                                              double confidence, std::uint64_t resamples) {
   check_confidence(confidence);
   std::vector<std::optional<Interval>> out(samples.size());
-  std::map<std::size_t, std::vector<std::size_t>> by_size; // samples of which something is to be drawn
+  std::map<std::size_t, std::vector<std::size_t>> by_size; // samples that need resampling
   for (std::size_t s = 0; s < samples.size(); ++s) {
     if (samples[s].size() < 3) continue;
     const double observed = interquartile_mean(samples[s]);

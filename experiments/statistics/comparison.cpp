@@ -19,19 +19,19 @@ namespace heed::statistics {
 
 namespace {
 
-/// Values of the seeds that both have, in the arm's order.
+/// Values of the common seeds of an arm and its reference, in the arm's order.
 struct Pairs {
   std::vector<std::int64_t> seeds;
   std::vector<double> arm, reference, differences;
   bool rounded = false;
 };
 
-/// Within rounding of each other.
+/// Whether two values differ by no more than rounding.
 bool same_value(double a, double b, double resolution) {
   return std::abs(a - b) <= resolution * std::max(std::abs(a), std::abs(b));
 }
 
-/// a's values, those of which that are b's but for rounding set to these.
+/// Returns a; values that differ from b's only by rounding are set to b's.
 std::vector<double> without_rounding(std::vector<double> a, const std::vector<double>& b, double resolution) {
   for (double& x : a)
     if (const auto y = std::ranges::find_if(b, [&](double y) { return same_value(x, y, resolution); }); y != b.end())
@@ -54,10 +54,10 @@ Pairs pair_up(const SeedValues& arm, const SeedValues& reference, double resolut
   return pairs;
 }
 
-/// With fewer, BCa intervals of 95 % cover the truth in 74 to 88 % of cases.
+/// With fewer values, the coverage of 95 % BCa intervals is only 74 to 88 %.
 constexpr std::size_t fewest_for_bca = 8;
 
-/// What is said of an arm by itself.
+/// The statistics of one arm that do not depend on other arms.
 Comparison alone(const Pairs& pairs, const Question& question) {
   Comparison c;
   c.seeds = pairs.seeds;
@@ -75,7 +75,7 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   return c;
 }
 
-/// 0 is outside where a difference is found, and inside where none is.
+/// Moves an end to 0 if necessary, so that the interval excludes 0 exactly if a difference is found.
 Interval agreeing(Interval of, bool found, double mean) {
   const bool outside = of.low > 0 || of.high < 0;
   if (found == outside) return of;
@@ -88,10 +88,11 @@ Interval cut(Interval of, std::optional<double> range) {
 }
 
 bool can_reach_level(const Comparison& c) { return c.smallest_p <= c.level; }
-/// On one side, a flip's mirror image is another flip.
+/// A one-sided test counts a flip and its mirror image separately, so its smallest p is half as large.
 bool can_be_called_same(const Comparison& c) { return c.smallest_p / 2 <= c.level; }
 
-/// Sets a member of those comparisons that `of` gives a number for.
+/// Corrects the p values that `of` returns by Holm's method, and passes each to `set`. Skips comparisons without such a
+/// p.
 template <class Of, class Set>
 void corrected_by_holm(std::vector<std::optional<Comparison>>& all, const Of& of, const Set& set) {
   std::vector<double> p;
@@ -118,7 +119,8 @@ struct Family {
   std::vector<std::optional<double>> range;
 };
 
-/// Of each arm that has pairs, by itself, what takes drawing: arms with as many seeds, or the same, share the draws.
+/// The statistics of each arm with pairs that need resampling: arms with equal numbers of seeds, or the same seeds,
+/// share the draws.
 void draw_alone(std::vector<std::optional<Comparison>>& all, const std::vector<Pairs>& pairs) {
   std::vector<SeedDifferences> arms;
   std::vector<Comparison*> whose, with_interval;
@@ -149,7 +151,7 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
   }
   draw_alone(out, pairs);
 
-  /// The arms of which `is` holds, and their differences.
+  /// The arms for which `is` is true, with their differences.
   const auto family = [&](const auto& is) {
     Family members;
     for (std::size_t i = 0; i < arms.size(); ++i)
@@ -191,13 +193,13 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
   for (auto& c : out)
     if (c) c->answer = answer_of(*c);
   const Family same = family([](const Comparison& c) { return c.answer == Answer::same; });
-  // One side at the level is both sides at twice the level: a flip's mirror image is another flip.
+  // A one-sided test at the level is a two-sided test at twice the level, because a flip's mirror image is also a flip.
   const FlipIntervals intervals = flip_intervals(same.differences, 1 - 2 * questions.front().level);
   for (std::size_t i = 0; i < same.comparisons.size(); ++i) same.comparisons[i]->equivalence = intervals.alone[i];
   return out;
 }
 
-/// The fewest runs of each arm with which so many arms can all reach the level.
+/// The smallest number of runs of each arm with which all arms can reach the level.
 std::size_t unpaired_seeds_needed(std::size_t arms, double level) {
   std::size_t n = 1;
   while (static_cast<double>(arms) * smallest_unpaired_p(n, n) > level) ++n;

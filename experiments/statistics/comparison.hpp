@@ -1,4 +1,4 @@
-// All that is said of arms against their reference.
+// Compares arms with their reference: differences, intervals, corrected p values, equivalence and the answer.
 #pragma once
 
 #include "experiments/statistics/effect.hpp"
@@ -14,85 +14,89 @@
 
 namespace heed::statistics {
 
-/// What p values are held against, unless looks are planned (`look_levels`).
+/// The significance level of p, unless interim looks are planned (`look_levels`).
 inline constexpr double significance_level = 0.05;
 
-/// paired: runs of one seed are compared with each other, by sign flips. unpaired: all runs of the arm with all of the
-/// reference, by permutations; more often finds a difference where seeds pair badly, and asks for runs that don't depend
-/// on each other.
+/// paired: compares runs of the same seed, by sign flips. unpaired: compares all runs of the arm with all runs of the
+/// reference, by permutations. The unpaired test has more power if pairing by seed reduces no noise, but it requires
+/// independent runs.
 enum class Test { paired, unpaired };
 
-/// differs: p is at most the level, 5 %. same: within the margin, by the test of equivalence at that level, even where a
-/// difference within it is found, too. undecided: neither. underpowered: not the same, and too few runs to tell a
-/// difference at the level whatever the data: fewer than 6 pairs.
+/// differs: p is at most the level (5 %). same: the equivalence test at this level finds the difference within the
+/// margin, even if p also finds a difference. undecided: neither. underpowered: not the same, and too few runs to reach
+/// the level with any data (fewer than 6 pairs).
 enum class Answer { differs, same, undecided, underpowered };
 std::string_view name_of(Answer answer);
 
-/// An arm against its reference; paired, d = arm - reference of a seed.
+/// An arm compared with its reference. If paired, d = arm - reference for each seed.
 struct Comparison {
-  std::vector<std::int64_t> seeds; ///< that both have; never none
-  PairedDifference difference;     ///< mean, Student's t interval of this arm alone
-  /// By flips, of all arms together (`flip_intervals`): what is shown. Agrees with p: an end is moved to 0 where that
-  /// takes 0 in or out, as p is above the level or not. Within what the metric's bounds allow. None with fewer than 6 pairs.
+  std::vector<std::int64_t> seeds; ///< the seeds that both have; never empty
+  PairedDifference difference;     ///< mean; Student's t interval for this arm only
+  /// By sign flips, simultaneous over all arms (`flip_intervals`). Reports show this interval. It agrees with p: if p
+  /// and the interval disagree about 0, one end is moved to 0, so that the interval excludes 0 exactly when p is at
+  /// most the level. It is clipped to the metric's range. Empty with fewer than 6 pairs.
   std::optional<Interval> interval;
-  std::optional<Interval> interval_flips;      ///< by flips, of this arm alone
-  std::optional<Estimate> interquartile;       ///< interquartile mean of d with its BCa interval (approximate)
-  std::optional<double> effect_size;           ///< d_z with Hedges' correction
-  std::optional<Estimate> improvement;         ///< P(arm better than the reference), Clopper-Pearson; ties count half
-  std::optional<double> correlation;           ///< of the pairs, Pearson's r (`pair_correlation`)
-  std::optional<double> p_flip;                ///< sign flips of this arm alone
-  std::optional<double> p_holm;                ///< Holm's correction of p_flip over the arms
-  std::optional<double> p;                     ///< step-down max-|t| over all arms: what is reported
-  bool exact = true;                           ///< p counts all flips; false: a sample of them (more than 20 seeds)
-  std::uint64_t flips = 0;                     ///< that p counts
-  std::optional<double> margin, p_equivalence; ///< TOST against [report] margin, where there is one; this arm alone
-  std::optional<double> p_equivalence_flips;   ///< sign flips over all arms with 5 pairs: what `same` goes by
-  /// Where the answer is `same`: what the two one-sided tests of this arm alone don't reject, each at the level (90 % where
-  /// that is 5 %). It lies within the margin, since p_equivalence_flips is no smaller than their p.
+  std::optional<Interval> interval_flips; ///< by sign flips, for this arm only
+  std::optional<Estimate> interquartile;  ///< interquartile mean of d with its BCa interval (approximate)
+  std::optional<double> effect_size;      ///< d_z with Hedges' correction
+  std::optional<Estimate> improvement;    ///< P(arm better than the reference), Clopper-Pearson; ties count half
+  std::optional<double> correlation;      ///< Pearson's r of the pairs (`pair_correlation`)
+  std::optional<double> p_flip;           ///< sign flips, for this arm only
+  std::optional<double> p_holm;           ///< Holm's correction of p_flip over the arms
+  std::optional<double> p;                ///< step-down max-|t| over all arms; the reported p
+  bool exact = true;                      ///< true: p counts all flips; false: a sample of them (more than 20 seeds)
+  std::uint64_t flips = 0;                ///< the number of flips that p counts
+  /// Equivalence margin of [report], if any, and the TOST p for this arm only.
+  std::optional<double> margin, p_equivalence;
+  /// Sign flips, corrected over all arms with at least 5 pairs; decides `same`.
+  std::optional<double> p_equivalence_flips;
+  /// Only if the answer is `same`: the values that the two one-sided tests of this arm do not reject, each at the level
+  /// (a 90 % interval for a level of 5 %). It lies within the margin, because p_equivalence_flips is no smaller than
+  /// the p of these tests.
   std::optional<Interval> equivalence;
   Answer answer = Answer::undecided;
-  bool rounded = false;              ///< some values of a pair that differed by rounding were taken as equal
-  std::size_t reference_runs = 0;    ///< unpaired: the reference's, where `seeds` are the arm's; 0: runs are paired
-  std::size_t family = 0;            ///< how many arms p is corrected over, this one included
-  double smallest_p = 1;             ///< that so many runs can reach, whatever the data
-  std::size_t seeds_needed = 0;      ///< of every arm, for smallest_p to be the level at most
-  double level = significance_level; ///< what p is held against; intervals have 1 - level
+  bool rounded = false;              ///< some values of a pair differed only by rounding and were treated as equal
+  std::size_t reference_runs = 0;    ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
+  std::size_t family = 0;            ///< number of arms that p is corrected over, including this one
+  double smallest_p = 1;             ///< the smallest p that this number of runs can reach with any data
+  std::size_t seeds_needed = 0;      ///< seeds of each arm with which smallest_p is at most the level
+  double level = significance_level; ///< significance level of p; intervals have confidence 1 - level
 };
 
-/// One arm's results: `values[i]` of the seed `seeds[i]`.
+/// One arm's results: `values[i]` belongs to the seed `seeds[i]`.
 struct SeedValues {
   std::vector<std::int64_t> seeds;
   std::vector<double> values;
 };
 
-/// What is asked of an arm.
+/// How an arm is compared with its reference.
 struct Question {
   Test test = Test::paired;
   bool higher_is_better = false;
-  std::optional<double> margin = {}; ///< differences up to this are the same, in the metric's unit
-  std::optional<double> range = {};  ///< no two values differ by more: of an accuracy 1
-  /// Values that differ by no more than this share of the larger are equal: their difference is rounding.
+  std::optional<double> margin = {}; ///< equivalence margin: differences up to this are the same, in the metric's unit
+  std::optional<double> range = {};  ///< width of the metric's range; 1 for an accuracy
+  /// Values whose relative difference (to the larger) is at most this are equal: their difference is rounding.
   double resolution = 0;
-  double level = significance_level; ///< what p is held against, here 5 %; intervals have 1 - level
+  double level = significance_level; ///< significance level of p, 5 % by default; intervals have confidence 1 - level
 };
 
-/// Compares each arm with its reference, and corrects for there being several; in the order of `arms`, none for an arm
-/// that shares no seed with its reference, and for a reference.
-/// @param reference_of  for each arm which of them is its reference; itself: it is one
+/// Compares each arm with its reference and corrects for multiple comparisons. Results are in the order of `arms`. A
+/// result is empty for a reference, and for an arm that shares no seed with its reference.
+/// @param reference_of  for each arm, the index of its reference; a reference has its own index
 ///
-/// p corrects over all arms that can reach 5 %. One with fewer than 6 pairs can't, so that it takes nothing from the
-/// others (Tarone 1990, doi 10.2307/2531456); such arms are corrected over themselves. The tests of equivalence by flips
-/// are corrected over the arms that can reach 5 % in them.
+/// p is corrected over all arms that can reach 5 %. An arm with fewer than 6 pairs cannot reach it, so it does not
+/// affect the other arms' p (Tarone 1990, doi 10.2307/2531456); such arms are corrected among themselves. Equivalence
+/// tests by flips are corrected over the arms that can reach 5 % in them.
 ///
-/// Unpaired, p is the permutation test's (`permutation_test`) with Holm's correction, as is the test of equivalence, and
-/// the intervals are Bonferroni's; d_z is Hedges' g, and of d alone nothing is said.
+/// Unpaired: p is the p of the permutation test (`permutation_test`) with Holm's correction. The equivalence test is
+/// treated alike. Intervals have Bonferroni's correction. The effect size is Hedges' g, and statistics of d are absent.
 /// Throws heed::Failed for values that are not finite.
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
                                                std::span<const std::size_t> reference_of, const Question& question);
 
-/// The same with a question of its own for each arm, as where several metrics of the same runs are one family: each
-/// metric's values are arms, with that metric's reference, and p is corrected over all of them. The test and
-/// the level must be the same for all, and so must the margin of those that have one. Throws heed::Failed where they are not.
+/// Like `compare`, with one question for each arm. Use it if several metrics of the same runs form one family: each
+/// metric's values are passed as arms with this metric's reference, and p is corrected over all of them. All questions
+/// must have the same test and level, and those with a margin the same margin; otherwise throws heed::Failed.
 std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> arms,
                                                     std::span<const std::size_t> reference_of,
                                                     std::span<const Question> questions);

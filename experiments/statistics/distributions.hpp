@@ -1,22 +1,23 @@
-// The distributions that statistics go by, from Boost.Math, whose headers take long to compile.
+// Quantiles and probabilities of the distributions used by the tests. Only this module includes Boost.Math, because its
+// headers take long to compile.
 #pragma once
 
 namespace heed::statistics {
 
-/// Student's t with so many degrees of freedom: the value below which a share p lies; the shares below and above t.
+/// Student's t with `freedom` degrees of freedom: the quantile of p; the probabilities below and above t.
 double student_quantile(double freedom, double p);
 double student_below(double freedom, double t);
 double student_above(double freedom, double t);
 
-/// The noncentral t, shifted by `shift`: the shares below and above t.
+/// The noncentral t with noncentrality `shift`: the probabilities below and above t.
 double noncentral_below(double freedom, double shift, double t);
 double noncentral_above(double freedom, double shift, double t);
 
-/// The standard normal distribution.
+/// The standard normal distribution: quantile and distribution function.
 double normal_quantile(double p);
 double normal_below(double x);
 
-/// The beta distribution with parameters a and b.
+/// The quantile of the beta distribution with parameters a and b.
 double beta_quantile(double a, double b, double p);
 
 /// gamma(x) / gamma(x + delta), without overflow.

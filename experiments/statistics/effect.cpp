@@ -12,12 +12,12 @@
 namespace heed::statistics {
 
 namespace {
-constexpr double least_spread = 1e-12; // beside the differences themselves: a spread that rounding alone has made
+constexpr double least_spread = 1e-12; // relative to the differences; a smaller spread is only rounding
 }
 
 double hedges_factor(double freedom) {
   if (!(freedom > 1)) throw Failed(fmt::format("[statistics] Hedges' factor needs more than 1 degree: {}", freedom));
-  // Gamma(m/2 - 1/2) / Gamma(m/2 - 1/2 + 1/2), which does not overflow as the two would.
+  // Gamma(m/2 - 1/2) / Gamma(m/2 - 1/2 + 1/2): the ratio does not overflow, but the two values would.
   return 1 / (std::sqrt(freedom / 2) * gamma_ratio((freedom - 1) / 2, 0.5));
 }
 

@@ -1,4 +1,4 @@
-// How large a difference is: in units of its own spread, and as how often an arm is the better one.
+// Effect sizes: the standardised mean difference (d_z), and the probability that an arm is better than its reference.
 #pragma once
 
 #include "experiments/statistics/paired.hpp"
@@ -8,24 +8,24 @@
 
 namespace heed::statistics {
 
-/// A number with an interval of confidence, where there is one.
+/// A value with its confidence interval, if there is one.
 struct Estimate {
   double value = 0;
   std::optional<Interval> interval;
 };
 
-/// Hedges' factor against the bias of a standardised mean with `freedom` degrees of freedom, in its exact form:
+/// Hedges' correction factor for the bias of a standardised mean with `freedom` degrees of freedom, in its exact form:
 /// J(m) = Gamma(m / 2) / (sqrt(m / 2) Gamma((m - 1) / 2)), m > 1 (Hedges 1981, doi 10.3102/10769986006002107).
 double hedges_factor(double freedom);
 
-/// d_z = J(n - 1) mean(d) / sd(d): the paired difference in standard deviations of the differences, bias corrected.
-/// None for fewer than three differences, and where they have no spread.
+/// d_z = J(n - 1) mean(d) / sd(d): the mean paired difference in standard deviations of the differences, bias
+/// corrected. Empty for fewer than three differences, and if all differences are equal.
 std::optional<double> effect_size(std::span<const double> differences);
 
-/// The probability that a new pair has d > 0 (or d < 0 where lower is better): the share of such pairs, ties counted
-/// half, with Clopper and Pearson's interval (1934, doi 10.1093/biomet/26.4.404),
-///     [Beta^-1((1 - c) / 2; k, n - k + 1), Beta^-1((1 + c) / 2; k + 1, n - k)],  k the pairs that are better.
-/// It covers the truth with probability c at least where there are no ties. Needs a difference (heed::Failed).
+/// The probability that a new pair has d > 0 (d < 0 if lower is better). The estimate is the proportion of such pairs,
+/// ties counted half, with the Clopper-Pearson interval (1934, doi 10.1093/biomet/26.4.404):
+///     [Beta^-1((1 - c) / 2; k, n - k + 1), Beta^-1((1 + c) / 2; k + 1, n - k)],  k = number of better pairs.
+/// Its coverage is at least c if there are no ties. Throws heed::Failed without a difference.
 Estimate probability_of_improvement(std::span<const double> differences, bool higher_is_better,
                                     double confidence = 0.95);
 

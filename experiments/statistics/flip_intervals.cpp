@@ -16,7 +16,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// The two largest t^2 / (1 + t^2) of a flip, and whose the largest is.
+/// The two largest t^2 / (1 + t^2) of a flip over the arms, and the arm that has the largest.
 struct Largest {
   double first = 0, second = 0;
   std::uint32_t arm = 0;
@@ -24,7 +24,7 @@ struct Largest {
   double without(std::size_t other) const { return arm == other ? second : first; }
 };
 
-/// What flips of the differences about their means reach, in the order of the flips.
+/// For each flip in order, the largest statistics of the centred differences.
 std::vector<Largest> largest_of(std::span<const ScaledDifferences> arms, const SeedRows& centred, Flips flips) {
   std::vector<double> squares(arms.size(), 0.0);
   for (std::size_t at = 0; at < centred.values.size(); ++at)
@@ -42,7 +42,7 @@ std::vector<Largest> largest_of(std::span<const ScaledDifferences> arms, const S
   return out;
 }
 
-/// Between the `rank`-th smallest low end and the `rank`-th largest high end.
+/// The interval from the `rank`-th smallest low end to the `rank`-th largest high end.
 std::optional<Interval> between(std::vector<double>& lows, std::vector<double>& highs, std::size_t rank) {
   const auto at = static_cast<std::ptrdiff_t>(rank - 1);
   std::nth_element(lows.begin(), lows.begin() + at, lows.end());
@@ -52,25 +52,25 @@ std::optional<Interval> between(std::vector<double>& lows, std::vector<double>& 
   return out;
 }
 
-/// The flips of so many arms are gone through together, since to draw the signs is most of the work: more would need more
-/// memory than is worth it.
+/// This number of arms shares one pass over the flips, because most of the time is spent drawing the signs. More arms
+/// would need too much memory.
 constexpr std::size_t most_together = 8;
 
-/// One arm's ends of intervals, flip by flip.
+/// The interval ends of one arm for each flip.
 class Ends {
 public:
-  /// @param which  of the arms it is
+  /// @param which  the arm's index
   Ends(const ScaledDifferences& arm, std::size_t which) : arm_(arm), which_(which), mean_(arm.sum / arm.n) {
     double spread = 0;
     for (const double value : arm.values) spread += (value - mean_) * (value - mean_);
     error_ = arm.n > 1 ? std::sqrt(spread / (arm.n - 1) / arm.n) : 0;
   }
 
-  /// @param sum    of the differences with a flip's signs
-  /// @param signs  of the seeds' signs themselves
+  /// @param sum    sum of the differences with a flip's signs
+  /// @param signs  sum of the signs
   void add(double sum, double signs, const Largest& largest) {
     const double size = largest.without(which_);
-    const bool whole = std::abs(signs) == arm_.n; // all differences keep their signs, or all are turned
+    const bool whole = std::abs(signs) == arm_.n; // all differences keep their signs, or all are negated
     const double turned = whole ? -infinite : (arm_.sum - sum) / (arm_.n - signs),
                  left = whole ? infinite : (arm_.sum + sum) / (arm_.n + signs);
     lows_.push_back(std::min(turned, left));
@@ -80,7 +80,7 @@ public:
     highs_together_.push_back(std::max(highs_.back(), mean_ + reach));
   }
 
-  /// Once each: it puts the ends into another order.
+  /// Call each function only once: it reorders the ends.
   std::optional<Interval> alone(std::size_t rank) { return unscaled(between(lows_, highs_, rank)); }
   std::optional<Interval> together(std::size_t rank) {
     return unscaled(between(lows_together_, highs_together_, rank));
@@ -113,7 +113,7 @@ FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confi
     for (std::size_t s = 0; s < arms[i].seeds.size(); ++s)
       centred.values[rows.at(arms[i].seeds[s]) * arms.size() + i] = scaled[i].values[s] - scaled[i].sum / scaled[i].n;
   const std::vector<Largest> largest = largest_of(scaled, centred, flips);
-  // So many flips must reach a theta, the data as they are among them, for p to be above the level.
+  // p is above the level if at least this number of flips reaches theta, including the observed data.
   const double count = static_cast<double>(largest.size());
   const auto rank = static_cast<std::size_t>(std::floor((1 - confidence) * count + 1e-9)) + 1;
 
@@ -122,7 +122,7 @@ FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confi
   for (std::size_t first = 0; first < arms.size(); first += most_together) {
     std::vector<Ends> ends;
     for (std::size_t i = first; i < std::min(first + most_together, arms.size()); ++i) ends.emplace_back(scaled[i], i);
-    SeedRows own{rows.size(), 2 * ends.size(), {}}; // of each arm: a difference, and that there is one
+    SeedRows own{rows.size(), 2 * ends.size(), {}}; // two columns for each arm: its difference, and 1 if it has one
     own.values.resize(own.seeds * own.columns, 0.0);
     for (std::size_t i = 0; i < ends.size(); ++i)
       for (std::size_t s = 0; s < arms[first + i].seeds.size(); ++s) {

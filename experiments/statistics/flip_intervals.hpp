@@ -1,4 +1,4 @@
-// Intervals of confidence from sign flips: the differences that the tests by flips would not reject.
+// Confidence intervals from sign flips: the set of differences that the flip tests do not reject.
 #pragma once
 
 #include "experiments/statistics/flips.hpp"
@@ -10,25 +10,27 @@
 
 namespace heed::statistics {
 
-/// Of each arm's mean difference. None where an end is infinite: with fewer seeds than can reach the level.
+/// Confidence intervals of each arm's mean difference. An entry is empty if an end is infinite, because there are fewer
+/// seeds than the level needs.
 struct FlipIntervals {
-  std::vector<std::optional<Interval>> alone;    ///< of each arm by itself
-  std::vector<std::optional<Interval>> together; ///< all of them hold at once with the confidence
+  std::vector<std::optional<Interval>> alone;    ///< separate interval for each arm
+  std::vector<std::optional<Interval>> together; ///< simultaneous intervals: all cover with the given confidence
 };
 
-/// Inverts the tests of `step_down_flips`, at the level 1 - confidence. `alone` holds every theta for which the flips of
-/// d - theta give p above the level. A flip's |t| reaches the data's just where theta lies between the means of the d
-/// that it turns and of those that it leaves, so that the ends are order statistics of these means over the flips: with
-/// six seeds the least and the greatest difference.
+/// Inverts the tests of `step_down_flips` at the level 1 - confidence. `alone` contains every theta for which the flips
+/// of d - theta give p above the level. A flip's |t| is at least the data's |t| exactly if theta lies between the mean
+/// of the d with a flipped sign and the mean of the other d. So the ends are order statistics of these means over the
+/// flips; with six seeds they are the smallest and the largest difference.
 ///
-/// `together` inverts the single-step max-|t| test: a flip counts for an arm's theta also where any other arm's |t|
-/// reaches the arm's own, those arms taken about their means. All arms' true differences lie within theirs with the
-/// confidence, as far as noise is as likely to go up as down, and only nearly so for few seeds, since the other arms'
-/// true differences are not known (Westfall and Young 1993, "Resampling-based multiple testing", 2.6).
+/// `together` inverts the single-step max-|t| test: a flip also counts for an arm's theta if any other arm's |t| is at
+/// least this arm's |t|; the other arms are centred at their means. The intervals cover all arms' true differences with
+/// the given confidence if the noise is symmetric. With few seeds this holds only approximately, because the other
+/// arms' true differences are unknown (Westfall and Young 1993, "Resampling-based multiple testing", 2.6).
 ///
-/// An interval holds the mean, and is that alone where differences have no spread and there are seeds enough. Exact up
-/// to `most_exact_seeds`, from a sample of flips beyond. The flips are those of the tests.
-/// Throws heed::Failed for numbers that are not finite, an arm without any, and a confidence outside (0, 1).
+/// An interval contains the mean. It is only the mean if all differences are equal and there are enough seeds. It is
+/// exact up to `most_exact_seeds` seeds, and uses a sample of flips for more. The flips are the same as those of the
+/// tests.
+/// Throws heed::Failed for values that are not finite, for an arm without values, and for a confidence outside (0, 1).
 FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confidence = 0.95);
 
 } // namespace heed::statistics

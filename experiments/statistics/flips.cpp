@@ -12,7 +12,7 @@ namespace heed::statistics {
 
 namespace {
 
-/// What rounding may take from one of two statistics that are equal on paper.
+/// The largest relative rounding error between two statistics that are equal in exact arithmetic.
 constexpr double rounding_of_t = 1e-12;
 
 Flips flips_for(std::size_t seeds, Sides sides) {
@@ -20,12 +20,12 @@ Flips flips_for(std::size_t seeds, Sides sides) {
   return sides == Sides::both ? Flips::half : Flips::all;
 }
 
-/// The arms that have the same seeds, in whatever order: some of them together, as many as the columns of a flip's sums
-/// are worth.
+/// Groups of arms with the same seeds, in any order. Each group is limited to the number of columns for which the flip
+/// sums are efficient.
 std::vector<std::vector<std::size_t>> with_same_seeds(std::span<const SeedDifferences> arms) {
   constexpr std::size_t most = 16;
   std::vector<std::vector<std::size_t>> out;
-  std::map<std::vector<std::int64_t>, std::size_t> open; // where the next arm with these seeds goes
+  std::map<std::vector<std::int64_t>, std::size_t> open; // the group that the next arm with these seeds joins
   for (std::size_t i = 0; i < arms.size(); ++i) {
     std::vector<std::int64_t> seeds = arms[i].seeds;
     std::ranges::sort(seeds);
@@ -53,7 +53,7 @@ FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides) {
   std::vector<double> observed;
   for (const ScaledDifferences& arm : scaled) observed.push_back(statistic(arm, arm.sum));
 
-  // Columns in falling order of what the arms are ordered by: |t|, or t.
+  // Columns sorted in decreasing order of the statistic (|t| or t).
   std::vector<std::size_t> order(arms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t arm) { return observed[arm]; });
@@ -63,7 +63,7 @@ FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides) {
     for (std::size_t s = 0; s < arms[order[i]].seeds.size(); ++s)
       table.values[rows.at(arms[order[i]].seeds[s]) * table.columns + i] = scaled[order[i]].values[s];
 
-  // Of each arm: the flips in which it, or one after it, reaches what the arm has.
+  // For each arm: the number of flips in which it, or an arm after it, reaches the arm's observed statistic.
   std::vector<std::uint64_t> reached(arms.size(), 0);
   const Flips which = flips_for(table.seeds, sides);
   const std::uint64_t count = each_flip(table, which, [&](const double* sums) {

@@ -1,5 +1,5 @@
-// Tests that flip signs: were an arm and the reference alike, each seed's difference could as well have had the other
-// sign. Nothing is assumed of the differences' distribution, so these hold with few seeds.
+// Sign-flip tests: if an arm and its reference do not differ, each seed's difference could equally have the opposite
+// sign. They assume nothing about the distribution of the differences, so they are valid with few seeds.
 #pragma once
 
 #include <cstddef>
@@ -9,46 +9,47 @@
 
 namespace heed::statistics {
 
-/// One arm's differences from the reference, `values[i]` of the seed `seeds[i]`. No seed stands there twice.
+/// One arm's differences from the reference: `values[i]` belongs to the seed `seeds[i]`. Each seed appears once.
 struct SeedDifferences {
   std::vector<std::int64_t> seeds;
   std::vector<double> values;
 };
 
-/// Up to so many seeds, all 2^n flips are gone through.
+/// Up to this number of seeds, all 2^n flips are enumerated.
 inline constexpr std::size_t most_exact_seeds = 20;
-/// Beyond, so many are drawn; the data as they are count as one more.
+/// With more seeds, this number of flips is drawn; the observed data count as one more.
 inline constexpr std::uint64_t random_flips = 99'999;
 
-/// Which differences speak against the hypothesis that there is none: of either sign, or above 0 alone.
+/// The alternative hypothesis: a difference of either sign, or only above 0.
 enum class Sides { both, above };
 
 struct FlipTest {
-  std::vector<double> p;   ///< of each arm, corrected for all of them together
-  bool exact = true;       ///< all flips; false: a sample, so that p is known to about sqrt(p / flips)
-  std::uint64_t flips = 0; ///< how many, the data as they are included
+  std::vector<double> p;   ///< of each arm, corrected over all arms
+  bool exact = true;       ///< true: all flips; false: a sample, so p has a standard error of about sqrt(p / flips)
+  std::uint64_t flips = 0; ///< number of flips, including the observed data
 };
 
 /// The step-down max-|t| procedure (Westfall and Young 1993, "Resampling-based multiple testing"; Romano and Wolf 2005,
-/// doi 10.1198/016214504000000539). With arms in falling order of their |t|, arm i has
-///     p_i = max over j <= i of the share of flips in which max over k >= j of |t_k| is at least arm j's own |t|.
-/// A flip gives each *seed* a sign, which all arms' differences of that seed take: arms are compared with the same
-/// reference run of a seed, and stay as dependent as they are. Arms with other sets of seeds take the signs of those
-/// that they have. One arm alone has the plain sign-flip test's p. What can be reached is 2^(1 - n), whatever the
-/// number of arms; an arm reaches it where all its differences have one sign, and no flip makes another arm as clear.
+/// doi 10.1198/016214504000000539). With the arms in decreasing order of |t|, arm i has
+///     p_i = max over j <= i of the proportion of flips in which max over k >= j of |t_k| is at least arm j's own |t|.
+/// A flip assigns one sign to each *seed*, and all arms' differences of this seed take it. All arms use the same
+/// reference run of a seed, so this preserves the dependence between arms. Arms with different sets of seeds use the
+/// signs of the seeds that they have. For a single arm, p is the p of the plain sign-flip test. The smallest p is
+/// 2^(1 - n) for any number of arms. An arm reaches it if all its differences have one sign, and no flip gives another
+/// arm an equally large |t|.
 ///
-/// The chance that any arm without a difference gets p <= 0.05 is at most 0.05 where a seed's differences, seen as a
-/// vector over the arms, are as likely as their negatives. For one arm, that follows from exchangeable runs; for
-/// several, from noise that is as likely to go up as down.
+/// The probability that any arm without a difference gets p <= 0.05 is at most 0.05 if the vector of a seed's
+/// differences over the arms is distributed like its negative. For one arm, exchangeable runs are sufficient; for
+/// several arms, symmetric noise is.
 ///
-/// With Sides::above, t takes the place of |t| throughout, and what can be reached is 2^-n.
+/// With Sides::above, t replaces |t| throughout, and the smallest p is 2^-n.
 ///
-/// t = mean / (sd / sqrt(n)); differences that are all alike have an infinite |t|, and those that are all zero have 0.
-/// An arm with one difference has no t: its p is 1, and it weighs in no other's.
-/// Throws heed::Failed for numbers that are not finite, and for an arm without any.
+/// t = mean / (sd / sqrt(n)). If all differences are equal, |t| is infinite; if all are zero, it is 0. An arm with one
+/// difference has no t: its p is 1, and it does not affect other arms' p.
+/// Throws heed::Failed for values that are not finite, and for an arm without values.
 FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides = Sides::both);
 
-/// Each arm's p by itself: `step_down_flips` of it alone, for all of them in one go.
+/// `step_down_flips` for each arm separately, without correction, in one pass.
 std::vector<double> flips_of_each(std::span<const SeedDifferences> arms);
 
 } // namespace heed::statistics

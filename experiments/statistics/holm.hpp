@@ -1,4 +1,4 @@
-// Correction of p values for how many there are.
+// Holm's correction of p values for multiple comparisons.
 #pragma once
 
 #include <span>
@@ -6,8 +6,9 @@
 
 namespace heed::statistics {
 
-/// Holm's step-down correction (1979, Scandinavian Journal of Statistics 6, 65-70): of m values, the i-th smallest is
-/// multiplied by m - i + 1, is at least the one before it, and at most 1. In the order of `p`.
+/// Holm's step-down correction (1979, Scandinavian Journal of Statistics 6, 65-70): the i-th smallest of m p values is
+/// multiplied by m - i + 1, raised to the previous one if it is smaller, and limited to 1. Results are in the order of
+/// `p`.
 std::vector<double> holm(std::span<const double> p);
 
 } // namespace heed::statistics

@@ -29,7 +29,7 @@ PairedDifference paired_difference(std::span<const double> a, std::span<const do
   out.mean = mean(differences);
   out.confidence = confidence;
   out.standard_deviation = standard_deviation(differences);
-  // Without a finite spread (a run that ended in NaN) there is nothing to say of the precision.
+  // Without a finite spread (a run ended in NaN), the precision is unknown.
   if (out.standard_deviation && std::isfinite(*out.standard_deviation)) {
     const double n = static_cast<double>(out.pairs);
     const double reach = student_quantile(n - 1, (1 + confidence) / 2) * *out.standard_deviation / std::sqrt(n);

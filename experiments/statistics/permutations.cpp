@@ -16,24 +16,24 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t permutation_seed = 0x6865'6564'7065'726d; // of every sample; nothing depends on its value
+constexpr std::uint64_t permutation_seed = 0x6865'6564'7065'726d; // for every sample; its value is arbitrary
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// (n + m)! / (n! m!), or infinity beyond what is counted one by one.
+/// (n + m)! / (n! m!), or infinity above the limit of enumeration.
 double ways(std::size_t n, std::size_t m) {
   double out = 1;
   for (std::size_t i = 1; i <= n; ++i) out = out * static_cast<double>(m + i) / static_cast<double>(i);
   return std::round(out);
 }
 
-/// What rounding may take from one of two differences that are equal on paper.
+/// The largest relative rounding error between two differences that are equal in exact arithmetic.
 constexpr double rounding_of_differences = 1e-12;
 
-/// Values of both arms in one unit, of which the first n are a's.
+/// Scaled values of both arms; the first n belong to a.
 struct Pool {
   std::vector<double> values;
   std::size_t n = 0;
-  double total = 0, own_sum = 0, scale = 1; ///< own_sum: of a's runs as they are
+  double total = 0, own_sum = 0, scale = 1; ///< own_sum: observed sum of a's runs
 
   Pool(std::span<const double> a, std::span<const double> b) : n(a.size()) {
     if (a.empty() || b.empty())
@@ -56,11 +56,12 @@ struct Pool {
 
   double size_a() const { return static_cast<double>(n); }
   double size_b() const { return static_cast<double>(values.size() - n); }
-  /// The difference of means where a's runs come to `sum`.
+  /// The difference of the means if the sum of a's runs is `sum`.
   double difference(double sum) const { return sum / size_a() - (total - sum) / size_b(); }
 };
 
-using Visit = std::function<void(double sum, std::size_t kept)>; // of a's runs; how many of them were a's
+// sum of the runs assigned to a; `kept`: how many of them were observed in a
+using Visit = std::function<void(double sum, std::size_t kept)>;
 
 void choose(const Pool& pool, std::size_t next, std::size_t left, double sum, std::size_t kept, const Visit& visit) {
   if (left == 0) return visit(sum, kept);
@@ -71,7 +72,7 @@ void choose(const Pool& pool, std::size_t next, std::size_t left, double sum, st
 
 void draw(const Pool& pool, const Visit& visit) {
   std::vector<std::size_t> order(pool.values.size());
-  for (std::uint64_t which = 0; which <= random_permutations; ++which) { // 0: the data as they are
+  for (std::uint64_t which = 0; which <= random_permutations; ++which) { // 0: the observed data
     std::iota(order.begin(), order.end(), std::size_t{0});
     RandomSource random({permutation_seed, Stream::sampling, which});
     double sum = 0;
@@ -120,7 +121,8 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
     reached += std::abs(other) >= std::abs(own) - rounding_of_differences;
     above += other >= own - rounding_of_differences;
     ++count;
-    // Of a - theta, |difference| is |other - slope theta| here and |own - theta| as it is.
+    // For the values a - theta, this permutation has |difference| = |other - slope theta|; the observed data have |own
+    // - theta|.
     const double moved = static_cast<double>(pool.n - kept);
     const double slope = 1 - moved / pool.size_a() - moved / pool.size_b();
     const double one = slope < 1 ? (own - other) / (1 - slope) : -unbounded,
@@ -128,7 +130,7 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
     const bool always = moved == 0 || slope <= -1;
     lows.push_back(always ? -unbounded : std::min(one, two));
     highs.push_back(always ? unbounded : std::max(one, two));
-    // Of one side: other - slope theta >= own - theta from `one` on.
+    // One-sided: other - slope theta >= own - theta for theta of at least `one`.
     from.push_back(moved == 0 ? -unbounded : one);
     to.push_back(moved == 0 ? unbounded : one);
   };

@@ -1,4 +1,4 @@
-// The comparison of two arms whose runs are not paired: permutations of which run is whose.
+// Permutation tests: compare two arms whose runs are not paired, by reassigning the runs to the arms.
 #pragma once
 
 #include "experiments/statistics/paired.hpp"
@@ -10,36 +10,39 @@
 
 namespace heed::statistics {
 
-/// Up to so many permutations, all are counted; beyond, `random_permutations` are drawn, and the data as they are count
-/// as one more.
+/// Up to this number of permutations, all are enumerated. For more, `random_permutations` are drawn, and the observed
+/// data count as one more.
 inline constexpr std::uint64_t most_exact_permutations = 200'000; // ten runs in each of two arms
 inline constexpr std::uint64_t random_permutations = 99'999;
 
 struct PermutationTest {
-  double p = 1;       ///< two-sided
-  double p_above = 1; ///< of a mean difference above 0: of all permutations those with one no smaller
+  double p = 1; ///< two-sided
+  /// One-sided, for a mean difference above 0: the proportion of permutations with at least the observed difference.
+  double p_above = 1;
   bool exact = true;
-  std::uint64_t permutations = 1;   ///< how many, the data as they are included
-  std::optional<Interval> interval; ///< the differences that are not rejected; none where an end is infinite
-  std::optional<Interval> sides;    ///< likewise by two one-sided tests, each of which has the confidence
+  std::uint64_t permutations = 1;   ///< number of permutations, including the observed data
+  std::optional<Interval> interval; ///< the differences that are not rejected; empty if an end is infinite
+  std::optional<Interval> sides;    ///< likewise by two one-sided tests, each at the level 1 - confidence
 };
 
-/// The permutation test of the difference mean(a) - mean(b): were the runs' values drawn alike, they could as well have
-/// come in any other order. p is the share of the (n + m)! / (n! m!) ways to choose which n runs are a's that have a
-/// |difference| no smaller (Fisher 1935, "The design of experiments"; Pitman 1937, doi 10.2307/2984124). It asks for
-/// equal distributions; for means alone it is right where a and b are of one size or of one spread. The interval inverts
-/// it: it holds every theta for which a - theta and b give p > 1 - confidence.
-/// Throws heed::Failed for an empty sample, numbers that are not finite, and a confidence outside (0, 1).
+/// The permutation test of the difference mean(a) - mean(b). Under the null hypothesis, all runs have the same
+/// distribution, so every assignment of runs to arms is equally likely. p is the proportion of the (n + m)! / (n! m!)
+/// assignments whose |difference| is at least the observed one (Fisher 1935, "The design of experiments"; Pitman 1937,
+/// doi 10.2307/2984124). The test assumes equal distributions; as a test of means it is valid if a and b have equal
+/// sizes or equal spreads. The interval inverts the test: it contains every theta for which a - theta and b give p > 1
+/// - confidence.
+/// Throws heed::Failed for an empty sample, values that are not finite, and a confidence outside (0, 1).
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
-/// `permutation_test`'s two p alone, of all permutations, however many: where it is asked for thousands of times.
+/// Only the two p values of `permutation_test`, always from all permutations; for use in simulations with thousands of
+/// calls.
 struct PermutationLevels {
   double p = 1, p_above = 1;
 };
 PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b);
 
-/// The level below which n and m runs can't go: the share of the permutations that are the data themselves, and for
-/// n = m their mirror image.
+/// The smallest two-sided p of n and m runs: the proportion of permutations that equal the observed data or, for n = m,
+/// their mirror image.
 double smallest_unpaired_p(std::size_t n, std::size_t m);
 
 } // namespace heed::statistics

@@ -28,19 +28,19 @@ double level_of_each(double level, std::size_t arms) {
   return level / static_cast<double>(std::max<std::size_t>(arms, 1));
 }
 
-/// Of a t that is shifted by `shift`.
+/// The power of a two-sided t test with the noncentrality `shift`.
 double t_power(double freedom, double shift, double level) {
   const double t = student_quantile(freedom, 1 - level / 2);
-  // Beyond this, both tails are 1 and 0 in double, and the series are asked for what they can't give.
+  // For larger shifts, the tails are 1 and 0 in double precision, and the series would fail.
   if (shift > 30 && shift > 3 * t) return 1;
   return noncentral_above(freedom, shift, t) + noncentral_below(freedom, shift, -t);
 }
 
-/// Whether so many pairs find it, of those that flips can do with at all.
+/// Whether `pairs` pairs find the effect with the given power. Requires at least the number of pairs that flips need.
 bool finds(double effect, std::size_t pairs, double power, double level, std::size_t arms) {
   const double each = level_of_each(level, arms);
   if (pairs > seeds_for_level(level)) return paired_power(effect, pairs, each) >= power;
-  // Flips need a little more than the t test here.
+  // With the minimum number of pairs, flips have slightly less power than the t test.
   return one_sign_chance(effect, pairs) >= power && paired_power(effect, pairs - 1, each) >= power;
 }
 
@@ -49,7 +49,7 @@ bool finds_unpaired(double effect, std::size_t n, std::size_t m, double power, d
   return (only_apart ? separation_chance(effect, n, m) : unpaired_power(effect, n, m, level)) >= power;
 }
 
-/// The fewest that are enough, where all above enough are, too.
+/// The smallest number that is enough, by bisection; requires that every larger number is also enough.
 template <class Enough> std::size_t fewest_from(std::size_t fewest, double effect, const Enough& enough) {
   std::size_t high = fewest;
   while (!enough(high)) {
@@ -58,14 +58,14 @@ template <class Enough> std::size_t fewest_from(std::size_t fewest, double effec
                                most_seeds));
     high *= 2;
   }
-  for (std::size_t low = high / 2; high > fewest && high - low > 1;) { // enough(high), and not enough(low)
+  for (std::size_t low = high / 2; high > fewest && high - low > 1;) { // invariant: enough(high) and not enough(low)
     const std::size_t middle = low + (high - low) / 2;
     (enough(middle) ? high : low) = middle;
   }
   return high;
 }
 
-/// The least effect that is enough, to some six digits.
+/// The smallest effect that is enough, to about six digits.
 template <class Enough> std::optional<double> least(const Enough& enough) {
   constexpr double most = 1e6, close = 1e-6;
   double low = 0, high = 1;
@@ -114,7 +114,8 @@ double one_sign_chance(double effect_size, std::size_t pairs) {
 
 double separation_chance(double effect_size, std::size_t n, std::size_t m) {
   if (n == 0 || m == 0) return 0;
-  // Over the greatest of m numbers around 0: all n around `shift` are above it.
+  // Integral over the maximum x of m values with mean 0: the probability that all n values with mean `shift` are above
+  // x.
   const auto above = [&](double shift) {
     constexpr double reach = 9;
     constexpr int steps = 1800;
@@ -129,7 +130,8 @@ double separation_chance(double effect_size, std::size_t n, std::size_t m) {
     }
     return sum * width / 3;
   };
-  return std::min(1.0, above(effect_size) + above(-effect_size)); // below all others: the mirror image
+  // the second term is the mirror image: all n are below
+  return std::min(1.0, above(effect_size) + above(-effect_size));
 }
 
 std::size_t seeds_for_effect(double effect_size, double power, double level, std::size_t arms) {

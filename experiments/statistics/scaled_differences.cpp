@@ -10,7 +10,7 @@ namespace heed::statistics {
 
 namespace {
 
-/// The greatest power of two that is no greater than all values.
+/// The largest power of two that is at most the largest absolute value; 1 if all values are 0.
 double scale_of(std::span<const double> values) {
   double largest = 0;
   for (const double x : values) largest = std::max(largest, std::abs(x));

@@ -40,7 +40,7 @@ double fisher_exact(std::size_t a, std::size_t n, std::size_t b, std::size_t m) 
   std::vector<double> logs;
   for (std::size_t k = least; k <= most; ++k)
     logs.push_back(log_choose(of(n), of(k)) + log_choose(of(m), of(both - k)) - log_choose(of(n + m), of(both)));
-  const double own = logs[a - least] + 1e-9; // tables that are as likely may differ by rounding
+  const double own = logs[a - least] + 1e-9; // equally probable tables may differ by rounding
   double p = 0;
   for (const double log : logs)
     if (log <= own) p += std::exp(log);

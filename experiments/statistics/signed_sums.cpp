@@ -10,14 +10,14 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t flip_seed = 0x6865'6564'666c'6970; // of every sample of flips; nothing depends on its value
+constexpr std::uint64_t flip_seed = 0x6865'6564'666c'6970; // for every sample of flips; its value is arbitrary
 
 void add(const SeedRows& rows, std::size_t seed, bool flipped, const double* from, double* to) {
   const double* row = rows.values.data() + seed * rows.columns;
   for (std::size_t i = 0; i < rows.columns; ++i) to[i] = flipped ? from[i] - row[i] : from[i] + row[i];
 }
 
-/// `sums[s]`: of the seeds up to s.
+/// `sums[s]`: the sums over the seeds up to s.
 void flip_from(const SeedRows& rows, std::size_t seed, std::vector<double>& sums,
                const std::function<void(const double*)>& visit) {
   const double* before = sums.data() + (seed - 1) * rows.columns;
@@ -36,12 +36,12 @@ std::uint64_t each_of(const SeedRows& rows, bool mirrored, const std::function<v
   return std::uint64_t{1} << (rows.seeds - 1);
 }
 
-/// So many sampled flips are added up side by side, each in the order of the seeds: what a flip comes to does not depend
-/// on its neighbours, and the processor neither waits for one addition before it begins the next nor guesses signs.
+/// This number of sampled flips is summed at once, each in the order of the seeds. So a flip's result does not depend
+/// on the other flips, additions run in parallel in the processor, and signs need no branches.
 constexpr std::size_t together = 16;
 using SumsTogether = std::vector<std::array<double, together>>; // by column, then by flip
 
-/// Flips `first` to `first + together`; flip 0 is the data as they are.
+/// Sums flips `first` to `first + together`, exclusive; flip 0 is the observed data.
 void add_sampled(const SeedRows& rows, std::uint64_t first, SumsTogether& sums) {
   for (auto& column : sums) column.fill(0.0);
   constexpr std::size_t bits_of_word = 32, bits_of_block = 128;

@@ -17,12 +17,12 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t noise_seed = 0x6865'6564'706f'7772;  // nothing depends on its value
-constexpr std::size_t many = 2000, fewer = 400;              // sweeps
-constexpr std::size_t few_flips = 1024, most_flips = 16'384; // times columns: some 5 and 80 microseconds
-constexpr std::size_t most_runs = 6;                         // 924 permutations
+constexpr std::uint64_t noise_seed = 0x6865'6564'706f'7772;  // its value is arbitrary
+constexpr std::size_t many = 2000, fewer = 400;              // numbers of simulated sweeps
+constexpr std::size_t few_flips = 1024, most_flips = 16'384; // flips times columns: about 5 and 80 microseconds
+constexpr std::size_t most_runs = 6;                         // has 924 permutations
 
-/// The standard normal numbers of one sweep that is drawn.
+/// The standard normal noise of one simulated sweep.
 class Noise {
 public:
   explicit Noise(std::size_t draw) : key_{noise_seed, Stream::sampling, draw} {}
@@ -41,7 +41,7 @@ private:
   std::array<double, 2> pair_{};
 };
 
-/// The mean over sweeps of what `share` makes of one's noise.
+/// The mean of `share(noise)` over simulated sweeps.
 template <class Share> double over_sweeps(std::size_t draws, const Share& share) {
   double sum = 0;
   for (std::size_t draw = 0; draw < draws; ++draw) {
@@ -53,7 +53,8 @@ template <class Share> double over_sweeps(std::size_t draws, const Share& share)
 
 double each(const SweepSize& sweep) { return sweep.level / static_cast<double>(std::max<std::size_t>(sweep.arms, 1)); }
 
-/// What the flips of a sweep take, of so many columns an arm: each flip's mirror image is not gone through.
+/// The number of column values that the flips of a sweep compute, with `columns` columns for each arm. Mirror images of
+/// flips are not computed.
 std::size_t work(const SweepSize& sweep, std::size_t columns) {
   constexpr std::size_t longest = 30;
   return (std::size_t{1} << (std::clamp<std::size_t>(sweep.seeds, 1, longest) - 1)) * columns * sweep.arms;
@@ -68,7 +69,7 @@ std::vector<SeedDifferences> differences(Noise& noise, const SweepSize& sweep, d
   return arms;
 }
 
-/// Two one-sided t tests of a mean of 0 with this standard error's degrees of freedom.
+/// Two one-sided t tests of equivalence: `mean` has the standard error `error` with `freedom` degrees of freedom.
 bool within(double mean, double error, double margin, double freedom, double level) {
   return student_above(freedom, (margin - std::abs(mean)) / error) <= level;
 }
@@ -100,7 +101,8 @@ double unpaired_power_of(double effect_size, const SweepSize& sweep) {
 double paired_sameness_of(double margin, const SweepSize& sweep) {
   const std::size_t n = sweep.seeds;
   if (smallest_p(n) / 2 > sweep.level || n < 2) return 0;
-  // Arms that all are alike help each other: Bonferroni's correction finds less.
+  // If no arm differs, the joint test has more power than Bonferroni's correction, so several arms are simulated
+  // further.
   const std::size_t flips = work(sweep, 4); // two sides, and all flips
   if (flips <= few_flips || (sweep.arms > 1 && flips <= most_flips))
     return over_sweeps(flips <= few_flips ? many : fewer, [&](Noise& noise) {

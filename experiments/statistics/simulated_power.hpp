@@ -1,36 +1,39 @@
-// What a sweep of so many seeds finds, by the tests themselves where seeds are few.
+// The power of a sweep with a given number of seeds. With few seeds, the power is simulated with the tests themselves.
 #pragma once
 
 #include <cstddef>
 
 namespace heed::statistics {
 
-/// What sweeps have: seeds of each arm, arms that are compared, and what p is held against.
+/// The size of a sweep: seeds of each arm, compared arms, and the significance level.
 struct SweepSize {
   std::size_t seeds = 0;
   std::size_t arms = 1;
   double level = 0.05;
 };
 
-/// With few seeds, p goes in steps, and a test by flips or permutations finds less than the t test. So these shares are
-/// of 2000 sweeps of normal noise that are drawn (Philox, always the same), known to 1.1 per cent points, wherever a test
-/// takes few flips or permutations (1024 flips times arms, six runs of each arm); beyond, where p is as good as
-/// continuous, they are the t test's at `level` / `arms`. Noise of arms is independent of each other.
+/// With few seeds, p is discrete, and a test by flips or permutations has less power than the t test. So if a test has
+/// few flips or permutations (1024 flips times arms, six runs of each arm), these functions simulate it: the proportion
+/// of 2000 sweeps of normal noise, with a standard error of 1.1 percentage points. The noise is drawn with Philox and
+/// always the same. With more flips or permutations, p is nearly continuous, and the power is that of the t test at
+/// `level` / `arms`. The arms' noise is independent.
 
-/// The share of sweeps in which the paired test (`step_down_flips`) finds an arm whose differences lie around
-/// `effect_size` of their standard deviations (d_z), where the other arms don't differ.
+/// The proportion of sweeps in which the paired test (`step_down_flips`) finds an arm whose mean difference is
+/// `effect_size` standard deviations of the differences (d_z), if the other arms do not differ.
 double paired_power_of(double effect_size, const SweepSize& sweep);
 
-/// The share in which the unpaired one finds an arm that lies `effect_size` of an arm's standard deviations away:
-/// `permutation_test` at `level` / `arms`, which is what Holm's correction asks of an arm that differs alone.
+/// The proportion of sweeps in which the unpaired test finds an arm that differs by `effect_size` standard deviations
+/// of an arm. The test is `permutation_test` at `level` / `arms`, which Holm's correction requires if only one arm
+/// differs.
 double unpaired_power_of(double effect_size, const SweepSize& sweep);
 
-/// The share in which an arm without a difference, as all are, is called the same, by `equivalence_by_flips`; the margin
-/// in standard deviations of the differences. Several arms are drawn up to 16384 flips times arms, in 400 sweeps;
-/// beyond, two one-sided t tests at `level` / `arms` (Schuirmann 1987, doi 10.1007/BF01068419) find a little less.
+/// The proportion of sweeps in which `equivalence_by_flips` calls an arm the same, if no arm differs; the margin is in
+/// standard deviations of the differences. Several arms are simulated up to 16384 flips times arms, in 400 sweeps. For
+/// more, two one-sided t tests at `level` / `arms` (Schuirmann 1987, doi 10.1007/BF01068419) are used, whose power is
+/// slightly lower.
 double paired_sameness_of(double margin, const SweepSize& sweep);
 
-/// Likewise by the permutation tests; the margin in standard deviations of an arm's values.
+/// Like `paired_sameness_of`, by the permutation tests; the margin is in standard deviations of an arm's values.
 double unpaired_sameness_of(double margin, const SweepSize& sweep);
 
 } // namespace heed::statistics

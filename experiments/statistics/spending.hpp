@@ -1,4 +1,4 @@
-// Planned looks at a sweep before all of its seeds are there, and what each may spend of the level.
+// Alpha spending: the significance level of each planned interim look at a sweep.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace heed::statistics {
 
-/// The levels of looks at so many seeds each, n_1 < ... < n_K: by the spending function of Pocock's kind (Lan and DeMets
-/// 1983, doi 10.1093/biomet/70.3.659), alpha(t) = alpha ln(1 + (e - 1) t), the look at t_k = n_k / n_K has
+/// The levels of looks at n_1 < ... < n_K seeds. With the Pocock-type spending function (Lan and DeMets 1983, doi
+/// 10.1093/biomet/70.3.659), alpha(t) = alpha ln(1 + (e - 1) t), the look at t_k = n_k / n_K has
 ///     level_k = alpha(t_k) - alpha(t_{k-1}),   alpha(0) = 0.
-/// They add up to `level`. So the chance that any look finds what isn't there is at most `level`, however the looks
-/// depend on each other (Bonferroni's inequality): Lan and DeMets' own bounds, which use that dependence, are less strict,
-/// but hold for normal increments and not for flips of six seeds.
-/// Throws heed::Failed where the numbers are not above 0 and rising, and for a level outside (0, 1).
+/// The levels add up to `level`. So the probability that any look has a false positive is at most `level` for any
+/// dependence between looks (Bonferroni's inequality). Lan and DeMets' own bounds use the dependence and are less
+/// strict, but they assume normal increments, which flips of six seeds do not have.
+/// Throws heed::Failed unless the numbers are above 0 and increasing, and for a level outside (0, 1).
 std::vector<double> look_levels(std::span<const std::size_t> looks, double level = 0.05);
 
 } // namespace heed::statistics

@@ -1,4 +1,4 @@
-// Differences between two arms whose runs are not paired.
+// Statistics of the difference between two arms whose runs are not paired.
 #pragma once
 
 #include "experiments/statistics/paired.hpp"
@@ -8,14 +8,15 @@
 
 namespace heed::statistics {
 
-/// mean(a) - mean(b) with Welch's interval, -+ t(f, (1 + confidence) / 2) sqrt(va / n + vb / m), where v are the sample
-/// variances and f = (va / n + vb / m)^2 / ((va / n)^2 / (n - 1) + (vb / m)^2 / (m - 1)) (Welch 1947, doi
-/// 10.1093/biomet/34.1-2.28). None where an arm has one run, or neither a spread. `pairs` is 0, and there is no standard
-/// deviation of differences. Throws heed::Failed for an empty sample and a confidence outside (0, 1).
+/// mean(a) - mean(b) with Welch's interval, -+ t(f, (1 + confidence) / 2) sqrt(va / n + vb / m), where va and vb are
+/// the sample variances and f = (va / n + vb / m)^2 / ((va / n)^2 / (n - 1) + (vb / m)^2 / (m - 1)) (Welch 1947, doi
+/// 10.1093/biomet/34.1-2.28). The interval is empty if an arm has one run, or if neither arm varies. `pairs` is 0, and
+/// there is no standard deviation of differences. Throws heed::Failed for an empty sample and a confidence outside (0,
+/// 1).
 PairedDifference unpaired_difference(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
 /// Hedges' g = J(n + m - 2) (mean(a) - mean(b)) / s, s^2 the pooled variance (Hedges 1981, doi
-/// 10.3102/10769986006002107). None for fewer than two runs of each, and where they have no spread.
+/// 10.3102/10769986006002107). Empty for fewer than two runs of each arm, and if the values do not vary.
 std::optional<double> effect_size_unpaired(std::span<const double> a, std::span<const double> b);
 
 } // namespace heed::statistics

@@ -29,8 +29,8 @@ std::string short_name(const std::string& key) {
 
 bool is_kind(const std::string& key) { return key.ends_with(".kind"); }
 
-/// Whether `inner` is an option of what `outer` chooses: position.width of position.kind, attention.cosine.temperature
-/// of attention.score = "cosine".
+/// Whether `inner` is an option of the component that `outer` chooses: position.width of position.kind,
+/// attention.cosine.temperature of attention.score = "cosine".
 bool belongs_to(const Change& inner, const Change& outer) {
   if (&inner == &outer) return false;
   const std::string table = table_of(inner.key);
@@ -39,7 +39,7 @@ bool belongs_to(const Change& inner, const Change& outer) {
          table == table_of(outer.key) + "." + std::get<std::string>(outer.value);
 }
 
-/// "score = dot"; of a text that is empty, "no path".
+/// "score = dot"; for an empty text, "no path".
 std::string assignment(const std::string& name, const Value& value) {
   const std::string text = plain_text(value);
   return text.empty() ? "no " + name : fmt::format("{} = {}", name, text);
@@ -103,7 +103,7 @@ std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig
     }
     if (shown) parts.push_back(std::move(part));
   }
-  if (parts.empty()) // the difference shows elsewhere than in the options that were set
+  if (parts.empty()) // the difference is not in the options that were set
     for (const Change& change : changes) parts.push_back(assignment(change.key, change.value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

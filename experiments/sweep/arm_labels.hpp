@@ -1,4 +1,4 @@
-// What an arm is called: short, human, made from what it changes.
+// Generates short readable labels of arms from the options that an arm changes.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -13,28 +13,28 @@ namespace heed {
 using FlatConfig = std::map<std::string, std::string>;
 FlatConfig flat_config(const Config& config);
 
-/// A value as people read it: additive, 0.5, [1, 2].
+/// A value as readable text: additive, 0.5, [1, 2].
 std::string plain_text(const Value& value);
 
-/// The changes that make the arm differ from the reference, in their order. One that the arm's other choices leave
-/// without effect is not among them.
+/// The changes that make the arm differ from the reference, in their original order. A change is omitted if the arm's
+/// other choices make it ineffective.
 std::vector<Change> differing(const std::vector<Change>& changes, const FlatConfig& arm, const FlatConfig& reference);
 
-/// Names arms of one sweep.
+/// Generates the labels of one sweep's arms.
 class ArmNames {
 public:
-  /// @param keys  all that the sweep changes: options whose short names would be the same get their full ones
+  /// @param keys  all options that the sweep changes; options with the same short name get their full names
   explicit ArmNames(const std::vector<std::string>& keys);
 
   /// "score = additive", "position = learned, concat", "score = cosine, temperature 10": an option that belongs to a
-  /// chosen kind or variant stands behind it.
+  /// chosen kind or variant follows it.
   std::string label(const std::vector<Change>& changes, const FlatConfig& arm, const FlatConfig& reference) const;
 
-  /// "length" for task.copy.length, or all of it where another option has the same short name.
+  /// "length" for task.copy.length; the full name if another option has the same short name.
   std::string name_of(const std::string& key) const;
 
 private:
-  std::map<std::string, int> uses_; ///< how many keys have this short name
+  std::map<std::string, int> uses_; ///< number of keys with this short name
 };
 
 } // namespace heed

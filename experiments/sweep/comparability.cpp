@@ -16,10 +16,10 @@
 namespace heed {
 namespace {
 
-/// Options that say which examples are held out, and what their targets are.
+/// Whether an option determines which examples are held out, or their targets.
 bool decides_validation(std::string_view key) {
   constexpr std::array<std::string_view, 3> of_tasks{"task.kind", "task.seed", "task.validation"};
-  // Content counts, not where it lies; and how batches are drawn is training's.
+  // The data's content matters, not its path. data.bucket only affects how training batches are drawn.
   if (key.starts_with("data.")) return !key.ends_with("path") && key != "data.bucket";
   return std::find(of_tasks.begin(), of_tasks.end(), key) != of_tasks.end();
 }
@@ -31,10 +31,10 @@ std::map<std::string, std::string> deciding(const Config& config) {
   return out;
 }
 
-/// A task with a list of examples, part of which are held out, is what the list is.
+/// Whether a task has a fixed list of examples, part of which are held out. The list then identifies the task.
 bool is_listed(const Task& task) { return task.facts().sizes[static_cast<std::size_t>(Split::train)] >= 0; }
 
-/// How many rows of the validation split an evaluation takes; none: all.
+/// The number of validation rows that an evaluation uses; empty: all.
 std::optional<std::int64_t> rows_measured(const Config& config, const Task& task, Form form) {
   const std::int64_t rows = config.train.evaluate_batches * config.train.batch;
   if (rows == 0 || rows >= task.evaluation_rows(form, Split::validation)) return std::nullopt;

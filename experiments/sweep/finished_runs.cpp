@@ -14,7 +14,7 @@ namespace {
 
 OutputFile file_in(const std::filesystem::path& folder) { return file_of_sweep(folder, "finished.txt"); }
 
-/// The lines that are IDs.
+/// The lines that are run IDs.
 std::set<std::string> ids_in(std::string_view rest) {
   std::set<std::string> out;
   while (!rest.empty()) {
@@ -48,7 +48,7 @@ void record_finished(const Plan& plan, const std::filesystem::path& out, const s
   if (finished.empty()) return;
 
   const auto bytes = file_in(folder).read(); // another process may have added some
-  if (bytes.is_unreadable()) return;         // it may name runs that nothing else knows of
+  if (bytes.is_unreadable()) return;         // it may contain runs that are recorded nowhere else
   if (bytes) finished.merge(ids_in(*bytes));
   std::string text;
   for (const std::string& id : finished) text += id + "\n";

@@ -1,4 +1,4 @@
-// Which of a sweep's runs came to their end, so that a report can tell a run that was removed from one that is to come.
+// Records which runs of a sweep have finished, so that a report can distinguish a removed run from a future one.
 #pragma once
 
 #include "experiments/sweep/plan.hpp"
@@ -9,11 +9,11 @@
 
 namespace heed {
 
-/// The IDs in FOLDER/finished.txt, a line for each; none where there is no such file, or it can't be read.
+/// The run IDs in FOLDER/finished.txt, one on each line; empty if there is no such file, or it cannot be read.
 std::set<std::string> recorded_as_finished(const std::filesystem::path& folder);
 
-/// Adds those of the plan's runs that are finished now to FOLDER/finished.txt. Writes nothing where all of them stand
-/// there. Throws heed::Failed.
+/// Adds the plan's finished runs to FOLDER/finished.txt. Writes nothing if the file already contains all of them.
+/// Throws heed::Failed.
 void record_finished(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder);
 
 } // namespace heed

@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-/// A value as TOML writes it, as people read it.
+/// Converts a value from TOML syntax to readable text.
 std::string read_value(const std::string& toml) {
   const bool quoted = toml.size() >= 2 && toml.front() == '"' && toml.back() == '"';
   return quoted ? toml.substr(1, toml.size() - 2) : toml;

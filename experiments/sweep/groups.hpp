@@ -1,5 +1,5 @@
-// Groups of arms ([sweep] within): arms that share their values of some options are compared with each other, and each
-// group has a reference of its own, the file with just these values.
+// Groups of arms ([sweep] within): arms with the same values of some options are compared with each other. Each group
+// has its own reference, the file with the group's values.
 #pragma once
 
 #include "experiments/sweep/arm_labels.hpp"
@@ -11,20 +11,21 @@
 
 namespace heed {
 
-/// What makes the groups of one sweep.
+/// The options that define the groups of one sweep.
 class Groups {
 public:
-  /// @param keys  all that the sweep changes; throws heed::Refused for an option of `within` that is not among them
+  /// @param keys  all options that the sweep changes; throws heed::Refused for an option of `within` not among them
   Groups(const std::vector<NamedOption>& within, const std::vector<std::string>& keys, const ArmNames& names);
 
   const std::vector<PlannedOption>& options() const { return options_; }
   bool none() const { return options_.empty(); }
 
-  /// Of an arm's changes those that put it into its group; what makes it differ within the group is the rest.
+  /// `shared` returns the arm's changes that determine its group. `own` returns the other changes, which distinguish
+  /// the arm within its group.
   std::vector<Change> shared(const std::vector<Change>& changes) const;
   std::vector<Change> own(const std::vector<Change>& changes) const;
 
-  /// The arm's values. Throws heed::Refused where one of the options does nothing there.
+  /// The arm's values of the group options. Throws heed::Refused if one of the options has no effect in this arm.
   std::vector<std::string> of(const FlatConfig& arm) const;
 
   /// "length = 64, width = 32"

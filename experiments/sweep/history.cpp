@@ -16,7 +16,7 @@ std::string number_or(const std::optional<double>& value, const char* none) {
   return value ? fmt::format("{:g}", *value) : none;
 }
 
-/// "2 arms added, 1 left out": by what they change.
+/// "2 arms added, 1 left out": arms are identified by their changes.
 std::string arm_changes(const Plan& earlier, const Plan& later) {
   const auto arms_of = [](const Plan& plan) {
     std::multiset<std::string> out;
@@ -75,7 +75,7 @@ std::vector<EarlierSweep> earlier_sweeps(const Plan& plan, const std::filesystem
     if (folder.filename() == plan.folder_name()) continue;
     const auto bytes = file_of_sweep(folder, "plan.json").read();
     const auto earlier = bytes ? plan_from_json(*bytes) : Parsed<Plan>::wrong(bytes.error);
-    // Times are of one form, so that they sort as texts.
+    // All times have the same format, so they can be compared as strings.
     if (!earlier || !earlier->frozen || earlier->frozen->at >= plan.frozen->at) continue;
     std::vector<std::string> shared;
     std::ranges::set_intersection(own, run_ids(*earlier), std::back_inserter(shared));

@@ -1,4 +1,5 @@
-// What was known before a sweep was planned: earlier sweeps of the same folder that share its runs.
+// Finds earlier sweeps of the same output folder that share runs with a plan: their results may have been known when
+// the plan was made.
 #pragma once
 
 #include "experiments/sweep/plan.hpp"
@@ -10,19 +11,19 @@
 
 namespace heed {
 
-/// An earlier sweep with runs in common.
+/// An earlier sweep that shares runs with the plan.
 struct EarlierSweep {
-  std::string name;                 ///< its folder's, NAME-HASH
+  std::string name;                 ///< the name of its folder, NAME-HASH
   std::string at;                   ///< when it was frozen, UTC
-  std::size_t shared = 0;           ///< how many runs
-  std::vector<std::string> changes; ///< "margin none -> 0.01": what the later plan has otherwise
+  std::size_t shared = 0;           ///< number of shared runs
+  std::vector<std::string> changes; ///< "margin none -> 0.01": how the later plan differs
 };
 
-/// What `later` asks otherwise than `earlier`, in words: seeds, arms, metrics, margin, test, learned.
+/// The differences from `earlier` to `later`, in words: seeds, arms, metrics, margin, test, learned.
 std::vector<std::string> plan_changes(const Plan& earlier, const Plan& later);
 
-/// The sweeps in OUT that were frozen before the plan and have runs of its, the earliest first. None where the plan
-/// doesn't say when it was frozen. A plan that can't be read is left out.
+/// The sweeps in OUT that were frozen before the plan and share runs with it, the earliest first. Empty if the plan
+/// does not record when it was frozen. Unreadable plans are skipped.
 std::vector<EarlierSweep> earlier_sweeps(const Plan& plan, const std::filesystem::path& out);
 
 } // namespace heed

@@ -1,5 +1,5 @@
-// Evening out arms: some scores add weights and work, so that a better score may only be a bigger model. The width of
-// the feed-forward gives back what an arm has more than the reference, or less.
+// Matches arms to the reference in parameters or FLOPs ([sweep] match), by changing the feed-forward width. Some
+// variants add parameters and computation, so a better result could come only from a larger model.
 #pragma once
 
 #include "experiments/sweep/plan.hpp"
@@ -10,25 +10,26 @@
 
 namespace heed {
 
-/// The option that evening out sets.
+/// The option that matching sets.
 inline constexpr std::string_view width_option = "block.ffn_width";
 
 struct MatchedChanges {
-  std::vector<Change> changes; ///< the arm's, and the width after them where it has to differ
+  std::vector<Change> changes; ///< the arm's changes, followed by the width if it has to differ
   BudgetMatch matched;
 };
 
-/// Finds widths that bring arms to what the reference has. Both counts are affine in the width, so two measurements
-/// tell the width, and a third what it comes to.
+/// Finds the widths with which arms match the reference's budget. Parameters and FLOPs are affine in the width, so two
+/// measurements determine the width, and a third one measures the result.
 class Matcher {
 public:
   Matcher(const Settings& reference, const CostOf& cost_of);
 
   /// @param by  parameters | flops
-  /// Throws heed::Refused where the arm has no feed-forward, where its width does not count, and where the arm sets it.
+  /// Throws heed::Refused if the arm has no feed-forward layer, if its width does not affect the budget, and if the arm
+  /// sets the width.
   MatchedChanges match(const Settings& reference, const std::vector<Change>& changes, const std::string& by) const;
 
-  /// What is evened out: parameters, or FLOPs a step.
+  /// The matched quantity: parameters, or FLOPs per step.
   double amount_of(const Settings& arm, const std::string& by) const;
 
 private:

@@ -1,4 +1,5 @@
-// A configuration's [sweep], expanded into a plan: arms from blocks, without repetitions, and their runs.
+// Expands a configuration's [sweep] into a plan: collects the arms of all blocks, removes duplicates, and creates their
+// runs.
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/plan.hpp"
 
@@ -24,7 +25,7 @@ namespace {
 
 [[noreturn]] void refuse(const Origin& origin, const std::string& what) { throw Refused(origin.text() + ": " + what); }
 
-/// Whether setting the option so would change nothing: then it is so.
+/// Whether the option already has this value, so that the change has no effect.
 bool holds(const Settings& arm, const FlatConfig& flat, const Change& change) {
   if (!flat.contains(change.key)) return false;
   try {
@@ -34,10 +35,10 @@ bool holds(const Settings& arm, const FlatConfig& flat, const Change& change) {
   }
 }
 
-/// Conditions of a block that some combination met.
+/// The conditions of a block that some combination met.
 using Met = std::set<const std::vector<Change>*>;
 
-/// Whether all of one of the conditions hold. Those of which all hold are noted.
+/// Whether all changes of any condition hold. Adds the conditions that are met to `met`.
 bool any_holds(const std::vector<std::vector<Change>>& conditions, const Settings& arm, const FlatConfig& flat,
                Met& met) {
   bool any = false;
@@ -55,7 +56,7 @@ bool left_out(const Settings& arm, const FlatConfig& flat, const SweepBlock& blo
   return (!block.require.empty() && !any_holds(block.require, arm, flat, met)) || excluded;
 }
 
-/// The identity of configurations, asking for each data only once.
+/// Computes the identity of configurations. Requests the fingerprint of each data only once.
 class Identities {
 public:
   explicit Identities(const Fingerprint& fingerprint) : fingerprint_(fingerprint) {}
@@ -65,7 +66,7 @@ public:
     return run_id(options, data_of(config, options));
   }
 
-  /// What the identity is the hash of.
+  /// The text whose hash is the identity.
   std::string text_of(const Config& config) {
     const std::vector<FlatOption> options = flatten(config);
     return identity_text(options, data_of(config, options));
@@ -88,7 +89,7 @@ private:
 
 Change seed_change(std::int64_t seed) { return {"seed", Value(seed), Origin{"sweep", 0, 0, 0}}; }
 
-/// The runs of an arm, which is resolved, written and flattened for all its seeds at once.
+/// The runs of an arm. It is resolved, written and flattened once for all seeds.
 class ArmRuns {
 public:
   ArmRuns(const Settings& arm, std::size_t index, Identities& identities)
@@ -124,7 +125,7 @@ std::string in_words(const std::vector<Change>& changes) {
   return fmt::format("{}", fmt::join(what, ", "));
 }
 
-/// What a plan is made of while it grows.
+/// Builds a plan step by step.
 class PlanBuilder {
 public:
   PlanBuilder(const Settings& settings, const Fingerprint& fingerprint, const CostOf& cost_of, const Groups& groups,
@@ -155,7 +156,7 @@ public:
                                             name, in_words(all)));
   }
 
-  /// Gives each arm its reference, and puts the arms of a group together, the reference first.
+  /// Assigns each arm its reference, and sorts the arms by group with the reference first.
   void form_groups() {
     if (groups_.none()) return;
     std::map<std::string, std::size_t> references;
@@ -190,7 +191,7 @@ public:
     plan_.arms = std::move(planned);
   }
 
-  /// The runs of all arms. Whole replicates come first: a sweep that is stopped early has seeds that compare all arms.
+  /// Adds the runs of all arms. They are sorted by seed: a sweep that is stopped early has seeds that compare all arms.
   void add_runs() {
     std::vector<ArmRuns> runs;
     for (std::size_t a = 0; a < arms_.size(); ++a) {
@@ -205,7 +206,7 @@ public:
       }
   }
 
-  /// Trials of all arms, with what each would lead to.
+  /// Adds the trials of all arms, with the replicates that each would lead to.
   void add_tuning(const TuneSpec& spec) {
     Tuning tuning;
     tuning.seeds = spec.seeds;
@@ -252,7 +253,8 @@ public:
   ResolvedArms take_resolved() { return std::move(resolved_); }
 
 private:
-  /// What is found out must stay so, whichever point an arm takes.
+  /// Throws heed::Refused if a tuned point changes an arm's matched budget. The arm must stay matched whichever point
+  /// it chooses.
   void refuse_unmatched(std::size_t a, const std::vector<Change>& point, const Settings& tried) const {
     const double even = matcher_->amount_of(arms_[a].settings, plan_.match),
                  now = matcher_->amount_of(tried, plan_.match);
@@ -260,7 +262,7 @@ private:
     const auto unevens = [&](const Change& change) {
       try {
         return matcher_->amount_of(arms_[a].settings.with({change}), plan_.match) != even;
-      } catch (const Refused&) { // it goes only together with another
+      } catch (const Refused&) { // valid only together with another option
         return true;
       }
     };
@@ -273,18 +275,19 @@ private:
                        plan_.match == "flops" ? "FLOPs a step" : "parameters", even));
   }
 
-  /// An arm beside what the plan has of it.
+  /// An arm under construction, with data that the plan does not contain.
   struct BuiltArm {
     Settings settings;
-    std::vector<Change> stated;     ///< what its block changes
-    std::string first_id, group_id; ///< where there are groups: its first run's identity, and its reference's
+    std::vector<Change> stated; ///< the changes of its block
+    /// Only with groups: the identity of its first run, and of its reference's first run.
+    std::string first_id, group_id;
   };
 
   static constexpr const char* reference_name = "reference";
 
   std::string first_id(const Settings& arm) { return identities_.of(arm.with({first_seed_}).resolve()); }
 
-  /// Whether there was no such arm before.
+  /// Registers the arm; whether it is new.
   bool is_new(const Settings& arm) { return known_.insert(first_id(arm)).second; }
 
   static std::vector<std::string> as_toml(const std::vector<Change>& changes) {
@@ -294,12 +297,12 @@ private:
     return out;
   }
 
-  /// The reference of the group that these changes put an arm into.
+  /// The reference of the group that an arm with these changes belongs to.
   Settings reference_of(const std::vector<Change>& changes) const {
     return groups_.none() ? settings_ : settings_.with(groups_.shared(changes));
   }
 
-  /// What evens out the arms of a group.
+  /// The matcher for the arms of a group.
   const Matcher& matcher_of(const Settings& reference) {
     if (groups_.none()) return *matcher_;
     const std::string id = first_id(reference);
@@ -308,7 +311,7 @@ private:
     return found->second;
   }
 
-  /// Whether the conditions of the block leave the candidate in.
+  /// Adds the candidate as an arm unless the conditions of the block exclude it; returns whether it was not excluded.
   bool add_candidate(const SweepBlock& block, const Candidate& candidate, const ArmNames& names) {
     Settings arm = settings_.with(candidate.changes);
     FlatConfig flat = flat_config(arm.resolve());
@@ -336,8 +339,8 @@ private:
     return true;
   }
 
-  /// @param stated   what the sweep's block changes
-  /// @param changes  of it and the evening out what makes a difference
+  /// @param stated   the changes of the sweep's block
+  /// @param changes  the block's and the matching's changes that have an effect
   void add(const Settings& settings, std::string label, const std::vector<Change>& stated,
            const std::vector<Change>& changes, std::optional<BudgetMatch> matched = {}) {
     Arm arm;
@@ -362,18 +365,19 @@ private:
   const CostOf& cost_of_;
   const Groups& groups_;
   Plan& plan_;
-  FlatConfig flat_; ///< the reference's
+  FlatConfig flat_; ///< of the reference
   Change first_seed_;
   Met met_;
   std::optional<Matcher> matcher_;
-  std::map<std::string, Matcher> group_matchers_; ///< by the first run's identity of the group's reference
-  std::vector<BuiltArm> arms_;                    ///< as plan_.arms
+  std::map<std::string, Matcher> group_matchers_; ///< key: the identity of the first run of the group's reference
+  std::vector<BuiltArm> arms_;                    ///< in the order of plan_.arms
   ResolvedArms resolved_;
-  std::set<std::string> known_; ///< identities of each arm's run with the first seed
+  std::set<std::string> known_; ///< identity of each arm's first run
   std::map<std::string, int> labels_;
 };
 
-/// What is tuned can't be compared, and what is chosen by a seed can't be judged by it.
+/// Checks that tuning shares no option and no seed with the comparison: a tuned option cannot be compared, and a seed
+/// that is used for a choice cannot be used to judge it.
 void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std::vector<Candidate>>& blocks,
                   const std::string& match) {
   if (spec.axes.empty())

@@ -1,4 +1,4 @@
-// Plans as files: OUT/sweeps/NAME-HASH/plan.json.
+// Reads and writes plans as files: OUT/sweeps/NAME-HASH/plan.json.
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/values.hpp"
@@ -57,7 +57,7 @@ fs::path freeze(const Plan& unfrozen, const fs::path& out, const std::string& ke
   }
   if (plan.frozen && plan.frozen->kernels.empty()) plan.frozen->kernels = kernels;
   const std::string bytes = to_json(plan);
-  if (before && *before == bytes) file.touch(); // the latest
+  if (before && *before == bytes) file.touch(); // marks it as the most recent
   else file.write(bytes);
   return folder;
 }
@@ -93,7 +93,7 @@ std::vector<fs::path> sweep_folders(const fs::path& out) {
 }
 
 fs::path find_sweep(const fs::path& out, const std::optional<std::string>& name) {
-  // A path is the user's own word, so that it may lead through links.
+  // The user gave this path explicitly, so it may contain symbolic links.
   if (std::error_code error; name && !name->empty() && fs::exists(fs::path(*name) / "plan.json", error))
     return fs::is_symlink(*name, error) || fs::is_symlink(fs::path(*name).parent_path(), error)
                ? fs::canonical(*name, error)

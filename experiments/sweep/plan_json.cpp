@@ -1,4 +1,4 @@
-// A plan as JSON: the content of plan.json.
+// Converts a plan to and from JSON, the content of plan.json.
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/settings.hpp"
@@ -20,15 +20,15 @@ namespace {
 
 using namespace json_fields;
 
-// Each run has its configuration.
+// Format 1: each run contains its configuration.
 constexpr std::int64_t plan_format = 1;
-// Each arm has the configuration of its runs once, in two parts, between which the seed stands. Where there are many
-// runs, the file would else be mostly that (1.5 kB a run), and take longer to read than all else.
+// Format 2: each arm contains the configuration of its runs once, in two parts with the seed between them. In a plan
+// with many runs, the configurations would otherwise be most of the file (1.5 kB a run) and of the reading time.
 constexpr std::int64_t short_plan_format = 2;
-constexpr std::size_t most_in_full = 10'000; ///< runs of a plan that has each with its configuration
+constexpr std::size_t most_in_full = 10'000; ///< maximum number of runs of a plan in format 1
 
-/// The configurations of each arm's runs. None where a plan is short, has a tuning, or some run's configuration is
-/// another than its arm's.
+/// The configurations of each arm's runs. Empty if the plan has few runs or a tuning, or if a run's configuration
+/// differs from its arm's.
 std::optional<std::vector<SeedText>> config_parts_of(const Plan& plan) {
   if (plan.tuning || plan.runs.size() <= most_in_full) return std::nullopt;
   std::vector<SeedText> out;
@@ -91,7 +91,7 @@ SeedText read_parts(const json::object& object) {
   return {parts[0], parts[1]};
 }
 
-/// @param parts  the arms' configurations; none: each run has its own
+/// @param parts  the arms' configurations; empty: each run contains its own
 PlannedRun read_run(const json::object& object, std::size_t arms, const std::vector<SeedText>& parts) {
   PlannedRun run;
   run.id = text(object, "id");
@@ -100,7 +100,7 @@ PlannedRun read_run(const json::object& object, std::size_t arms, const std::vec
   if (arm < 0 || static_cast<std::uint64_t>(arm) >= arms)
     throw Wrong{fmt::format("run {} belongs to arm {} of {}", run.id, arm, arms)};
   run.arm = static_cast<std::size_t>(arm);
-  // The ID becomes the name of a folder.
+  // The ID is used as the name of a folder.
   if (!is_run_id(run.id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(run.id))};
   run.config = parts.empty() ? text(object, "config") : parts.at(run.arm).with(run.seed);
   return run;
@@ -113,7 +113,7 @@ std::vector<PlannedRun> read_runs(const json::object& object, std::string_view k
   return out;
 }
 
-/// That a trial tries just the tuned options, with values that are on the grid.
+/// Checks that a trial sets exactly the tuned options, with values on the grid.
 void check_point(const std::vector<PlannedChange>& point, const std::vector<TunedOption>& options) {
   const auto on_grid = [](const PlannedChange& change, const TunedOption& option) {
     return change.key == option.key && std::ranges::find(option.values, change.value) != option.values.end();
@@ -122,7 +122,7 @@ void check_point(const std::vector<PlannedChange>& point, const std::vector<Tune
     throw Wrong{"a trial's point is not one of the tuned options' grid"};
 }
 
-/// That these are the arm's runs with just these seeds.
+/// Checks that these are the arm's runs with exactly these seeds.
 void check_runs(const std::vector<const PlannedRun*>& runs, std::size_t arm, const std::vector<std::int64_t>& seeds) {
   const auto belongs = [&](const PlannedRun* run, std::int64_t seed) { return run->arm == arm && run->seed == seed; };
   if (!std::ranges::equal(runs, seeds, belongs)) throw Wrong{"a trial has not a run for each seed"};
@@ -170,7 +170,8 @@ Tuning read_tuning(const json::object& object, std::size_t arms, const std::vect
   return tuning;
 }
 
-/// Of all runs' configurations. They are no part of a plan's own hash: options that can't change a result may differ.
+/// The hash of all runs' configurations. It is not part of a plan's own hash, because options that cannot change a
+/// result may differ.
 std::string configs_hash(const Plan& plan) {
   ContentHash hash;
   const auto add = [&](const std::vector<PlannedRun>& runs) {
@@ -185,15 +186,15 @@ std::string configs_hash(const Plan& plan) {
   return hash.text().substr(0, 12);
 }
 
-/// Of what a plan says of its own time.
+/// The hash of the record of when a plan was frozen.
 std::string frozen_hash(const Plan& plan, const Frozen& frozen) {
   return content_hash(fmt::format("{} {} {} {}", plan.hash, frozen.at, frozen.finished, frozen.runs)).substr(0, 12);
 }
 
 constexpr std::string_view checksum_key = ",\n\"checksum\": ";
 
-/// Of all of a plan's file up to its checksum. Plans of earlier versions have none, and nothing that covers their costs
-/// and kernels.
+/// The checksum of the part of a plan's file before it. Plans of earlier versions have none, so their costs and
+/// instruction set are not protected.
 std::string checksum_of(std::string_view bytes) {
   return content_hash(bytes.substr(0, bytes.rfind(checksum_key))).substr(0, 12);
 }
@@ -212,7 +213,7 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
   return frozen;
 }
 
-/// "\x1b" in a text as the control character.
+/// Replaces "\x1b" in a text by the control character.
 std::string with_controls(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -229,7 +230,7 @@ std::string with_controls(std::string_view text) {
   return out;
 }
 
-/// Earlier versions wrote control characters in arms' names as "\x1b", beside the hash of the names as they were.
+/// Earlier versions wrote control characters in arms' names as "\x1b", but hashed the original names.
 void restore_controls(Plan& plan) {
   Plan restored = plan;
   for (Arm& arm : restored.arms)
@@ -314,19 +315,19 @@ json::array changes_array(const std::vector<PlannedChange>& changes) {
   return out;
 }
 
-/// Adds nothing where the cost is not known.
+/// Adds the cost, if it is known.
 void add_cost(json::object& to, const std::optional<PlannedCost>& cost) {
   if (cost)
     to["cost"] = json::object{
         {"parameters", cost->parameters}, {"flops_per_step", cost->flops_per_step}, {"bytes", cost->bytes}};
 }
 
-/// "KEY": VALUE of an object, whose members stand a line each.
+/// One line "KEY": VALUE of an object with one member on each line.
 template <class T> std::string line(std::string_view key, const T& value) {
   return fmt::format("{}: {},\n", json_text(key), one_line(json::value_from(value)));
 }
 
-/// The runs as lines of a list.
+/// The runs as a list with one run on each line.
 std::string runs_json(const std::vector<PlannedRun>& runs, bool with_config = true) {
   std::string out = "[";
   const char* between = "\n";
@@ -343,7 +344,7 @@ std::string trial_json(const Trial& trial) {
   json::object fields{{"point", changes_array(trial.point)}, {"runs", json::value_from(trial.runs)}};
   add_cost(fields, trial.cost);
   std::string out = one_line(fields);
-  out.pop_back(); // the brace: the replicates follow, a line each
+  out.pop_back(); // removes the brace: the replicates follow, one on each line
   return out + ", \"replicates\": " + runs_json(trial.replicates) + "}";
 }
 
@@ -402,7 +403,7 @@ std::string to_json(const Plan& plan) {
     out.append(between).append("  ").append(one_line(fields));
     between = ",\n";
   }
-  // The runs of a tuned sweep are among its trials' replicates: what it chooses, it chooses later.
+  // A tuned sweep has no runs here: they are among its trials' replicates, because the choice is made later.
   out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs, !parts));
   if (plan.tuning) out += fmt::format(",\n\"tuning\": {}", tuning_json(*plan.tuning));
   if (const auto& frozen = plan.frozen)

@@ -21,7 +21,7 @@ std::string range_of(const Metric& metric) {
                                   : fmt::format("at least {:g}", metric.low);
 }
 
-/// The option, and where it stands: "report.margin (copy.toml:7:8)".
+/// The option and its place in the file: "report.margin (copy.toml:7:8)".
 std::string placed(const Settings& settings, const std::string& key) {
   const auto found = settings.values().find(key);
   return found == settings.values().end() ? key : fmt::format("{} ({})", key, found->second.origin.text());
@@ -49,7 +49,8 @@ std::string positions_note(const PreparedArm& arm) {
                      arm.untrained_positions, arm.untrained_positions == 1 ? " is" : "s are");
 }
 
-/// The first position is seen by all positions anyway, unless a window or steps hide it.
+/// A note about an ineffective prefix: all positions see the first position anyway, unless a window or a dilation hides
+/// it.
 std::string prefix_note(const PreparedArm& arm) {
   const auto idle = [](const LayerChoice& layer) {
     const AttentionOptions& a = layer.attention;
@@ -59,7 +60,7 @@ std::string prefix_note(const PreparedArm& arm) {
   return "attention.prefix = 1 does nothing without a window or a dilation: the first position is seen by all anyway";
 }
 
-/// Of a warm-up that takes the whole run; empty where it doesn't.
+/// A note if the warm-up lasts for the whole run; otherwise empty.
 std::string warmup_note(const PreparedArm& arm) {
   const TrainOptions& train = arm.config.train;
   if (train.steps == 0 || train.warmup < train.steps || train.warmup == 0) return "";
@@ -89,7 +90,7 @@ void refuse_unreachable(const Preparation& prepared) {
 std::vector<std::string> notes_of(const Preparation& prepared) {
   std::vector<std::string> first, later;
   const auto add = [&](const auto& note_of, std::vector<std::string>& notes) {
-    std::map<std::string, std::vector<std::string>> arms; // by what is to be said of them
+    std::map<std::string, std::vector<std::string>> arms; // arm labels by note
     for (std::size_t a = 0; a < prepared.arms.size(); ++a)
       for (const std::string& note : note_of(prepared.arms[a]))
         if (!note.empty()) arms[note].push_back(fmt::format("\"{}\"", prepared.plan.arms[a].label));

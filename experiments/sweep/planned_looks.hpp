@@ -1,4 +1,4 @@
-// InspectionParts at a sweep that were planned.
+// Checks the planned interim looks of a sweep.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -6,7 +6,8 @@
 
 namespace heed {
 
-/// That looks end with all seeds, and that each of them could find something. Throws heed::Refused with the place.
+/// Checks that the last look includes all seeds, and that each look can find a difference. Throws heed::Refused with
+/// the place in the file.
 void check_looks(const LookSpec& spec, const Plan& plan);
 
 } // namespace heed

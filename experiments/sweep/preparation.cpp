@@ -25,11 +25,12 @@ const Tasks::Made& Tasks::made(const Config& config) {
   std::string key = config.general.precision;
   for (const FlatOption& option : flatten(config))
     if (option.key.starts_with("data.") || option.key.starts_with("task.") || option.key == "train.batch" ||
-        option.key == "train.batch_tokens" || option.key == "train.full_batch") // listed data is cut into batches
+        // lists of examples are split into batches
+        option.key == "train.batch_tokens" || option.key == "train.full_batch")
       key += "\n" + option.key + "=" + option.value;
   Made& made = made_[key];
   if (!made.task) {
-    constexpr double little = 3e6; // what is below may be the allocator's as well, and is not the same on every start
+    constexpr double little = 3e6; // smaller amounts may come from the allocator, and vary between starts
     const auto before = static_cast<double>(resident_bytes());
     made.task = make_task(config);
     if (const double more = static_cast<double>(resident_bytes()) - before; more > little) made.bytes = more;
@@ -73,7 +74,7 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
           static_cast<double>(config.train.steps + config.train.evaluate_every)};
 }
 
-/// @param names  that are allowed
+/// @param names  the allowed names
 [[noreturn]] void refuse_metric(const std::string& name, const std::string& option, std::string_view where,
                                 const std::vector<std::string>& names) {
   const std::string near = nearest(name, names);
@@ -104,7 +105,7 @@ Metric metric_of(const Config& config, const std::string& name, const std::strin
 
 namespace {
 
-/// What is measured of a single head, module or layer is known of the model alone.
+/// Checks a metric. Whether a metric of a single head, module or layer exists is only known from the model.
 void check_metric(const Config& config, const std::string& name, const std::string& option, Tasks& tasks) {
   metric_of(config, name, option);
   const bool inside = std::ranges::any_of(inspected_metrics(), [&](const InspectedMetric& metric) {
@@ -123,8 +124,8 @@ std::string not_comparable(const Config& reference, const Config& arm, const std
                             metric);
 }
 
-/// Where the options stand that a message names as table.name or "[table] name", which only what is made of them could
-/// refuse: " (position.kind: copy.toml:7:8)"; empty where none of them was set.
+/// The places in the file of the options that an error message names as table.name or "[table] name", for errors of
+/// objects that are built from several options: " (position.kind: copy.toml:7:8)". Empty if none of them was set.
 std::string places(const Settings& settings, const std::string& message) {
   const auto names = [&](const std::string& name) {
     const std::size_t at = message.find(name), end = at + name.size();
@@ -146,8 +147,8 @@ std::string places(const Settings& settings, const std::string& message) {
 
 using Checked = std::pair<Config, Cost>;
 
-/// Throws heed::Refused where it can't run, or not be compared with the reference; none: it is what others are compared
-/// with, and must measure the metric.
+/// Checks a configuration. Throws heed::Refused if it cannot run, or cannot be compared with the reference. Without a
+/// reference, it is a reference itself and must measure the metric.
 Checked checked(Config config, const Plan& plan, const Settings& settings, const Config* reference, Tasks& tasks) {
   Cost cost;
   try {
@@ -215,7 +216,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
   std::map<const Task*, std::vector<std::string>> warnings;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     PreparedArm arm;
-    const std::size_t against = plan.arms[a].reference; // of an arm before this one, or its own
+    const std::size_t against = plan.arms[a].reference; // an earlier arm, or this arm itself
     const Config* reference = against == a ? nullptr : &arms.at(against).config;
     if (plan.tuning) {
       for (Trial& trial : plan.tuning->arms.at(a).trials) {

@@ -1,4 +1,4 @@
-// What is to be known before anything runs: a configuration with its plan, each arm checked, and what it takes.
+// Prepares a sweep before any run starts: expands the plan, checks each arm, and measures what the runs cost.
 #pragma once
 
 #include "experiments/config/config.hpp"
@@ -17,12 +17,12 @@
 
 namespace heed {
 
-/// Tasks by what makes them, so that a file is read once for all arms.
+/// Caches tasks by the settings that determine them, so that a data file is read only once for all arms.
 class Tasks {
 public:
-  /// Throws heed::Refused where the data is not usable.
+  /// The task of a configuration. Throws heed::Refused if the data is not usable.
   const Task& of(const Config& config) { return *made(config).task; }
-  /// Bytes of memory that its data took when it was made; 0 where that is little.
+  /// The bytes of memory that the task's data took when it was created; 0 if small.
   double bytes_of(const Config& config) { return made(config).bytes; }
 
 private:
@@ -38,22 +38,23 @@ private:
 /// How the configuration's model sees its task.
 Form form_of(const Config& config);
 
-/// What a run of the configuration costs. Throws heed::Refused where data or model are not usable.
+/// The cost of a run of the configuration. Throws heed::Refused if the data or the model is not usable.
 Cost cost_of(const Config& config, Tasks& tasks);
 
-/// The chance level of a configuration. Throws heed::Refused where the data is not usable.
+/// The chance level of a configuration. Throws heed::Refused if the data is not usable.
 Task::Chance chance_of(const Config& config, Tasks& tasks);
 
-/// Why the configuration's model sees what it is to predict (`target_sight`); empty where it doesn't. Throws
-/// heed::Refused where the data is not usable.
+/// The reason why the configuration's model can see its prediction targets (`target_sight`); empty if it cannot. Throws
+/// heed::Refused if the data is not usable.
 std::string sight_of(const Config& config, Tasks& tasks);
 
-/// The metric's name, direction and unit; steps_to(METRIC, VALUE) is one, too (metrics/steps_to.hpp), whose greatest value is that
-/// of a run which never gets there: one evaluation beyond the configuration's last step. A metric that the configuration's runs do not have is heed::Refused.
-/// @param option  that names it
+/// The metric of this name. steps_to(METRIC, VALUE) is also a metric (metrics/steps_to.hpp); its largest value is that
+/// of a run that never reaches VALUE: one evaluation after the configuration's last step. Throws heed::Refused if the
+/// configuration's runs do not have the metric.
+/// @param option  the option that names the metric, for the error
 Metric metric_of(const Config& config, const std::string& name, const std::string& option = "report.metric");
 
-/// What a run takes.
+/// The computation of one run.
 struct Load {
   std::int64_t steps = 0;
   Cost cost;
@@ -61,12 +62,13 @@ struct Load {
 };
 
 struct PreparedArm {
-  Config config; ///< of the arm's first run; where it is tuned, of its first trial
+  Config config; ///< of the arm's first run; if it is tuned, of its first trial
   Cost cost;
-  std::vector<Load> trials;               ///< as in the plan's tuning
-  std::string sight = {};                 ///< why its model sees what it is to predict; empty: it doesn't
-  std::int64_t untrained_positions = 0;   ///< learned ones that only rows beyond training's longest have
-  std::vector<std::string> warnings = {}; ///< of its task: what in the data is likely a mistake
+  std::vector<Load> trials; ///< as in the plan's tuning
+  std::string sight = {};   ///< why its model can see its prediction targets; empty if it cannot
+  /// Learned positions that only sequences longer than all training sequences use.
+  std::int64_t untrained_positions = 0;
+  std::vector<std::string> warnings = {}; ///< likely mistakes in its task's data
 };
 
 struct Preparation {
@@ -76,20 +78,21 @@ struct Preparation {
   Metric metric;
 };
 
-/// Plans; makes the task of each arm, with each point that it tries, asks the engine about its model, and whether it
-/// can be compared with the reference. Throws heed::Refused, so that nothing that can't run is ever started.
-/// @param fallback_name  where the configuration has no `name`: the file's
+/// Makes the plan and checks each arm with each of its trials: creates the task, asks the engine about the model, and
+/// checks that the arm can be compared with the reference. Throws heed::Refused for any arm that cannot run, so that no
+/// run is started.
+/// @param fallback_name  the file's name, used if the configuration has no `name`
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks);
 
-/// What a run of the arm takes: of tuning with this trial, and of a replicate (none) with what the arm chose in `plan`;
-/// before it has, with its first trial.
+/// The computation of a run of the arm: of tuning with this trial; with no trial, of a replicate with the arm's choice
+/// in `plan`, or with its first trial if it has not chosen yet.
 Load load_of(const Preparation& prepared, const Plan& plan, std::size_t arm, const Trial* trial);
 
-/// Of memory, what the greatest run of any arm or trial takes.
+/// The largest memory of any run, over all arms and trials.
 double largest_bytes(const Preparation& prepared, int threads);
 
-/// How many runs at once and with how many threads, where so many are to do on this machine.
-/// @param jobs, threads  what was asked for; 0: find out
+/// How many runs are executed at once, each with how many threads, if `to_do` runs remain on this machine.
+/// @param jobs, threads  the requested numbers; 0: chosen automatically
 Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads);
 
 } // namespace heed

@@ -14,14 +14,14 @@
 namespace heed {
 namespace {
 
-/// What becomes of a plan: its folders, then its stages, which a stop stops all.
+/// Executes a plan: creates its folders, then executes its stages. A stop request ends all stages.
 class Sweep {
 public:
   Sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events,
         const std::string& kernels)
       : plan_(plan), out_(out), executor_(executor), events_(events), kernels_(kernels) {}
 
-  /// Everything on the disk that the runs start from. Nothing has run yet, so what fails here is refused.
+  /// Creates all folders and files that the runs need. No run has started yet, so an error here is heed::Refused.
   void make_folders() {
     try {
       make_output_folder(out_);
@@ -62,7 +62,7 @@ public:
     try {
       record_finished(plan_, out_, folder_);
     } catch (const Failed&) {
-      // All results are there; only a run that is removed later will not be known as one that was finished.
+      // All results exist. The only loss: if a run is removed later, it is not known that it had finished.
     }
     return {std::move(plan_), std::move(folder_), all, to_do, total_};
   }
@@ -71,8 +71,8 @@ private:
   bool to_tune() const { return plan_.tuning && !plan_.tuning->settled(); }
   std::size_t runs() const { return trials_.size() + plan_.runs.size(); }
 
-  /// How many runs are still to be done. Trials count until the arms have chosen: one that failed is out then, and not
-  /// to do. Which runs replicates are is not known before.
+  /// The number of runs still to execute. Trials count only until the arms have chosen; a trial that failed is then
+  /// discarded. Which replicates exist is not known before the choice.
   std::size_t left() const {
     return (to_tune() ? unfinished(trials_) : 0) + (replicates_.empty() ? plan_.runs.size() : unfinished(replicates_));
   }
@@ -96,7 +96,7 @@ private:
     return stopped_;
   }
 
-  /// Executes runs, which have these numbers in the sweep. Returns which of `runs` failed.
+  /// Executes runs; `numbers` are their numbers in the sweep. Returns the indices in `runs` of those that failed.
   std::vector<std::size_t> execute(const std::vector<RunFolder>& runs, const std::vector<std::size_t>& numbers) {
     std::vector<std::size_t> failed;
     if (stopped_) {
@@ -120,18 +120,18 @@ private:
     return failed;
   }
 
-  /// The trials of a tuned sweep, then each arm's choice. A trial that fails is tried once more: what doesn't fail
-  /// again was an accident, and what does is out.
+  /// Executes the trials of a tuned sweep, then each arm's choice. A trial that fails is retried once, then discarded:
+  /// the first failure may be an accident.
   void tune() {
     const std::vector<std::size_t> failed = execute(trials_, count_from(0, trials_.size()));
     if (!failed.empty() && !stopped_) {
       total_.failed -= failed.size();
       std::vector<RunFolder> again;
-      // Its folder may be what is missing.
+      // Its folder may be missing.
       for (const std::size_t run : failed) again.push_back(folder_of(plan_.tuning->runs[run]));
-      total_.failed -= execute(again, failed).size(); // told of by the report, and no failure of the sweep
+      total_.failed -= execute(again, failed).size(); // the report mentions it; the sweep has not failed
     }
-    // Another process may be trying once more what failed here, or have left what it began.
+    // Another process may be retrying a trial that failed here, or may have stopped with unfinished trials.
     while (!stopped_ && !settle(plan_, out_, folder_, [&] { return stop_requested(); })) {
       std::vector<RunFolder> open;
       std::vector<std::size_t> numbers;

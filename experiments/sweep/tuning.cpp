@@ -26,10 +26,11 @@ OutputFile choices_file(const fs::path& folder) { return file_of_sweep(folder, "
 Direction direction_in(const Plan& plan) {
   const auto metric = metric_named(config_of(plan.tuning->runs.front()), plan.metric);
   if (!metric) return Direction::lower;
-  return metric->is_goal() ? metric->direction : Direction::higher; // of plans from before such metrics were refused
+  // for plans of earlier versions, which did not refuse metrics without a better direction
+  return metric->is_goal() ? metric->direction : Direction::higher;
 }
 
-/// Whether all runs of the trial are finished or failed; then it has a value or a problem.
+/// Evaluates a trial. Returns whether all its runs have finished or failed; it then has a value or a problem.
 bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
   double sum = 0;
   std::string problem;
@@ -45,7 +46,7 @@ bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
       problem = fmt::format("seed {} failed: {}", planned.seed, manifest ? manifest->failure : manifest.error);
     } else if (state == RunState::finished) {
       const auto entry = read_entry(run);
-      require_readable(entry); // what can't be read now is no reason to choose another trial for good
+      require_readable(entry); // a temporary read error must not permanently change the choice
       const MetricEntry* metric = entry ? entry->metric(plan.metric) : nullptr;
       if (metric && std::isfinite(metric->last)) sum += metric->last;
       else
@@ -60,7 +61,7 @@ bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
   return true;
 }
 
-/// InspectionParts at all trials of an arm: whether each has a value or a problem.
+/// Evaluates all trials of an arm. Returns whether each has a value or a problem.
 bool look_at(ArmTuning& arm, const Plan& plan, const fs::path& out) {
   std::size_t done = 0;
   for (Trial& trial : arm.trials) done += look_at(trial, plan, out);
@@ -76,7 +77,7 @@ std::optional<std::size_t> best(const std::vector<Trial>& trials, Direction dire
   return out;
 }
 
-/// What every arm chose, and from what.
+/// The choice of every arm with its trials' results, as JSON.
 std::string arms_json(const Plan& plan) {
   std::vector<std::string> arms;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
@@ -137,7 +138,7 @@ void look_at_trials(Plan& plan, const fs::path& out) {
 bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::function<bool()>& give_up) {
   auto lock = Lease::wait(file_of_sweep(folder, "claim"), give_up);
   if (!lock) return false;
-  read_choices(plan, folder); // another process may have settled it meanwhile
+  read_choices(plan, folder); // another process may have settled it in the meantime
   if (plan.tuning->settled()) return true;
   look_at_trials(plan, out);
   const auto done = [](const Trial& trial) { return trial.value || !trial.problem.empty(); };
@@ -151,7 +152,7 @@ bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::
       why += fmt::format("\n      {}: {}", point_in_words(trial.point, true), trial.problem);
     throw Failed(fmt::format("tuning the arm \"{}\": none of what it tried can be chosen:{}", plan.arms[a].label, why));
   }
-  if (!lock->confirm()) return false; // another process has it since, and settles it
+  if (!lock->confirm()) return false; // another process now has the lock and settles it
   choices_file(folder).write(choices_json(plan));
   return true;
 }

@@ -34,10 +34,10 @@ Pipe make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// An end that is read or written here, so that neither side waits for the other.
+/// Makes a pipe end non-blocking, so that the processes do not wait for each other.
 void never_wait(const Descriptor& end) { ::fcntl(end.get(), F_SETFL, O_NONBLOCK); }
 
-/// Reads what there is; closes the end where nothing more will come.
+/// Reads the available bytes, and closes the end at the end of the stream.
 void read_some(Descriptor& end, std::string& into) {
   char block[4096];
   const ::ssize_t n = ::read(end.get(), block, sizeof block);
@@ -51,7 +51,7 @@ void write_some(Descriptor& end, std::string_view& rest) {
   if (rest.empty() || (n < 0 && errno != EAGAIN && errno != EINTR)) end = Descriptor();
 }
 
-/// A program that ends before it read everything must not end this one.
+/// Ignores SIGPIPE: a program that ends before it has read all its input must not kill this process.
 class NoPipeSignal {
 public:
   NoPipeSignal() : before_(std::signal(SIGPIPE, SIG_IGN)) {}

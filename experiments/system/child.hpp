@@ -1,4 +1,4 @@
-// Another program, run to its end.
+// Runs another program to its end and collects its output.
 #pragma once
 
 #include <chrono>
@@ -10,22 +10,22 @@
 namespace heed {
 
 struct ChildResult {
-  bool found = true;   ///< false: there is no such program
-  bool in_time = true; ///< false: it was killed, since it took too long
-  int status = 0;      ///< its exit status; 128 + N where signal N ended it
+  bool found = true;   ///< false: the program does not exist
+  bool in_time = true; ///< false: it took too long and was killed
+  int status = 0;      ///< its exit status; 128 + N if signal N ended it
   std::string out, err;
 
   bool well() const { return found && in_time && status == 0; }
 };
 
-/// Runs a program of PATH with these words, hands it `input`, and returns what it wrote.
-/// Throws heed::Failed where no process can be had.
-/// @param hands_on  which variables of this process's environment it gets; none: all
+/// Runs a program from PATH with these arguments, writes `input` to its standard input, and returns its output. Throws
+/// heed::Failed if no process can be created.
+/// @param hands_on  selects the environment variables that the program inherits; empty: all
 ChildResult run_child(const std::vector<std::string>& words, std::string_view input = {},
                       std::chrono::seconds most = std::chrono::seconds(60),
                       const std::function<bool(std::string_view variable)>& hands_on = {});
 
-/// Whether PATH has a program of this name.
+/// Whether PATH has a program with this name.
 bool has_program(std::string_view name);
 
 } // namespace heed

@@ -1,4 +1,4 @@
-// The time of day, in files that people and other machines read.
+// The current time in UTC as text, for files that people and other machines read.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// XXH3-128 of contents, in 32 hexadecimal digits.
+// XXH3-128 hashes of contents, as 32 hexadecimal digits.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@ namespace heed {
 
 std::string content_hash(std::string_view bytes);
 
-/// The same of bytes that come one after another.
+/// The same hash, computed incrementally.
 class ContentHash {
 public:
   /// Throws std::bad_alloc.
   ContentHash();
   void add(std::string_view bytes);
-  /// Of all so far.
+  /// The hash of all bytes so far.
   std::string text() const;
 
 private:

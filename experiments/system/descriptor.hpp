@@ -1,4 +1,4 @@
-// A file descriptor that is closed whatever happens.
+// An owned file descriptor, which its destructor closes.
 #pragma once
 
 #include <unistd.h>
@@ -17,11 +17,11 @@ public:
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
-  /// Negative where there is none.
+  /// Negative if there is none.
   int get() const { return fd_; }
-  /// Somebody else closes it now.
+  /// Gives up ownership: the caller closes the descriptor.
   int release() { return std::exchange(fd_, -1); }
-  /// Some file systems report a failed write only here.
+  /// Closes the descriptor and returns the result of close(2). Some file systems report a failed write only here.
   int close() { return ::close(std::exchange(fd_, -1)); }
 
 private:

@@ -11,7 +11,7 @@ namespace heed {
 
 namespace {
 
-/// How to mend what a path can't be used for; empty where the reason says all.
+/// Advice for using a path that failed; empty if the reason is sufficient.
 std::string mend_of(const std::error_code& reason) {
   if (reason == std::errc::permission_denied) return "; let this user have it";
   if (reason == std::errc::filename_too_long) return "; give a shorter name";

@@ -1,4 +1,4 @@
-// What the standard library throws, as sentences.
+// Converts exceptions to messages for users.
 #pragma once
 
 #include <exception>
@@ -7,11 +7,11 @@
 
 namespace heed {
 
-/// What an exception says, for people: of Refused and Failed their text; of the standard library's the path or the limit,
-/// the reason, and how to mend it.
+/// An exception's message for users. For Refused and Failed, it is their text. For exceptions of the standard library,
+/// it has the path or the limit, the reason, and how to fix the problem.
 std::string failure_in_words(const std::exception& error);
 
-/// Throws Refused where `out`, which should hold runs, is no folder, or can't be looked at.
+/// Throws Refused if `out`, the output folder, is not a folder or can't be accessed.
 void require_folder_of_runs(const std::filesystem::path& out);
 
 } // namespace heed

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view aside_suffix = ".aside";
 
-/// Seconds after which a file that another machine writes aside is taken for left behind.
+/// Seconds after which a temporary file of another machine is considered abandoned.
 constexpr std::int64_t longest_write = 3600;
 
 using Hook = std::function<int(const fs::path&)>;
@@ -67,7 +67,7 @@ std::string how_to_mend(int error) {
   }
 }
 
-/// In the system's words, but where these don't say what was found.
+/// The system's message, or a clearer one for some errors.
 std::string reason(int error) {
   if (error == ELOOP) return "a link stands there, and links within an output folder are not followed";
   if (error == EINVAL) return "it is not a regular file";
@@ -76,7 +76,7 @@ std::string reason(int error) {
   return why;
 }
 
-/// Writes all of it; false with errno set where that fails.
+/// Writes all bytes; false with errno set on failure.
 bool write_all(int fd, std::string_view bytes, const fs::path& path) {
   if (file_entry::made_to_fail(path)) return false;
   while (!bytes.empty()) {
@@ -88,7 +88,7 @@ bool write_all(int fd, std::string_view bytes, const fs::path& path) {
   return true;
 }
 
-/// Why an open file isn't one to be read: "it is a folder". Empty where it is a regular one.
+/// Why an open file can't be read: "it is a folder". Empty if it is a regular file.
 std::string_view not_regular(const struct stat& about) {
   if (S_ISREG(about.st_mode)) return "";
   if (S_ISDIR(about.st_mode)) return "it is a folder";
@@ -100,7 +100,7 @@ std::string unreadable(const fs::path& path, std::string_view why) {
   return fmt::format("cannot read '{}': {}", path.string(), why);
 }
 
-/// Hidden, and beside the final file.
+/// The temporary name: hidden, in the folder of the final file.
 std::string aside_of(const file_entry::Entry& entry) {
   static std::atomic<unsigned> count{0};
   const fs::path name = entry.name;
@@ -109,49 +109,50 @@ std::string aside_of(const file_entry::Entry& entry) {
       .string();
 }
 
-/// A new file that this process holds for as long as it is open, however it ends: who finds one that nobody holds knows
-/// that it was left behind.
+/// Creates a file that this process keeps locked while it is open. The lock ends with the process, so a file without a
+/// lock is abandoned.
 Descriptor open_aside(std::string& aside, const file_entry::Entry& entry) {
   for (;;) {
     aside = aside_of(entry);
     const int fd = ::openat(entry.at(), aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0 && errno == EEXIST) continue; // of a process on another machine
+    if (fd < 0 && errno == EEXIST) continue; // made by a process on another machine
     if (fd < 0) return Descriptor(fd);
     struct stat about = {};
     const bool locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (locked && (::fstat(fd, &about) != 0 || about.st_nlink > 0)) return Descriptor(fd);
-    // Where a file system knows no locks, nobody takes it for left behind, either.
+    // On a file system without locks, no process removes it as abandoned either.
     if (!locked && errno != EWOULDBLOCK) return Descriptor(fd);
-    ::close(fd); // taken for left behind between the making and the lock
+    ::close(fd); // another process removed it as abandoned between creation and lock
   }
 }
 
-/// Gives a file that was written aside its name.
+/// Renames a temporary file to its final name.
 bool give_name(int held, const std::string& aside, const file_entry::Entry& entry, Durability durability) {
   if (durability != Durability::process && (file_entry::made_to_fail(entry.path) || ::fsync(held) != 0)) return false;
-  // Some file systems report a failed write only where a file is closed, and the lock must outlive the renaming.
+  // Some file systems report a failed write only on close, so a copy of the descriptor is closed. The lock must remain
+  // until after the renaming.
   if (const int copy = ::fcntl(held, F_DUPFD_CLOEXEC, 0); copy < 0 || ::close(copy) != 0) return false;
   if (file_entry::made_to_fail(entry.path)) return false;
   if (entry.before_change) entry.before_change();
   return ::renameat(entry.at(), aside.c_str(), entry.at(), entry.name.c_str()) == 0;
 }
 
-/// The rename itself must survive, too. Some file systems can't synchronise folders; they then need no help of ours.
+/// Makes the renaming survive a power failure. File systems that can't synchronise folders do not need this call.
 void synchronise_folder_of(const file_entry::Entry& entry) {
   const fs::path folder = fs::path(entry.name).parent_path();
   const Descriptor fd(::openat(entry.at(), folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 
-/// While it lives, a file aside is removed in the end unless it got its name.
-class NestedTape {
+/// Removes a temporary file in its destructor unless the file was renamed.
+class TemporaryFile {
 public:
-  explicit NestedTape(const file_entry::Entry& entry) : entry_(entry) {}
-  ~NestedTape() {
+  explicit TemporaryFile(const file_entry::Entry& entry) : entry_(entry) {}
+  ~TemporaryFile() {
     if (!name.empty()) ::unlinkat(entry_.at(), name.c_str(), 0);
   }
-  NestedTape(const NestedTape&) = delete;
-  NestedTape& operator=(const NestedTape&) = delete;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
   std::string name;
 
 private:
@@ -223,7 +224,7 @@ Parsed<std::string> read_regular(const Entry& entry, std::uint64_t most, bool wh
   struct stat about = {};
   if (Unread found = open_regular(entry, fd, about); found.problem != ReadProblem::none)
     return Result::wrong(std::move(found.why), found.problem);
-  const auto size = static_cast<std::uint64_t>(about.st_size); // 0 in /proc, whatever there is
+  const auto size = static_cast<std::uint64_t>(about.st_size); // 0 for files in /proc, even if they have content
   if (whole && size > most)
     return wrong(fmt::format("it has {} bytes, and at most {} make sense there", size, most), ReadProblem::damaged);
   try {
@@ -255,7 +256,7 @@ Parsed<FileParts> open_parts(const Entry& entry) {
 }
 
 int try_write(const Entry& entry, std::string_view bytes, Durability durability) {
-  NestedTape aside(entry);
+  TemporaryFile aside(entry);
   if (made_to_fail(entry.path)) return errno;
   const Descriptor held = open_aside(aside.name, entry);
   if (held.get() < 0) {
@@ -281,7 +282,7 @@ Descriptor open_to_append(const Entry& entry) {
                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | entry.no_link(), 0666));
   struct stat about = {};
   if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return Descriptor();
-  // A device that the user named is his own affair.
+  // If the user named a device, it is accepted.
   if (!S_ISREG(about.st_mode) && entry.no_link() != 0) {
     errno = S_ISFIFO(about.st_mode) ? ENXIO : EINVAL;
     return Descriptor();
@@ -299,7 +300,7 @@ void append_line(const Entry& entry, std::string_view line) {
   if (entry.before_change) entry.before_change();
   if (!write_all(fd.get(), whole, entry.path)) {
     const int error = errno;
-    // Half a line would make the next one unreadable. Where even this fails, readers drop the torn line.
+    // Half a line would make the next line unreadable. If this fails too, readers drop the incomplete line.
     if (before >= 0 && ::ftruncate(fd.get(), before) != 0) fail("write", entry.path, error);
     fail("write", entry.path, error);
   }
@@ -341,7 +342,7 @@ void remove_leftovers(const Descriptor& folder) {
     const Descriptor fd(::openat(folder.get(), name.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     struct stat about = {};
     if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) continue;
-    // A lock does not reach another machine, which may have this one's name.
+    // A lock does not reach another machine, which may have the same name as this one.
     const bool of_another = name.find('@') != std::string::npos && !name.ends_with(aside_ending());
     const bool left = of_another ? ::time(nullptr) - about.st_mtim.tv_sec > longest_write
                                  : ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;

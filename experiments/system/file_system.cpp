@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-// As statfs(2), the kernel's linux/magic.h and the file systems' own sources have them.
+// Numbers from statfs(2), the kernel's linux/magic.h and the file systems' source code.
 constexpr std::array<std::int64_t, 20> shared{
     0x6969,     // NFS
     0x517B,     // SMB

@@ -1,4 +1,4 @@
-// What kind of file system a folder is on.
+// Whether a folder is on a shared (network) file system, and whether it is writable.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 
 namespace heed {
 
-/// Whether several machines may share it, by the number that statfs(2) gives for its type: NFS, SMB, Lustre, GPFS,
-/// BeeGFS, Ceph, ..., and all of FUSE, among which sshfs and GlusterFS are. Locks that hold on one machine need not
-/// hold between two of them there.
+/// Whether several machines may share a file system of this type (the number from statfs(2)): NFS, SMB, Lustre, GPFS,
+/// BeeGFS, Ceph, ..., and all of FUSE, which includes sshfs and GlusterFS. Locks on such a file system may not hold
+/// between machines.
 bool is_shared(std::int64_t file_system_type);
 
-/// That of the folder. false where the system does not tell.
+/// The same for a folder. false if the system does not say.
 bool is_on_shared_file_system(const std::filesystem::path& folder);
 
-/// Whether this process may write there: make files in a folder, or change a file.
+/// Whether this process may create files in a folder, or change a file.
 bool may_write(const std::filesystem::path& path);
 
 } // namespace heed

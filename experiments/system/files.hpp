@@ -1,8 +1,8 @@
-// The one seam through which Heed writes files, and reads them back. A file appears under its final name only when it
-// is whole: it is written aside in the same folder, synchronised to the disk and renamed.
+// All of Heed's file reading and writing, for user paths. A file appears under its final name only when it is complete:
+// it is written under a temporary name in the same folder, synchronised to disk and renamed.
 //
-// Paths here are the user's, and links on them are followed. What lies in an output folder, which somebody else may have
-// made, is reached by system/output_file.hpp alone.
+// Links in user paths are followed. Files in an output folder, which another user may have created, are accessed only
+// through system/output_file.hpp.
 #pragma once
 
 #include "autograd/error.hpp"
@@ -21,14 +21,15 @@
 
 namespace heed {
 
-/// Why there is nothing to be had from a file. `unreadable` may pass (permissions, a disk or a file server that does not
-/// answer, too many open files) and says nothing of what the file holds: whoever meets it changes nothing.
+/// Why a file can't be read. `unreadable` may be temporary (permissions, a disk or a file server that does not answer,
+/// too many open files) and says nothing about the file's content, so the caller must change nothing.
 enum class ReadProblem { none, missing, unreadable, damaged };
 
-/// What a reader made of some bytes: a value, or why there is none. Readers never throw for what the bytes hold.
+/// The result of reading some bytes: a value, or the reason why there is none. Readers never throw because of the
+/// content.
 template <class T> struct Parsed {
   std::optional<T> value;
-  std::string error; ///< empty where there is a value
+  std::string error; ///< empty if there is a value
   ReadProblem problem = ReadProblem::none;
 
   explicit operator bool() const { return value.has_value(); }
@@ -45,12 +46,12 @@ template <class T> struct Parsed {
   bool is_unreadable() const { return problem == ReadProblem::unreadable; }
 };
 
-/// Something could not be read, so that nothing was done.
+/// Something could not be read, and therefore nothing was done.
 struct Unreadable : Failed {
   using Failed::Failed;
 };
 
-/// Throws heed::Unreadable where that is the reason why there is no value.
+/// Throws heed::Unreadable if the problem is `unreadable`.
 template <class T> void require_readable(const Parsed<T>& parsed) {
   if (parsed.is_unreadable()) throw Unreadable(parsed.error);
 }
@@ -61,16 +62,17 @@ struct Entry;
 Parsed<FileParts> open_parts(const Entry& entry);
 } // namespace file_entry
 
-/// How much a write must survive. `disk`: the machine losing power. `content`: the same, but that the file may then be as
-/// it was before; it stays once anything in its folder was written for `disk`. `process`: this process dying at any moment.
+/// What a written file must survive. `disk`: a power failure. `process`: this process dying at any moment. `content`:
+/// after a power failure the file is complete, but may be the previous version; it is safe once any file in its folder
+/// was written with `disk`.
 enum class Durability { disk, content, process };
 
-/// Replaces the whole file, or leaves it as it was. Throws heed::Failed that names the path, what went wrong and how to
-/// mend it.
+/// Replaces the whole file, or leaves it unchanged. Throws heed::Failed, which names the path, the error and how to fix
+/// it.
 void write_file(const std::filesystem::path& path, std::string_view bytes, Durability durability = Durability::disk);
 
-/// A file that is written in parts: aside, until `finish` gives it its name. Without that nothing is left of it.
-/// Everything throws heed::Failed, as write_file does.
+/// A file that is written in parts, under a temporary name until `finish` renames it. Without `finish`, it is removed.
+/// All functions throw heed::Failed, as write_file does.
 class NewFile {
 public:
   explicit NewFile(const std::filesystem::path& path);
@@ -85,45 +87,47 @@ public:
 
 private:
   std::unique_ptr<file_entry::Entry> entry_;
-  std::string aside_; ///< its name for now; empty once it has its own
+  std::string aside_; ///< the temporary name; empty after the renaming
   Descriptor held_;
 };
 
-/// Adds `line` and a newline to the end of the file, which is made if it is missing. A write that fails half-way is
-/// taken back. Throws heed::Failed.
+/// Appends `line` and a newline to the file and creates it if needed. A write that fails half-way is undone. Throws
+/// heed::Failed.
 void append_line(const std::filesystem::path& path, std::string_view line);
 
-/// More than any record of a run or a sweep has.
+/// Larger than any record of a run or a sweep.
 inline constexpr std::uint64_t largest_record = std::uint64_t{1} << 30;
 
-/// The content of a regular file of at most so many bytes; the error names the path and says why it could not be read.
-/// It never waits: a pipe or a device is an error, and counts as damage.
+/// The content of a regular file of at most `most` bytes. The error names the path and says why it could not be read.
+/// Never waits: a pipe or a device is an error and counts as damaged.
 Parsed<std::string> read_file(const std::filesystem::path& path, std::uint64_t most = largest_record);
 
-/// Of a regular file the first bytes, or as many as it has.
+/// The first `bytes` bytes of a regular file, or the whole file if it is shorter.
 Parsed<std::string> read_beginning(const std::filesystem::path& path, std::uint64_t bytes);
 
-/// Which file it is, and when it last changed: of two that are equal, nobody wrote to the file in between, as far as
-/// its times tell.
+/// Identifies a file and its last change. If two identities are equal, the file was not written in between, according
+/// to its timestamps.
 struct FileIdentity {
   std::uint64_t device = 0, inode = 0, size = 0;
-  std::int64_t written = 0, changed = 0; ///< its content, and anything of it; nanoseconds since 1970
+  /// time of the last change of content (mtime), and of content or metadata (ctime), in nanoseconds since 1970
+  std::int64_t written = 0, changed = 0;
   bool operator==(const FileIdentity&) const = default;
 };
 
 /// A regular file that is read in parts.
 class FileParts {
 public:
-  /// The error is that of read_file.
+  /// Errors are those of read_file.
   static Parsed<FileParts> open(const std::filesystem::path& path);
 
   std::uint64_t size() const { return size_; } ///< when it was opened
-  /// Now; all 0 where the system does not tell.
+  /// The identity now; all 0 if the system does not say.
   FileIdentity identity() const;
-  /// The bytes from `begin` on, as many as `to` has. Returns why they can't be read; empty where they were.
-  /// @param problem  gets what kind of reason that is: the file became shorter (damaged), or can't be read now
+  /// Fills `to` with the bytes that start at `begin`. Returns why they can't be read; empty on success.
+  /// @param problem  gets the type of the error: the file became shorter (damaged), or it can't be read now
+  ///          (unreadable)
   std::string read(std::uint64_t begin, std::span<std::byte> to, ReadProblem* problem = nullptr) const;
-  /// `size` bytes from `begin` on.
+  /// Reads `size` bytes that start at `begin`.
   Parsed<std::string> text(std::uint64_t begin, std::uint64_t size) const;
 
 private:
@@ -135,24 +139,26 @@ private:
   std::uint64_t size_;
 };
 
-/// Makes a folder and those above it. Throws heed::Failed.
+/// Creates a folder and its parents. Throws heed::Failed.
 void make_folder(const std::filesystem::path& path);
 
-/// Removes a file; one that is missing is fine. Throws heed::Failed.
+/// Removes a file if it exists. Throws heed::Failed.
 void remove_file(const std::filesystem::path& path);
 
-/// Removes what writers that were killed left aside in a folder. What a living one is writing there stays; whether one
-/// lives is known of this machine since its last start, and what others left stays for an hour.
+/// Removes temporary files that killed writers left in a folder. Files of living writers stay. Only writers on this
+/// machine since its last boot are known to be alive or dead; temporary files of other writers are removed after an
+/// hour.
 void remove_leftovers(const std::filesystem::path& folder);
 
-/// The end of a name that is written aside by this machine since its last start: "@HOST+BOOT.aside".
+/// The suffix of temporary names by this machine since its last boot: "@HOST+BOOT.aside".
 std::string aside_ending();
 
-/// Makes the output folder, and finds out by writing that it can be written. Throws heed::Refused: nothing has run yet.
+/// Creates the output folder and tests by writing that it is writable. Throws heed::Refused, because no run has started
+/// yet.
 void make_output_folder(const std::filesystem::path& path);
 
-/// While it lives, `hook` is asked before each operation that changes the disk, with the path of the file under its
-/// final name; an errno that it returns (ENOSPC, ...) is what the operation then fails with, 0 lets it pass. For tests.
+/// For tests. While it lives, `hook` is called before each operation that changes the disk, with the file's final path.
+/// If it returns an errno (ENOSPC, ...), the operation fails with this error; 0 lets the operation proceed.
 class WriteHook {
 public:
   explicit WriteHook(std::function<int(const std::filesystem::path&)> hook);
@@ -161,7 +167,7 @@ public:
   WriteHook& operator=(const WriteHook&) = delete;
 };
 
-/// The same for reading: asked before a file is opened or looked at, or a folder is listed.
+/// The same for reading: called before a file is opened or its metadata is read, and before a folder is listed.
 class ReadHook {
 public:
   explicit ReadHook(std::function<int(const std::filesystem::path&)> hook);

@@ -42,17 +42,17 @@ template <class Number> Number number_in(std::string_view text) {
   return value;
 }
 
-/// Of /proc/PROCESS/stat: its state, and when it was started.
+/// From /proc/PROCESS/stat: a process's state and its start time.
 struct ProcessSnapshot {
   char state = '?';
   std::uint64_t started = 0;
 };
 
 std::optional<ProcessSnapshot> snapshot_of(std::int64_t process) {
-  constexpr int started = 19; // words behind the state
+  constexpr int started = 19; // number of fields after the state
   const auto text = read_file(fmt::format("/proc/{}/stat", process));
   if (!text) return std::nullopt;
-  // The program's name stands in brackets, and may hold anything.
+  // The program's name is in parentheses and may contain any character.
   const std::size_t name_end = text->rfind(')');
   if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
   std::string_view rest = std::string_view(*text).substr(name_end + 2);
@@ -69,16 +69,16 @@ std::optional<ProcessSnapshot> snapshot_of(std::int64_t process) {
 bool process_lives(const LeaseOwner& owner) {
   if (::kill(static_cast<::pid_t>(owner.process), 0) != 0 && errno == ESRCH) return false;
   const auto look = snapshot_of(owner.process);
-  if (!look) return true; // hidden from this user, but there
+  if (!look) return true; // exists, but is hidden from this user
   return look->state != 'Z' && look->state != 'X' && look->started == owner.started;
 }
 
-/// A lease's file as it was read.
+/// The content of a lease's file.
 struct LeaseRecord {
   LeaseOwner owner;
-  std::uint64_t inode = 0; ///< as its owner wrote it: a copy of the file is in nobody's hands
-  std::string mark;        ///< tells this taking of the lease from all others
-  bool whole = false;      ///< else it was just made, or is damaged
+  std::uint64_t inode = 0; ///< inode written by the owner; a copy of the file has a different inode and no owner
+  std::string mark;        ///< unique for each time that the lease is taken
+  bool whole = false;      ///< false: it was just created, or is damaged
   std::uint64_t file_inode = 0;
   double renewed = 0; ///< by the file system's clock, in seconds
 };
@@ -93,7 +93,7 @@ std::string text_of(const LeaseOwner& owner, std::uint64_t inode, const std::str
                      renewals);
 }
 
-/// Nothing where there is no such file. Throws heed::Unreadable where it can't be read.
+/// None if the file does not exist. Throws heed::Unreadable if it can't be read.
 std::optional<LeaseRecord> read_lease_record(const OutputFile& file) {
   Descriptor fd;
   struct stat about = {};
@@ -131,14 +131,14 @@ std::optional<LeaseRecord> read_lease_record(const OutputFile& file) {
   return record;
 }
 
-/// Whether the owner lives, where that can be seen from this machine.
+/// Whether the owner lives; none if this machine can't tell.
 std::optional<bool> seen_alive(const LeaseRecord& record) {
   if (!record.whole) return std::nullopt;
   if (record.inode != record.file_inode) return false;
   const LeaseOwner& owner = record.owner;
   const LeaseOwner me = this_process();
   if (me.boot.empty() || owner.host != me.host) return std::nullopt;
-  // This machine before its last start, or another of its name, which lives.
+  // This machine before its last boot, or another machine of the same name, which may be alive.
   if (owner.boot != me.boot) return std::nullopt;
   return owner.space == me.space ? std::optional(process_lives(owner)) : std::nullopt;
 }
@@ -158,7 +158,7 @@ std::string new_mark() {
   return fmt::format("{:x}-{:x}-{:x}-{}", now.tv_sec, now.tv_nsec, ::getpid(), count++);
 }
 
-/// A file of a name of its own, that is removed unless it was given another name.
+/// A file with a unique name that is removed unless it gets another name.
 class Draft {
 public:
   Draft(const OutputFile& file, const std::string& mark)
@@ -173,24 +173,24 @@ public:
   Draft& operator=(const Draft&) = delete;
 
   std::uint64_t inode() const { return about().st_ino; }
-  /// The file system's clock when it was written.
+  /// The file system's clock when the file was written.
   double time() const { return seconds_of(about().st_mtim); }
 
   void write(const OutputFile& file, const std::string& text) {
     if (::write(fd_.get(), text.data(), text.size()) != static_cast<::ssize_t>(text.size())) fail(file, errno);
   }
-  /// Gives the file its name where nothing has it. Some file systems have no second names: the name is then made first,
-  /// and written after.
+  /// Gives the file its final name if no file has this name. Some file systems have no hard links; there, a file with
+  /// the final name is created first and written afterwards.
   /// @return 0, EEXIST, or another errno
   int name_exclusively() {
     if (::linkat(entry_.at(), name_.c_str(), entry_.at(), entry_.name.c_str(), 0) == 0) return 0;
     if (errno == EEXIST) {
-      // A reply that was lost and asked for again: the link may be there all the same.
+      // The reply may have been lost and the request repeated. The link may then exist in spite of the error.
       return about().st_nlink == 2 ? 0 : EEXIST;
     }
     return errno;
   }
-  /// In place of what is there.
+  /// Renames the file to its final name and replaces an existing file.
   int name_instead() {
     return ::renameat(entry_.at(), name_.c_str(), entry_.at(), entry_.name.c_str()) == 0 ? 0 : errno;
   }
@@ -211,8 +211,8 @@ bool has_no_second_names(int error) {
   return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK || error == EXDEV;
 }
 
-/// Where a file can't have two names: made exclusively, then written. Until it is whole, others take it for one that
-/// was just renewed.
+/// For file systems without hard links: creates the file exclusively, then writes it. Until it is complete, other
+/// processes treat it as just renewed.
 int make_exclusively(const OutputFile& file, const LeaseOwner& owner, const std::string& mark) {
   const file_entry::Entry entry = file.entry("make");
   const Descriptor fd(::openat(entry.at(), entry.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -222,8 +222,8 @@ int make_exclusively(const OutputFile& file, const LeaseOwner& owner, const std:
   return ::write(fd.get(), text.data(), text.size()) == static_cast<::ssize_t>(text.size()) ? 0 : errno;
 }
 
-/// Takes a dead owner's place. Of several who want to, one gets the file that says "being replaced", looks once more,
-/// and puts its own where the dead one's was.
+/// Takes over the lease of a dead owner. If several processes try, only one can create the file "NAME.replacing". It
+/// checks again and then replaces the dead owner's file with its own.
 /// @return whether it did
 bool replace_dead(const OutputFile& file, const LeaseRecord& dead, Draft& draft, const LeaseTimes& times) {
   const OutputFile replacing = file.beside(file.name() + ".replacing");
@@ -231,7 +231,7 @@ bool replace_dead(const OutputFile& file, const LeaseRecord& dead, Draft& draft,
   const Descriptor mine(::openat(entry.at(), entry.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (mine.get() < 0) {
     if (errno != EEXIST) fail(replacing, errno);
-    const auto other = read_lease_record(replacing); // whoever made it may have died at it
+    const auto other = read_lease_record(replacing); // the process that made it may have died
     if (other && draft.time() - other->renewed >= std::chrono::duration<double>(times.lost_after).count())
       ::unlinkat(entry.at(), entry.name.c_str(), 0);
     return false;
@@ -259,20 +259,20 @@ LeaseOwner this_process() {
   return me;
 }
 
-/// The lease while this process has it, and the thread that renews it.
+/// The lease while this process owns it, and the thread that renews it.
 class Lease::Held {
 public:
   Held(OutputFile file, LeaseOwner owner, std::string mark, std::uint64_t inode, const LeaseTimes& times)
       : file_(std::move(file)), owner_(std::move(owner)), mark_(std::move(mark)), inode_(inode), times_(times) {
-    // A page or two of stack: with the usual one, the system would give the thread a large page.
+    // A small stack: with the usual size, the system would give the thread a large page.
     constexpr std::size_t stack = std::size_t{1} << 17;
     ::pthread_attr_t attributes;
     ::pthread_attr_init(&attributes);
     ::pthread_attr_setstacksize(&attributes, stack);
     ::sigset_t all, before;
     ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the others
-    // Where no thread can be had, those on this machine see all the same that the owner lives.
+    ::pthread_sigmask(SIG_SETMASK, &all, &before); // other threads handle signals
+    // If no thread can be created, processes on this machine still see that the owner lives.
     renewing_ = ::pthread_create(&thread_, &attributes, renew_in_thread, this) == 0;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ::pthread_attr_destroy(&attributes);
@@ -285,13 +285,13 @@ public:
     }
     wake_.notify_all();
     if (renewing_) ::pthread_join(thread_, nullptr);
-    // After a long silence another may be replacing it at this moment.
+    // After a long time without renewal, another process may be replacing it at this moment.
     if (renewing_ && std::chrono::steady_clock::now() - renewed_ >= times_.lost_after / 2) return;
     try {
       const file_entry::Entry entry = file_.entry("remove");
       if (is_own()) ::unlinkat(entry.at(), entry.name.c_str(), 0);
     } catch (const Failed&) {
-      // Its folder is gone.
+      // Its folder does not exist any more.
     }
   }
   Held(const Held&) = delete;
@@ -306,7 +306,8 @@ public:
   }
 
 private:
-  /// As confirm. What can't be read now, and was renewed not long ago, is nobody else's.
+  /// The same as confirm, but a file that can't be read now belongs to this process if the lease is not known to be
+  /// lost.
   bool is_own() try { return confirm(); } catch (const Unreadable&) {
     return !lost_;
   }
@@ -325,10 +326,10 @@ private:
     }
   }
 
-  /// The file is opened anew each time: so an NFS client asks its server whose it is.
+  /// Opens the file anew each time, because an NFS client then asks its server for the current file.
   void renew() try {
     const auto record = read_lease_record(file_);
-    if (!record) return; // removed, with its folder perhaps; who takes it next is seen then
+    if (!record) return; // removed, perhaps with its folder; a new owner is noticed later
     if (record->mark != mark_ || record->file_inode != inode_) {
       lost_ = true;
       return;
@@ -370,7 +371,7 @@ std::optional<Lease> Lease::attempt(const OutputFile& file, const LeaseTimes& ti
   const auto before = read_lease_record(file);
   const std::string mark = new_mark();
   const auto mine = [&](std::uint64_t inode) { return Lease(std::make_unique<Held>(file, owner, mark, inode, times)); };
-  if (before && seen_alive(*before).value_or(false)) return std::nullopt; // and nothing needs to be written
+  if (before && seen_alive(*before).value_or(false)) return std::nullopt; // nothing needs to be written
   Draft draft(file, mark);
   const std::uint64_t inode = draft.inode();
   draft.write(file, text_of(owner, inode, mark, 0));
@@ -380,7 +381,7 @@ std::optional<Lease> Lease::attempt(const OutputFile& file, const LeaseTimes& ti
   }
   const int error = draft.name_exclusively();
   if (error == 0) return mine(inode);
-  if (error == EEXIST || error == ENOENT) return std::nullopt; // ENOENT: the draft was taken for left behind
+  if (error == EEXIST || error == ENOENT) return std::nullopt; // ENOENT: another process removed the draft as abandoned
   if (!has_no_second_names(error)) fail(file, error);
   const int made = make_exclusively(file, owner, mark);
   if (made == EEXIST) return std::nullopt;

@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-/// The text after `NAME :` in a file of such lines; empty where there is none.
+/// The text after `NAME :` in a file with such lines; empty if there is none.
 std::string entry(const std::string& text, const std::string& name) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -26,7 +26,7 @@ std::string entry(const std::string& text, const std::string& name) {
   return {};
 }
 
-/// The number that the text begins with; 0 where there is none ("max").
+/// The number at the beginning of the text; 0 if there is none ("max").
 double leading_number(const std::string& text) {
   unsigned long long value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -45,7 +45,7 @@ double usable_memory() {
   double bytes = info ? leading_number(entry(*info, "MemAvailable")) * 1024 : 0.0;
   const double limit = number_in("/sys/fs/cgroup/memory.max");
   if (limit > 0) {
-    // Of what a container uses, the pages of files could be had back at once, so only the rest ("anon") counts.
+    // The file pages of a container can be reclaimed at once, so only its anonymous memory ("anon") counts as used.
     const auto used = read_file("/sys/fs/cgroup/memory.stat");
     const double anonymous = used && used->starts_with("anon ") ? leading_number(used->substr(5)) : 0.0;
     const double left = std::max(0.0, limit - anonymous);
@@ -65,7 +65,7 @@ int usable_cores() {
   CPU_ZERO(&set);
   int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                           : static_cast<int>(std::thread::hardware_concurrency());
-  // A container's quota, "QUOTA PERIOD" in microseconds, or "max PERIOD".
+  // The container's quota: "QUOTA PERIOD" in microseconds, or "max PERIOD".
   if (const auto quota = read_file("/sys/fs/cgroup/cpu.max")) {
     const double allowed = leading_number(*quota);
     const auto space = quota->find(' ');

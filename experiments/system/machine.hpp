@@ -1,4 +1,4 @@
-// The machine that this process runs on.
+// Host name, CPU model, cores and memory of the machine on which this process runs.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@ struct Machine {
   std::string host;
   std::string cpu;   ///< the model, as the system names it
   int cores = 1;     ///< usable_cores()
-  double memory = 0; ///< bytes that can be had without swapping, usable_memory()
+  double memory = 0; ///< bytes available without swapping: usable_memory()
 };
 Machine this_machine();
 
-/// Bytes of memory that this process can have, without swapping: what the machine has left, a container's limit and the
-/// process's own (ulimit -v) respected. 0 where the system does not tell.
+/// Bytes of memory that this process can use without swapping. Considers the machine's free memory, the container's
+/// limit and the process's own limit (ulimit -v). 0 if the system does not say.
 double usable_memory();
 
-/// The hardware threads that this process may use, a container's limit respected; at least 1.
+/// The number of hardware threads that this process may use, within the container's limit; at least 1.
 int usable_cores();
 
 } // namespace heed

@@ -14,12 +14,12 @@
 
 namespace heed {
 
-/// Memory that is mapped. The handler below walks through all of them at any moment, so that none is ever freed: one that
-/// is done with has no extent, and is used again.
+/// A range of mapped memory. The signal handler below may walk through the list of regions at any moment, so regions
+/// are never freed. An unused region has an empty range and is reused.
 struct MappedRegion {
   std::atomic<std::uintptr_t> begin = 0, end = 0;
   std::atomic<bool> lost = false;
-  bool in_use = false; // under the mutex
+  bool in_use = false; // protected by the mutex
   MappedRegion* next = nullptr;
 };
 
@@ -32,25 +32,25 @@ std::uintptr_t page_bytes = 4096;
 
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// Of a bus error that no mapped file is to blame for.
+/// Passes on a bus error that no mapped file caused.
 void hand_on_bus_error(int signal, siginfo_t* info, void* context) {
   if ((action_before.sa_flags & SA_SIGINFO) != 0) return action_before.sa_sigaction(signal, info, context);
   if (action_before.sa_handler != SIG_DFL && action_before.sa_handler != SIG_IGN)
     return action_before.sa_handler(signal);
-  // The instruction is tried again, and then ends the process; what another process sent is sent again.
+  // The instruction is executed again and then ends the process. A signal from another process is raised again.
   ::sigaction(signal, &action_before, nullptr);
   if (info->si_code <= 0) ::raise(signal);
 }
 
-/// What the kernel sends a thread that reads what a mapped file has no more: zeros are put there, to the end of the
-/// mapping. Calls nothing but the system.
+/// The kernel sends SIGBUS to a thread that reads a part of a mapped file that no longer exists. The handler maps zeros
+/// from there to the end of the mapping. It makes only system calls.
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const int error_before = errno;
   const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
   MappedRegion* region = info->si_code > 0 ? first_region.load() : nullptr;
   while (region && (at < region->begin || at >= region->end)) region = region->next;
   if (region) {
-    region->lost = true; // before anybody can read the zeros
+    region->lost = true; // set before any thread can read the zeros
     std::byte* const page = static_cast<std::byte*>(info->si_addr) - at % page_bytes;
     void* const zeros = ::mmap(page, region->end - (at - at % page_bytes), PROT_READ,
                                MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);

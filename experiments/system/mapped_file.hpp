@@ -1,4 +1,4 @@
-// A file's bytes in memory that all processes share which look at it.
+// A read-only memory map of a file, whose memory all processes share.
 #pragma once
 
 #include "experiments/system/files.hpp"
@@ -11,12 +11,12 @@
 
 namespace heed {
 
-/// A regular file, mapped for reading. What was mapped stays when the file is removed or replaced. Where somebody shortens
-/// it, or its disk fails, what is gone reads as zeros and ends nobody: whoever used bytes asks `state` and `lost` then, on
-/// any thread.
+/// A regular file, mapped for reading. The mapping stays valid if the file is removed or replaced. If the file is
+/// truncated or its disk fails, the lost bytes read as zeros and nothing crashes. After using bytes, the caller checks
+/// `state` and `lost`, on any thread.
 class MappedFile {
 public:
-  /// The error is that of read_file.
+  /// Errors are those of read_file.
   static Parsed<MappedFile> open(const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept;
@@ -25,21 +25,21 @@ public:
 
   std::span<const std::byte> bytes() const;
 
-  /// It is another where somebody has written to the file or shortened it, and may be where it was renamed or removed.
+  /// Differs after the file was written or truncated. It may also differ after the file was renamed or removed.
   struct State {
     std::uint64_t size = 0;
-    std::int64_t changed = 0; ///< nanoseconds
+    std::int64_t changed = 0; ///< in nanoseconds
     bool operator==(const State&) const = default;
   };
-  /// Of the file as it is now: one call to the system.
+  /// The file's current state; one system call.
   State state() const;
-  /// Whether bytes were read that were gone.
+  /// Whether bytes were read that no longer exist.
   bool lost() const;
 
 private:
   struct Mapping;
   explicit MappedFile(std::unique_ptr<Mapping> mapping);
-  std::unique_ptr<Mapping> mapping_; // null: it was moved away
+  std::unique_ptr<Mapping> mapping_; // null after a move
 };
 
 } // namespace heed

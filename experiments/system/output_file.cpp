@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What lstat says, or an errno.
+/// Calls lstat. Returns 0 or an errno.
 int look_at(const OutputFile& file, struct stat& about) {
   if (file_entry::reading_made_to_fail(file.path())) return errno;
   file_entry::Entry entry;
@@ -56,7 +56,7 @@ file_entry::Entry OutputFile::entry(std::string_view what) const {
 }
 
 namespace {
-/// `use(entry)`, or the error with which there is none.
+/// Returns `use(entry)`, or the error if there is no entry.
 template <class T, class Use> Parsed<T> with_entry(const OutputFile& file, const Use& use) {
   file_entry::Entry entry;
   if (file.open_below(entry)) return use(entry);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An absolute path from the environment; empty where there is none.
+/// An absolute path from an environment variable; empty if there is none.
 fs::path folder_in(const char* variable) {
   const char* const text = std::getenv(variable);
   const fs::path path = text ? text : "";

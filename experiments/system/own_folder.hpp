@@ -1,4 +1,4 @@
-// Folders that this user has to himself, for files that Heed can make again.
+// Private folders of this user (cache, temporary), for files that Heed can create again.
 #pragma once
 
 #include "experiments/system/descriptor.hpp"
@@ -9,28 +9,28 @@
 
 namespace heed {
 
-/// A folder that files could stand in, as it was found.
+/// A candidate for storing files, and its properties.
 struct FoundFolder {
   std::filesystem::path path;
-  bool shared = false;  ///< several machines may have it (is_on_shared_file_system)
-  bool writable = true; ///< for this user
+  bool shared = false;  ///< several machines may share it (is_on_shared_file_system)
+  bool writable = true; ///< by this user
 };
 
-/// Whether it is of this machine alone and can be written.
+/// Whether it is local to this machine and writable.
 inline bool is_local(const FoundFolder& folder) { return !folder.shared && folder.writable; }
 
-/// A folder, made for this user alone where it is missing. What another user has, or may write to, as can be among
-/// temporary files, is not one to write to, nor is a link.
+/// A folder, created with access only for this user if missing. It is not writable (`writable`) if another user owns it
+/// or may write to it, as can happen in a folder for temporary files, or if it is a link.
 FoundFolder own_folder(const std::filesystem::path& path);
 
-/// $XDG_CACHE_HOME/heed/NAME (~/.cache/heed/NAME); empty where there is neither.
+/// $XDG_CACHE_HOME/heed/NAME (~/.cache/heed/NAME); empty if neither variable is set.
 std::filesystem::path cache_folder(const std::string& name);
 
-/// heed-NAME-UID in the folder for temporary files; empty where there is none.
+/// heed-NAME-UID in the folder for temporary files; empty if there is none.
 std::filesystem::path temporary_folder(const std::string& name);
 
-/// A folder that one process at a time has to itself. Waits for who has it, but no longer than `longest`; then, and
-/// where the file system knows no locks, it is nobody's, and all go on.
+/// A lock on a folder for one process at a time. Waits for the owner for at most `longest`. After this time, or if the
+/// file system has no locks, it continues without the lock.
 class FolderLock {
 public:
   FolderLock(const std::filesystem::path& folder, std::chrono::milliseconds longest);

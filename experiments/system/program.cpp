@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 struct OpenParts {
   std::mutex mutex;
-  std::vector<OpenPart> parts; // open as long as the process lives
+  std::vector<OpenPart> parts; // open until the process ends
 };
 OpenParts& opened_parts() {
   static OpenParts all;
@@ -38,7 +38,7 @@ std::optional<OpenPart> found_part(const std::vector<OpenPart>& parts, const std
 
 fs::path this_program() {
   const fs::path path = fs::read_symlink(running_program);
-  // The kernel says so where the file was removed or replaced.
+  // The kernel appends this text if the file was removed or replaced.
   constexpr std::string_view gone = " (deleted)";
   const std::string text = path.string();
   return text.ends_with(gone) && !is_running_program(path) ? fs::path(text.substr(0, text.size() - gone.size())) : path;
@@ -60,7 +60,7 @@ std::optional<OpenPart> open_part(const std::string& file) {
   const std::scoped_lock lock(all.mutex);
   if (auto part = found_part(all.parts, file)) return part;
   const Descriptor found(::open(part_of_program(file).c_str(), O_RDONLY | O_CLOEXEC));
-  // Above those that a process which is started has for its outputs and such.
+  // Above the descriptors that a child process uses for its outputs and similar.
   constexpr int first = 10;
   const int descriptor = found.get() < 0 ? -1 : ::fcntl(found.get(), F_DUPFD_CLOEXEC, first);
   if (descriptor < 0) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<OpenPart> open_part(const std::string& file) {
 }
 
 void take_part(const OpenPart& part) {
-  if (::fcntl(part.descriptor, F_SETFD, FD_CLOEXEC) < 0) return; // there is none
+  if (::fcntl(part.descriptor, F_SETFD, FD_CLOEXEC) < 0) return; // the descriptor is not open
   OpenParts& all = opened_parts();
   const std::scoped_lock lock(all.mutex);
   if (!found_part(all.parts, part.file)) all.parts.push_back(part);

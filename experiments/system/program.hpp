@@ -1,4 +1,4 @@
-// This program's own file, and its parts.
+// The file of the running program, and the modules that it loads.
 #pragma once
 
 #include <filesystem>
@@ -9,34 +9,34 @@
 
 namespace heed {
 
-/// The path of the file that this process runs, also where another has taken its place since: to be told to people and to
-/// other machines, and to find what lies beside it.
+/// The path of the file that this process executes, even if the file was replaced since. It is for messages, for other
+/// machines, and for finding files beside it.
 std::filesystem::path this_program();
 
-/// By this path, the very file that this process runs is started, whatever lies at this_program() by then.
+/// Starting this path executes the same file as this process, even if this_program() was replaced.
 inline constexpr const char* running_program = "/proc/self/exe";
 
-/// Whether this_program() is still the file that this process runs: else it was built or installed anew since, and so
-/// were its parts.
+/// Whether this_program() is still the file that this process executes. If not, the program and its modules were
+/// rebuilt or reinstalled since.
 bool is_program_in_place();
 
-/// A part of the program that is loaded when it is needed: beside the program in a build folder, in ../lib/heed where it
-/// was installed. A path beside the program where there is none.
+/// The path of a module that is loaded on demand: beside the program in a build folder, in ../lib/heed if installed. If
+/// the module does not exist, a path beside the program.
 std::filesystem::path part_of_program(std::string_view file);
 
-/// A part that is open: from then on, it is the same file for this process and for those that it hands it to, whatever
-/// lies at its path.
+/// An open module. It stays the same file for this process and for its child processes, even if the file at its path is
+/// replaced.
 struct OpenPart {
-  std::string file; ///< as of part_of_program
+  std::string file; ///< as in part_of_program
   int descriptor = -1;
-  /// To load it by.
+  /// The path for loading it.
   std::filesystem::path path() const;
 };
-/// Opens the part, unless it is open. None where it is missing.
+/// Opens the module, unless it is already open. None if it is missing.
 std::optional<OpenPart> open_part(const std::string& file);
-/// Takes a part that the process which started this one had open.
+/// Registers a module that the parent process opened.
 void take_part(const OpenPart& part);
-/// Those that are open now.
+/// The modules that are open now.
 std::vector<OpenPart> open_parts();
 bool is_open_part(const std::string& file);
 

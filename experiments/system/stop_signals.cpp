@@ -11,7 +11,7 @@ struct sigaction interrupt_before, terminate_before;
 
 extern "C" void heed_on_stop_signal(int signal) {
   if (asked != 0 && patience == 0 && signal == SIGINT) {
-    // The default action then ends the process as soon as this returns.
+    // The default action then ends the process as soon as this function returns.
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
   }

@@ -1,10 +1,10 @@
-// Stopping in good order on Ctrl-C.
+// Handles SIGINT and SIGTERM so that the program can stop in an orderly way.
 #pragma once
 
 namespace heed {
 
-/// While it lives, SIGINT and SIGTERM only raise a flag. A second SIGINT ends the process at once, unless `patient`
-/// (a run's worker, which is about to keep its checkpoint). One at a time in a process.
+/// While it lives, SIGINT and SIGTERM only set a flag. A second SIGINT ends the process at once, unless `patient` (for
+/// a run's worker, which then saves its checkpoint). Only one instance at a time in a process.
 class StopSignals {
 public:
   explicit StopSignals(bool patient = false);

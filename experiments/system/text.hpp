@@ -1,4 +1,4 @@
-// Lines and words, of what other programs write and of what is said.
+// Small text functions: plurals, trimming, and splitting into parts and lines.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace heed {
 
-/// "s" unless there is one: fmt::format("{} run{}", n, plural(n)).
+/// "" if n is 1, else "s": fmt::format("{} run{}", n, plural(n)).
 template <class Count> constexpr const char* plural(Count n) { return n == 1 ? "" : "s"; }
 /// "1 run", "3 runs".
 std::string counted(std::size_t n, std::string_view what);
 
-/// Without white space at its ends.
+/// Removes white space at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// What stands between the separators: one part more than there are of them.
+/// Splits a text at each separator. The result has one part more than there are separators.
 std::vector<std::string> parts_of(std::string_view text, char separator);
 
-/// Its lines, without those that are empty.
+/// The lines of a text, without empty lines.
 std::vector<std::string> lines_of(std::string_view text);
 
 } // namespace heed

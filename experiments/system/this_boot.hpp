@@ -1,15 +1,15 @@
-// Which machine this is, since its last start.
+// Identifies this machine and its last boot.
 #pragma once
 
 #include <string>
 
 namespace heed {
 
-/// The machine's name; empty where the system does not tell. Several machines may have one name.
+/// The machine's name; empty if the system does not say. Several machines may have the same name.
 const std::string& this_host();
 
-/// The kernel's own identifier of the machine's last start; empty where the system does not tell. No two machines, and
-/// no two starts of one, share it.
+/// The kernel's identifier of the machine's last boot; empty if the system does not say. It is unique for each machine
+/// and each boot.
 const std::string& this_boot();
 
 } // namespace heed

@@ -1,4 +1,4 @@
-// Work on very many things alike, of which each waits for the disk or the network for a while.
+// A parallel loop for many small jobs that wait for the disk or the network.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace heed {
 
-/// Calls `work(i)` once for each i below `count`: of few things in this thread, of many in four. What a call throws is
-/// thrown here after all have ended; the first of several.
+/// Calls `work(i)` once for each i below `count`: in this thread if count is small, else in four threads. If a call
+/// throws, the first exception is rethrown here after all threads have ended.
 template <class Work> void for_each_in_threads(std::size_t count, const Work& work) {
   constexpr std::size_t few = 5'000, threads = 4;
   std::mutex mutex;
@@ -34,7 +34,7 @@ template <class Work> void for_each_in_threads(std::size_t count, const Work& wo
       const std::size_t last = std::min(first + each, count);
       try {
         workers.emplace_back(share, first, last);
-      } catch (const std::system_error&) { // no more threads may be started
+      } catch (const std::system_error&) { // no more threads can be started
         share(first, last);
       }
     }

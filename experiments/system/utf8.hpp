@@ -1,4 +1,4 @@
-// UTF-8, one character at a time.
+// Decodes UTF-8, one character at a time.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace heed {
 
-/// The character that begins at `p` (RFC 3629: neither overlong forms nor surrogates), and how many bytes it has; 0
-/// bytes where none does. p < end.
+/// Decodes the character that begins at `p` (RFC 3629: overlong forms and surrogates are invalid) and returns its
+/// number of bytes; 0 if it is invalid. Requires p < end.
 inline std::size_t decode_utf8(const char* p, const char* end, char32_t& character) {
   const auto byte = [&](int i) { return static_cast<unsigned char>(p[i]); };
   const auto goes_on = [&](int i) { return (byte(i) & 0xc0) == 0x80; };
@@ -33,7 +33,8 @@ inline std::size_t decode_utf8(const char* p, const char* end, char32_t& charact
   return character < 0x10000 || character > 0x10ffff ? 0 : 4;
 }
 
-/// Calls `use` with each character in turn, up to the first that is not UTF-8. Returns where that begins, or the size.
+/// Calls `use` with each character in order, up to the first invalid one. Returns the position of the invalid one, or
+/// the size.
 template <class Use> std::size_t each_utf8(std::string_view bytes, Use use) {
   const char* const begin = bytes.data();
   const char* const end = begin + bytes.size();
@@ -47,7 +48,7 @@ template <class Use> std::size_t each_utf8(std::string_view bytes, Use use) {
   return bytes.size();
 }
 
-/// How many bytes at the text's end begin a character that further bytes may complete: 0 to 3.
+/// The number of bytes, 0 to 3, at the text's end that begin a character and are incomplete.
 inline std::size_t unfinished_utf8(std::string_view bytes) {
   for (std::size_t n = 1; n <= 3 && n <= bytes.size(); ++n) {
     const auto byte = static_cast<unsigned char>(bytes[bytes.size() - n]);

@@ -16,7 +16,8 @@ namespace heed {
 
 namespace {
 
-/// Goes up with whatever makes another dataset of the same files and options, or writes it otherwise.
+/// Increases with every change that makes a different dataset from the same files and options, or that changes the
+/// format.
 constexpr int listing_version = 1;
 
 constexpr std::array<const char*, 3> token_names = {"training tokens", "validation tokens", "test tokens"};
@@ -71,7 +72,7 @@ void write_dataset(const Dataset& dataset, DataCacheWriter& to) {
   to.write(about.bytes());
 }
 
-/// None where it is not what it was when it was written.
+/// Reads a dataset; empty if it is damaged.
 std::optional<Dataset> read_dataset(const std::shared_ptr<const DataCache>& kept, const DataOptions& data) {
   Dataset out;
   for (std::size_t i = 0; i < token_names.size(); ++i)
@@ -119,10 +120,10 @@ Dataset cached_dataset(const Config& config, const std::vector<NamedFile>& names
   const DataCachePlace place = place_of(bytes);
   if (place.folder.empty()) return make();
 
-  std::string key = fmt::format("dataset {}\n", listing_version);
+  std::string key = fmt::format("listing {}\n", listing_version);
   std::vector<std::string> fingerprints;
   for (const DataFile& file : files) key += fingerprints.emplace_back(known_fingerprint(file, 0, place)) + "\n";
-  // Notes name files and lines, so paths are part of it.
+  // Notes contain file names and lines, so the key includes paths.
   for (const FlatOption& option : flatten(config))
     if ((option.key.starts_with("data.") || option.key.starts_with("task.")) && option.key != "data.bucket")
       key += option.key + "=" + option.value + "\n";

@@ -1,4 +1,4 @@
-// Listings of large data files, made once for all processes.
+// Caches the datasets of large data files, so that one process makes a dataset and all others read it.
 #pragma once
 
 #include "experiments/data/data_cache.hpp"
@@ -15,13 +15,13 @@ struct NamedFile {
   std::string table, option, path;
 };
 
-/// Those of [data]: path, validation_path and test_path, as far as they are given.
+/// The files of [data] that are given: path, validation_path and test_path.
 std::vector<NamedFile> named_files(const DataOptions& data);
 
-/// What `make` makes of these files and the configuration's [data] and [task]. Of large files it is kept
-/// (data/data_cache.hpp), and the next process reads what was kept, and them no more. Throws heed::Refused where a file
-/// can't be used, and what `make` throws.
-/// @param place  where it is kept, of so many bytes of data
+/// The dataset that `make` makes from these files and the configuration's [data] and [task]. The dataset of large files
+/// is cached (data/data_cache.hpp): the next process reads the cache and does not parse the files again. Throws
+/// heed::Refused if a file cannot be used; exceptions of `make` are passed on.
+/// @param place  the place of the cache for this number of bytes of data
 Dataset cached_dataset(const Config& config, const std::vector<NamedFile>& files, const std::function<Dataset()>& make,
                        const std::function<DataCachePlace(std::uint64_t data_bytes)>& place = data_cache_place);
 

@@ -1,4 +1,4 @@
-// Examples of input and output, end to end in memory.
+// A list of examples (input tokens, output tokens, and which output tokens are targets), contiguous in memory.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@ namespace heed {
 
 class ExampleList {
 public:
-  /// Where an example is among the tokens.
+  /// The position of an example in the array of tokens.
   struct Place {
-    std::uint64_t begin = 0; ///< of its input, which the output follows, and that which of its tokens count
+    std::uint64_t begin = 0; ///< start of the input; the output and then the target flags follow
     std::uint32_t input = 0, output = 0, counts = 0;
-    std::uint32_t unused = 0; ///< so that all bytes of it are written
+    std::uint32_t unused = 0; ///< padding, so that all bytes are initialised
   };
 
   ExampleList() = default;
-  /// Examples that lie elsewhere, which `owner` keeps there.
+  /// Examples in memory that `owner` owns.
   ExampleList(std::span<const std::int32_t> tokens, std::span<const Place> places, std::shared_ptr<const void> owner)
       : owner_(std::move(owner)), lent_tokens_(tokens), lent_places_(places) {}
 
   std::int64_t size() const { return static_cast<std::int64_t>(places().size()); }
 
-  /// @param counts  of each output token, whether it is a target: 1 or 0; empty: all are
+  /// @param counts  for each output token, 1 if it is a target, else 0; empty: all are targets
   void add(std::span<const std::int32_t> input, std::span<const std::int32_t> output,
            std::span<const std::int32_t> counts = {}) {
     places_.push_back({tokens_.size(), length(input), length(output), length(counts)});
     for (const auto part : {input, output, counts}) tokens_.insert(tokens_.end(), part.begin(), part.end());
   }
 
-  /// The last example again, so many times in all, without copies.
+  /// Repeats the last example, so that it occurs `times` times in total, without copying tokens.
   void repeat_last(std::int64_t times) {
     const Place last = places_.back();
     places_.insert(places_.end(), static_cast<std::size_t>(times - 1), last);
@@ -46,7 +46,7 @@ public:
     const Place& place = at(i);
     return tokens().subspan(place.begin + place.input, place.output);
   }
-  /// Of each output token, whether it is a target; empty: all are.
+  /// For each output token, 1 if it is a target, else 0; empty: all are targets.
   std::span<const std::int32_t> counts(std::int64_t i) const {
     const Place& place = at(i);
     return tokens().subspan(place.begin + place.input + place.output, place.counts);
@@ -61,7 +61,7 @@ private:
 
   std::vector<std::int32_t> tokens_;
   std::vector<Place> places_;
-  std::shared_ptr<const void> owner_; // null: they are in the vectors
+  std::shared_ptr<const void> owner_; // null: the examples are in the vectors
   std::span<const std::int32_t> lent_tokens_;
   std::span<const Place> lent_places_;
 };

@@ -1,4 +1,4 @@
-// What generators share: lengths, draws, and what guessing comes to.
+// Common functions of the generators: input lengths, random draws and chance levels.
 #include "experiments/tasks/generated_task.hpp"
 
 #include "autograd/error.hpp"
@@ -78,7 +78,7 @@ Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, boo
                                                  : fmt::format("(1 / symbols)^{}", lengths.longest)};
   if (!ends) return chance;
 
-  double right = 0, loss = 0, targets = 0, there = 1; // that the output has not ended before
+  double right = 0, loss = 0, targets = 0, there = 1; // there: probability that the output has not ended before
   for (std::int64_t t = 0; t <= lengths.longest; ++t) {
     const double ending = t < lengths.shortest ? 0 : std::min(1.0, share / there);
     right += there * std::max(ending, (1 - ending) / s);

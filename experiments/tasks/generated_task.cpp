@@ -30,7 +30,7 @@ std::string show(const Value& value) {
   throw Failed("a generated task's options are numbers, words and flags");
 }
 
-/// Of an option that came later than the task, only a value that is not `neutral`.
+/// An option that was added after the task is only included if its value is not `neutral`.
 OptionValues identifying(const Generator& generator) {
   const TaskInfo* task = find_variant(task_kinds(), generator.name);
   return task ? without_neutral(task->about.options, generator.options) : generator.options;
@@ -44,7 +44,7 @@ std::string show(const OptionValues& options) {
 
 class GeneratedTask final : public Task {
 public:
-  /// @param any_number  of examples will do, as long as validation has one
+  /// @param any_number  accept any number of examples, as long as validation has one
   GeneratedTask(Generator generator, const TaskOptions& options, const TrainOptions& train, bool any_number = false)
       : generator_(std::move(generator)), options_(options), train_(train),
         seed_(static_cast<std::uint64_t>(options.seed)), wanted_{options.validation, options.validation, options.test} {
@@ -66,7 +66,7 @@ public:
     }
     for (const Split split : {Split::train, Split::validation, Split::test})
       if (list(split).size() < std::min(least_split, wanted(split))) refuse_few_examples();
-    // The defaults are no wish: as many, or what there is.
+    // The default sizes are not a request: fewer examples are accepted if no more exist.
     for (const Split split : {Split::validation, Split::test})
       if (list(split).size() < wanted(split) && wanted(split) != default_size(split)) refuse_wish(split);
   }
@@ -123,7 +123,7 @@ public:
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     if (order_) return evaluation_row(form, Split::train, order_->example(seed, step, row), batch, at);
-    thread_local Example example; // keeps its room from row to row, enough for the longest
+    thread_local Example example; // its memory is reused for all rows and is large enough for the longest
     example.input.reserve(static_cast<std::size_t>(generator_.longest_input));
     example.output.reserve(static_cast<std::size_t>(std::max(generator_.longest_input, generator_.longest_output)));
     RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(row)
@@ -227,7 +227,7 @@ private:
     return std::make_unique<GeneratedTask>(generator_.of_length(length), options_, train_, true);
   }
 
-  // The form sequence_to_sequence has two tokens after the words.
+  // The form sequence_to_sequence has two more tokens after the words.
   std::int32_t begin() const { return static_cast<std::int32_t>(generator_.words.size()); }
   std::int32_t end() const { return begin() + 1; }
 
@@ -248,7 +248,7 @@ private:
     return tenth < 8 ? Split::train : tenth == 8 ? Split::validation : Split::test;
   }
 
-  /// Gives training its share of all examples, and validation the others.
+  /// Splits the list: training gets its fraction of all examples, and validation the others.
   void cut_list(const ListedExamples& all) {
     const std::int64_t training = std::llround(all.training * static_cast<double>(all.count));
     if (std::min(training, all.count - training) < least_split)
@@ -266,19 +266,21 @@ private:
     }
   }
 
-  /// As many different examples of a split as are wanted, or all that it has.
+  /// Draws as many different examples of a split as requested, or all that it has.
   ExampleList collect(Split split) {
     ExampleList examples;
     if (wanted(split) == 0) return examples;
-    // A tenth of all draws belong to each of the smaller splits. One that has twice as many examples as are wanted
-    // gives a new one in two such draws; one with fewer needs as many as collecting all of n coupons does, n ln n and
-    // some. This many draws cover both: of equally likely examples, each is left out with a probability below e^-20.
-    const bool own = split == Split::test && generator_.draw_test; // then no other split has any of these
+    // One tenth of all draws belongs to each of the smaller splits. If a split has at least twice as many examples as
+    // requested, one in two of these draws gives a new example. A split with fewer examples needs as many draws as a
+    // coupon collector who wants all n coupons: about n ln n. This number of draws covers both: if examples are equally
+    // likely, each is missed with a probability below e^-20.
+    const bool own = split == Split::test && generator_.draw_test; // then no other split has any of these examples
     const auto& draw = own ? generator_.draw_test : generator_.draw;
     const auto enough = static_cast<double>(wanted(split));
     const double there_are = own ? generator_.test_examples : generator_.examples, most = std::min(enough, there_are);
     const auto draws = static_cast<std::int64_t>(20 * most * (std::log(most) + 10)) + 2000;
-    // Where a split may have fewer, most of these are in vain, but for who knows that all examples have been met.
+    // If a split may have fewer examples, most of these draws are useless, unless it is known when all examples have
+    // been drawn.
     const bool known = !own && split_sizes_;
     constexpr double most_to_remember = 1 << 18;
     const bool meets_all = generator_.exact && !known && there_are < std::min(20 * enough, most_to_remember);
@@ -286,7 +288,7 @@ private:
     const std::int64_t last = known ? std::min(wanted(split), (*split_sizes_)[static_cast<std::size_t>(split)])
                                     : wanted(split);
     RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
-    std::unordered_set<std::uint64_t> seen; // of the split; to meet all, of all
+    std::unordered_set<std::uint64_t> seen; // hashes of the split's examples; with meets_all, of all examples
     Example example;
     for (std::int64_t i = 0; i < draws && examples.size() < last && std::ssize(seen) != all; ++i) {
       draw(random, example);
@@ -346,11 +348,12 @@ private:
   TaskOptions options_;
   TrainOptions train_;
   std::uint64_t seed_;
-  std::array<std::int64_t, 3> wanted_;                     // by Split
-  std::array<ExampleList, 3> lists_;                       // by Split
-  std::optional<std::array<std::int64_t, 3>> split_sizes_; // how many there are, by Split, once all were met
-  std::optional<TrainingOrder> order_;                     // where training is listed
-  bool full_batch_ = false;                                // each step goes through all of that order
+  std::array<std::int64_t, 3> wanted_; // by Split
+  std::array<ExampleList, 3> lists_;   // by Split
+  // by Split: the number of existing examples, known once all were drawn
+  std::optional<std::array<std::int64_t, 3>> split_sizes_;
+  std::optional<TrainingOrder> order_; // if training is listed
+  bool full_batch_ = false;            // each step uses the whole order
   std::unordered_map<std::string, std::int32_t> token_of_word_;
 };
 

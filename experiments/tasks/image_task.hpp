@@ -1,4 +1,4 @@
-// What tasks of images share: the one form that they have, and the names of their classes.
+// The common part of image tasks: their only form (image_classification), shapes, pixels and class names.
 #pragma once
 
 #include "experiments/tasks/task.hpp"
@@ -8,20 +8,21 @@
 
 namespace heed {
 
-/// The images of a task, and their classes; a task holds one of these and hands its questions on.
+/// The image shape and the classes of a task. A task has one of these objects and forwards its functions to it.
 struct ImageClasses {
   std::string task; ///< the task's kind, for errors
   ImageShape image;
-  std::vector<std::string> names; ///< of the classes
+  std::vector<std::string> names; ///< the name of each class
 
-  /// Why images can't be seen in this form.
+  /// Why the task cannot be used in this form; empty if it can.
   std::string refuses(Form form) const;
   TaskShape shape() const;
-  /// Names of classes; heed::Failed for one that does not exist.
+  /// The names of classes. Throws heed::Failed for a class that does not exist.
   std::string decode(std::span<const std::int32_t> classes) const;
-  /// heed::Refused: a text is no image.
+  /// Throws heed::Refused, because image tasks have no text input.
   [[noreturn]] void refuse_text() const;
-  /// Where the pixels of row `at` go; heed::Failed where the batch has no such row, or images of another shape.
+  /// The address of the pixels of row `at`. Throws heed::Failed if the batch has no such row, or images of another
+  /// shape.
   float* pixels(Batch& batch, std::int64_t at) const;
 };
 

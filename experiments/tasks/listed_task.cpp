@@ -16,14 +16,14 @@ namespace heed {
 namespace {
 
 constexpr Split splits[] = {Split::train, Split::validation, Split::test};
-/// How an output's begin looks in a language model's text, where it stands between input and output.
+/// The text of the begin and end tokens in a language model's rows.
 constexpr std::string_view begin_word = "<begin>", end_word = "<end>";
 
 const char* split_name(Split split) {
   return split == Split::train ? "training" : split == Split::validation ? "validation" : "test";
 }
 
-/// What a row costs, whatever the form.
+/// The cost of each row in any form: its input and output tokens.
 std::vector<std::int32_t> example_lengths(const ExampleList& examples) {
   std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < examples.size(); ++i)
@@ -31,7 +31,8 @@ std::vector<std::int32_t> example_lengths(const ExampleList& examples) {
   return lengths;
 }
 
-/// What a row is padded to, in each of the forms that rows of tokens have: the longer of input and output.
+/// The padded length of each row. classification: input; language_model: input and output; sequence_to_sequence: the
+/// longer of the two.
 std::vector<std::int32_t> padded_lengths(const ExampleList& examples, Form form) {
   std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < examples.size(); ++i) {
@@ -53,7 +54,7 @@ public:
         full_batch_(config.train.full_batch) {
     for (const Split split : splits) {
       const std::string& file = data_.files[static_cast<std::size_t>(split)];
-      // A test that shares a file with training may be left out.
+      // A test split that shares a file with training may be empty.
       if (list(split).size() > 0 || (split == Split::test && file == data_.files[0])) continue;
       throw Refused(fmt::format("[task.{}] the {} split has no example{}: training has {}, validation {}, test {}",
                                 data_.name, split_name(split), file.empty() ? "" : " (" + file + ")",
@@ -68,7 +69,7 @@ public:
     if (config.train.batch_tokens > 0)
       for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification})
         token_batches_.emplace_back(padded_lengths(list(Split::train), form), config.train.batch_tokens);
-    if (const std::string why = problem(); !why.empty()) throw Refused(why); // nothing was done with it yet
+    if (const std::string why = problem(); !why.empty()) throw Refused(why); // nothing was computed with the data yet
   }
 
   std::string refuses(Form form) const override {
@@ -105,7 +106,7 @@ public:
   }
 
   void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    // A random part of training, since its beginning may be unlike the rest.
+    // A random part of training, because its first rows may not be representative.
     if (split == Split::train)
       row = static_cast<std::int64_t>(permuted({seed_, Stream::evaluation_rows, 0}, static_cast<std::uint64_t>(row),
                                                static_cast<std::uint64_t>(list(split).size())));
@@ -154,11 +155,11 @@ public:
     return out;
   }
 
-  /// Tokens of an input, and those of a language model's rows.
+  /// The text of input tokens, or of the tokens of a language model's rows.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : " ") + part; };
-    // Runs of tokens that one vocabulary has.
+    // Decodes runs of tokens that belong to the same vocabulary.
     for (std::size_t i = 0; i < tokens.size();) {
       if (special(tokens[i])) {
         add(std::string(tokens[i] == offset() + begin() ? begin_word : end_word));
@@ -214,7 +215,7 @@ public:
   }
 
 private:
-  /// Tokens of the longest inputs, outputs, and both together.
+  /// The number of tokens of the longest input, the longest output, and the longest example.
   struct Longest {
     std::int64_t input = 1, output = 0, both = 1;
 
@@ -259,11 +260,11 @@ private:
   const TokenBatches* token_batches(Form form) const {
     return token_batches_.empty() ? nullptr : &token_batches_.at(static_cast<std::size_t>(form));
   }
-  /// What is added to an output's tokens in a language model's rows.
+  /// The offset of an output's tokens in a language model's rows.
   std::int32_t offset() const { return labelled() || shared() ? 0 : static_cast<std::int32_t>(data_.input->size()); }
   std::int32_t begin() const { return static_cast<std::int32_t>(data_.output->size()); }
   std::int32_t end() const { return begin() + 1; }
-  /// Does the output's own vocabulary have the token, in a language model's rows?
+  /// True if the token of a language model's row belongs to the output's own vocabulary.
   bool is_output(std::int32_t token) const { return offset() > 0 && token >= offset(); }
   bool special(std::int32_t token) const {
     return !labelled() && (token == offset() + begin() || token == offset() + end());
@@ -283,7 +284,7 @@ private:
     const bool joined = form == Form::language_model;
     with.begin = with.separator = begin() + (joined ? offset() : 0);
     with.end = end() + (joined ? offset() : 0);
-    thread_local std::vector<std::int32_t> renumbered; // keeps its room from row to row
+    thread_local std::vector<std::int32_t> renumbered; // its memory is reused for all rows
     if (joined && offset() > 0) {
       renumbered.assign(output.begin(), output.end());
       for (std::int32_t& token : renumbered) token += offset();
@@ -295,9 +296,9 @@ private:
   Dataset data_;
   std::uint64_t seed_;
   TrainingOrder order_;
-  bool full_batch_;                         // each step goes through all of that order
-  std::vector<TokenBatches> token_batches_; // by Form, where steps are cut by tokens
-  Longest longest_, longest_trained_;       // of all splits, of training
+  bool full_batch_;                         // each step uses the whole order
+  std::vector<TokenBatches> token_batches_; // by Form, if batches are limited by tokens
+  Longest longest_, longest_trained_;       // of all splits; of training
 };
 
 } // namespace
@@ -307,7 +308,7 @@ std::unique_ptr<Task> listed_task(const Config& config, Dataset dataset) {
 }
 
 Task::Chance commonest_output_token(const Dataset& dataset) {
-  // The end counts as a token beyond the vocabulary's.
+  // The end token has the number after the vocabulary's last token.
   std::vector<std::int64_t> seen(static_cast<std::size_t>(dataset.output->size()) + 1);
   const auto count = [](const ExampleList& examples, auto use) {
     for (std::int64_t i = 0; i < examples.size(); ++i) {
@@ -318,7 +319,7 @@ Task::Chance commonest_output_token(const Dataset& dataset) {
   };
   const ExampleList& training = dataset.examples[0];
   const ExampleList& validation = dataset.examples[1];
-  bool ends = false; // are they counted?
+  bool ends = false; // true if accuracy counts end tokens
   for (const ExampleList& examples : dataset.examples)
     for (std::int64_t i = 0; i < examples.size(); ++i) ends = ends || examples.output(i).size() > 1;
   count(training, [&](std::size_t token) { ++seen[token]; });

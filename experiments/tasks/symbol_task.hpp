@@ -1,5 +1,5 @@
-// Tasks whose input is symbols drawn independently, each as likely as the others, and whose output follows from them. A
-// task's own file says what follows, and what chance gives.
+// The common part of tasks whose input is independent, equally likely symbols and whose output is a function of the
+// input. The file of a single task defines this function and the chance level.
 #pragma once
 
 #include "experiments/config/config.hpp"
@@ -12,7 +12,7 @@
 
 namespace heed {
 
-/// Option `length` of a struct with this member.
+/// Option `length` of an options struct.
 template <class Options> auto length_option(const std::string& of, std::int64_t most) {
   return option("length", &Options::length, "how many " + of + " the longest input has")
       .at_least(1)
@@ -46,23 +46,24 @@ struct SymbolOptions {
   std::int64_t test_length = 0;
 };
 
-/// What a task over symbols 0 ... symbols - 1 is.
+/// The definition of a task over symbols 0 ... symbols - 1.
 struct SymbolTask {
   std::string name;
   std::int64_t symbols = 2;
-  Lengths lengths = {};             ///< of inputs
-  std::optional<Lengths> test = {}; ///< of the test's inputs, where they are longer
+  Lengths lengths = {};             ///< the input lengths
+  std::optional<Lengths> test = {}; ///< the input lengths of the test, if they are longer
   OptionValues options = {};
-  std::vector<std::string> words = {}; ///< of the symbols; the separator's is the last
-  std::string enlarge = {};            ///< as in Generator
-  std::int64_t labels = 0;             ///< the output is one of so many; 0: as many tokens as the input
+  std::vector<std::string> words = {}; ///< the word of each symbol; the separator's word is the last
+  std::string enlarge = {};            ///< see Generator
+  /// Number of classes of the output; 0: the output has as many tokens as the input
+  std::int64_t labels = 0;
   void (*output)(const std::vector<std::int32_t>& input, std::vector<std::int32_t>& output) = nullptr;
 };
 
-/// Its generator but for chance and for other lengths.
+/// The generator of the task, without the chance level and without `of_length`.
 Generator symbol_generator(const SymbolTask& task);
 
-/// The same from options: words are the symbols' numbers and "|".
+/// Like above, from options. The words are the symbols' numbers and "|".
 Generator symbol_generator(const std::string& name, const OptionTable<SymbolOptions>& table,
                            const SymbolOptions& options,
                            void (*output)(const std::vector<std::int32_t>&, std::vector<std::int32_t>&));

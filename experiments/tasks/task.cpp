@@ -15,7 +15,7 @@ namespace heed {
 
 namespace {
 
-/// Rows of `from` numbers become rows of their first `to`.
+/// Shortens rows of `from` values to their first `to` values, in place.
 void shorten_rows(std::vector<std::int32_t>& rows, std::int64_t from, std::int64_t to) {
   const auto count = static_cast<std::int64_t>(rows.size()) / from;
   for (std::int64_t r = 1; r < count; ++r) std::copy_n(rows.begin() + r * from, to, rows.begin() + r * to);

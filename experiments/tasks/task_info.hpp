@@ -6,17 +6,17 @@
 
 namespace heed {
 
-/// A task's entry in the registry; the record stands in the task's own file under experiments/tasks/kinds/.
+/// A task's entry in the registry. The record is in the task's own file in experiments/tasks/kinds/.
 struct TaskInfo {
   Variant about;
-  std::unique_ptr<Task> (*make)(const Config& config); ///< throws heed::Refused where the data is not usable
-  bool running_text = false; ///< rows are windows of one long text, and not examples of their own
+  std::unique_ptr<Task> (*make)(const Config& config); ///< throws heed::Refused if the data is not usable
+  bool running_text = false;                           ///< rows are windows of one long text, not separate examples
 };
 
 /// All registered tasks, in Meson's order (generated).
 std::span<const TaskInfo* const> task_kinds();
 
-/// The record of a kind; throws heed::Refused where there is none of that name.
+/// The record of a kind. Throws heed::Refused if there is no kind of this name.
 const TaskInfo& task_info(const std::string& kind);
 
 } // namespace heed

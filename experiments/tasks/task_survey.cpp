@@ -17,7 +17,7 @@ LengthSurvey survey_lengths(std::vector<std::int32_t> lengths) {
   return {lengths.front(), lengths[lengths.size() / 2], lengths.back()};
 }
 
-/// The target of each place, and _ where there is none.
+/// The target of each position, or _ if it has none.
 std::string text_by_place(const Task& task, std::span<const std::int32_t> targets) {
   std::string text;
   for (const std::int32_t target : targets)
@@ -25,8 +25,8 @@ std::string text_by_place(const Task& task, std::span<const std::int32_t> target
   return text;
 }
 
-/// Row `at` of a batch as text. A language model's input ends where its output begins; where places without a target
-/// follow, it is all of the row.
+/// Row `at` of a batch as text. A language model's input ends where its output begins. If positions without a target
+/// follow, the input is the whole row.
 ExampleText text_of(const Task& task, const Batch& batch, std::int64_t at) {
   const auto row = [&](const std::vector<std::int32_t>& all, std::int64_t length, std::int64_t used) {
     return std::span(all).subspan(static_cast<std::size_t>(at * length), static_cast<std::size_t>(used));
@@ -56,7 +56,7 @@ std::int64_t rows_of_step(const Task& task, Form form, std::uint64_t seed, std::
   return by_task > 0 ? by_task : batch;
 }
 
-/// Counts by text, since input and output may be numbered apart.
+/// Counts tokens by their text, because input and output may use different token numbers.
 class Counter {
 public:
   Counter(const Task& task, Form form) : task_(task), form_(form) {}
@@ -71,7 +71,7 @@ public:
       const auto index = static_cast<std::size_t>(r);
       for (std::int64_t i = 0; i < batch.lengths[index]; ++i)
         ++inputs_[batch.tokens[static_cast<std::size_t>(r * batch.length + i)]];
-      if (form_ == Form::sequence_to_sequence) // without what begins and ends them
+      if (form_ == Form::sequence_to_sequence) // without begin and end tokens
         for (std::int64_t i = 1; i < batch.output_lengths[index]; ++i)
           ++outputs_[batch.outputs[static_cast<std::size_t>(r * batch.output_length + i)]];
     }

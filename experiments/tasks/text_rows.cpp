@@ -15,10 +15,10 @@ namespace heed {
 
 namespace {
 
-/// How many rows something happened to, and the first of them.
+/// The number of affected rows, and the first of them.
 struct Count {
   std::int64_t rows = 0, first_line = 0;
-  std::string_view file; // of the first
+  std::string_view file; // the file of the first row
 
   void add(const TextRow& row, std::string_view of) {
     if (rows++ > 0 && (file != of || row.line > first_line)) return;
@@ -36,7 +36,7 @@ struct Count {
 
 constexpr std::string_view white_space = " \t\r\n\v\f";
 
-/// Where words end: of what stands between white space.
+/// The end of each word. Words are separated by white space.
 std::vector<std::size_t> word_ends(std::string_view text) {
   std::vector<std::size_t> ends;
   for (std::size_t begin = text.find_first_not_of(white_space); begin != text.npos;) {
@@ -46,7 +46,7 @@ std::vector<std::size_t> word_ends(std::string_view text) {
   return ends;
 }
 
-/// Of each token of a row's output, whether it counts: 1 or 0. `where`: the row, for errors.
+/// For each token of a row's output, 1 if it is a target, else 0. `where`: the row, for errors.
 std::vector<std::int32_t> counts_of(const TextRow& row, std::span<const std::int32_t> output,
                                     const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode,
                                     const std::string& where) {
@@ -69,7 +69,8 @@ std::vector<std::int32_t> counts_of(const TextRow& row, std::span<const std::int
     refuse("no word of the output counts; leave the row out, or give one of its words a 1");
   std::vector<std::int32_t> counts, beginning;
   for (std::size_t w = 0; w < words.size(); ++w) {
-    if (w + 1 < words.size() && of_words[w] == of_words[w + 1]) continue; // the next one's tokens go with these
+    // Handled together with the tokens of the next word
+    if (w + 1 < words.size() && of_words[w] == of_words[w + 1]) continue;
     beginning.assign(output.begin(), output.end());
     if (w + 1 < words.size()) {
       beginning.clear();
@@ -84,7 +85,7 @@ std::vector<std::int32_t> counts_of(const TextRow& row, std::span<const std::int
   return counts;
 }
 
-/// Of the rows of validation and test, how many have an input that training has too.
+/// The number of validation and test rows whose input is also in training.
 std::int64_t count_seen_inputs(const SplitRows& rows) {
   if (rows[Split::validation].empty() && rows[Split::test].empty()) return 0;
   WordTable training(WordTable::Texts::lent);
@@ -150,7 +151,7 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
   const auto limit = static_cast<std::size_t>(data.max_length);
   Count empty, too_long;
   std::vector<std::int32_t> input, output, counts;
-  std::int64_t counted = 0, outputs = 0; // tokens, where rows say which count
+  std::int64_t counted = 0, outputs = 0; // tokens, if rows specify which outputs are targets
   for (const Split split : {Split::train, Split::validation, Split::test})
     for (const TextRow* row : rows[split]) {
       input.clear();

@@ -15,18 +15,18 @@ namespace heed {
 
 namespace {
 
-/// Goes up with whatever makes other tokens of the same files and options, or writes them otherwise.
+/// Increases with every change that makes different tokens from the same files and options, or that changes the format.
 constexpr int token_text_version = 1;
 
 constexpr std::array<const char*, 2> count_names = {"training counts", "validation counts"};
 
-/// Bytes of a file.
+/// A range of bytes of a file.
 struct Range {
   const DataFile* file = nullptr;
   std::uint64_t begin = 0, end = 0;
 };
 
-/// The parts of n bytes or characters of data.path. A part that has a file of its own is empty here.
+/// The parts of n bytes or characters of data.path. A part is empty if its split has a separate file.
 std::array<TextPart, 3> split_text(std::int64_t size, const DataOptions& data) {
   const auto n = static_cast<double>(size);
   const auto test_begin = size - (data.test_path.empty() ? static_cast<std::int64_t>(n * data.test) : 0);
@@ -34,14 +34,14 @@ std::array<TextPart, 3> split_text(std::int64_t size, const DataOptions& data) {
   return {TextPart{0, train_end}, TextPart{train_end, std::max(train_end, test_begin)}, TextPart{test_begin, size}};
 }
 
-/// Where a text may be cut, so that its pieces have the tokens that the whole has.
+/// The positions where a text may be cut so that its pieces give the same tokens as the whole text.
 Cut cut_of(const std::string& tokens) {
   if (tokens == "bytes") return Cut::anywhere;
   if (tokens == "characters") return Cut::after_character;
   return tokens == "words" ? Cut::after_space : Cut::nowhere;
 }
 
-/// Writes tokens in so many bytes each, and counts them by the part that they are in.
+/// Writes tokens with a fixed number of bytes each, and counts them per part.
 class TokenSink {
 public:
   TokenSink(DataCacheWriter& to, const Vocabulary& vocabulary, std::int64_t width)
@@ -59,9 +59,9 @@ public:
 
   std::int64_t written() const { return written_; }
 
-  /// The tokens from here on are the part's.
+  /// The tokens from now on belong to this part.
   void begin_part(std::size_t part) { part_ = part; }
-  /// Parts end there, each followed by the next.
+  /// Parts end at these positions; each is followed by the next.
   void end_parts_at(const std::array<TextPart, 3>& parts) { ends_ = &parts; }
 
   const std::array<std::vector<std::int64_t>, 3>& counts() const { return counts_; }
@@ -89,7 +89,7 @@ private:
   const Vocabulary& vocabulary_;
   std::int64_t width_, written_ = 0;
   std::size_t part_ = 0;
-  const std::array<TextPart, 3>* ends_ = nullptr; // null: parts begin where they are told to
+  const std::array<TextPart, 3>* ends_ = nullptr; // null: parts begin with begin_part
   std::array<std::vector<std::int64_t>, 3> counts_;
   std::vector<std::int32_t> tokens_;
   std::vector<std::byte> bytes_;
@@ -98,20 +98,20 @@ private:
 } // namespace
 
 struct TokenText::Files {
-  std::array<std::optional<DataFile>, 3> files; // by Split; training's is data.path
-  std::array<std::uint64_t, 3> begins{};        // of their texts, behind byte-order marks
+  std::array<std::optional<DataFile>, 3> files; // by Split; that of training is data.path
+  std::array<std::uint64_t, 3> begins{};        // of the texts, after byte-order marks
   std::array<std::string, 3> fingerprints;
 
   const DataFile& main() const { return *files[0]; }
-  bool whole_alphabet = false; // characters of one file
+  bool whole_alphabet = false; // the tokens are characters and there is one file
 
-  /// What is read again must be what it was.
+  /// Checks that a file that is read again has not changed.
   void require_same(std::size_t i) const {
     if (files[i]->fingerprint(begins[i]) == fingerprints[i]) return;
     throw Refused(fmt::format("{} was changed while it was read; start again when it is done", files[i]->name()));
   }
 
-  /// The bytes of each part.
+  /// The byte range of each part.
   std::array<Range, 3> ranges(const DataOptions& data) const {
     std::array<Range, 3> out;
     std::uint64_t begin = begins[0];
@@ -151,7 +151,7 @@ TokenText::TokenText(const DataOptions& data, const std::function<DataCachePlace
       files->fingerprints[i] = known_fingerprint(*files->files[i], files->begins[i], place);
       fingerprint_ += words[i] + files->fingerprints[i];
     }
-  // Paths are no part of it. A share is, to the last bit.
+  // The key does not contain paths. It contains the exact split fractions.
   const std::string key = fmt::format("text {}\n{}\n{}\n{:a} {:a} {} {}\n{}", token_text_version, fingerprint_,
                                       data.tokens, data.train, data.test, data.min_count, data.max_vocabulary,
                                       vocabulary_identity(data));
@@ -245,7 +245,7 @@ std::function<void(DataCacheWriter&)> TokenText::maker(const DataOptions& option
   };
 }
 
-/// Whether it is all there, and what it was when it was written.
+/// Takes over the cached data. Returns false if it is incomplete or damaged.
 bool TokenText::take(std::shared_ptr<const DataCache> kept, const DataOptions& data) {
   FieldReader about(kept->section("about"));
   width_ = about.number();
@@ -267,7 +267,7 @@ bool TokenText::take(std::shared_ptr<const DataCache> kept, const DataOptions& d
 
 std::span<const std::byte> TokenText::tokens() const {
   std::call_once(checked_, [&] {
-    checked_data_ = kept_->is_whole("tokens") ? kept_ : made_data(make_); // else it was damaged, and is made once more
+    checked_data_ = kept_->is_whole("tokens") ? kept_ : made_data(make_); // damaged data is made again
     tokens_ = checked_data_->section("tokens");
     used_ = true;
   });

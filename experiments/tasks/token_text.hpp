@@ -1,4 +1,4 @@
-// The text of data files as tokens of one or two bytes, in its splits.
+// The text of data files as an array of tokens of one or two bytes each, divided into splits.
 #pragma once
 
 #include "experiments/data/data_cache.hpp"
@@ -21,31 +21,32 @@ struct TextPart {
   std::int64_t size() const { return end - begin; }
 };
 
-/// The tokens of data.path, data.validation_path and data.test_path. Files are read in pieces. What comes of large ones
-/// is kept (data/data_cache.hpp), so that the next process reads neither them nor, before it copies any, their tokens.
+/// The tokens of data.path, data.validation_path and data.test_path. Files are read in pieces. The tokens of large
+/// files are cached (data/data_cache.hpp), so the next process does not read the files, and reads the tokens only when
+/// it copies some.
 class TokenText {
 public:
-  /// Characters of one file: the vocabulary is that of the whole file, which is parted by characters. Any other tokens,
-  /// and characters of several files: the bytes of a file are parted first, each time after the next white space, so
-  /// that no word is cut; the vocabulary is that of the training part. Data.path has the parts that have no file of
-  /// their own: the first floor(train n), what is between, and the last floor(test n); what validation would have is
-  /// training's. Throws heed::Refused where a file can't be used, is not UTF-8 (but for bytes), or has more than 65536
-  /// different tokens.
-  /// @param place  where it is kept, of so many bytes of data
+  /// If the tokens are characters and there is one file, the vocabulary has the characters of the whole file, and the
+  /// file is split by characters. Otherwise, the bytes of a file are split first, each time after the next white space,
+  /// so that no word is cut, and the vocabulary is made from the training part. The splits without a separate file are
+  /// parts of data.path: training is the first floor(train n), the test is the last floor(test n), and validation is
+  /// the part between; if validation has a separate file, its part goes to training. Throws heed::Refused if a file
+  /// cannot be used, is not UTF-8 (except for bytes), or has more than 65536 different tokens.
+  /// @param place  the place of the cache for this number of bytes of data
   explicit TokenText(const DataOptions& data,
                      const std::function<DataCachePlace(std::uint64_t data_bytes)>& place = data_cache_place);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const std::array<TextPart, 3>& parts() const { return parts_; } ///< by Split
   const std::string& fingerprint() const { return fingerprint_; }
-  const std::string& noun() const { return noun_; } ///< what its tokens are: "character"
+  const std::string& noun() const { return noun_; } ///< the noun for its tokens: "character"
   const std::vector<std::string>& notes() const { return notes_; }
-  /// How often each token is in the split, of training (0) and validation (1).
+  /// The number of occurrences of each token in the split: training (0) or validation (1).
   std::span<const std::int64_t> counts(std::size_t split) const { return counts_.at(split); }
 
-  /// Tokens [begin, begin + size).
+  /// Copies tokens [begin, begin + size).
   void copy(std::int64_t begin, std::int64_t size, std::int32_t* to) const;
-  /// Throws heed::Failed where what was copied so far may be other tokens (DataCache::problem).
+  /// Throws heed::Failed if the tokens that were copied so far may be wrong (DataCache::problem).
   void require_whole() const;
 
 private:
@@ -61,13 +62,13 @@ private:
   std::array<TextPart, 3> parts_;
   std::vector<std::string> notes_;
   std::array<std::vector<std::int64_t>, 2> counts_;
-  std::int64_t width_ = 1; // bytes a token
+  std::int64_t width_ = 1; // bytes per token
   std::shared_ptr<const DataCache> kept_;
 
   mutable std::once_flag checked_;
-  mutable std::shared_ptr<const DataCache> checked_data_; // what `tokens` are from
+  mutable std::shared_ptr<const DataCache> checked_data_; // owns the memory of tokens_
   mutable std::span<const std::byte> tokens_;
-  mutable std::atomic<bool> used_ = false; // some were asked for
+  mutable std::atomic<bool> used_ = false; // true if tokens were requested
 };
 
 } // namespace heed

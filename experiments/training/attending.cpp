@@ -17,15 +17,15 @@ namespace {
 using Tokens = std::vector<std::int32_t>;
 using Labels = std::vector<std::string>;
 
-// An attention's weights, step after step.
+// The recorded weights of one attention; rows of later steps are appended.
 struct SeenAttention {
   AttentionPlace place;
   std::int64_t queries = 0, keys = 0;
-  std::vector<std::vector<double>> weights; // of each head, [queries, keys]
-  std::vector<HeadSums> sums;               // of each head
+  std::vector<std::vector<double>> weights; // for each head, [queries, keys]
+  std::vector<HeadSums> sums;               // for each head
 };
 
-// Writes down the weights of a pass over one row.
+// Records the attention weights of a pass over one row.
 class Recorder : public Observer {
 public:
   bool wants_weights() const override { return true; }
@@ -61,12 +61,12 @@ private:
   }
 };
 
-// A row as the model reads it, with names for what attention meets in it.
+// A row as the model reads it, with labels for queries and keys.
 struct Reading {
   Batch batch;
-  Labels input;         // empty: patches, as many as there turn out to be
-  Labels read, put_out; // sequence_to_sequence: what the decoder reads, and what it should say to each of these
-  std::int64_t row = 0; // its number in the split, where it is of one
+  Labels input;         // empty for images: the number of patches is not known yet
+  Labels read, put_out; // sequence_to_sequence: decoder input, and target at each position
+  std::int64_t row = 0; // its number in the split, if it is from a split
   AttentionExample example;
 };
 
@@ -78,7 +78,7 @@ Labels labels_of(const Tokens& tokens, const Task& task, std::string (Task::*tex
 
 std::string quoted(const std::string& text) { return fmt::format("\"{}\"", text); }
 
-// "row 3" of the validation split.
+// Parses "row 3" of the validation split.
 std::int64_t image_row(const std::string& text, std::int64_t rows) {
   std::int64_t row = -1;
   const char* const end = text.data() + text.size();
@@ -106,7 +106,7 @@ Tokens tokens_of(const Task& task, const std::string& text, const std::string& w
   return tokens;
 }
 
-// The decoder reads one place late what it should put out.
+// The decoder input is the output shifted right by one position.
 void read_output(const Task& task, RunModel& run, Tape& tape, const AttentionRequest& request, Reading& to) {
   const std::int64_t room = run.shape.output_length;
   Tokens put_out;
@@ -157,7 +157,7 @@ Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest
   return to;
 }
 
-// Square patches of the image, row by row.
+// Labels for square image patches in row-major order.
 Labels patch_labels(const ImageShape& image, std::int64_t count) {
   const double side = std::sqrt(static_cast<double>(image.height * image.width) / static_cast<double>(count));
   const auto columns = std::max<std::int64_t>(1, std::llround(static_cast<double>(image.width) / side));
@@ -168,7 +168,7 @@ Labels patch_labels(const ImageShape& image, std::int64_t count) {
 
 struct Axes {
   Labels queries, keys;
-  bool same = false; // both are one sequence, so that there are distances between positions
+  bool same = false; // queries and keys are the same sequence, so distances are defined
 };
 
 Axes axes_of(const SeenAttention& seen, const RunModel& run, const Reading& reading) {

@@ -1,4 +1,4 @@
-// The attention weights of a model at work on one input.
+// Computes the attention weights of a trained model for one input.
 #pragma once
 
 #include "experiments/training/attention_example.hpp"
@@ -8,16 +8,18 @@
 
 namespace heed::HEED_REAL {
 
-/// Runs the model, with dropout off, on one input, and tells every head's weights, entropy and distance (as
-/// inspect_model defines them). Where an attention is called step by step, its steps are stacked to one map.
+/// Runs the model, without dropout, on one input. Returns the weights, the entropy and the distance of every head
+/// (inspect_model defines them). If an attention is called once per step, the rows of all steps are stacked into one
+/// map.
 ///
-/// Axes: self attention has the tokens that are read on both; in sequence_to_sequence, attention to the input has the
-/// input's tokens as keys and, as queries, the token that each step puts out, the end included. Pooling has one query
-/// of its own, "<query>". Patches are called "row,column", from 0.
+/// Axes: self attention has the tokens that the model reads on both axes. In sequence_to_sequence, attention to the
+/// input has the input tokens as keys. Its queries are named after the token that each step outputs, including the end
+/// token. Pooling has one query of its own, "<query>". Image patches are named "row,column", counted from 0.
 ///
-/// A decoder that reads outputs is given the request's, or else what it finds greedily. Throws heed::Refused for an
-/// input that can't be read (an unknown word, an empty or too long one, an output where there is none to give), and for
-/// a model without attention; heed::Failed where weights and tokens don't fit together.
+/// A decoder that reads outputs gets the output of the request. Without one, it gets the output that greedy decoding
+/// finds. Throws heed::Refused if the input can't be read (an unknown word, an empty or too long input, an output for a
+/// task without outputs), and if the model has no attention. Throws heed::Failed if weights and tokens do not match in
+/// number.
 AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest& request);
 
 } // namespace heed::HEED_REAL

@@ -12,7 +12,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Its first block, of which attention alone is left.
+// The configuration's first block, reduced to attention only.
 Config attention_of(const Config& config) {
   Config out = config;
   out.layers.resize(1);
@@ -22,7 +22,7 @@ Config attention_of(const Config& config) {
   return out;
 }
 
-// One row through it.
+// Runs one row through the block, forward and backward.
 class Row {
 public:
   Row(const Config& config, std::int64_t length)
@@ -69,7 +69,7 @@ AttentionCost attention_cost(const Config& config, std::int64_t length, double s
   cost.flops = counted_operations() - before;
   cost.parameters = row.parameters();
   cost.bytes = static_cast<double>(row.bytes());
-  row.forward_and_backward(); // now in one piece of memory
+  row.forward_and_backward(); // now the tape's memory is one contiguous block
   std::vector<double> times;
   const Clock::time_point begin = Clock::now();
   while (times.size() < fewest || since(begin) < seconds) {

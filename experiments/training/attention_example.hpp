@@ -1,4 +1,4 @@
-// What attention heads make of an input, as plain numbers with the tokens that they belong to.
+// Plain structs for the attention weights of all heads on one input, with the tokens of queries and keys.
 #pragma once
 
 #include <cstdint>
@@ -8,30 +8,30 @@
 
 namespace heed {
 
-/// An input to look at.
+/// An input to compute attention weights for.
 struct AttentionRequest {
-  std::string input;                 ///< text; of images "row N", of the validation split
-  std::optional<std::string> output; ///< sequence_to_sequence: what the decoder reads; else the model's own
+  std::string input;                 ///< text; for images "row N" of the validation split
+  std::optional<std::string> output; ///< sequence_to_sequence: the decoder's input; if none, the model decodes it
 };
 
-/// What one head makes of one input.
+/// The attention weights of one head on one input.
 struct AttentionMap {
   std::string module; ///< "blocks.0.attention"
   std::int64_t head = 0;
-  std::optional<double> entropy;          ///< nats, the mean over the queries
-  std::optional<double> distance;         ///< positions; none where queries and keys are of unlike sequences
+  std::optional<double> entropy;          ///< in nats, mean over the queries
+  std::optional<double> distance;         ///< in positions; none if queries and keys belong to different sequences
   std::vector<std::string> queries, keys; ///< tokens
   std::vector<double> weights;            ///< [queries, keys]
 };
 
-/// What all heads make of one input.
+/// The attention weights of all heads on one input.
 struct AttentionExample {
   std::string input;
-  std::optional<std::string> output; ///< sequence_to_sequence: what the decoder read
-  bool forced = false;               ///< the output was given; else the model found it, greedily
-  std::optional<std::int64_t> step;  ///< of the checkpoint; none where it is not known
-  std::int64_t average = 1;          ///< checkpoints whose mean the weights are of
-  std::vector<AttentionMap> heads;   ///< by module in the order of their calls, then by head
+  std::optional<std::string> output; ///< sequence_to_sequence: the decoder's input
+  bool forced = false;               ///< true: the output was given; false: the model found it by greedy decoding
+  std::optional<std::int64_t> step;  ///< the checkpoint's step; none if unknown
+  std::int64_t average = 1;          ///< number of checkpoints whose weights were averaged
+  std::vector<AttentionMap> heads;   ///< sorted by module (in the order of the calls), then by head
 };
 
 } // namespace heed

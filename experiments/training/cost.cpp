@@ -24,7 +24,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Has attention make its weights and scores, as a look at them does.
+// Makes attention compute its weights and scores, as introspection does.
 struct CountingObserver : Observer {
   explicit CountingObserver(const InspectionParts& looks) : looks(looks) {}
   bool wants_weights() const override { return looks.attention; }
@@ -32,7 +32,7 @@ struct CountingObserver : Observer {
   InspectionParts looks;
 };
 
-// What an optimiser keeps, each array on a 64-byte boundary, as parameters are.
+// The number of values in the optimiser's state. Each array is padded to a multiple of 64 bytes, like parameters.
 double optimizer_numbers(const Config& config, const Parameters& parameters) {
   constexpr std::size_t boundary = 64 / sizeof(Real);
   std::size_t numbers = 0;
@@ -42,7 +42,7 @@ double optimizer_numbers(const Config& config, const Parameters& parameters) {
   return static_cast<double>(numbers);
 }
 
-// Of what an optimiser keeps for each number that it trains, without memory for the model's.
+// Optimiser state values per trained value, estimated with a small matrix, so that the model's memory is not needed.
 double optimizer_share(const Config& config) {
   constexpr std::int64_t side = 64;
   Parameters matrix;
@@ -50,41 +50,42 @@ double optimizer_share(const Config& config) {
   return optimizer_numbers(config, matrix) / (side * side);
 }
 
-// One row more or less of a step, in bytes on its tape.
+// Tape memory of a step, in bytes: for one row, and for each further row.
 struct StepBytes {
   double one_row = 0, each_further = 0;
   double of(std::int64_t rows) const { return one_row + each_further * static_cast<double>(rows - 1); }
 };
 
-// What a run takes of memory before it is tried: the parameters by their shapes.
+// Estimates a run's memory before anything is executed: the parameters' memory follows from their shapes.
 class Size {
 public:
   Size(const Config& config, const RunModel& run, std::int64_t shards)
       : config_(config), run_(run), shards_(shards), memory_(memory_there_is()) {}
 
-  // Without end where the system does not tell.
+  // Infinity if the system does not say.
   double memory() const { return memory_ > 0 ? memory_ : std::numeric_limits<double>::infinity(); }
 
-  // Their values, the gradients of each shard, and a checkpoint, which is first put together and then turned into the
-  // bytes of a file. What the optimiser keeps comes to it: `kept` numbers with the values.
+  // Bytes of the parameters' values, the optimiser's state, the gradients of each shard, and a checkpoint, which exists
+  // twice: as tensors and as the bytes of a file. `kept` is the number of parameter and optimiser values.
   double parameters(double kept) const {
     return sizeof(Real) * (kept + extent() * static_cast<double>(shards_) + 2 * kept);
   }
   double extent() const { return static_cast<double>(run_.parameters.extent()); }
 
-  // Whether a step of so many rows could be more than fits, so that it is worth while to try one row first.
+  // Whether a step with this number of rows could exceed the memory, so that one row should be tried first.
   bool is_large(std::int64_t rows) const {
-    constexpr double arrays = 16; // that a block keeps of each token, about: sublayers' inputs, products, a wide layer
+    // Approximate number of arrays that a block stores for each token: sublayer inputs, products, a wide layer.
+    constexpr double arrays = 16;
     const double tokens = static_cast<double>(rows) * static_cast<double>(run_.shape.length + run_.shape.output_length);
     return arrays * sizeof(Real) * tokens * static_cast<double>(config_.model.width * config_.model.layers) >
            memory() / 16;
   }
 
-  // @param kept  numbers: the values, and what the optimiser keeps
+  // @param kept  number of parameter values and optimiser values
   void check_parameters(double kept) const {
     if (const double bytes = parameters(kept); bytes > memory()) refuse(bytes, {}, 0);
   }
-  // @param rows  of a shard's step
+  // @param rows  rows of one shard's step
   void check_step(double shared, const StepBytes& step, std::int64_t rows) const {
     if (shared + step.of(rows) > memory()) refuse(shared, step, rows);
   }
@@ -97,7 +98,7 @@ public:
 
 private:
   static double memory_there_is() {
-    static const double bytes = usable_memory(); // once: a sweep asks for each of its arms
+    static const double bytes = usable_memory(); // only once, because a sweep calls it for each of its arms
     return bytes;
   }
   static std::string in_words(double bytes) {
@@ -119,7 +120,7 @@ private:
                   ? "; train.full_batch = false and a train.batch would do, or more shards (train.shards)"
                   : fmt::format("; train.batch = {} would fit, or more shards (train.shards)", fit * shards_);
     } else {
-      // Parameters grow with the square of the width, for the most part.
+      // The number of parameters grows mostly with the square of the width.
       const double width = static_cast<double>(config_.model.width) * std::sqrt(memory_ / (1.5 * shared));
       const std::int64_t heads = config_.model.heads;
       text += fmt::format("; model.width = {} would fit, about",
@@ -134,12 +135,12 @@ private:
   double memory_;
 };
 
-// What some rows take, by themselves on a tape.
+// The operations and the tape memory of some rows.
 struct OfRows {
   double operations = 0, bytes = 0;
 };
 
-// @param pass  runs its rows on the tape that it is given
+// @param pass  runs its rows on the given tape
 template <class F> OfRows of_rows(std::int64_t rows, F&& pass) {
   Tape tape;
   const double before = counted_operations();
@@ -147,7 +148,7 @@ template <class F> OfRows of_rows(std::int64_t rows, F&& pass) {
   return {counted_operations() - before, static_cast<double>(tape.peak())};
 }
 
-// Of rows that are all like the first, from one and two of them.
+// Extrapolates the cost of identical rows from one and two rows.
 class OfLikeRows {
 public:
   template <class F>
@@ -163,7 +164,7 @@ private:
   OfRows one_, two_;
 };
 
-// Whether every row of the batch takes what the first does. A mask by a formula may tell them apart.
+// Whether every row of the batch costs the same as the first. With a mask formula, rows may differ.
 bool rows_are_alike(const Config& config, const Batch& batch) {
   const auto equal = [](const std::vector<std::int32_t>& lengths) {
     return std::ranges::all_of(lengths, [&](std::int32_t n) { return n == lengths[0]; });
@@ -172,11 +173,12 @@ bool rows_are_alike(const Config& config, const Batch& batch) {
          std::ranges::all_of(config.layers, [](const LayerChoice& layer) { return layer.attention.mask_mod.empty(); });
 }
 
-// A worker with its libraries, before there is a model; and what BLAS takes when it is loaded.
+// Memory of a worker process with its libraries and without a model; and the memory of BLAS after loading.
 constexpr double process_bytes = 12'300'000, blas_bytes = 2'100'000;
 
-// Any numbers do where nothing is worked out, but for those that somebody looks at before, as a learned exponent. These
-// are few: to fill matrices would take longer than all else.
+// The values do not matter, because no results are computed. Exceptions are values that the code inspects first, such
+// as a learned exponent; they are in small parameters. Only small parameters are filled, because filling matrices would
+// take longer than everything else.
 void fill_small_ones(Parameters& parameters) {
   constexpr std::int64_t most = 1024;
   for (const Parameters::Entry& entry : parameters.entries())
@@ -189,8 +191,8 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
   c.parameters = run.parameters.count();
   const double shared = size.parameters(size.extent() + optimizer_numbers(config, run.parameters));
   Batch batch;
-  // @param fill  makes so many rows, of which the first are the same however many there are
-  // @param pass  takes the batch through the model, on the tape that it is given
+  // @param fill  makes the given number of rows; the first rows are the same for each number
+  // @param pass  runs the model on the batch, on the given tape
   const auto rows_of = [&](std::int64_t rows, auto&& fill, auto&& pass, bool to_check = false) {
     const auto some = [&](Tape& tape, std::int64_t n) {
       fill(n, batch);
@@ -206,7 +208,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     return of;
   };
 
-  // One shard, forward and backward. Steps of unlike rows differ: some of them, then, and their mean.
+  // One shard, forward and backward. If steps have different rows, the mean of several steps is used.
   PagedVector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
   const int steps = config.train.batch_tokens > 0 ? 4 : 1;
   for (int step = 0; step < steps; ++step) {
@@ -239,7 +241,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
   };
   const EvaluationPieces pieces{task.evaluation_rows(run.form, Split::validation)};
   if (pieces.count() > 0) evaluate(std::min(pieces.size(0), pieces.rows_at_once(run.shape)), {}, of_task);
-  // Of rows of other lengths, the longest take the most.
+  // With several lengths, the longest rows need the most memory.
   if (!run.at_lengths.empty()) {
     const RunModel::AtLength& at = run.at_lengths.back();
     const auto longer = EvaluationPieces::of_length(run, at.shape,
@@ -248,7 +250,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
       fill_evaluation_batch(at, run, Split::validation, 0, rows, to, Content::outline);
     });
   }
-  // A look at attention has a row's weights whole, which otherwise only ever stream.
+  // Introspection stores a row's whole attention weights. Otherwise the weights are only computed block by block.
   if (inspected_parts(config.train).attention && pieces.count() > 0) {
     CountingObserver observer(inspected_parts(config.train));
     evaluate(1, {.observer = &observer}, of_task);

@@ -12,8 +12,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// The tokens that a row should have put out, whether they count or not: what a decoder reads but for the first, which
-// begins them.
+// The correct output tokens of a row, counted targets or not: the decoder's input without its first token, which marks
+// the beginning.
 std::vector<std::int32_t> reference_of(const Batch& batch, std::int64_t row) {
   const auto begin = batch.outputs.begin() + row * batch.output_length;
   return {begin + 1, begin + batch.output_lengths[static_cast<std::size_t>(row)]};

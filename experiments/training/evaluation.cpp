@@ -19,7 +19,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Targets are those that accuracy is of.
+// Counts of targets and rows, and of correct ones. Targets are those that count for the accuracy.
 struct Hits {
   std::int64_t targets = 0, right = 0, rows = 0, rows_right = 0;
 
@@ -35,7 +35,7 @@ struct RowsScore {
   double loss = 0;
   std::int64_t loss_targets = 0;
   Hits hits;
-  std::map<std::int64_t, Hits> by_length; // where it is asked for
+  std::map<std::int64_t, Hits> by_length; // only if requested
 
   void pack(Packed& packed) const {
     packed.add(loss).add(loss_targets).add(hits).add(static_cast<std::uint64_t>(by_length.size()));
@@ -59,18 +59,18 @@ struct RowsScore {
   }
 };
 
-// What a row's length is for an evaluation by length.
+// A row's length in an evaluation by length.
 std::int64_t length_of(const Batch& batch, const TaskShape& shape, std::int64_t row, std::int64_t targets) {
   if (batch.form == Form::classification) return batch.lengths[static_cast<std::size_t>(row)];
   return targets - (shape.end >= 0 ? 1 : 0);
 }
 
-// Loss and hits of the rows, from the logits and nothing else; `losses` gets each target's.
+// Computes loss and hits of the rows from the logits only; `losses` gets each target's loss.
 RowsScore score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length,
                 std::vector<double>& losses) {
   const std::int64_t classes = logits.shape[-1];
   const std::int64_t per_row = static_cast<std::int64_t>(batch.targets.size()) / std::max<std::int64_t>(batch.rows, 1);
-  // The end of an answer of one token is always right, and would be half of all targets.
+  // The end token after an output of one token is always correct, and would be half of all targets.
   const bool leave_end_out = shape.one_token_outputs && shape.end >= 0;
   RowsScore s;
   for (std::int64_t r = 0; r < batch.rows; ++r) {
@@ -113,8 +113,9 @@ const char* in_words(Split split) {
   return split == Split::test ? "test" : split == Split::train ? "training" : "validation";
 }
 
-// All rows' score, piece by piece, and of a piece some rows at once; `fill` puts `n` rows from `first` on into a batch. A
-// piece's loss is the sum of its targets', in order, however its rows are cut.
+// The score of all rows, piece by piece; a piece is processed some rows at a time. `fill` writes `n` rows, starting at
+// `first`, into a batch. A piece's loss is the sum of its targets' losses in order, so it does not depend on how its
+// rows are divided.
 template <class Fill>
 RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& pieces, bool by_length,
                      Workers& workers, std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
@@ -126,7 +127,8 @@ RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPiec
   const std::int64_t at_once = pieces.rows_at_once(shape);
   const auto parts_each = static_cast<int>((pieces.rows_each + at_once - 1) / at_once);
   std::vector<Part> parts(scores.size() * static_cast<std::size_t>(parts_each));
-  std::vector<std::atomic<int>> done(scores.size()); // parts of each piece; whoever does the last adds them up
+  // finished parts of each piece; the thread that finishes the last part adds them up
+  std::vector<std::atomic<int>> done(scores.size());
   const auto add_up = [&](int piece) {
     RowsScore& whole = scores[static_cast<std::size_t>(piece)];
     for (int number = piece * parts_each; number < (piece + 1) * parts_each; ++number) {
@@ -166,20 +168,20 @@ double share(std::int64_t part, std::int64_t of) {
   return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(of, 1));
 }
 
-// What follows from the score of a split's rows.
+// The metrics that follow from the score of a split's rows.
 Values values_of(const RowsScore& score, const Config& config, const std::string& name) {
   const Hits& hits = score.hits;
   const double loss = score.loss / static_cast<double>(std::max<std::int64_t>(score.loss_targets, 1));
   Values out{{name + "_loss", loss}, {name + "_accuracy", share(hits.right, hits.targets)}};
   if (has_sequence_accuracy(config)) out.emplace_back(name + "_sequence_accuracy", share(hits.rows_right, hits.rows));
-  constexpr double most = 700; // e^709 is the largest number; a loss beyond is no more than very bad
+  constexpr double most = 700; // limit, because e^710 overflows double
   if (has_perplexity(config)) out.emplace_back(name + "_perplexity", std::exp(std::min(loss, most)));
   if (has_bits_per_character(config)) out.emplace_back(name + "_bits_per_character", loss / std::numbers::ln2);
   return out;
 }
 
-// The same of each of [train] evaluate_lengths. Where not all of the split's rows are looked at, as many are here; of a
-// running text, those windows that cover as much of it.
+// The same metrics for each of [train] evaluate_lengths. If only some of the split's rows are evaluated, the same
+// number of rows is used here; for running text, windows that cover as much text.
 Values values_at_lengths(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
                          Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
   const bool all = rows == task.evaluation_rows(run.form, split), text = task_info(config.task.kind).running_text;

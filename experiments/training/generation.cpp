@@ -19,7 +19,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// A class drawn from softmax(logits / temperature), among the `top_k` most probable ones; ties go to the lower class.
+// Samples a class from softmax(logits / temperature) among the `top_k` most probable classes. Ties go to the lower
+// class.
 std::int32_t sample(const Real* logits, std::int64_t classes, const Sampling& sampling, std::uint64_t position) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(classes));
   std::iota(order.begin(), order.end(), 0);
@@ -40,7 +41,7 @@ std::int32_t sample(const Real* logits, std::int64_t classes, const Sampling& sa
   return order.back();
 }
 
-// Notes the words of texts that the model reads as unknown ones.
+// Reports the words of texts that the model reads as the unknown token.
 void note_unknown(const Task& task, std::span<const std::string> texts, const Sampling& sampling) {
   const std::int32_t unknown = task.unknown_input();
   if (unknown < 0 || !sampling.note) return;
@@ -61,7 +62,8 @@ void note_unknown(const Task& task, std::span<const std::string> texts, const Sa
                             words.size() > most ? ", ..." : ""));
 }
 
-// A line for each input: the most probable output that is found. Inputs are worked through a few at a time.
+// Writes one line for each input: the most probable output that beam search finds. Inputs are processed a few at a
+// time.
 void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
   constexpr std::size_t rows_at_once = 16;
   std::vector<std::vector<std::int32_t>> inputs;
@@ -97,8 +99,8 @@ void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
   }
 }
 
-// A language model's logits after a row of tokens: step by step while the row is no longer than the model's longest,
-// and then, where every step moves the window, anew.
+// Computes a language model's logits after a sequence of tokens. While the sequence is not longer than the model's
+// longest row, it decodes step by step. After that, every step shifts the window, and the window is computed anew.
 class Continuation {
 public:
   Continuation(RunModel& run) : run_(run), fixed_(tape_, run.parameters.values(), run.parameters.extent()) {
@@ -108,7 +110,8 @@ public:
     decoding_ = run_.model->decoding(pass, batch_);
   }
 
-  /// [classes], valid until the next call; `tokens` are those of the last call and one more, or the first.
+  /// Returns [classes], valid until the next call. `tokens` are those of the last call and one more, or the first
+  /// tokens.
   const Real* after(const std::vector<std::int32_t>& tokens) {
     tape_.rewind();
     Pass pass(tape_, run_.parameters, nullptr, {});
@@ -154,7 +157,7 @@ void generate(const Config& config, const Task& task, const Checkpoint& checkpoi
   Continuation continuation(run);
   for (std::int64_t i = 0; i < sampling.tokens; ++i) {
     tokens.push_back(sample(continuation.after(tokens), run.shape.classes, sampling, static_cast<std::uint64_t>(i)));
-    // What the token adds to the one before it: a word brings the space in front of it.
+    // The text that the token adds: a word also brings the space before it.
     const std::span<const std::int32_t> last(tokens.data() + tokens.size() - 2, 2);
     const std::string both = task.decode(last);
     if (sampling.write) sampling.write(both.substr(std::min(both.size(), task.decode(last.first(1)).size())));

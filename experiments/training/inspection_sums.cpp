@@ -1,4 +1,4 @@
-// What is summed up of weights, scores and outputs that are looked at.
+// Implements the sums of introspection.hpp over weights, scores and outputs.
 #include "experiments/training/introspection.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::optional<double> rank_residual(const Real* x, std::int64_t rows, std::int64
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::size_t d = 0; d < w; ++d) mean[d] += static_cast<double>(x[i * width + static_cast<std::int64_t>(d)]);
   for (double& m : mean) m /= static_cast<double>(rows);
-  // The product of the greatest sums of sizes in a row and in a column.
+  // The product of the largest absolute row sum and the largest absolute column sum.
   const auto squared_norm = [&](bool without_mean) {
     std::vector<double> columns(w);
     double row = 0;

@@ -17,7 +17,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Sums by name, in the order in which names first came.
+// Sums by name, in the order of the names' first occurrence.
 template <class T> struct ByName {
   std::vector<std::pair<std::string, T>> entries;
 
@@ -33,8 +33,8 @@ template <class T> struct ByName {
 
 struct AttentionSums {
   std::vector<HeadSums> heads;
-  std::vector<Spread> scores; // of each head
-  std::int64_t position = 0;  // of the next call's first query within the pass
+  std::vector<Spread> scores; // for each head
+  std::int64_t position = 0;  // position of the next call's first query in the pass
   bool several_queries = false;
 
   void add(const AttentionSums& other) {
@@ -58,7 +58,7 @@ struct OutputSums {
 
 struct LayerSums {
   double residual = 0;
-  std::int64_t rows = 0; // that have one
+  std::int64_t rows = 0; // rows that have a residual
 
   void add(const LayerSums& other) {
     residual += other.residual;
@@ -66,7 +66,7 @@ struct LayerSums {
   }
 };
 
-// Sums up what it is shown, pass by pass.
+// Accumulates statistics of the observed tensors, pass by pass.
 class StatsObserver : public Observer {
 public:
   explicit StatsObserver(const InspectionParts& looks) : looks_(looks) {}
@@ -123,7 +123,7 @@ private:
   InspectionParts looks_;
 };
 
-// Has one head give zeros.
+// Replaces the output of one head by zeros.
 class HeadAblation : public Observer {
 public:
   explicit HeadAblation(const HeadInspection& silent) : attention_(silent.attention), head_(silent.head) {}
@@ -141,7 +141,7 @@ private:
   std::int64_t head_;
 };
 
-// The rows of a split, and what it takes to have the model see them.
+// The rows of a split, with the buffers that are needed to run the model on them.
 class Rows {
 public:
   Rows(const Task& task, RunModel& run, Split split, std::int64_t rows, Workers& workers,
@@ -153,8 +153,9 @@ public:
   Workers& workers() const { return workers_; }
   RunModel& run() const { return run_; }
 
-  /// The loss of `rows` rows from `first` on, summed over their targets and divided by `divisor`. With gradients, these
-  /// are written, too. `all_trimmed`: no padding beyond the longest row, whatever the task says of training.
+  /// The loss of `rows` rows, starting at `first`, summed over their targets and divided by `divisor`. If `gradients`
+  /// is given, it also writes the gradients. `all_trimmed`: removes padding beyond the longest row, even if the task
+  /// keeps it in training.
   double loss(int worker, std::int64_t first, std::int64_t rows, bool all_trimmed, Observer* observer,
               Real* gradients = nullptr, double divisor = 1) {
     Batch& batch = passes_.batch(worker);
@@ -194,7 +195,7 @@ private:
   Content content_;
 };
 
-// A row at a time, so that there is no padding among what the model is seen to do.
+// Processes one row at a time, so that the statistics contain no padding.
 StatsObserver observe(Rows& rows, const InspectionParts& looks) {
   const EvaluationPieces& pieces = rows.pieces();
   std::vector<StatsObserver> observers(static_cast<std::size_t>(pieces.count()), StatsObserver(looks));
@@ -217,7 +218,7 @@ StatsObserver observe(Rows& rows, const InspectionParts& looks) {
 void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
   const EvaluationPieces& pieces = rows.pieces();
   const auto count = static_cast<std::size_t>(pieces.count());
-  const std::size_t variants = heads.size() + 1; // each head silenced, and none
+  const std::size_t variants = heads.size() + 1; // one without each head, and one with all heads
   std::vector<double> losses(variants * count);
   rows.workers().run(share_of(static_cast<int>(losses.size()), rows.workers()), [&](int job, int worker) {
     const int piece = job % pieces.count();
@@ -237,7 +238,7 @@ void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
   for (std::size_t h = 0; h < heads.size(); ++h) heads[h].importance = (total(h + 1) - whole) / targets;
 }
 
-// As in training, the rows are dealt out to the shards, whose gradients are added in a fixed tree.
+// As in training, the rows are divided among the shards, and the shards' gradients are added in a fixed tree.
 void add_gradients(Rows& rows, std::int64_t shards, Inspection& inspection) {
   const EvaluationPieces& all = rows.pieces();
   const auto count = static_cast<std::size_t>(std::min<std::int64_t>(shards, all.count()));
@@ -260,7 +261,7 @@ void add_gradients(Rows& rows, std::int64_t shards, Inspection& inspection) {
 
 using Norm = std::optional<double>;
 
-// Euclidean norms of numbers that are laid out as the parameters are, by modules and by layers.
+// Euclidean norms of values with the layout of the parameters, by module and by layer.
 void add_norms(Inspection& inspection, const Parameters& parameters, const Real* numbers,
                Norm ModuleInspection::*of_module, Norm LayerInspection::*of_layer) {
   ByName<double> squares;
@@ -308,7 +309,7 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
   Inspection inspection;
   inspection.rows = rows;
   InspectionParts on = looks;
-  on.attention = on.attention || on.importance || on.scores; // by which the heads are found
+  on.attention = on.attention || on.importance || on.scores; // needed to find the heads
   if (on.attention || on.activations || on.layers) {
     const StatsObserver found = observe(seen, on);
     for (const auto& [name, sums] : found.attentions.entries)
@@ -361,7 +362,7 @@ std::vector<std::pair<std::string, double>> as_metrics(const Inspection& inspect
   each_head("head_importance", [](const HeadInspection& h) { return h.importance; });
   each("activation_norm", inspection.modules, &M::module, &M::activation);
   each("gradient_norm", inspection.modules, &M::module, &M::gradient);
-  // Those that came later stand behind, so that lines of earlier runs are what they were.
+  // Newer metrics come last, so that the order of metrics in earlier runs' lines does not change.
   each_head("score_variance", [](const HeadInspection& h) { return h.score_variance; });
   each_head("first_key_weight", [](const HeadInspection& h) { return h.first_key; });
   each("rank_residual", inspection.layers, &L::layer, &L::rank_residual);

@@ -1,4 +1,5 @@
-// What goes on inside a model at work: what attention heads look at and are worth, how large outputs and gradients are.
+// Measures a model's internals on a split: entropy, distance and importance of attention heads, and the sizes of
+// activations, gradients and weights.
 #pragma once
 
 #include "autograd/shards.hpp"
@@ -13,84 +14,91 @@
 
 namespace heed::HEED_REAL {
 
-/// Sums over a head's queries that attend to anything.
+/// Sums over the queries of a head. A query that attends to nothing is not counted.
 struct HeadSums {
   double entropy = 0, distance = 0, first_key = 0;
-  std::int64_t queries = 0, later_queries = 0; ///< later: but those at position 0
+  std::int64_t queries = 0, later_queries = 0; ///< later: without the queries at position 0
 
   void add(const HeadSums& other);
 };
 
-/// Adds the query at `position`, whose weights over n keys stand `stride` apart: with p_j the weights divided by their
-/// sum, -sum_j p_j ln p_j to the entropy, sum_j p_j |position - j| to the distance, and p_0 to first_key, unless the
-/// position is 0. Nothing where the sum is 0.
+/// Adds the query at `position`. Its weights over n keys are `stride` apart. p_j is a weight divided by the sum of the
+/// weights. Adds -sum_j p_j ln p_j to the entropy and sum_j p_j |position - j| to the distance. Adds p_0 to first_key
+/// unless the position is 0. Adds nothing if the sum is 0.
 void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::int64_t n, std::int64_t position);
 
-/// How many numbers there were, their mean, and the sum of their squared distances from it (Chan et al. 1979).
+/// The count of some values, their mean, and the sum of their squared deviations from the mean (Chan et al. 1979).
 struct Spread {
   std::int64_t count = 0;
   double mean = 0, squares = 0;
 
   void add(const Spread& other);
-  /// The population's, of these numbers; 0 where there are none.
+  /// The population variance of the values; 0 if there are none.
   double variance() const { return count > 0 ? squares / static_cast<double>(count) : 0; }
 };
 
-/// Of n numbers, those that are not -infinity.
+/// The Spread of n values without those that are -infinity.
 Spread spread_of(const Real* numbers, std::int64_t n);
 
-/// |X - 1 m^T| / |X| with m the mean of X's rows and |A| = sqrt(|A|_1 |A|_inf), the greatest sum of sizes in a column
-/// and in a row; x [T, D]. None where X is 0. (Dong, Cordonnier and Loukas 2021, arXiv 2103.03404, take the vector in
-/// place of m with which it is least: with the mean it is that or more.)
+/// X - 1 m^T| / |X|. m is the mean of the rows of X, and |A| = sqrt(|A|_1 |A|_inf), where |A|_1 is the largest absolute
+/// column sum and |A|_inf the largest absolute row sum. x is [T, D]. None if X is 0. Dong, Cordonnier and Loukas 2021
+/// (arXiv 2103.03404) use the vector that minimises the expression in place of m; the mean gives the same value or a
+/// larger one.
 std::optional<double> rank_residual(const Real* x, std::int64_t rows, std::int64_t width);
 
-/// What is looked at.
+/// Selects the quantities that are measured.
 struct InspectionParts {
-  bool attention = false;   ///< each head's entropy and distance
-  bool importance = false;  ///< and what the loss is without it
-  bool activations = false; ///< modules' outputs
-  bool gradients = false;   ///< modules' gradients of the rows' mean loss; with `layers`, theirs, too
-  bool scores = false;      ///< each head's scores, and what the first key gets
-  bool layers = false;      ///< layers' outputs; weights of modules and of layers
+  bool attention = false;   ///< entropy and distance of each head
+  bool importance = false;  ///< importance of each head: the loss without it
+  bool activations = false; ///< outputs of modules
+  bool gradients = false;   ///< gradients of the rows' mean loss, by module; with `layers`, also by layer
+  bool scores = false;      ///< score variance and first-key weight of each head
+  bool layers = false;      ///< outputs of layers; weights of modules and of layers
 };
 
-/// All that there is.
+/// Everything.
 constexpr InspectionParts all_parts{
     .attention = true, .importance = true, .activations = true, .gradients = true, .scores = true, .layers = true};
 
-/// What [train] inspect looks at in the validation split.
+/// The parts that [train] inspect measures on the validation split.
 InspectionParts inspected_parts(const TrainOptions& options);
 
-/// InspectionParts at the model, with dropout off, on a split's first `rows` rows (0: all; heed::Failed where there are none).
+/// Measures the selected parts of the model, without dropout, on a split's first `rows` rows (0: all rows). Throws
+/// heed::Failed if there are no rows.
 ///
-/// A head's weights w_ij over keys j, divided by their sum, are p_ij. entropy is the mean over queries i of
-/// -sum_j p_ij ln p_ij, and distance that of sum_j p_ij |i - j|; padding counts as no query, nor does one that attends
-/// to nothing. Where an attention is called step by step, its i-th query is the i-th step's; in cross attention, i and
-/// j are positions in two sequences. importance is the rise of the mean loss over targets when the head gives zeros
-/// (Michel et al. 2019, arXiv 1905.10650). first_key is the mean of p_i0 over queries but the first (Xiao et al. 2023,
-/// arXiv 2309.17453: attention sinks), and score_variance the variance of what the normaliser is given (positions and
-/// formulas included) over all pairs of a query and a key that it attends to. activation is the root mean square of all
-/// that a module gives, padding left out. A layer's rank_residual is the mean over rows of more than one token
-/// (`rank_residual`).
+/// A head's weights w_ij over keys j, divided by their sum, are p_ij.
 ///
-/// Rows are looked at in pieces of fixed size whose sums are added in order: the same bits whatever the threads.
-/// `tapes`, one for each thread, lend their memory; without them it takes its own. Of rows' outlines, there is what there
-/// is of rows, with other values.
+/// - entropy is the mean over queries i of -sum_j p_ij ln p_ij, and distance is the mean over i of sum_j p_ij |i - j|.
+///   Padding, and queries that attend to nothing, are not counted. If an attention is called once per step, its i-th
+///   query is the query of the i-th step. In cross attention, i and j are positions in two sequences.
+/// - importance is the increase of the mean loss over targets when the head's output is replaced by zeros (Michel et
+///   al. 2019, arXiv 1905.10650).
+/// - first_key is the mean of p_i0 over all queries except the first (attention sinks: Xiao et al. 2023, arXiv
+///   2309.17453).
+/// - score_variance is the variance of the normaliser's input (including positions and score formulas) over all pairs
+///   of a query and a key that it attends to.
+/// - activation is the root mean square of a module's output without padding.
+/// - A layer's rank_residual is the mean over rows with more than one token (see `rank_residual`).
+///
+/// Rows are processed in pieces of fixed size and the sums of the pieces are added in order, so the results are
+/// bit-identical for any number of threads. `tapes`, one for each thread, provide memory; without them, the function
+/// allocates its own. With Content::outline, the result has the same entries as with Content::whole, with different
+/// values.
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
                          const InspectionParts& looks, Workers& workers,
                          std::span<const std::unique_ptr<Tape>> tapes = {}, Content content = Content::whole);
 
-/// Euclidean norms of a gradient, module by module, and of the inspection's layers. Modules' squares add up to the whole
-/// gradient's. `gradient` is laid out as the parameters are.
+/// Adds Euclidean norms of a gradient: one for each module, and one for each layer in the inspection. The squares of
+/// the modules' norms add up to the square of the whole gradient's norm. `gradient` has the layout of the parameters.
 void add_gradient_norms(Inspection& inspection, const Parameters& parameters, const Real* gradient);
 
-/// By the names of inspected_metrics.hpp: those of heads, of modules, and of layers.
+/// The inspection as metrics of heads, modules and layers, with the names of inspected_metrics.hpp.
 std::vector<std::pair<std::string, double>> as_metrics(const Inspection& inspection);
 
-/// The names of what [train] inspect measures in the model as it starts, with summaries.
+/// The names of the metrics, with summaries, that [train] inspect measures in the untrained model.
 std::vector<std::string> inspected_names(const Config& config, const Task& task);
 
-/// Throws heed::Refused where [train] inspect asks for attention heads, and the model has none.
+/// Throws heed::Refused if [train] inspect asks for attention heads and the model has none.
 void check_inspection(const Config& config, const Task& task, RunModel& run);
 
 } // namespace heed::HEED_REAL

@@ -39,7 +39,7 @@ std::unique_ptr<Model> make_model(const Config& config, const TaskShape& shape, 
   return model_info(config.model.kind).make(Scope(parameters, init_rules(config)), config, shape);
 }
 
-// The first parameter whose numbers are more where rows are longer; empty where there is none.
+// The first parameter with more values for longer rows; empty if there is none.
 std::string first_that_grows(const Parameters& shorter, const Parameters& longer) {
   for (std::size_t i = 0; i < longer.entries().size(); ++i)
     if (i >= shorter.entries().size() || !(shorter.entries()[i].shape == longer.entries()[i].shape))
@@ -47,7 +47,7 @@ std::string first_that_grows(const Parameters& shorter, const Parameters& longer
   return "";
 }
 
-// Words of an option with which no parameter grows.
+// The words of an option with which no parameter grows with the row length.
 template <class Choose>
 std::vector<std::string> words_that_serve(const Config& config, const TaskShape& shape, const TaskShape& longest,
                                           const char* option, const Choose& choose) {

@@ -1,4 +1,5 @@
-// A configuration's model with its parameters, and batches for it: what training, evaluation and generation share.
+// A configuration's model with its parameters, and functions that fill batches for it. Training, evaluation and
+// generation share them.
 #pragma once
 
 #include "autograd/parameters.hpp"
@@ -13,47 +14,49 @@
 namespace heed::HEED_REAL {
 
 struct RunModel {
-  /// A length of [train] evaluate_lengths.
+  /// One of the lengths in [train] evaluate_lengths.
   struct AtLength {
     std::int64_t length;
-    const Task* task; ///< that makes rows of it; the run's task keeps it
+    const Task* task; ///< makes rows of this length; owned by the run's task
     TaskShape shape;
   };
 
   Parameters parameters;
-  std::unique_ptr<Model> model; ///< serves the longest of all these rows
+  std::unique_ptr<Model> model; ///< supports the longest row of training and evaluation
   Form form;
-  TaskShape shape; ///< of training
+  TaskShape shape; ///< of the training rows
   std::vector<AtLength> at_lengths;
 
-  /// Adds the parameters without drawing them. Throws heed::Refused where model and task do not go together, widths do
-  /// not fit, or lengths beyond training's can't be served: where a parameter has numbers for each place of the longest
-  /// row, those beyond training's would never be trained. `task` must outlive it.
+  /// Registers the parameters without initialising them. Throws heed::Refused if model and task are incompatible, if
+  /// widths do not match, or if the model does not support lengths beyond the training length: a parameter with values
+  /// for each position of the longest row would have untrained values there. `task` must outlive this object.
   RunModel(const Config& config, const Task& task);
 };
 
-/// How many rows training step `step` has.
+/// The number of rows of training step `step`.
 std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step);
 
-/// Of rows: all, or what who only counts needs (Task::training_row_lengths).
+/// `whole`: complete rows. `outline`: only lengths and target positions are meaningful (Task::training_row_lengths).
 enum class Content { whole, outline };
 
-/// Rows first .. first + rows - 1 of training step `step`.
+/// Fills the batch with rows first .. first + rows - 1 of training step `step`.
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
                          std::int64_t first, std::int64_t rows, Batch& batch, Content content = Content::whole);
 
-/// Rows of a split that are worked on together. Sums over pieces, added in order, are the same bits whatever the threads.
+/// Divides the rows of a split into pieces that are processed together. The sums of the pieces are added in order, so
+/// results are bit-identical for any number of threads.
 struct EvaluationPieces {
   static constexpr std::int64_t most_rows = 16;
 
   std::int64_t rows = 0;              ///< of all pieces
-  std::int64_t rows_each = most_rows; ///< but for the last
+  std::int64_t rows_each = most_rows; ///< of each piece except the last
 
-  /// Of longer rows fewer, so that a piece has about as many tokens, and takes as much memory, as one of training's.
+  /// Pieces of longer rows have fewer rows, so that a piece has about as many tokens, and takes as much memory, as a
+  /// piece of training rows.
   static EvaluationPieces of_length(const RunModel& run, const TaskShape& shape, std::int64_t rows);
 
-  /// So many rows of a piece go through the model together, where that changes nothing: rows that are equally long, of
-  /// which a piece would take more memory than caches have.
+  /// The number of rows of a piece that go through the model together. If all rows have the same length, a large piece
+  /// is split into parts that fit into the CPU's caches, and the results stay the same.
   std::int64_t rows_at_once(const TaskShape& shape) const {
     constexpr std::int64_t most_tokens = 4096;
     const std::int64_t tokens = std::max<std::int64_t>(shape.length + shape.output_length, 1);
@@ -65,19 +68,20 @@ struct EvaluationPieces {
   std::int64_t size(int piece) const { return std::min(rows_each, rows - first(piece)); }
 };
 
-/// Rows first .. first + rows - 1 of a split, padded to the task's lengths.
+/// Fills the batch with rows first .. first + rows - 1 of a split, padded to the task's lengths.
 void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
                            Batch& batch, Content content = Content::whole);
 void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Split split, std::int64_t first,
                            std::int64_t rows, Batch& batch, Content content = Content::whole);
 
-/// How many targets of the batch count.
+/// The number of targets in the batch that are counted.
 std::int64_t counted_targets(const Batch& batch);
 
-/// The parameters' values from a checkpoint; heed::Failed where a name, a shape or the precision differs.
+/// Reads the parameters' values from a checkpoint. Throws heed::Failed if a name, a shape or the precision differs.
 void load_parameters(Parameters& parameters, const Checkpoint& checkpoint);
 
-/// A stored tensor's numbers into `to`, and back; heed::Failed where they do not fit.
+/// read_stored copies a stored tensor's values into `to`; stored does the opposite. Throws heed::Failed if name, shape
+/// or precision do not match.
 void read_stored(const Checkpoint& checkpoint, const std::string& name, const Shape& shape, Real* to);
 StoredTensor stored(const std::string& name, const Shape& shape, const Real* from);
 

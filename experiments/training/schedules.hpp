@@ -1,4 +1,4 @@
-// Schedules: how the learning rate goes on from its highest. One file each in schedules/, registered like optimisers.
+// The registry of learning-rate schedules. Each has its own file in schedules/ and is registered like an optimiser.
 #pragma once
 
 #include "options/variant.hpp"
@@ -10,7 +10,7 @@ namespace heed {
 
 struct ScheduleInfo {
   Variant about;
-  /// What the highest rate is multiplied with, but for the warm-up, which is the same for all.
+  /// The factor of the peak learning rate at a step. Warm-up is not included, because it is the same for all schedules.
   double (*factor)(std::int64_t step, std::int64_t steps, std::int64_t warmup, const OptionValues& options);
 };
 

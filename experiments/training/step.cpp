@@ -39,7 +39,7 @@ StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Op
 
 void StepRunner::share_rows(std::int64_t rows) {
   const auto shards = static_cast<std::int64_t>(batches_.size());
-  for (std::int64_t s = 0; s <= shards; ++s) // rows s B / S to (s + 1) B / S: sizes differ by one at most
+  for (std::int64_t s = 0; s <= shards; ++s) // rows s B / S to (s + 1) B / S: sizes differ by at most one
     first_rows_[static_cast<std::size_t>(s)] = s * rows / shards;
 }
 
@@ -109,7 +109,7 @@ StepRunner::Result StepRunner::operator()(std::int64_t step) {
 }
 
 void StepRunner::diagnose(std::int64_t step, double loss, double norm) {
-  // The parameters are still those before the step: run it again, looking at every result.
+  // The parameters are still those before the step, so run it again and check every result.
   std::string found;
   for (int s = share_.first; s < share_.second && found.empty(); ++s) {
     try {

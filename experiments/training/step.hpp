@@ -1,4 +1,4 @@
-// One optimiser step: shards forward and backward, their sum, clipping, the update.
+// One optimiser step: forward and backward passes of the batch's shards, the sum of gradients, clipping and the update.
 #pragma once
 
 #include "autograd/optimizer.hpp"
@@ -16,30 +16,31 @@ struct TrainOptions;
 
 namespace heed::HEED_REAL {
 
-/// Into how many shards a step's batch is cut: train.shards, where a batch is known to have as many rows.
+/// The number of shards of a step's batch: train.shards, or train.batch if that is smaller. If the batch size is not
+/// fixed (TrainOptions::rows_by_task), always train.shards.
 std::int64_t shards_of_step(const TrainOptions& options);
 
-/// Of a team of several processes each has its share of the shards, and all have the same parameters and do the same
-/// update.
+/// In a team of several processes, each process computes some of the shards. All processes have the same parameters and
+/// do the same update.
 class StepRunner {
 public:
   StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers);
 
   struct Result {
-    double loss = 0;          ///< mean over the batch's targets, in nats; with label smoothing where it is set
+    double loss = 0;          ///< mean over the batch's targets, in nats; includes label smoothing
     double gradient_norm = 0; ///< before clipping
     double learning_rate = 0;
-    std::int64_t tokens = 0; ///< of the batch, padding not counted
+    std::int64_t tokens = 0; ///< of the batch, without padding
   };
 
-  /// Step `step`, counted from 0. Throws heed::Failed where the loss or a gradient is not finite, naming the operation
-  /// that first made it so; the parameters are then those before the step.
+  /// Executes step `step`, counted from 0. Throws heed::Failed if the loss or a gradient is not finite, and names the
+  /// operation that first produced such a value. The parameters are then those before the step.
   Result operator()(std::int64_t step);
 
-  /// Of the last step, the whole batch's, before clipping; laid out as the parameters are.
+  /// The whole batch's gradient of the last step, before clipping, with the layout of the parameters.
   const Real* gradients() const { return gradients_[0].data(); }
 
-  /// One for each thread; between steps others may use their memory.
+  /// One tape for each thread. Between steps, other code may use their memory.
   std::span<const std::unique_ptr<Tape>> tapes() const { return passes_.tapes(); }
 
 private:
@@ -55,14 +56,14 @@ private:
   Optimizer& optimizer_;
   Workers& workers_;
   WorkerPasses passes_;
-  std::pair<int, int> share_;                // of the shards, those of this process
-  std::vector<PagedVector<Real>> gradients_; // one for each of these; one at least, for the sum
+  std::pair<int, int> share_;                // range of shards of this process
+  std::vector<PagedVector<Real>> gradients_; // one for each shard of this process; at least one, for the sum
   std::vector<Real*> parts_;
   std::vector<Batch> batches_; // one for each shard
   struct Counts {
     std::int64_t targets = 0, tokens = 0;
   };
-  std::vector<std::int64_t> first_rows_; // of each shard; some may be empty where rows are few
+  std::vector<std::int64_t> first_rows_; // of each shard; if there are few rows, some shards are empty
   std::vector<Counts> counts_;           // of each shard
   std::vector<double> losses_;
   double divisor_ = 1;

@@ -1,4 +1,4 @@
-// What the processes of a team tell each other of the work that they share.
+// Exchanges results between the processes of a team that share some work.
 #pragma once
 
 #include "autograd/ranks.hpp"
@@ -11,11 +11,11 @@
 
 namespace heed {
 
-/// Each process of a team has done its share of some jobs, and gets what the others' came to. Nothing happens in a team of
-/// one process.
-/// @param share_of  a rank's share of so many jobs: aligned_share, or even_share
-/// @param pack      pack(job, Packed&) writes what this process's job came to
-/// @param unpack    unpack(job, Unpacked&) takes another's
+/// Exchanges the results of jobs that the processes of a team have divided among them: each process sends its own
+/// results and receives the others'. Does nothing in a team of one process.
+/// @param share_of  the range of jobs of a rank: aligned_share or even_share
+/// @param pack      pack(job, Packed&) writes the result of one of this process's jobs
+/// @param unpack    unpack(job, Unpacked&) reads the result of a job of another process
 template <class Share, class Pack, class Unpack>
 void exchange(const Workers& workers, int jobs, Share share_of, const Pack& pack, const Unpack& unpack) {
   Ranks* ranks = workers.ranks();
@@ -40,13 +40,14 @@ template <class T, class Share> void exchange_values(const Workers& workers, std
       [&](int job, Unpacked& packed) { value(job) = packed.get<T>(); });
 }
 
-/// This process's share of so many jobs that no tree is over: all of them where it is alone.
+/// This process's range of the jobs, for jobs whose results are not summed in a tree. All jobs in a team of one
+/// process.
 inline std::pair<int, int> share_of(int jobs, const Workers& workers) {
   const Ranks* ranks = workers.ranks();
   return ranks ? even_share(jobs, ranks->rank(), ranks->count()) : std::pair(0, jobs);
 }
 
-/// The word of the team's first process, on all of them.
+/// Returns the value of the team's first process on all processes.
 inline bool decided(const Workers& workers, bool own) {
   return workers.ranks() ? gather(*workers.ranks(), own ? "y" : "n").front() == "y" : own;
 }

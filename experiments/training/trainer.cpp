@@ -27,7 +27,7 @@ double machine_seconds() {
 int thread_count(const TrainOptions& options, const Ranks* ranks) {
   if (options.threads > 0) return static_cast<int>(options.threads);
   auto shards = static_cast<int>(shards_of_step(options));
-  if (ranks) shards = aligned_share(shards, 0, ranks->count()).second; // no process has more
+  if (ranks) shards = aligned_share(shards, 0, ranks->count()).second; // no process has more shards than rank 0
   return std::min(usable_cores(), shards);
 }
 
@@ -40,14 +40,14 @@ void require_work_for(const Ranks& ranks, const TrainOptions& options) {
                   ranks.count(), shards, ranks.count() - shards, std::bit_floor(static_cast<std::uint64_t>(shards))));
 }
 
-// For a step whose loss was finite, and whose update left a model that is of no use.
+// Reports a step whose loss was finite but whose update made the model unusable.
 [[noreturn]] void fail_spoiled(std::int64_t step, const std::string& what) {
   throw Failed(fmt::format("step {}: the update spoiled the model: {}. Try a lower train.learning_rate, train.clip = "
                            "1.0, or more train.warmup",
                            step, what));
 }
 
-// A checkpoint that nothing can go on from must not take a good one's place.
+// A checkpoint from which no run can continue must not replace a good one.
 void require_finite(const Parameters& parameters, std::int64_t step) {
   for (const auto& e : parameters.entries()) {
     const Real* p = parameters.values() + e.offset;
@@ -66,16 +66,16 @@ void require_finite(const std::vector<std::pair<std::string, double>>& values, s
   }
 }
 
-// What a checkpoint knows beside tensors.
+// The values in a checkpoint's metadata.
 struct Place {
   std::int64_t step = 0, tokens = 0;
   double seconds = 0;
-  std::optional<double> step_seconds = 0; // none: goes on from a checkpoint that does not know
+  std::optional<double> step_seconds = 0; // none: continues a checkpoint without this value
 };
 
 Checkpoint make_checkpoint(const Config& config, const RunModel& run, Optimizer& optimizer, const Place& place) {
   Checkpoint c;
-  c.metadata = {{"format", "pt"}, // what readers of the format expect of tensors in PyTorch's layout
+  c.metadata = {{"format", "pt"}, // readers of the format expect this value for tensors in PyTorch's layout
                 {"step", fmt::format("{}", place.step)},
                 {"tokens", fmt::format("{}", place.tokens)},
                 {"seconds", fmt::format("{}", place.seconds)},
@@ -99,7 +99,7 @@ Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
   }
 }
 
-// What is looked at at a step: with the step's own gradient, where there was one.
+// The inspection metrics of a step; with the step's own gradient if there is one.
 std::vector<std::pair<std::string, double>> look_inside(const Config& config, const Task& task, RunModel& run,
                                                         Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
                                                         const Real* gradient) {
@@ -154,7 +154,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     report(std::move(values));
   };
 
-  if (t.steps == 0 && !from) { // the model as it starts
+  if (t.steps == 0 && !from) { // the untrained model
     evaluate();
     if (t.inspect != "none") inspect(nullptr);
     keep();

@@ -1,16 +1,17 @@
-// The training loop.
+// Training of a run, and the engine functions cost, attention_cost and generate.
 #pragma once
 
 #include "experiments/training/training.hpp"
 
 namespace heed::HEED_REAL {
 
-/// See Engine::train. Each batch is cut into config.train.shards shards; what a step computes depends on the
-/// configuration and the step's number alone, so a run that goes on from a checkpoint ends in the same bits.
+/// See Engine::train. Each batch is divided into config.train.shards shards. The result of a step depends only on the
+/// configuration and the step's number, so a run that is continued from a checkpoint is bit-identical to an
+/// uninterrupted run.
 Outcome train(const Config& config, const Task& task, const std::optional<Checkpoint>& from,
               const TrainingHooks& hooks);
 
-/// See Engine::cost: one step of one shard is run and measured.
+/// See Engine::cost. Runs and measures one step of one shard.
 Cost cost(const Config& config, const Task& task);
 
 /// See Engine::attention_cost.

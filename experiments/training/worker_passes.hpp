@@ -1,5 +1,5 @@
-// What evaluation, introspection and a training step do with each batch: a pass through the model, on the tape of the
-// worker that does it.
+// Runs a model's forward or forward and backward pass on a batch, with one tape and one batch buffer for each worker.
+// Evaluation, introspection and training steps use it.
 #pragma once
 
 #include "autograd/ops.hpp"
@@ -14,10 +14,10 @@
 
 namespace heed::HEED_REAL {
 
-/// A tape for each worker.
+/// One tape and one batch buffer for each worker.
 class WorkerPasses {
 public:
-  /// @param tapes  one for each worker, whose memory is used; empty: it makes its own
+  /// @param tapes  one for each worker, which provide the memory; if empty, this object makes its own
   WorkerPasses(RunModel& run, const Workers& workers, std::span<const std::unique_ptr<Tape>> tapes = {})
       : run_(run), batches_(static_cast<std::size_t>(workers.threads())), tapes_(tapes) {
     while (tapes.empty() && own_.size() < batches_.size()) own_.push_back(std::make_unique<Tape>());
@@ -26,10 +26,10 @@ public:
 
   std::span<const std::unique_ptr<Tape>> tapes() const { return tapes_; }
   Tape& tape(int worker) const { return *tapes_[static_cast<std::size_t>(worker)]; }
-  /// For rows that are needed until the worker's next batch only.
+  /// A buffer for rows that are needed only until the worker's next batch.
   Batch& batch(int worker) { return batches_[static_cast<std::size_t>(worker)]; }
 
-  /// use(logits): a pass without gradients. Tensors die with it.
+  /// Runs a forward pass without gradients and calls use(logits). The pass's tensors are invalid afterwards.
   template <class Use> void evaluate(int worker, const Batch& batch, const Pass::Options& options, const Use& use) {
     Tape& on = tape(worker);
     on.rewind();
@@ -40,7 +40,7 @@ public:
     on.rewind();
   }
 
-  /// The loss of the batch, whose gradients are written to `gradients`, laid out as the parameters are.
+  /// Returns the loss of the batch and writes its gradients to `gradients`, with the layout of the parameters.
   double gradients(int worker, const Batch& batch, const Pass::Options& options,
                    const CrossEntropyOptions& loss_options, Real* gradients) {
     Tape& on = tape(worker);

@@ -1,4 +1,5 @@
-// What an attention has to compute, and the ways to compute it.
+// The input of an attention computation (AttentionProblem), and the interface of the algorithms that compute it
+// (AttentionAlgorithm).
 #pragma once
 
 #include "layers/attention/formula/attention_formula.hpp"
@@ -12,33 +13,35 @@
 
 namespace heed::HEED_REAL {
 
-/// y_i = sum_j w_ij v_j with w_i = normaliser(f(s(q_i, k_1) + terms_i1), f(s(q_i, k_2) + terms_i2), ...), and nothing of
-/// how. Heads that talk mix what f is applied to, and the weights.
+/// The inputs and settings of one attention computation, independent of the algorithm:
+///   y_i = sum_j w_ij v_j with w_i = normaliser(f(s(q_i, k_1) + bias_i1), f(s(q_i, k_2) + bias_i2), ...)
+/// With talking heads, the arguments of f are mixed between heads, and so are the weights.
 struct AttentionProblem {
-  Tensor queries;    ///< [B, H, Tq, Dq], turned by the position, as the keys are
-  Tensor unturned{}; ///< the queries as they came, for what the position adds to scores
-  Tensor keys;       ///< [B, Hk, Tk, Dk]: H is a multiple of Hk; heads next to each other share keys
+  Tensor queries;    ///< [B, H, Tq, Dq], rotated by the position, as the keys are
+  Tensor unturned{}; ///< the queries before rotation, for the position's bias
+  Tensor keys;       ///< [B, Hk, Tk, Dk]: H is a multiple of Hk; adjacent heads share keys
   Tensor values;     ///< [B, Hk, Tk, Dv]
-  ScoreForm form;    ///< of these queries and keys, or none: then `score` computes
+  ScoreForm form;    ///< the form of the score of these queries and keys; if empty, `score` computes the scores
   const Score* score = nullptr;
-  const RelativePosition* position = nullptr; ///< what is added to scores and sums; null: nothing
-  const AttentionFormula* formula = nullptr;  ///< f, and which pairs it hides; null: nothing
-  const TalkingHeads* talking = nullptr;      ///< what is mixed between heads; null: nothing
+  const RelativePosition* position = nullptr; ///< adds to scores and weighted sums; null: none
+  const AttentionFormula* formula = nullptr;  ///< f, and the pairs that it masks; null: none
+  const TalkingHeads* talking = nullptr;      ///< mixes scores and weights between heads; null: none
   Mask mask{};
   const Normalizer* normalizer = nullptr;
-  const PackedMemory* memory = nullptr; ///< of these keys and values, packed for many calls; null: they are not
-  const Tensor* factors = nullptr;      ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
-  double dropout = 0;                   ///< of the weights
-  Tensor* weights = nullptr;           ///< gets [B, H, Tq, Tk], what values are summed with, before dropout; null: none
-  bool differentiable_weights = false; ///< must gradients flow through these? Then nothing streams.
-  std::int64_t rows = 0;               ///< compose, so many queries at a time; 0: as is best
-  std::int64_t entry = 0, all_queries = 0, all_keys = 0; ///< of a part: where it is from; 0: it is all
+  const PackedMemory* memory = nullptr; ///< these keys and values, packed for many calls; null: not packed
+  const Tensor* factors = nullptr;      ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
+  double dropout = 0;                   ///< probability, on the weights
+  Tensor* weights = nullptr;            ///< receives the weights before dropout, [B, H, Tq, Tk]; null: not wanted
+  bool differentiable_weights = false;  ///< if true, gradients flow through `weights`, and nothing streams
+  std::int64_t rows = 0;                ///< composed from operations: queries per block; 0: chosen automatically
+  /// If this is a part of a larger problem: its batch entry and the lengths of the whole; 0: this is the whole.
+  std::int64_t entry = 0, all_queries = 0, all_keys = 0;
 
-  /// What the position adds to the scores.
+  /// The bias that the position adds to the scores; null: none.
   AttentionBias* bias(Pass& pass) const {
     return position ? position->bias(pass, unturned, keys.shape[2], mask) : nullptr;
   }
-  /// What the formula is evaluated for.
+  /// The shape that the formula is evaluated for.
   FormulaShape formula_shape() const {
     return {.batch = queries.shape[0],
             .heads = queries.shape[1],
@@ -52,32 +55,35 @@ struct AttentionProblem {
   }
 };
 
-/// What a block of a model keeps between decoding steps: keys and values, or whatever an algorithm makes of them.
+/// The state that a block of a model stores between decoding steps: keys and values, or a state of the algorithm's own.
 class AttentionState {
 public:
   virtual ~AttentionState() = default;
-  /// How many positions it has seen.
+  /// The number of positions seen so far.
   virtual std::int64_t length() const = 0;
-  /// Row i goes on from what row parents[i] was; their number may differ from the rows'.
+  /// Row i becomes a copy of the earlier row parents[i]. The number of rows may change.
   virtual void select(std::span<const std::int64_t> parents) = 0;
 };
 
-/// A way to compute attention. The first of the table that serves a problem is taken; the last serves all.
+/// A way to compute attention. The first algorithm in the table that serves a problem is used. The last one serves
+/// every problem.
 struct AttentionAlgorithm {
   bool (*serves)(const AttentionProblem& problem);
-  /// [B, H, Tq, Dv].
+  /// The result, [B, H, Tq, Dv].
   Tensor (*run)(Pass& pass, const AttentionProblem& problem);
-  /// Where something else is kept between decoding steps than keys and values: an empty state, for steps of which it
-  /// serves the first; and the result for queries, keys and values that come behind what the state has seen.
+  /// Only for an algorithm with a decoding state of its own (otherwise null; keys and values are stored). `start` makes
+  /// an empty state; it is called if the algorithm serves the first step. `step` computes the result for queries, keys
+  /// and values at the positions after those that the state has seen.
   std::unique_ptr<AttentionState> (*start)() = nullptr;
   Tensor (*step)(Pass& pass, const AttentionProblem& problem, AttentionState& state) = nullptr;
 };
 
-/// Tells those who look on what the normaliser is given (Observer::scores), whatever algorithm computes the result: it is
-/// composed from operations once more, some queries at a time where there are many.
+/// Passes the normaliser's input to the observer (Observer::scores), whichever algorithm computes the result. The
+/// scores are composed from operations a second time, in blocks of queries if there are many.
 void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem& problem);
 
-/// The score's own algorithm, if it serves the problem, or the first of the table in algorithms.cpp that does.
+/// Returns the score's own algorithm if it serves the problem, otherwise the first in the table of algorithms.cpp that
+/// does.
 const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem);
 
 } // namespace heed::HEED_REAL

@@ -9,7 +9,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// ---- in the engine's kernels ----------------------------------------------------------------------------------------
+// ---- streaming: in the engine's kernels -----------------------------------------------------------------------------
 
 bool streams(const AttentionProblem& x) {
   return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->has_rules()) && !x.factors && !x.talking &&
@@ -38,7 +38,8 @@ StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
   return options;
 }
 
-// f(form, values), for the form that there is. A score that makes keys for each head of queries has values for each, too.
+// Calls f(form, values) for the form of the problem. If the form has keys for each query head, the values are repeated
+// for each query head, too.
 template <class F> Tensor of_form(const AttentionProblem& x, F&& f) {
   const auto with_values = [&](const auto& form) {
     return f(form, form.keys.shape[1] == x.values.shape[1] ? x.values : for_each_head(x.values, x.queries.shape[1]));
@@ -59,9 +60,10 @@ Tensor stream_rows(Pass& pass, const AttentionProblem& x) {
   return of_form(x, [&](const auto& form, const Tensor& v) { return attend_rows(form, v, rules, options); });
 }
 
-// ---- composed of operations -----------------------------------------------------------------------------------------
+// ---- composed from operations ---------------------------------------------------------------------------------------
 
-// The same problem with a head of keys and values for each of the queries', and matrices applied once for all blocks.
+// The same problem with keys and values repeated for each query head, and with the form's matrices applied once for all
+// blocks.
 AttentionProblem unshared(const AttentionProblem& given) {
   AttentionProblem x = given;
   const std::int64_t heads = x.queries.shape[1];
@@ -76,7 +78,7 @@ AttentionProblem unshared(const AttentionProblem& given) {
   return x;
 }
 
-// What a normaliser is given.
+// The input of a normaliser.
 struct MaskedScores {
   Tensor scores;
   Mask mask;
@@ -125,7 +127,7 @@ Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   const AttentionProblem x = unshared(given);
   const Blocks blocks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
   const Tensor out = pass.tape().make({x.queries.shape[0], x.queries.shape[2], x.queries.shape[1],
-                                       x.values.shape[3]}); // as heads merge
+                                       x.values.shape[3]}); // the layout in which heads are merged
   const auto block = [=](Pass& here, std::int64_t i) { return whole(here, block_of(x, blocks, i)); };
   const Pass::State state = pass.state();
   std::uint64_t dropout_sites = state.dropout_sites;
@@ -146,9 +148,9 @@ Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   return y;
 }
 
-// ---- for those who look on ------------------------------------------------------------------------------------------
+// ---- for observers --------------------------------------------------------------------------------------------------
 
-// The scores with -infinity where a pair is hidden.
+// The scores, with -infinity for masked pairs.
 Tensor hidden_as_infinite(const MaskedScores& x) {
   const Tensor s = contiguous(x.scores), y = s.tape->make(s.shape);
   const std::int64_t heads = s.shape[1], queries = s.shape[2], keys = s.shape[3];

@@ -14,7 +14,7 @@ std::int64_t divided(std::int64_t width, std::int64_t heads) {
   return width / heads;
 }
 
-// [B, T, heads D], a part of a projection, as [B, heads, T, D]: a view.
+// A view of a part of a projection, [B, T, heads * D], as [B, heads, T, D].
 Tensor split_heads(const Tensor& x, std::int64_t heads) {
   Tensor y = x;
   const std::int64_t width = x.shape[2] / heads;
@@ -23,7 +23,7 @@ Tensor split_heads(const Tensor& x, std::int64_t heads) {
   return y;
 }
 
-// The other way: [B, heads, T, D] as [B, T, heads D].
+// The inverse: [B, heads, T, D] to [B, T, heads * D].
 Tensor merge_heads(const Tensor& x) {
   return reshape(transpose(x, 1, 2), {x.shape[0], x.shape[2], x.shape[1] * x.shape[3]});
 }
@@ -205,7 +205,7 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
   op.check(queries.rank() == 3 && queries.shape[2] == shape_.query_width && queries.shape[0] == memory.keys.shape[0],
            "queries must be [{}, T, {}], they are {}", memory.keys.shape[0], shape_.query_width, queries.shape.text());
   const std::int64_t rows = queries.shape[0], count = queries.shape[1];
-  // Queries are transformed one by one, so that those of all rows may go through as if they were of one.
+  // Queries are transformed one by one, so the queries of all rows can be transformed as one row.
   ScoreForm form = projected(score_->form(pass, reshape(queries, {1, 1, rows * count, shape_.query_width}),
                                           memory.one_key));
   const auto split = [&](const Tensor& q) { return reshape(q, {rows, 1, count, q.shape[3]}); };
@@ -257,7 +257,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
   const auto fans = [&](std::int64_t in, std::int64_t out) -> Fans {
     return {.in = in, .out = scope.qkv_as_one() ? all : out};
   };
-  // Matrices of two sizes that stand in one parameter: the first ones' numbers, each with so many outputs.
+  // The fans of a parameter that stacks matrices of two sizes: the first matrices have `first` rows in total and `out`
+  // outputs each, the second matrix has `second_out` outputs.
   const auto two = [&](std::int64_t first, std::int64_t out, std::int64_t second_out) -> Fans {
     if (scope.qkv_as_one()) return fans(shape.width, all);
     return {.in = shape.width, .out = out, .first_numbers = first * shape.width, .second_out = second_out};

@@ -6,17 +6,17 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Measured (docs/performance.md, "In blocks"). An entry with so many scores has them in the second-level cache, and
-// computing them anew costs more than memory does.
+// Measured (docs/performance.md, "In blocks"). The scores of an entry with at most this many fit into the L2 cache, and
+// recomputing them costs more than storing them.
 constexpr std::int64_t most_numbers_whole = 1 << 18;
-// Of a block: so many rows are fastest at every length; fewer where they would take much memory.
+// Limits of a block. 64 rows are fastest at every length; fewer are used if they would take much memory.
 constexpr std::int64_t most_numbers = 1 << 21, most_rows = 64, fewest_rows = 16;
 
 } // namespace
 
 std::int64_t queries_at_a_time(const Shape& queries, std::int64_t keys, const ScoreForm& form) {
   const auto* pairwise = std::get_if<AdditiveForm>(&form);
-  // Numbers of each query: a score for each head and key, and with the pairwise form all that is summed to it.
+  // Values per query: one score per head and key; in the additive form, also all summands of each score.
   const std::int64_t each = queries[1] * keys * (pairwise ? pairwise->weights.shape[1] : 1);
   if (each * queries[2] <= most_numbers_whole) return 0;
   return std::clamp(most_numbers / each / fewest_rows * fewest_rows, fewest_rows, most_rows);
@@ -24,10 +24,11 @@ std::int64_t queries_at_a_time(const Shape& queries, std::int64_t keys, const Sc
 
 Pass::Part Blocks::part(std::int64_t i) const {
   const std::int64_t entry = i / each(), first = i % each() * rows, some = std::min(rows, queries[2] - first);
-  // Lengths are left out: what they let through would change a step's memory from batch to batch.
+  // Lengths are ignored, because the memory of a step would otherwise change from batch to batch.
   Mask shapes = mask;
   shapes.lengths = nullptr;
-  // Of most masks the last query sees farthest; but a window that lies beyond the keys leaves a prefix alone.
+  // With most masks, the last query sees the most keys. A window that lies beyond the keys is an exception: it leaves
+  // only the prefix.
   std::int64_t seen = 0;
   for (std::int64_t q = first; q < first + some; ++q) seen = std::max(seen, shapes.range(entry, q, keys).end);
   return {entry, first, some, seen, queries[2], keys};

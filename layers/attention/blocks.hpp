@@ -1,5 +1,5 @@
-// Attention that doesn't stream, cut into blocks of queries of one batch entry, so that the weights of a block alone
-// are in memory at any time.
+// Non-streaming attention in blocks: each block is some queries of one batch entry, so that only one block's weights
+// are in memory at a time.
 #pragma once
 
 #include "autograd/mask.hpp"
@@ -7,24 +7,24 @@
 
 namespace heed::HEED_REAL {
 
-/// How many queries of one batch entry go together: as many as have their scores in the processor's cache; 0 where the
-/// scores of all are few, and blocks would not pay. A rule of the shapes of one entry, so that an entry's numbers are
-/// the same bits whatever else is in the batch. queries: [B, H, Tq, D].
+/// The number of queries of one batch entry in a block: as many as have scores that fit into the processor's cache. 0
+/// if all scores are few, because blocks would not pay off. The number depends only on the shapes of one entry, so that
+/// an entry's results are bit-identical whatever else is in the batch. queries: [B, H, Tq, D].
 std::int64_t queries_at_a_time(const Shape& queries, std::int64_t keys, const ScoreForm& form);
 
-/// The blocks: `rows` queries of one batch entry each (the last of an entry may have fewer), and the keys from the
-/// first to the last that a causal mask or a window lets any of them see. Entries follow each other.
+/// The list of blocks. A block has `rows` queries of one batch entry (an entry's last block may have fewer), and all
+/// keys up to the last one that a causal mask or a window lets any of its queries see. The blocks are ordered by entry.
 struct Blocks {
   Shape queries;     ///< [B, H, Tq, D]
   std::int64_t keys; ///< Tk
   std::int64_t rows;
-  Mask mask; ///< of all queries
+  Mask mask; ///< for all queries
 
   std::int64_t count() const { return queries.size() == 0 ? 0 : queries[0] * each(); }
   Pass::Part part(std::int64_t i) const;
   Mask mask_of(std::int64_t i) const;
 
-  /// Of numbers by queries, [B, H, Tq, ...], and by keys, [B, H, Tk, ...], those of block i: views.
+  /// Views of block i: of a tensor by queries, [B, H, Tq, ...], and of a tensor by keys, [B, H, Tk, ...].
   Tensor queries_of(const Tensor& all, std::int64_t i) const;
   Tensor keys_of(const Tensor& all, std::int64_t i) const;
   ScoreForm form_of(const ScoreForm& form, std::int64_t i) const;

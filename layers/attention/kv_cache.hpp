@@ -1,4 +1,4 @@
-// Keys and values that attention keeps from step to step.
+// The KV cache: keys and values that attention stores between decoding steps.
 #pragma once
 
 #include "layers/attention/algorithm.hpp"
@@ -8,12 +8,11 @@
 
 namespace heed::HEED_REAL {
 
-/// Projected keys and values of positions that are done with, in memory of their own: tapes may be rewound between
-/// steps.
+/// Projected keys and values of past positions. The cache owns its memory, because tapes may be rewound between steps.
 class KVCache : public AttentionState {
 public:
-  /// k [rows, n, key width] and v [rows, n, value width] come behind what is there. Throws heed::Failed where rows or
-  /// widths are others than before.
+  /// Appends k [rows, n, key width] and v [rows, n, value width]. Throws heed::Failed if rows or widths differ from
+  /// earlier calls.
   void append(const Tensor& k, const Tensor& v);
   void select(std::span<const std::int64_t> parents) override;
 

@@ -1,4 +1,5 @@
-// Normalisers: from scores to weights. One file each in normalizers/, registered like scores.
+// The interface of normalisers, which turn scores into attention weights. Each normaliser is one file in normalizers/,
+// registered like scores.
 #pragma once
 
 #include "autograd/normalize.hpp"
@@ -13,26 +14,27 @@
 
 namespace heed::HEED_REAL {
 
-/// Attention weights from scores. It is the softmax or gives a rule for one row, and then streams; or it computes the
-/// weights of all rows itself.
+/// Turns scores into attention weights. A normaliser that is the softmax, or has a rule per row, can stream. Any other
+/// normaliser computes the weights of all rows itself.
 class Normalizer {
 public:
   virtual ~Normalizer() = default;
-  /// Is it the softmax? There is a kernel for that which sees a row piece by piece.
+  /// Is it the softmax? A kernel for the softmax reads a row in pieces.
   virtual bool is_softmax() const { return false; }
-  /// The rule, which lives as long as this; null: there is none, or it has learned numbers.
+  /// The rule; it lives as long as this object. Null: there is none, or it has learned parameters.
   virtual const RowPolicy* row_policy() const { return nullptr; }
-  /// Rules that have learned numbers, as they are in one attention of a pass, in the tape's memory; otherwise the rule.
+  /// The rules for one attention of a pass. With learned parameters they are in the tape's memory; otherwise this is
+  /// the rule.
   virtual const RowRules* rules(Pass&) const { return row_policy(); }
   virtual bool has_rules() const { return row_policy() != nullptr; }
-  /// Is Gumbel noise added to scores before the rules see them, in training?
+  /// Is Gumbel noise added to the scores in training, before the rules are applied?
   virtual bool has_noise() const { return false; }
-  /// scores [B, H, Tq, Tk] to weights of the same shape, by the rules, with the noise, if not said otherwise. Masked
-  /// entries are 0; a row without any other is all 0, with a zero gradient.
+  /// scores [B, H, Tq, Tk] to weights of the same shape. The default applies the rules and the noise. Masked entries
+  /// are 0. A row with only masked entries is all 0 and has a zero gradient.
   virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const;
 };
 
-/// A normaliser that is the rule for one row.
+/// A normaliser that only applies a rule to each row.
 template <class Rule> class RowNormalizer final : public Normalizer {
 public:
   template <class... Arguments>
@@ -43,7 +45,7 @@ private:
   Rule rule_;
 };
 
-/// A normaliser by name, with options of its own.
+/// A normaliser's name and its options.
 struct NormalizerSetup {
   std::string name;
   OptionValues options;
@@ -51,13 +53,14 @@ struct NormalizerSetup {
 
 struct NormalizerInfo {
   Variant about;
-  /// Adds its parameters, if it has any, to the scope.
+  /// Adds the normaliser's parameters, if it has any, to the scope.
   std::unique_ptr<Normalizer> (*make)(const Scope& scope, std::int64_t heads, const OptionValues& options);
-  /// The weights of one row in plain loops, for tests: `scores` of the n entries that may be attended to, in order.
-  /// Parameters are what they start with.
+  /// The weights of one row in plain loops, for tests: `scores` of the n unmasked entries, in order. Parameters have
+  /// their initial values.
   void (*row)(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options);
-  /// For one whose gradient is by definition another's, since its own is zero almost everywhere: that other one (the
-  /// straight-through estimator), or nothing where these options make the gradient its own. Null: always its own.
+  /// For a normaliser whose own gradient is zero almost everywhere: the normaliser whose gradient it uses by definition
+  /// (the straight-through estimator), or nothing if these options select its own gradient. Null: always its own
+  /// gradient.
   std::optional<NormalizerSetup> (*gradient_of)(const OptionValues& options) = nullptr;
 };
 

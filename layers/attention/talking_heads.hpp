@@ -1,4 +1,4 @@
-// Heads that hear of each other: maps between heads, before the normaliser and after it.
+// Talking heads: learned linear maps between heads, before and after the normaliser.
 #pragma once
 
 #include "layers/module.hpp"
@@ -8,17 +8,17 @@
 
 namespace heed::HEED_REAL {
 
-/// Talking heads (Shazeer et al. 2020, arXiv 2003.02436): with learned matrices P and Q, [heads, heads], scores and
-/// weights of all heads at a place (i, j) are mixed,
+/// Talking heads (Shazeer et al. 2020, arXiv 2003.02436). Learned matrices P and Q, [heads, heads], mix the scores and
+/// the weights of all heads at each pair (i, j):
 ///   s'_h = sum_g P_hg s_g,  w'_h = sum_g Q_hg w_g,
-/// where s is what position and score give, before formula and mask, and w is what the normaliser makes. P and Q start
-/// as the identity, where nothing is mixed. Named `scores` and `weights`.
+/// s are the scores with the position's bias, before formula and mask; w are the normaliser's weights. P and Q start as
+/// the identity, which mixes nothing. Their names are `scores` and `weights`.
 class TalkingHeads {
 public:
-  /// `word`: as [attention] talking_heads has it.
+  /// `word`: the value of [attention] talking_heads.
   TalkingHeads(const Scope& scope, const std::string& word, std::int64_t heads);
 
-  /// [B, heads, Tq, Tk] to the same; what has no matrix stays as it is.
+  /// [B, heads, Tq, Tk] to the same shape. Without a matrix, the input is returned unchanged.
   Tensor scores(Pass& pass, const Tensor& s) const { return mixed(pass, s, of_scores_); }
   Tensor weights(Pass& pass, const Tensor& w) const { return mixed(pass, w, of_weights_); }
 

@@ -49,7 +49,7 @@ Tensor PositionalEmbedding::operator()(Pass& pass, const Tensor& x, std::int64_t
   const std::int64_t rows = x.shape[0], length = x.shape[1];
   const Tensor p = position_->vectors(pass, first, length);
   if (!concatenated_) return add(x, p);
-  const Tensor all = add(op.tape().zeros({rows, length, position_width_}), p); // the same for every row
+  const Tensor all = add(op.tape().zeros({rows, length, position_width_}), p); // the same for all rows
   const Tensor both = concat({x, all}, 2);
   return projection_ ? (*projection_)(pass, both) : both;
 }

@@ -1,5 +1,6 @@
-// Positional schemes: what tells a model where a token stands. One file each in schemes/, registered like
-// scores. A scheme has vectors for tokens, or acts within attention (layers/position/relative.hpp), or does neither.
+// Positional schemes: their interface, the registry, and the layers that apply them. Each scheme is one file in
+// schemes/, registered like scores. A scheme either has a vector for each position, or acts within attention
+// (layers/position/relative.hpp), or does neither.
 #pragma once
 
 #include "layers/layer_options.hpp"
@@ -13,7 +14,7 @@
 
 namespace heed::HEED_REAL {
 
-/// A scheme that has a vector for each position.
+/// A scheme with a vector for each position.
 class Position {
 public:
   virtual ~Position() = default;
@@ -23,17 +24,17 @@ public:
 
 struct PositionInfo {
   Variant about;
-  /// Does it have vectors to be added or concatenated?
+  /// Does it have vectors, which are added to the embeddings or concatenated with them?
   bool has_vectors;
-  /// Where it has vectors. Adds its parameters to the scope. `longest` is the greatest length that the model will be
-  /// trained with.
+  /// Makes a scheme with vectors and adds its parameters to the scope. `longest` is the greatest length in training.
   std::unique_ptr<Position> (*make)(const Scope& scope, std::int64_t width, std::int64_t longest,
                                     const OptionValues& options);
-  /// The same for one that acts within attention; null for others.
+  /// Makes a scheme that acts within attention; null for others.
   std::unique_ptr<RelativePosition> (*make_relative)(const Scope& scope, const RelativeShape& shape,
                                                      const OptionValues& options) = nullptr;
-  /// Of one that acts within attention, in plain loops, for tests: the terms of a pair, if it has any; and a query or a
-  /// key of `width` numbers at a position, turned, if it turns them.
+  /// Reference implementations in plain loops, for tests, of schemes that act within attention. `pair`: the bias of a
+  /// pair, if the scheme has one. `rotate`: a query or key of `width` values, rotated for its position, if the scheme
+  /// rotates.
   RelativeBias (*pair)(const RelativeArguments& arguments) = nullptr;
   void (*rotate)(const Real* x, Real* rotated, std::int64_t width, std::int64_t position,
                  const OptionValues& options) = nullptr;
@@ -43,14 +44,14 @@ struct PositionInfo {
 std::span<const PositionInfo* const> positions();
 const PositionInfo& position_info(const std::string& name);
 
-/// Hands a scheme that acts within attention to the blocks of a model: to each one of its own, or the same to all, as
-/// [position] shared says.
+/// Gives a scheme that acts within attention to the blocks of a model: one instance for each block, or one shared by
+/// all, as [position] shared says.
 class RelativePositions {
 public:
-  /// `scope`: the model's, where a shared scheme is named `position`.
+  /// `scope`: the model's scope; a shared scheme is named `position` in it.
   RelativePositions(const Scope& scope, const PositionOptions& options, const OptionValues& own_options);
-  /// For the block of this scope, where a scheme of its own is named `position`; null where the scheme does not act
-  /// within attention. Throws heed::Failed where blocks share a scheme and differ in shape.
+  /// The scheme for the block with this scope; the block's own scheme is named `position` in it. Null if the scheme
+  /// does not act within attention. Throws heed::Failed if blocks share a scheme but differ in shape.
   std::shared_ptr<const RelativePosition> for_block(const Scope& block, const RelativeShape& shape);
 
 private:
@@ -61,15 +62,16 @@ private:
   std::shared_ptr<const RelativePosition> shared_;
 };
 
-/// Puts positions to embeddings, as [position] says: added; or concatenated, and then projected back to the model's
-/// width (`projection`, a linear map without bias), or not, which makes the model wider.
+/// Combines positions with token embeddings, as [position] says. The position vectors are added; or concatenated and
+/// projected back to the model's width (`projection`, a linear map without bias); or only concatenated, which makes the
+/// model wider.
 class PositionalEmbedding {
 public:
-  /// width: of the token embeddings.
+  /// width: the width of the token embeddings.
   PositionalEmbedding(const Scope& scope, const PositionOptions& options, const OptionValues& own_options,
                       std::int64_t width, std::int64_t longest);
 
-  /// x [B, T, width] to [B, T, output_width()]; the first token stands at position `first`.
+  /// x [B, T, width] to [B, T, output_width()]; the first token has the position `first`.
   Tensor operator()(Pass& pass, const Tensor& x, std::int64_t first = 0) const;
 
   std::int64_t output_width() const { return output_width_; }

@@ -1,4 +1,5 @@
-// Positional schemes that act within attention, on scores and weighted sums, instead of having vectors for tokens.
+// The interface of positional schemes that act within attention: they rotate queries and keys, add a bias to scores, or
+// add values to weighted sums.
 #pragma once
 
 #include "autograd/attention_bias.hpp"
@@ -10,42 +11,42 @@
 
 namespace heed::HEED_REAL {
 
-/// What such a scheme is made for.
+/// The sizes that such a scheme is made for.
 struct RelativeShape {
   std::int64_t heads = 1;
   std::int64_t query_width = 0; ///< of one head
   std::int64_t value_width = 0; ///< of one head
-  std::int64_t longest = 0;     ///< row that the model will be trained with
+  std::int64_t longest = 0;     ///< greatest row length in training
   bool operator==(const RelativeShape&) const = default;
 };
 
-/// Self attention with it is normaliser(s(rotate(q_i), rotate(k_j)) + terms_ij) v + values_i. Queries may come after keys
-/// that were there before them (Mask::offset): kept ones in decoding, or those of other queries.
+/// Self attention with a scheme is normaliser(s(rotate(q_i), rotate(k_j)) + bias_ij) v + values_i. There may be keys
+/// before the first query (Mask::offset): cached keys in decoding, or the keys of earlier queries.
 class RelativePosition {
 public:
   virtual ~RelativePosition() = default;
-  /// Throws heed::Failed where it can't serve attention with these options.
+  /// Throws heed::Failed if the scheme does not support attention with these options.
   virtual void check(const AttentionOptions&) const {}
-  /// Queries or keys x [B, H, T, D] of positions first, first + 1, ... before they meet. Keys are turned once, before
-  /// they are kept.
+  /// Rotates queries or keys x [B, H, T, D] of positions first, first + 1, ... before the scores. In decoding, keys are
+  /// rotated once, before they are cached.
   virtual Tensor rotate(Pass&, const Tensor& x, std::int64_t /*first*/) const { return x; }
-  /// What is added to the scores of queries [B, H, Tq, D], not turned, with so many keys; null: nothing.
+  /// The bias of the scores, from the unrotated queries [B, H, Tq, D] and the number of keys; null: none.
   virtual AttentionBias* bias(Pass&, const Tensor& /*queries*/, std::int64_t /*keys*/, const Mask&) const {
     return nullptr;
   }
-  /// Does it act on pairs, or on queries and keys one by one?
+  /// Does the scheme act on pairs, rather than on each query and key separately?
   virtual bool is_of_pairs() const { return true; }
-  /// Does it add to the weighted sums? Then weights must be there, and nothing streams.
+  /// Does the scheme add to the weighted sums? If so, the weights must be computed, and nothing streams.
   virtual bool has_values() const { return false; }
-  /// What is added to the weighted sums, [B, H, Tq, Dv]: weights [B, H, Tq, Tk].
+  /// The summand for the weighted sums, [B, H, Tq, Dv], from weights [B, H, Tq, Tk].
   virtual Tensor values(Pass&, const Tensor& /*weights*/, const Mask&) const { return {}; }
 };
 
-/// The terms of one pair of positions in plain loops, written without the engine: what tests compare with. `parameters`
-/// are the scheme's own, in the order in which it added them.
+/// The arguments of `pair`: the bias of one pair of positions in plain loops, without the engine, as the tests'
+/// reference. `parameters` are the scheme's own, in the order in which it added them.
 struct RelativeArguments {
   const Real* query;     ///< [query_width]
-  std::int64_t distance; ///< of the key from the query: negative for one before it
+  std::int64_t distance; ///< key position minus query position: negative for an earlier key
   RelativeShape shape;
   std::int64_t head;
   std::vector<const Real*> parameters;
@@ -53,7 +54,7 @@ struct RelativeArguments {
 };
 struct RelativeBias {
   Real score = 0;
-  std::vector<Real> value{}; ///< what is added to the key's value, or nothing
+  std::vector<Real> value{}; ///< added to the key's value; empty: nothing
 };
 
 } // namespace heed::HEED_REAL

@@ -1,4 +1,4 @@
-// A recurrent decoder: states that go on from an encoder's last, with or without attention over all of the encoder's.
+// The recurrent decoder: it starts from the encoder's last states, and may attend to all of the encoder's states.
 #pragma once
 
 #include "layers/recurrent/decoder_steps.hpp"
@@ -8,19 +8,19 @@
 
 namespace heed::HEED_REAL {
 
-/// Steps as [recurrent] attention says (attentions/). Where no step needs what the one before it saw (none, and luong
-/// without input feeding), all steps are one operation.
+/// Decodes with the steps that [recurrent] attention selects (attentions/). If no step needs the previous step's
+/// attention (none, and luong without input feeding), all steps are computed in one operation.
 class RecurrentDecoder {
 public:
   using Shape = DecoderShape;
   using State = DecoderState;
 
-  /// cell_options, attention_options: of the cell's and the attention's own tables.
+  /// cell_options, attention_options: the values of the cell's and the attention's own tables.
   RecurrentDecoder(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options,
                    const OptionValues& cell_options, const Shape& shape, const OptionValues& attention_options = {});
 
-  /// What stays the same over the steps: the encoder's states [B, S, memory_width] and their lengths, which are not
-  /// copied. Empty without attention.
+  /// Prepares the data that all steps use: the encoder's states [B, S, memory_width] and their lengths. The lengths are
+  /// not copied. Empty without attention.
   std::optional<SourceAttention::Source> read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const {
     return steps_->read(pass, states, lengths);
   }
@@ -30,7 +30,7 @@ public:
                     const std::optional<SourceAttention::Source>& source) const;
 
   State begin(Pass& pass, RecurrentStates start) const { return steps_->begin(pass, start); }
-  /// One step: e [B, width] to [B, width]; `state` becomes that after it.
+  /// One step: e [B, width] to [B, width]. `state` is updated.
   Tensor step(Pass& pass, const Tensor& e, State& state, const std::optional<SourceAttention::Source>& source) const {
     return steps_->step(pass, e, state, source);
   }

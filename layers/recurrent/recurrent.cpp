@@ -49,9 +49,9 @@ Recurrent::Result Recurrent::operator()(Pass& pass, const Tensor& x, const std::
   auto* last = pass.tape().keep<RecurrentState>(static_cast<std::int64_t>(parts_.size()));
   Tensor in = transpose(x, 0, 1); // time-major from here on
   for (std::size_t i = 0; i < parts_.size();) {
-    if (i > 0 && shape_.dropout > 0) // whose randomness follows the rows of the batch, so these come first there
+    if (i > 0 && shape_.dropout > 0) // dropout expects the batch rows as the first axis
       in = transpose(pass.dropout(transpose(in, 0, 1), shape_.dropout), 0, 1);
-    in = reshape(in, in.shape); // without gaps in memory, and with the strides to show it
+    in = reshape(in, in.shape); // makes `in` contiguous, with the strides of its shape
     Tensor out[2];
     for (std::size_t d = 0; d < static_cast<std::size_t>(directions()); ++d, ++i) {
       const Tensor projected = parts_[i].input(pass, in);

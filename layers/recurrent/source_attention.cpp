@@ -12,7 +12,8 @@ SourceAttention::SourceAttention(const Scope& scope, const LayerChoice& choice, 
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.query_width)));
   const Scope place = (scope / "place").starting_by_itself_with(start);
   place_hidden_.emplace(place / "hidden", shape.query_width, shape.query_width, false);
-  place_height_.emplace(place / "height", shape.query_width, 1, false, WeightDecay::no); // as an additive score's v
+  // without weight decay, like an additive score's v
+  place_height_.emplace(place / "height", shape.query_width, 1, false, WeightDecay::no);
 }
 
 SourceAttention::Source SourceAttention::read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const {

@@ -98,7 +98,8 @@ double apart(const std::vector<Real>& found, const std::vector<Real>& expected) 
   return worst / largest;
 }
 
-// The weights' gradient is a sum over `terms` queries and keys, whose rounding errors add up like a random walk's steps.
+// The weights' gradient is a sum over `terms` queries and keys. Its rounding errors add up like the steps of a random
+// walk.
 void compare(const Outcome& found, const Outcome& expected, double terms = 1) {
   const double walk = std::sqrt(terms) * static_cast<double>(std::numeric_limits<Real>::epsilon());
   CHECK(apart(found.y, expected.y) < tolerance);
@@ -136,8 +137,8 @@ struct Pairs {
                     : factor * static_cast<double>(q[d]) * static_cast<double>(k[d]);
     return s;
   }
-  void add_slope(const Real* q, const Real* k, const Real* w, std::int64_t width, double ds, double* dq, double* dk,
-                 double* dw) const {
+  void add_gradient(const Real* q, const Real* k, const Real* w, std::int64_t width, double ds, double* dq, double* dk,
+                    double* dw) const {
     for (std::int64_t d = 0; d < width; ++d) {
       const auto qd = static_cast<double>(q[d]), kd = static_cast<double>(k[d]), t = std::tanh(qd + kd);
       const double along = pairwise ? ds * static_cast<double>(w[d]) * (1 - t * t) : 0;
@@ -174,24 +175,24 @@ Outcome naive(const Problem& p, double spread, const Mask& mask, const Pairs& pa
             top = std::max(top, seen.back().second);
           }
         for (auto& [j, weight] : seen) total += weight = std::exp(weight - top);
-        std::vector<double> slopes;
+        std::vector<double> gradients;
         for (auto& [j, weight] : seen) {
           weight /= total;
-          double slope = 0;
+          double gradient = 0;
           const Real* value = v.values.data() + v_at(j);
           double* dv = all_dv.data() + v_at(j);
           for (std::int64_t d = 0; d < p.value_width; ++d) {
             y[d] += weight * static_cast<double>(value[d]);
             dv[d] += weight * static_cast<double>(dy[d]);
-            slope += static_cast<double>(dy[d]) * static_cast<double>(value[d]);
+            gradient += static_cast<double>(dy[d]) * static_cast<double>(value[d]);
           }
-          slopes.push_back(slope);
-          mean += weight * slope;
+          gradients.push_back(gradient);
+          mean += weight * gradient;
         }
         for (std::size_t n = 0; n < seen.size(); ++n)
-          pairs.add_slope(query, k.values.data() + k_at(seen[n].first), weights, p.width,
-                          seen[n].second * (slopes[n] - mean), all_dq.data() + q_at,
-                          all_dk.data() + k_at(seen[n].first), all_dw.data() + w_at);
+          pairs.add_gradient(query, k.values.data() + k_at(seen[n].first), weights, p.width,
+                             seen[n].second * (gradients[n] - mean), all_dq.data() + q_at,
+                             all_dk.data() + k_at(seen[n].first), all_dw.data() + w_at);
       }
   const auto rounded = [](const std::vector<double>& x) { return std::vector<Real>(x.begin(), x.end()); };
   return {rounded(all_y), rounded(all_dq), rounded(all_dk), rounded(all_dv), rounded(all_dw)};

@@ -38,7 +38,7 @@ TEST_CASE("products with fixed weights have the bits of others, pass after pass"
       const Shape shape{out, in};
       const auto both = [&, out = out, in = in](Tape& tape) {
         const Tensor x = tape.constant(numbers.data(), {rows, in});
-        // One behind the other in memory, the second of which starts at no whole vector; and a part of the first.
+        // Two weights next to each other in memory, the second not aligned to a vector; and a part of the first.
         const Tensor first = tape.constant(parameters.data(), shape),
                      second = tape.constant(parameters.data() + out * in, shape),
                      bias = tape.constant(parameters.data() + 2 * out * in, {out});

@@ -21,7 +21,7 @@ enum class ScoreKind { inner, pairwise };
 
 constexpr Real factor = Real(0.3); // whose products are rounded
 
-// Five calls of unlike numbers of queries, each of which depends on the one before, as a decoder's steps do. Keys and
+// Five calls with different numbers of queries. Each depends on the one before, as a decoder's steps do. Keys and
 // values can be columns of their memory.
 Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, const StreamingOptions& given,
                  bool columns = false) {

@@ -28,7 +28,7 @@ std::vector<CheckInput> operands(const Cell& cell, std::int64_t steps, std::int6
   return out;
 }
 
-// Everything that a cell leaves behind, in one number.
+// All outputs and states of a cell, summed to one number.
 Tensor together(const Recurrence& r) {
   Tensor total = add(sum(mul(r.states, r.states)), sum(exp(r.last)));
   return r.cell.tape ? add(total, sum(tanh(r.cell))) : total;

@@ -16,7 +16,7 @@ TEST_CASE("schedules with warm-up are PyTorch's, nanoGPT's and the Transformer's
       return Approx(fixture[name].values[static_cast<std::size_t>(step)]).epsilon(1e-10);
     };
     const double warm = warmup_factor(step, warmup);
-    // The fixture's rates would come to their end at the step after its last.
+    // The fixture's schedule ends one step after its last entry.
     CHECK(warm * linear_factor(step, steps + 1, warmup, final_factor) == expected("linear"));
     CHECK(warm * cosine_factor(step, steps + 1, warmup, final_factor) == expected("cosine"));
     CHECK(warm * cosine_factor(step, steps + 1, warmup, final_factor) == expected("nanogpt"));

@@ -1,4 +1,4 @@
-// The tape's contract: gradients accumulate, a rewound step leaves nothing behind and takes nothing from the heap, and
+// The tape's contract: gradients accumulate, a rewound step keeps nothing and takes nothing from the heap, and
 // what is not finite is traced to its operation.
 #include "autograd/operation_count.hpp"
 #include "autograd/pages.hpp"

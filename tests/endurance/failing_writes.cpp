@@ -1,7 +1,7 @@
 // Loaded before other libraries (LD_PRELOAD), it makes one change of the disk fail: the HEED_FAIL_AT'th of all
-// processes that share the counter in the file HEED_FAIL_COUNTER, among those below the folder HEED_FAIL_BELOW. 0: none,
-// so that the changes are just counted. With HEED_FAIL_READ, a number of <errno.h>, it is files and folders that are
-// opened to be read instead, and the one that fails fails with that.
+// processes that share the counter in the file HEED_FAIL_COUNTER, among those below the folder HEED_FAIL_BELOW. 0:
+// none, so that the changes are just counted. With HEED_FAIL_READ, a number of <errno.h>, it is files and folders that
+// are opened to be read instead, and the one that fails fails with that.
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>

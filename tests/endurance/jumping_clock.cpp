@@ -1,5 +1,5 @@
-// Loaded before other libraries (LD_PRELOAD), it makes the wall clock jump: each time that it is read, by up to ten years
-// either way. What tells how long something took, the monotonic clock, stays.
+// Loaded before other libraries (LD_PRELOAD), it makes the wall clock jump: each time that it is read, by up to ten
+// years either way. What tells how long something took, the monotonic clock, stays.
 #include <cstdint>
 #include <ctime>
 #include <dlfcn.h>

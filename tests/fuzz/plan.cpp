@@ -1,4 +1,4 @@
-// A sweep's plan.json. Checksums that don't fit are put right, so that what is behind them is reached.
+// A sweep's plan.json. Checksums that don't fit are put right, so that the code after them is reached.
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "tests/fuzz/right_checksum.hpp"

@@ -1,5 +1,5 @@
-// Runs every input that is kept of every fuzz target, without a fuzzer, so that any compiler will do: a point in TAP for
-// each target. Usage: test_fuzz CORPUS [TARGET ...]
+// Runs every input that is kept of every fuzz target, without a fuzzer, so that any compiler will do: a point in TAP
+// for each target. Usage: test_fuzz CORPUS [TARGET ...]
 //
 // An input that takes the program down is named by the last line, which is flushed before each.
 #include <algorithm>

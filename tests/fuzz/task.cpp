@@ -1,5 +1,5 @@
-// Tasks that read files, with all that training and evaluation ask of them. Input: a byte for the task, one for options,
-// the file, NUL, and the second file where the task has one.
+// Tasks that read files, with all that training and evaluation ask of them. Input: a byte for the task, one for
+// options, the file, NUL, and the second file where the task has one.
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/tasks/task.hpp"

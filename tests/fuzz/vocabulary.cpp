@@ -1,5 +1,5 @@
-// Vocabularies from a training text, and another text in their tokens. Input: a byte of choices, the training text, NUL,
-// the other text.
+// Vocabularies from a training text, and another text in their tokens. Input: a byte of choices, the training text,
+// NUL, the other text.
 #include "experiments/config/config.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/vocabulary.hpp"

@@ -264,7 +264,7 @@ TEST_CASE("a dilated mask is its formula, streaming, in blocks and step by step"
           return dilated.attention(pass, {.queries = q, .values = v, .keys = k, .mask = mask, .rows = 13});
         });
         CHECK(distance_of(in_blocks, by_formula()) < rough);
-        // The queries from 60 on, behind the keys before them.
+        // Queries 60 and later, after the keys before them.
         Mask behind = mask;
         behind.offset = 60;
         const auto last = [&](Started& x, const Mask& m) {
@@ -277,8 +277,8 @@ TEST_CASE("a dilated mask is its formula, streaming, in blocks and step by step"
 }
 
 TEST_CASE("T5's buckets are a formula", "[attention][formula][equals]") {
-  // Raffel et al. 2020 (arXiv 1910.10683), section 2.1, causal: 16 of 32 buckets have one distance each, the others grow
-  // with the logarithm up to 128. Here 4 of 8, up to 20.
+  // Raffel et al. 2020 (arXiv 1910.10683), section 2.1, causal: 16 of 32 buckets have one distance each, the others
+  // grow with the logarithm up to 128. Here 4 of 8, up to 20.
   const auto bucket = [](std::int64_t distance) -> std::int64_t {
     constexpr std::int64_t buckets = 8, exact = 4, furthest = 20;
     if (distance < exact) return distance;

@@ -199,8 +199,8 @@ constexpr int one_pair_in = 8, one_case_in = 32;
 constexpr int one_pair_in = 1, one_case_in = 4;
 #endif
 
-/// With HEED_VARIANTS in the environment, names with spaces between, only pairs are tried that have one of these: for who
-/// adds a score or a normaliser to a finished build, where all other pairs have been tried.
+/// With HEED_VARIANTS in the environment, names with spaces between, only pairs are tried that have one of these: for
+/// who adds a score or a normaliser to a finished build, where all other pairs have been tried.
 inline bool wanted(const std::string& score, const std::string& normalizer) {
   static const char* const names = std::getenv("HEED_VARIANTS");
   if (!names) return true;
@@ -234,9 +234,9 @@ inline void for_each_attention(const std::function<void(const LayerChoice&, cons
   });
 }
 
-/// Which of a pair's many cases are tried: where scores, normalisers, masks and sizes would multiply, one in so many, and
-/// for the next pair the one before it. So a score meets every mask with every size, with one normaliser or another, and
-/// a normaliser likewise; and float32 has others than float64. All with HEED_LONG.
+/// Which of a pair's many cases are tried: where scores, normalisers, masks and sizes would multiply, one in so many,
+/// and for the next pair the one before it. So a score meets every mask with every size, with one normaliser or
+/// another, and a normaliser likewise; and float32 has others than float64. All with HEED_LONG.
 class Turns {
 public:
   explicit Turns(int place) : next_(place + (std::is_same_v<Real, float> ? one_case_in / 2 : 0)) {}

@@ -250,7 +250,7 @@ TEST_CASE("dropout acts in training only, and the rows of a shard see what they 
 }
 
 TEST_CASE("dropout within the feed-forward zeroes hidden numbers, and scales those that are left", "[dropout]") {
-  // W2 is the identity and there are no biases, so that what comes out is the hidden vector behind dropout.
+  // W2 is the identity and there are no biases, so the output is the hidden vector after dropout.
   constexpr double probability = 0.25;
   for (const std::string activation : {"silu", "swiglu"}) {
     INFO(activation);

@@ -1,4 +1,4 @@
-// The language of formulas: what is read, what it comes to, and what is refused where.
+// The language of formulas: what is read, its values, and what is refused with which place.
 #include "layers/attention/formula/formula.hpp"
 #include "layers/attention/formula/program.hpp"
 #include "tests/catch.hpp"

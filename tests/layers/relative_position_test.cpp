@@ -167,8 +167,8 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
 }
 
 TEST_CASE("t5's near distances have buckets of their own, whatever the furthest is", "[position]") {
-  // By the authors' code (mesh_tensorflow, transformer_layers.py: _relative_position_bucket), the near ones are told apart
-  // before anything is cut off. Where `furthest` is among them, the others all have the last bucket.
+  // By the authors' code (mesh_tensorflow, transformer_layers.py: _relative_position_bucket), the near ones are told
+  // apart before anything is cut off. Where `furthest` is among them, the others all have the last bucket.
   for (const bool both_sides : {false, true})
     for (const std::int64_t furthest : {2, 3, 7, 8, 9, 20}) {
       INFO("furthest " << furthest << ", both sides " << both_sides);

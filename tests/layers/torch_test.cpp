@@ -13,7 +13,7 @@ namespace {
 // Matrices are row-major with one row for each output: where PyTorch keeps the matrices of a module for queries, keys
 // and values as one, they are rows of it.
 
-// `x` with columns of zeros before and behind it.
+// `x` with columns of zeros before and after it.
 FixtureTensor padded(const FixtureTensor& x, std::int64_t before, std::int64_t behind) {
   FixtureTensor out{x.shape, {}};
   out.shape[-1] += before + behind;

@@ -1,5 +1,6 @@
-// Which mutant of a program with many is on: HEED_MUTANT is its number. With HEED_MUTANTS_REACHED=FILE none is, and those
-// whose expressions are evaluated are marked in FILE, a byte each. Forks and programs that are started do the same.
+// Which mutant of a program with many is on: HEED_MUTANT is its number. With HEED_MUTANTS_REACHED=FILE none is, and
+// those whose expressions are evaluated are marked in FILE, a byte each. Forks and programs that are started do the
+// same.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,7 @@ inline constinit unsigned char* heed_mutants_reached = nullptr;
 }
 
 // Functions that are `constexpr` can call it, but no constant expression can, which would be out of a switch's reach. A
-// section of the program lists the mutants that it has code of: not those of a default that nobody takes, for one.
+// section of the program lists the mutants that it has code of: not those of a default that no call takes, for one.
 template <int number> [[gnu::always_inline]] constexpr bool heed_mutant() {
   asm volatile(".pushsection .heed_mutants,\"\",%%progbits\n.ascii \"%c0 \"\n.popsection" ::"i"(number));
   return heed_mutant_that_is_on == number || (heed_mutant_that_is_on < 0 && heed_mutant_is_reached(number));

@@ -355,7 +355,7 @@ void shares(Points& points) {
         differ.add(p_of(learns) <= significance_level);
         const auto learned = std::count_if(all.begin(), middle, learns);
         interval_holds.add(holds(share_of(static_cast<double>(learned), seeds).interval, of_reference));
-        const auto gap = gap_between_heaps(all);
+        const auto gap = gap_between_modes(all);
         seen.add(gap.has_value());
         seen_and_differ.add(gap && p_of([&](double x) { return x > *gap; }) <= significance_level);
       }
@@ -380,7 +380,7 @@ void shares(Points& points) {
         values.push_back(random.normal());
         others.push_back(random.uniform());
       }
-      seems_two.add(gap_between_heaps(values).has_value());
+      seems_two.add(gap_between_modes(values).has_value());
       none_fails.add(std::ranges::min(others) >= largest_share_of_none(seeds));
     }
     none.row(std::vector{fmt::to_string(seeds)}, {seems_two, none_fails});

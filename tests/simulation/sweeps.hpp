@@ -38,7 +38,7 @@ inline double draw_heavy(RandomSource& random) {
   const double z = random.normal(), a = random.normal(), b = random.normal(), c = random.normal();
   return z / std::sqrt(a * a + b * b + c * c);
 }
-/// Within heaps the standard deviation is 1.
+/// Within each mode the standard deviation is 1.
 constexpr double between_heaps = 15, share_in_upper_heap = 0.7;
 inline double draw_heaps(RandomSource& random, double share) {
   const bool upper = random.uniform() < share;

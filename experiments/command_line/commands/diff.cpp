@@ -150,7 +150,7 @@ void add_diff(Commands& commands) {
       "  heed diff 3f2a 9c01\n"
       "  heed diff 3f2a configs/quickstart.toml     what the file would change\n"
       "A and B are runs (a path to a run's folder, or a unique beginning of its ID) or configs, whose reference is\n"
-      "taken. MetricsRecord are the last values." +
+      "taken. Metrics are the last values." +
           std::string(exit_statuses),
       [](Command& command, DiffArguments& arguments) {
         command.add("A", arguments.a, "a run, or a TOML file").required().value_name("");

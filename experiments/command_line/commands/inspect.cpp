@@ -1,4 +1,4 @@
-// heed inspect: what goes on inside a run's model, or inside a configuration's before it is trained.
+// heed inspect: shows the inside of a run's model, or of a configuration's model before training.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"

@@ -73,7 +73,7 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
       print(console.out, "  {}: {}\n", arm.label, changes_of(arm.changes));
       explained = true;
     }
-    if (arm.matched && std::abs(arm.matched->excess()) > even_enough) {
+    if (arm.matched && std::abs(arm.matched->excess()) > matched_enough) {
       print(console.out, "  {}: not even, its {} are {:+.1f} % from the reference's\n", arm.label,
             plan.match == "flops" ? "FLOPs" : plan.match, 100 * arm.matched->excess());
       explained = true;
@@ -175,7 +175,7 @@ void write_json(const Preparation& prepared, const Estimate& e, std::optional<do
   console.data << indented(out);
 }
 
-/// The plan as `plan.json` has it, with the time: for whoever keeps preregistrations.
+/// The plan as in `plan.json`, with the time, to be stored as a preregistration.
 std::string registration(const Plan& plan, const Estimate& e) {
   json::value out = json_fields::parsed(to_json(plan));
   out.as_object().erase("checksum"); // of a plan's own file, as it stands there

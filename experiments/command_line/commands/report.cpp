@@ -62,7 +62,7 @@ std::string sweep_name(const std::filesystem::path& folder) {
   return name.substr(0, name.rfind('-'));
 }
 
-/// Which sweep it is where there was a choice that nobody made: of all, or of those with one name.
+/// Names the sweep that was chosen by default, among all sweeps or among those with one name.
 void tell_which(const std::filesystem::path& chosen, const ReportArguments& arguments, Console& console) {
   const bool named = !arguments.sweep.empty();
   if (named && sweep_name(chosen) != arguments.sweep) return; // a path, or a folder's own name
@@ -89,7 +89,7 @@ int report(const ReportArguments& arguments, Console& console) {
   const Plan plan = load_plan(folder);
   const Format& format = *std::ranges::find(formats(), arguments.format, &Format::name);
   AttentionProblems problems;
-  if (format.shows_attention) problems = keep_attention_up(plan, out);
+  if (format.shows_attention) problems = refresh_attention(plan, out);
   Tasks tasks;
   ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
   for (ReportArm& arm : data.arms)

@@ -85,7 +85,7 @@ Original original_of(const RerunArguments& arguments, Console& console) {
                               "first",
                               id, name_of(state)));
   out.manifest = std::move(*manifest);
-  // Metrics that are not those that it finished with are compared all the same: that may be the question.
+  // Metrics that were edited after the run finished are compared nevertheless: the edit may be the question.
   const auto wrong = wrong_metrics(out.folder, out.manifest);
   if (!wrong) throw Unreadable(wrong.error);
   if (!wrong->empty()) console.err << fmt::format("heed: warning: run {}: {}\n", id, *wrong);
@@ -147,7 +147,7 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
                              run.path.string()));
 }
 
-/// What is there already would be found finished, or gone on with: then nothing, or not all, would have run again.
+/// An existing run would be found finished, or be resumed: then nothing, or only a part, would run again.
 void refuse_what_is_there(const Place& place, const Original& original) {
   const RunFolder there{place.path() / original.id};
   std::error_code error;

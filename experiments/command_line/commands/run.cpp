@@ -150,12 +150,12 @@ std::string kernels_in_words(const Preparation& prepared, const std::string& pin
 /// Shows a sweep on standard error, and has Ctrl-C stop it, or follow it no more.
 class ShownSweep : public SweepEvents {
 public:
-  /// InspectionParts for the sweep that this one takes the place of, so it is to be made before the plan is frozen.
+  /// Looks for a sweep that this sweep supersedes, so it must be constructed before the plan is frozen.
   /// @param slurm  where it runs; null: here
   ShownSweep(const Preparation& prepared, const std::filesystem::path& out, const SlurmLauncher* slurm,
              Console& console)
-      : prepared_(prepared), out_(out), slurm_(slurm), console_(console), older_(find_older_sweep(prepared.plan, out)) {
-  }
+      : prepared_(prepared), out_(out), slurm_(slurm), console_(console),
+        superseded_(find_superseded_sweep(prepared.plan, out)) {}
 
   void ready(const SweepStart& start) override {
     const Plan& plan = start.plan;
@@ -164,7 +164,7 @@ public:
           to_do == 0   ? "; all were done before"
           : before > 0 ? fmt::format("; {} done before", before)
                        : "");
-    if (older_) tell_of_older_sweep(*older_, plan, out_, console_);
+    if (superseded_) report_superseded_sweep(*superseded_, plan, out_, console_);
     const std::string pinned = plan.frozen ? plan.frozen->kernels : "";
     if (to_do > 0) {
       for (const PreparedArm& arm : prepared_.arms) engine(arm.config, kernels_of(arm.config, {pinned})); // is built
@@ -219,7 +219,7 @@ private:
   Console& console_;
   std::string complaint_;
   std::set<std::string> told_;
-  std::optional<OlderSweep> older_;
+  std::optional<SupersededSweep> superseded_;
   std::optional<RunDisplay> display_;
   std::optional<StopSignals> signals_;
 };
@@ -335,7 +335,7 @@ WorkerParts parts_of_worker() {
           make_task, this_build()};
 }
 
-/// All processes come to the same kernels, whatever their machines have.
+/// All processes choose the same instruction set, whatever their machines have.
 void agree_on_kernels(Ranks& ranks) {
   std::vector<std::vector<std::string>> all;
   Packed own;

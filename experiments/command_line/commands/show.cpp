@@ -83,7 +83,7 @@ void print_run(const RunFolder& run, Console& console) {
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
 /// The sweep as it comes out, as comments beneath its reference's configuration: the arms, what each changes, and what
-/// each tries for itself. Data is needed only where arms are evened out.
+/// each tries for itself. Data is needed only if arms are matched.
 void print_sweep(const Settings& settings, const std::string& file, Console& console) {
   Tasks tasks;
   const CostOf cost = [&](const Config& config) { return cost_of(config, tasks); };

@@ -101,7 +101,7 @@ private:
       }
   }
 
-  /// Nothing where the run came to its end, or was handed over anew since.
+  /// Does nothing if the run has ended, or was submitted again since.
   std::optional<QueueMark> own_mark(const RunFolder& run) const {
     auto mark = read_queue_mark(run);
     if (mark && (mark->submission != submission_.name || mark->task != number_ || !mark->ended.empty())) mark.reset();
@@ -119,7 +119,7 @@ private:
         std::vector{run}, [&](const RunEvent& event) { hear(run, event); }, [&] { return stop(); });
     failed_ = failed_ || executed.failed > 0;
     if (executed.finished + executed.skipped + executed.failed > 0) leave_queue(run);
-    if (executed.interrupted > 0) stopped_ = true; // whoever stopped the worker meant the task
+    if (executed.interrupted > 0) stopped_ = true; // the signal to the worker was meant for the task
   }
 
   void hear(const RunFolder& run, const RunEvent& event) {

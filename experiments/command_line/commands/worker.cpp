@@ -26,7 +26,7 @@ struct WorkerArguments {
   int threads = 0, tell = -1;
 };
 
-/// Whoever started this process gets `text`, if it is still there.
+/// Sends `text` to the process that started this one, if it still exists.
 void tell(int pipe, std::string_view text) {
   // One write of a text as short as this is whole or fails.
   while (::write(pipe, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF)) < 0 && errno == EINTR) {

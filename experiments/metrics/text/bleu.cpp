@@ -27,7 +27,7 @@ bool stands_alone(char32_t c) {
          (c >= U':' && c <= U'@') || c == U'/';
 }
 
-/// Where two neighbours fit, writes them with spaces in between and goes on after both, as a regular expression does.
+/// If two neighbours match, writes them with spaces in between and continues after both, as a regular expression does.
 template <class Fits>
 std::u32string split_pairs(const std::u32string& text, Fits fits, std::u32string_view before,
                            std::u32string_view between, std::u32string_view after) {

@@ -1,5 +1,5 @@
-// Task `induction`: different symbols in a random order, then the same again; targets are those of the repeats that what
-// stood before tells.
+// Task `induction`: different symbols in a random order, then the same again; targets are those of the repeats that
+// what stood before tells.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"

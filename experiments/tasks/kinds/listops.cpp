@@ -1,4 +1,4 @@
-// Task `listops`: nested operations on lists of digits, and the digit that they come to.
+// Task `listops`: nested operations on lists of digits; the output is the resulting digit.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"

@@ -72,7 +72,7 @@ struct Rows {
     for (std::int64_t i = 0; i < pairs; ++i)
       example.input[static_cast<std::size_t>(2 * i + 1)] = order[static_cast<std::size_t>(i)] +
                                                            static_cast<std::int32_t>(half);
-    draw_different(random, half, pairs, order); // keys; those that the row goes without are left behind them
+    draw_different(random, half, pairs, order); // keys; the keys that the row does not use follow them
     for (auto place = static_cast<std::size_t>(2 * pairs); place < n; ++place) {
       const auto other = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * half - pairs))) + pairs;
       example.input[place] = other < half ? order[static_cast<std::size_t>(other)] : static_cast<std::int32_t>(other);

@@ -32,7 +32,8 @@ const OptionTable<Options>& table() {
 double square(double x) { return x * x; }
 
 /// With V_t = beta_t V_(t-1) + (1 - beta_t) G^2 and beta_t = 1 - t^-decay, U = G / sqrt(V), where a matrix's V is the
-/// product of its rows' and its columns' means over their mean; then, rate_t = min(rate, 1 / sqrt(t)) max(scale, RMS(W)):
+/// product of its rows' and its columns' means over their mean; then, rate_t = min(rate, 1 / sqrt(t)) max(scale,
+/// RMS(W)):
 ///   W <- W (1 - rate decay) - rate_t U / max(1, RMS(U) / clip)
 class Adafactor : public Optimizer {
 public:

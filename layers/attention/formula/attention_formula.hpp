@@ -1,4 +1,5 @@
-// A configuration's formulas in a layer: their program, and parameters of their own.
+// The formulas of a configuration (score_mod, mask_mod) as part of a layer: their compiled program and their
+// parameters.
 #pragma once
 
 #include "autograd/score_formula.hpp"
@@ -11,20 +12,21 @@
 
 namespace heed::HEED_REAL {
 
-/// attention.score_mod and attention.mask_mod, with attention.parameters: scores s become f(s), and pairs are hidden.
+/// attention.score_mod and attention.mask_mod with attention.parameters: scores s become f(s), and pairs may be masked.
 class AttentionFormula {
 public:
-  /// Null where the options have neither. Learned parameters are named as in the configuration, in the scope. `longest`:
-  /// most keys that there will ever be; 0: not known. Throws heed::Failed with the place of a mistake.
+  /// Returns null if the options have neither formula. Learned parameters get their names of the configuration, within
+  /// the scope. `longest`: upper bound on the number of keys; 0: unknown. Throws heed::Failed with the location of a
+  /// mistake.
   static std::unique_ptr<AttentionFormula> make(const Scope& scope, const AttentionOptions& options, std::int64_t heads,
                                                 std::int64_t width, std::int64_t longest);
 
-  /// In the tape's memory, for one attention; this must live until the backward pass is done.
+  /// The formula for one attention, in the tape's memory. This object must live until the backward pass is done.
   ScoreFormula* on(Pass& pass, const FormulaShape& shape) const;
 
 private:
   struct Numbers {
-    Shape shape; // [heads or 1, how many]
+    Shape shape; // [heads or 1, numbers of each]
     std::vector<Real> fixed;
     std::optional<ParameterId> learned;
   };

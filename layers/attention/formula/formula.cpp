@@ -17,7 +17,7 @@ struct Function {
   FormulaOp op;
   int least, most; // arguments
 };
-// Those of the list of operations, and clamp(x, low, high), which is min(max(x, low), high).
+// The functions in the list of operations, and clamp(x, low, high) = min(max(x, low), high).
 constexpr auto functions = [] {
   constexpr auto named = [](const FormulaOperation& operation) { return !operation.function.empty(); };
   std::array<Function, 1 + std::ranges::count_if(formula_operation_list, named)> out{
@@ -51,7 +51,7 @@ std::string listed(std::vector<std::string_view> words) {
   return out;
 }
 
-// What is at fault is thrown within the reader, and caught where it began.
+// Thrown within the reader for a mistake in the text, and caught where reading began.
 struct Wrong {
   FormulaMistake mistake;
 };
@@ -73,7 +73,7 @@ public:
     if (kind_ == FormulaKind::mask) want_truth(value, begin, "a mask must be true or false");
     else
       want_number(value, begin, kind_ == FormulaKind::score ? "a score must be a number" : "a start must be a number");
-    // Whoever reads the nodes looks for the value at the end.
+    // The value must be the last node.
     if (value + 1 != std::ssize(formula_.nodes)) formula_.nodes.push_back(formula_.nodes[index(value)]);
     return std::move(formula_);
   }
@@ -93,7 +93,7 @@ private:
     skip_spaces();
     return true;
   }
-  // A word of letters, digits and _; nothing is taken where another stands here.
+  // The word at the current place: letters, digits and _. Empty if there is none. The reader does not advance.
   std::string_view word() const {
     std::size_t end = at_;
     while (end < text_.size() && (is_letter(text_[end]) || (end > at_ && is_digit(text_[end])))) ++end;
@@ -128,7 +128,7 @@ private:
     return static_cast<std::int32_t>(all.size() - 1);
   }
   std::int32_t number(double x) { return keep({.op = FormulaOp::number, .number = x}); }
-  // What numbers alone make is a number.
+  // An operation on numbers only is computed at once and becomes a number.
   std::int32_t operation(FormulaOp op, bool truth, std::int32_t a, std::int32_t b = -1, std::int32_t c = -1) {
     FormulaNode n{.op = op, .a = a, .b = b, .c = c, .truth = truth};
     const auto fixed = [&](std::int32_t o) { return o < 0 || (node(o).op == FormulaOp::number && !node(o).truth); };
@@ -150,7 +150,7 @@ private:
     if (!node(n).truth) fail(column, fmt::format("{}, this is a number: compare it with something", what));
   }
 
-  // ---- the grammar, from the loosest operator to the tightest ----
+  // ---- the grammar, from the lowest to the highest precedence ----
 
   template <class Next> std::int32_t truths(std::string_view w, FormulaOp op, const char* what, const Next& next) {
     const std::size_t begin = at_;
@@ -394,7 +394,7 @@ private:
     return keep({.op = FormulaOp::element, .a = which, .parameter = place});
   }
 
-  // Brackets within brackets use the machine's stack.
+  // Limits the nesting of brackets, because each level uses the call stack.
   struct Deeper {
     Reader& reader;
     explicit Deeper(Reader& r) : reader(r) {
@@ -420,7 +420,7 @@ std::string FormulaMistake::shown(std::string_view text) const {
   std::string line(text), under;
   for (char& c : line)
     if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-  // A character of several bytes takes one column.
+  // A multi-byte character takes one column.
   for (std::size_t k = 0; k < column && k < line.size(); ++k)
     if ((static_cast<unsigned char>(line[k]) & 0xc0) != 0x80) under += ' ';
   return fmt::format("{}\n    {}\n    {}^", what, line, under);

@@ -1,10 +1,12 @@
-// Attention as a formula: the language of `attention.score_mod` and `attention.mask_mod`.
+// The language of `attention.score_mod` and `attention.mask_mod`: attention as a formula. Parser, plain evaluator, and
+// the parameters of formulas.
 //
 //   30 * tanh(s / 30) - slope * abs(i - j)        a score
 //   j <= i and (i - j < 256 or j < 4)             a mask
 //
-// A formula is read into a list of nodes, each after those that it is made of and none twice. `evaluate` computes one
-// pair in plain loops; `program_of` (program.hpp) makes of it what the kernels run tile by tile.
+// The parser turns a formula into a list of nodes. Each node comes after its operands, and equal nodes occur once.
+// `evaluate` computes one pair in plain loops; `program_of` (program.hpp) compiles the nodes for the kernels, which run
+// tile by tile.
 #pragma once
 
 #include "autograd/formula_program.hpp"
@@ -18,45 +20,46 @@
 
 namespace heed {
 
-/// A number that formulas use by its name, fixed or learned: [attention.parameters.NAME].
+/// A parameter that formulas use by name, fixed or learned: [attention.parameters.NAME].
 struct FormulaParameter {
   std::string name;
   std::string per = "one"; ///< one | head | distance | head_and_distance
-  std::string start = "0"; ///< a formula of h, heads, width and, by distance, of i - j; of a list, of n
+  /// initial value: a formula of h, heads, width; by distance also of i - j; of a list also of n
+  std::string start = "0";
   bool learned = true;
-  std::int64_t size = 0;     ///< where it is a list: how many numbers; 0: it is one number
-  std::int64_t furthest = 0; ///< by distance: the greatest that has a number of its own; 0: the longest row's
+  std::int64_t size = 0;     ///< for a list: its length; 0: not a list
+  std::int64_t furthest = 0; ///< by distance: the greatest distance with a value of its own; 0: the longest row's
 
   bool by_head() const { return per == "head" || per == "head_and_distance"; }
   bool by_distance() const { return per == "distance" || per == "head_and_distance"; }
   bool operator==(const FormulaParameter&) const = default;
 };
 
-/// A parameter as one line, and back: "slope: per = head, learned = true, size = 0, furthest = 0, start = 1 / heads". A
-/// line that is none gives nothing.
+/// Converts a parameter to one line and back: "slope: per = head, learned = true, size = 0, furthest = 0, start = 1 /
+/// heads". A line in another format gives nothing.
 std::string text_of(const FormulaParameter& parameter);
 std::optional<FormulaParameter> formula_parameter(std::string_view line);
 std::vector<FormulaParameter> formula_parameters(const std::vector<std::string>& lines);
 
-/// An operation of the text. `less` and so on as in FormulaOp; `i` and `j` are told apart here.
+/// A node of the parsed formula. `less` and so on are as in FormulaOp; `i` and `j` are separate names here.
 enum class FormulaName : std::uint8_t { none, s, i, j, b, h, heads, width, queries, keys, n };
 struct FormulaNode {
   FormulaOp op{};
-  FormulaName name = FormulaName::none; ///< where it is a name: op is then `score`, whatever the name
+  FormulaName name = FormulaName::none; ///< for a name; op is then `score`, whatever the name
   std::int32_t a = -1, b = -1, c = -1;
-  std::int32_t parameter = -1; ///< its place among those given
+  std::int32_t parameter = -1; ///< index among the given parameters
   double number = 0;
-  bool truth = false; ///< is it true or false, rather than a number?
+  bool truth = false; ///< is the node Boolean instead of a number?
 
   bool operator==(const FormulaNode&) const = default;
 };
 
-/// The last node is the formula's value.
+/// A parsed formula. The last node is its value.
 struct Formula {
   std::vector<FormulaNode> nodes;
 };
 
-/// What is wrong with a formula's text, and the column, counted from 0 in bytes, where that is.
+/// A mistake in a formula's text, and its column, counted from 0 in bytes.
 struct FormulaMistake {
   std::size_t column = 0;
   std::string what;
@@ -67,43 +70,44 @@ struct FormulaMistake {
 
 enum class FormulaKind { score, mask, start };
 
-/// A formula, or a mistake.
+/// The result of parsing: a formula, or a mistake.
 struct ReadFormula {
   std::optional<Formula> formula;
   FormulaMistake mistake;
 };
 
-/// Reads a formula of a kind, which says what names there are, and whether it is a number or a truth. `own`: of a start,
-/// the parameter that it is for; null for others.
+/// Parses a formula. The kind decides which names exist, and whether the formula is a number or Boolean. `own`: for a
+/// start formula, the parameter that it initialises; null for other kinds.
 ReadFormula read_formula(std::string_view text, FormulaKind kind, std::span<const FormulaParameter> parameters,
                          const FormulaParameter* own = nullptr);
 
-/// Is it a name that a parameter may have: a letter, then letters, digits and _, and no word of the language?
+/// Is this a valid parameter name: a letter, then letters, digits and _, and no word of the language?
 bool is_parameter_name(std::string_view name);
-/// Has the operation a slope by its operands? Comparisons, floor and what is of truths have none.
+/// Does the operation have a gradient for its operands? Comparisons, floor and Boolean operations have none.
 bool has_gradient(FormulaOp op);
-/// What a formula names.
+/// The names that a formula uses.
 struct FormulaUse {
   bool score = false;                   ///< s
-  bool anything = false;                ///< anything that is no number
-  std::vector<std::int32_t> parameters; ///< by their places
+  bool anything = false;                ///< any name or parameter (not only numbers)
+  std::vector<std::int32_t> parameters; ///< indices
   std::vector<std::int32_t>
-      with_gradient; ///< those by which the value has one: none through comparisons, floor, places
+      with_gradient; ///< those through which gradients flow: none through comparisons, floor or indices
 };
 FormulaUse use_of(const Formula& formula);
-/// What is wrong with a parameter's options, as a sentence; empty where nothing is.
+/// The mistake in a parameter's options, as a sentence; empty if there is none.
 std::string wrong_parameter(const FormulaParameter& parameter);
 
-/// What the names stand for, for one pair. `parameters`: of each parameter the numbers of the pair's head.
+/// The values of the names for one pair. `parameters`: each parameter's values for the pair's head.
 struct FormulaPair {
   double s = 0, i = 0, j = 0, b = 0, h = 0, heads = 1, width = 1, queries = 1, keys = 1, n = 0;
   std::vector<std::span<const double>> parameters{};
 };
-/// The formula's value for a pair, a truth as 1 or 0: plain loops, for tests and for starts.
+/// The formula's value for a pair (true is 1, false is 0), in plain loops, for tests and initial values.
 double evaluate(const Formula& formula, const FormulaPair& pair);
 
-/// A parameter's first numbers, [heads or 1][numbers]: those of a list in order; those of distances -n to n, where n is
-/// `furthest`, or `longest` - 1 if that is 0. Throws heed::Failed where neither says how many.
+/// A parameter's initial values, [heads or 1][values]. A list's values are in order. Values by distance are for
+/// distances -n to n, where n is `furthest`, or `longest` - 1 if `furthest` is 0. Throws heed::Failed if neither gives
+/// the number.
 std::vector<double> starting_numbers(const FormulaParameter& parameter, std::int64_t heads, std::int64_t width,
                                      std::int64_t longest);
 std::int64_t numbers_of_each(const FormulaParameter& parameter, std::int64_t longest);

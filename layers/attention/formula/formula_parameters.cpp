@@ -1,4 +1,4 @@
-// [attention.parameters.NAME]: as lines, and what they start with.
+// The parameters of formulas, [attention.parameters.NAME]: conversion from and to lines, and initial values.
 #include "layers/attention/formula/formula.hpp"
 
 #include "autograd/error.hpp"

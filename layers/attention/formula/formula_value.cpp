@@ -1,4 +1,4 @@
-// What a formula is, pair by pair, in plain loops.
+// Evaluates a formula for one pair at a time, in plain loops.
 #include "layers/attention/formula/formula.hpp"
 
 #include <algorithm>
@@ -56,10 +56,10 @@ double evaluate(const Formula& formula, const FormulaPair& pair) {
   const auto listed_number = [&](const FormulaNode& n, double place) {
     const std::span<const double> all = pair.parameters[static_cast<std::size_t>(n.parameter)];
     const double last = static_cast<double>(all.size() - 1);
-    // A place that is no number is the first.
+    // An index that is NaN selects the first value.
     return all[static_cast<std::size_t>(std::clamp(place == place ? std::floor(place) : 0.0, 0.0, last))];
   };
-  const auto furthest = [&](const FormulaNode& n) { // the numbers of -furthest, ..., furthest
+  const auto furthest = [&](const FormulaNode& n) { // the values are for the distances -furthest, ..., furthest
     const std::size_t half = pair.parameters[static_cast<std::size_t>(n.parameter)].size() / 2;
     return static_cast<double>(half);
   };
@@ -100,7 +100,7 @@ double evaluate(const Formula& formula, const FormulaPair& pair) {
         case FormulaOp::conjunction: return a != 0 && b != 0;
         case FormulaOp::disjunction: return a != 0 || b != 0;
         case FormulaOp::choice: return a != 0 ? b : of(n.c);
-        default: return 0; // of programs only
+        default: return 0; // only occurs in programs
       }
     };
     values.push_back(value());

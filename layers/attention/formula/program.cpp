@@ -8,7 +8,7 @@ namespace heed {
 
 namespace {
 
-// A number that is `i` i + `j` j and something that varies with neither.
+// A linear expression: `i` * i + `j` * j + a summand that depends on neither.
 struct Linear {
   bool holds = false;
   double i = 0, j = 0;
@@ -35,7 +35,7 @@ bool is_comparison(FormulaOp op) {
   return op == FormulaOp::less || op == FormulaOp::less_equal || op == FormulaOp::equal || op == FormulaOp::unequal;
 }
 
-// What each node varies with.
+// The axis that each node depends on.
 std::vector<Seen> axes_of(const Formula& formula) {
   std::vector<Seen> out;
   const auto at = [&](std::int32_t n) -> const Seen& { return out[static_cast<std::size_t>(n)]; };
@@ -141,8 +141,8 @@ private:
     return keep({.op = op, .axis = axis, .a = a, .b = b, .c = c});
   }
 
-  // A node's value along an axis. Along one axis, what varies with the other of i and j stands at 0 there, which changes
-  // nothing, since the node doesn't vary with it; along distances, i does.
+  // A node's value along an axis. Along the row or column axis, the other of i and j is set to 0; along the distance
+  // axis, i is set to 0. The node does not depend on that name, so the value is unchanged.
   std::int32_t instance(std::int32_t n, FormulaAxis axis) {
     const FormulaNode& node = formula_->nodes[static_cast<std::size_t>(n)];
     const FormulaAxis own = axes_[static_cast<std::size_t>(n)].axis;
@@ -200,13 +200,14 @@ private:
     return product;
   }
 
-  // Products with a number that is not learned, before and behind a function, cost no pass over the pairs of their own.
+  // Fuses products with a number that is not learned into the function before or after them, which saves a pass over
+  // the pairs.
   void take_factors() {
     const std::vector<bool> learned = learned_ones();
     const auto is_factor = [&](std::int32_t k) {
       return at(k).axis == FormulaAxis::head && !learned[static_cast<std::size_t>(k)];
     };
-    // The operand of such a product, and the number; or -1 twice.
+    // The operand and the number of such a product; -1 and -1 for other instructions.
     const auto product = [&](std::int32_t k) -> std::pair<std::int32_t, std::int32_t> {
       const FormulaInstruction& x = at(k);
       if (x.op != FormulaOp::multiply || x.axis != FormulaAxis::pair) return {-1, -1};
@@ -229,7 +230,8 @@ private:
     }
   }
   static bool is_function(FormulaOp op) { return op >= FormulaOp::negative && op < FormulaOp::negation; }
-  // Which instructions depend on a learned parameter. Operands stand before what takes them, so one pass suffices.
+  // Which instructions depend on a learned parameter. Operands come before the instructions that use them, so one pass
+  // is enough.
   std::vector<bool> learned_ones() const {
     std::vector<bool> out;
     for (const FormulaInstruction& x : out_.instructions) {
@@ -249,7 +251,7 @@ private:
   std::span<const FormulaParameter> parameters_;
   const Formula* formula_ = nullptr;
   std::vector<Seen> axes_;
-  std::vector<std::array<std::int32_t, 5>> places_; // of each node on each axis
+  std::vector<std::array<std::int32_t, 5>> places_; // [node][axis]: index of the instruction
   FormulaProgram out_;
 };
 

@@ -25,14 +25,15 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// w_j = max(x_j - t, 0)^(1 / (alpha - 1)) for x_j = (alpha - 1) (s_j - max s), in double, whatever Real is: a power of
-/// 1 / (alpha - 1) takes digits away.
+/// w_j = max(x_j - t, 0)^(1 / (alpha - 1)) with x_j = (alpha - 1) (s_j - max s). Computed in double, whatever Real is,
+/// because a power of 1 / (alpha - 1) loses digits.
 struct Entmax {
   double step, rest; ///< alpha - 1, 2 - alpha
 
-  // The sum of weights falls in t and is convex: Newton's steps come to where it is 1 from below, each with fewer keys,
-  // and end where no digit changes. They start where the best key alone has a weight of 1, or, if that is nearer, where
-  // n keys as good as the mean have it together, which is below, too, since powers of 1 / (alpha - 1) are convex.
+  // The sum of the weights is a decreasing, convex function of t. Newton's method therefore reaches the root, where the
+  // sum is 1, from below; each step has fewer keys, and the iteration ends when no digit changes. It starts at the
+  // larger of two lower bounds: the t at which the best key has weight 1, and the t at which n keys with the mean score
+  // have weight 1 in total. The second is a lower bound because powers of 1 / (alpha - 1) are convex.
   void weights(const Real* s, Real* w, std::int64_t n) const {
     if (row_is_lost(s, w, n)) return;
     const auto top = static_cast<double>(row_largest(s, n)), count = static_cast<double>(n);
@@ -54,11 +55,12 @@ struct Entmax {
     for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
   }
 
-  // The derivative of sum_j dw_j w_j by alpha (Correia et al. 2019, proposition 1), in a form that has no differences
-  // of large numbers where e = alpha - 1 is small: with l_j = -log w_j, r_j = exp(e l_j) - 1 - e l_j, and the weighted
-  // sums H of l_j and R of r_j, w_j has the slope w_j ((R - r_j) / e^2 + (R l_j - H r_j) / e) / (1 + e H + R).
+  // The derivative of sum_j dw_j w_j with respect to alpha (Correia et al. 2019, proposition 1), in a form without
+  // differences of large numbers if e = alpha - 1 is small. With l_j = -log w_j, r_j = exp(e l_j) - 1 - e l_j, and the
+  // weighted sums H of l_j and R of r_j, w_j has the derivative w_j ((R - r_j) / e^2 + (R l_j - H r_j) / e) / (1 + e H
+  // + R).
   double derivative_by_alpha(const Real* w, const Real* dw, std::int64_t n) const {
-    double entropy = 0, remainder = 0, given = 0, with_l = 0, with_r = 0; // the last three: times dw
+    double entropy = 0, remainder = 0, given = 0, with_l = 0, with_r = 0; // the last three are multiplied with dw
     for (std::int64_t j = 0; j < n; ++j) {
       if (!(w[j] > 0)) continue;
       const auto p = static_cast<double>(w[j]), d = p * static_cast<double>(dw[j]);
@@ -99,10 +101,11 @@ private:
   Entmax rule_;
 };
 
-// The rule of a head that learns its alpha, and the sum of its rows' slopes by that.
+// The rule of a head with a learned alpha, and the sum over its rows of the derivatives with respect to alpha.
 class LearnedHead final : public RowPolicy {
 public:
-  // So near to 1, it is softmax in all digits, and a power of 1 / (alpha - 1) would have few left.
+  // With an alpha this close to 1, entmax equals softmax in all digits. A power of 1 / (alpha - 1) with an even smaller
+  // alpha - 1 would lose most digits.
   static constexpr double least_step = 1e-6;
 
   explicit LearnedHead(double step) : rule_{std::max(step, least_step), 1 - std::max(step, least_step)} {}
@@ -117,10 +120,10 @@ public:
 
 private:
   Entmax rule_;
-  mutable double sum_ = 0; // one thread's: the rules are one pass's
+  mutable double sum_ = 0; // used by one thread: the rules belong to one pass
 };
 
-// Of all heads, in the tape's memory; alpha - 1 of each: [heads].
+// The rules of all heads, in the tape's memory. `steps`: alpha - 1 of each head, [heads].
 class LearnedRows final : public RowRules {
 public:
   explicit LearnedRows(const Tensor& steps)
@@ -160,8 +163,8 @@ private:
   ParameterId number_;
 };
 
-// By halving what holds the threshold: it is at least -1, where the best key alone has a weight of 1, and at most
-// -n^(1 - alpha), where n keys as good as the best have one of 1 together.
+// Finds the threshold by bisection. Bounds: at least -1, where the best key has weight 1; at most -n^(1 - alpha), where
+// n keys with the best score have weight 1 in total.
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
   if (n == 0) return;
   const double step = table().read(options).alpha - 1;

@@ -11,8 +11,8 @@ namespace {
 class Entmax15Rows final : public RowPolicy {
 public:
   // With x_j = (s_j - max s) / 2, the threshold t is the root in [-1, 0] of f(t) = sum_j max(x_j - t, 0)^2 - 1, which
-  // falls and is convex: Newton's steps from -1 come to it from below, each with fewer keys, and end where no digit
-  // changes.
+  // is decreasing and convex. Newton's method from -1 reaches the root from below; each step has fewer keys, and the
+  // iteration ends when no digit changes.
   void weights(const Real* s, Real* w, std::int64_t n, Real* x) const override {
     if (row_is_lost(s, w, n)) return;
     row_from_top(s, Real(0.5), x, n);
@@ -37,7 +37,7 @@ public:
   }
 };
 
-// As the paper's algorithm 2 has it, by sorting.
+// The paper's algorithm 2, by sorting.
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
   if (n == 0) return;
   std::vector<double> sorted(scores, scores + n);

@@ -21,7 +21,8 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-// softmax(s / temperature), or 1 for the best score with the gradient of that softmax; s is with the noise.
+// softmax(s / temperature), where s includes the noise. With `hard`: 1 for the best score, with the gradient of that
+// softmax.
 class GumbelRows final : public RowPolicy {
 public:
   explicit GumbelRows(const Options& options)
@@ -60,7 +61,7 @@ private:
   GumbelRows rule_;
 };
 
-// As in evaluation.
+// As in evaluation, without noise.
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& values) {
   if (n == 0) return;
   const Options options = table().read(values);

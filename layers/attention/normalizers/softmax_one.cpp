@@ -10,12 +10,12 @@ namespace {
 class SoftmaxOneRows final : public RowPolicy {
 public:
   void weights(const Real* s, Real* w, std::int64_t n, Real*) const override {
-    const Real top = std::max(row_largest(s, n), Real{0}); // of the scores and the zero
+    const Real top = std::max(row_largest(s, n), Real{0}); // the largest of the scores and 0
     const Real total = row_exponentials(s, top, w, n) + std::exp(-top);
     for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
   }
   void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
-    const Real along = row_dot(w, dw, n); // the zero's weight changes nothing
+    const Real along = row_dot(w, dw, n); // the extra score 0 is constant and has no term here
     for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - along);
   }
 };

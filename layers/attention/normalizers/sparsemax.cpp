@@ -7,7 +7,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// As the paper's algorithm 1 has it, by sorting.
+// The paper's algorithm 1, by sorting.
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
   std::vector<Real> sorted(scores, scores + n);
   std::sort(sorted.begin(), sorted.end(), std::greater<>());

@@ -24,7 +24,7 @@ class TopKRows final : public RowPolicy {
 public:
   explicit TopKRows(std::int64_t k) : k_(k) {}
 
-  // Of keys with one score, those before the others are taken.
+  // Among keys with equal scores, earlier keys are taken first.
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
     if (row_is_lost(s, w, n)) return;
     const Real least = k_ < n ? row_kth_largest(s, k_, n, scratch) : -std::numeric_limits<Real>::infinity();
@@ -38,7 +38,7 @@ public:
     for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
   }
 
-  // Softmax's over those that were taken: the others' weights are 0.
+  // The gradient of the softmax over the selected keys; the other weights are 0.
   void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
     const Real mean = row_dot(w, dw, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - mean);

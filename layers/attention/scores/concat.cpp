@@ -13,7 +13,7 @@ public:
         weight_(scope.weight("weight", {shape.heads, queries_ + keys_, hidden}, hidden_layer::start(queries_ + keys_))),
         v_(scope.plain("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
-  // W [q; k] is the sum of what its first columns make of q and its last ones of k.
+  // W [q; k] = (first columns of W) q + (last columns of W) k.
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const Tensor w = pass(weight_);
     return AdditiveForm{queries, keys, pass(v_), {slice(w, 1, 0, queries_), slice(w, 1, queries_, keys_)}};

@@ -19,7 +19,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-// 1 / b^2.
+// 1 / b^2. A bandwidth of 0 means b^2 = sqrt(width).
 Real factor(const OptionValues& values, std::int64_t width) {
   const double b = table().read(values).bandwidth;
   return static_cast<Real>(b > 0 ? 1 / (b * b) : 1 / std::sqrt(static_cast<double>(width)));
@@ -29,7 +29,7 @@ class Gaussian : public Score {
 public:
   explicit Gaussian(Real factor) : factor_(factor) {}
 
-  // -|q - k|^2 / 2 is the product of [q, -|q|^2 / 2, 1] and [k, 1, -|k|^2 / 2].
+  // -|q - k|^2 / 2 is the dot product of [q, -|q|^2 / 2, 1] and [k, 1, -|k|^2 / 2].
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const auto half_squares = [](const Tensor& x) { return scale(sum(mul(x, x), -1, true), Real(-0.5)); };
     const auto ones = [&](const Tensor& x) {

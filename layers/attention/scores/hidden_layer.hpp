@@ -1,4 +1,4 @@
-// What scores with a hidden layer of their own share, v . tanh(W ...): the layer's width, and how its weights start.
+// Shared by the scores with a hidden layer, v . tanh(W ...): the option for its width, and the initial weights.
 #pragma once
 
 #include "layers/attention/score.hpp"
@@ -26,7 +26,7 @@ inline std::int64_t width(const OptionValues& values, const ScoreShape& shape) {
   return options.hidden ? options.hidden : shape.query_width;
 }
 
-/// Weights that `in` numbers meet start within 1 / sqrt(in).
+/// Weights with fan-in `in` start uniformly within 1 / sqrt(in).
 inline Init start(std::int64_t in) { return Init::uniform(1.0 / std::sqrt(static_cast<double>(in))); }
 
 } // namespace heed::HEED_REAL::hidden_layer

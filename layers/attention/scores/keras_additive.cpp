@@ -21,7 +21,7 @@ const OptionTable<Options>& table() {
 class KerasAdditive : public Score {
 public:
   KerasAdditive(const Scope& scope, const ScoreShape& shape, bool use_scale) : shape_(shape) {
-    if (use_scale) // from Keras's glorot_uniform
+    if (use_scale) // the range of Keras's glorot_uniform
       scale_ = scope.plain("scale", {shape.heads, shape.query_width},
                            Init::uniform(std::sqrt(3.0 / static_cast<double>(shape.query_width))));
   }

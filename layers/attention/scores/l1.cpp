@@ -26,7 +26,7 @@ class L1 : public Score {
 public:
   explicit L1(Real factor) : factor_(factor) {}
 
-  // One feature after the other, so that there is never a number for each pair and feature at once.
+  // Loops over features, so that no tensor has an entry for each pair and feature.
   Tensor operator()(Pass&, const Tensor& queries, const Tensor& keys) const override {
     const Tensor k = transpose(keys);
     const auto distance = [&](std::int64_t d) { return abs(sub(slice(queries, -1, d, 1), slice(k, -2, d, 1))); };

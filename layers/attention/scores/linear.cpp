@@ -9,16 +9,16 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// With weights s_ij / sum_k s_ik, and s_ij = f_i . g_j of features, a query's result is f_i S / (f_i z), where S is the
-// sum of g_j v_j^T over the keys that it sees, and z that of g_j: nothing of a pair. Values get a further column of
-// ones, whose sums are z.
+// The weights are s_ij / sum_k s_ik with s_ij = f_i . g_j, where f and g are features of queries and keys. A query's
+// result is therefore f_i S / (f_i z), where S sums g_j v_j^T and z sums g_j over the keys that the query sees. No
+// value is stored per pair. The values get an additional column of ones, so that the same sums give z.
 
-// So many queries at a time are computed with the pairs among them, and those before with sums.
+// The number of queries in a chunk. Pairs within a chunk are computed directly; earlier keys enter through the sums.
 constexpr std::int64_t longest_chunk = 64;
 
-// What there is for each head of queries, of which there are batch heads.
+// The inputs for each query head; batch and heads are one axis, B H.
 struct Parts {
-  Tensor queries, keys; // features [B H, T, D]; those of keys that are hidden are 0
+  Tensor queries, keys; // features [B H, T, D]; 0 for masked keys
   Tensor values;        // [B H, T, Dv + 1]
 };
 
@@ -47,7 +47,7 @@ Parts parts_of(const AttentionProblem& x, std::int64_t first_key) {
           heads_as_rows(concat({values, filled(tape, {rows, heads, count, 1}, 1)}, -1))};
 }
 
-// Sums [B H, Tq, Dv + 1] to results [B, H, Tq, Dv]. A query that sees nothing, or features of 0, gets 0.
+// Sums [B H, Tq, Dv + 1] to results [B, H, Tq, Dv]. A query that sees no key, or whose features are 0, gets 0.
 Tensor divided_by_weights(const Tensor& sums, std::int64_t rows) {
   const std::int64_t width = sums.shape[2] - 1;
   const Tensor total = slice(sums, 2, width, 1), safe = filled(*sums.tape, {sums.shape[0], sums.shape[1], 1}, 0);
@@ -58,7 +58,8 @@ Tensor divided_by_weights(const Tensor& sums, std::int64_t rows) {
   return reshape(y, {rows, sums.shape[0] / rows, sums.shape[1], width});
 }
 
-// Where each sees itself and what is before it, behind keys whose sums are `before` [B H, D, Dv + 1], if there are any.
+// Causal sums: each query sees itself and earlier keys. `before`, if not null, has the sums of the keys before the
+// first, [B H, D, Dv + 1].
 Tensor causal_sums(const Parts& x, const Tensor* before) {
   const std::int64_t rows = x.queries.shape[0], count = x.queries.shape[1];
   const std::int64_t chunk = std::min(count, longest_chunk), chunks = (count + chunk - 1) / chunk;
@@ -113,7 +114,7 @@ private:
   std::vector<Real> sums_; // [B H, D, Dv + 1]
 };
 
-// What a query's result is made of, for those who look on, without a gradient: [B, H, Tq, Tk].
+// The attention weights for observers, without a gradient: [B, H, Tq, Tk].
 Tensor weights_of(const AttentionProblem& x, const Parts& parts) {
   const std::int64_t rows = parts.queries.shape[0], queries = parts.queries.shape[1], keys = parts.keys.shape[1];
   const std::int64_t width = parts.keys.shape[2], heads = x.queries.shape[1];
@@ -132,8 +133,8 @@ Tensor weights_of(const AttentionProblem& x, const Parts& parts) {
   return weights;
 }
 
-// A window, steps, a prefix, `allowed`, dropout of weights, what is added to scores or made of them, heads that talk and
-// weights with a gradient are of pairs.
+// True if no part of the problem needs single pairs. Window, dilation, prefix, `allowed`, dropout of weights, bias,
+// formula, talking heads and weights with a gradient all need pairs.
 bool serves(const AttentionProblem& x) {
   const Mask& m = x.mask;
   const bool square = m.offset == 0 && x.queries.shape[2] == x.keys.shape[2];

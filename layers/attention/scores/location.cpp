@@ -16,7 +16,7 @@ public:
                            Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))));
   }
 
-  // Row j of W stands where other scores have key j.
+  // Row j of W is used as key j.
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const std::int64_t rows = keys.shape[0], count = keys.shape[2];
     if (count > longest_)

@@ -23,8 +23,8 @@ const OptionTable<Options>& table() {
 
 class Multiplicative : public Score {
 public:
-  // W starts uniformly within 1 / sqrt(Dq), so that the scores of an untrained model do not grow with the width. So do
-  // U, and V^T within 1 / sqrt(Dk).
+  // W starts uniformly within 1 / sqrt(Dq), so that the scores of an untrained model do not grow with the width. U has
+  // the same range, V^T has 1 / sqrt(Dk).
   Multiplicative(const Scope& scope, const ScoreShape& shape, const Options& options) {
     const auto within = [](std::int64_t width) { return Init::uniform(1.0 / std::sqrt(static_cast<double>(width))); };
     if (options.rank == 0) {
@@ -43,7 +43,7 @@ public:
 
 private:
   ParameterId weight_;
-  std::optional<ParameterId> of_keys_; // of low rank
+  std::optional<ParameterId> of_keys_; // only with a low rank
 };
 
 Real pair(const PairArguments& a) {

@@ -20,7 +20,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-// The factor of the product, or at first where it is learned.
+// The factor of the dot product; if learned, its initial value.
 double factor(const WordOrNumber& scale, std::int64_t width) {
   if (scale.word.empty()) return scale.number;
   return scale.word == "none" ? 1.0 : 1.0 / std::sqrt(static_cast<double>(width));

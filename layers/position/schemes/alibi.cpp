@@ -9,8 +9,9 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-/// The slope of a head: for n heads, a power of two, 2^(-8 (h + 1) / n); for others, those of the power of two below
-/// first, and then every second of the next power's, as the authors' code has it.
+/// The slope of a head. If the number of heads n is a power of two: 2^(-8 (h + 1) / n). Otherwise the first heads have
+/// the slopes for the next lower power of two, and the others have every second slope for the next higher power, as in
+/// the authors' code.
 double slope(std::int64_t head, std::int64_t heads) {
   const auto of_power = [](std::int64_t h, std::int64_t n) {
     return std::exp2(-8 * static_cast<double>(h + 1) / static_cast<double>(n));

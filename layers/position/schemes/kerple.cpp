@@ -20,8 +20,8 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// a = exp(amount) and, by the kernel, b = exp(shape) or b = 2 sigmoid(shape), so that any number stands for one that
-/// the kernel may have.
+/// The parameters are unconstrained: a = exp(amount) and, depending on the kernel, b = exp(shape) or b = 2
+/// sigmoid(shape), so that a and b are always in the kernel's range.
 class Kerple : public RelativePosition {
 public:
   Kerple(const Scope& scope, const RelativeShape& shape, const Options& options)
@@ -31,7 +31,7 @@ public:
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t furthest = std::max(keys, queries.shape[2] + mask.offset) - 1, n = 2 * furthest + 1;
-    // Distances, or their logarithms. That of 0 is as good as -inf, and has a power of 0.
+    // Distances or their logarithms. The logarithm of 0 is a very negative number, so that the power of 0 is 0.
     const Tensor distances = pass.tape().make({1, n});
     for (std::int64_t d = -furthest; d <= furthest; ++d) {
       const auto x = static_cast<double>(std::abs(d));

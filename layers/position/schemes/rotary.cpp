@@ -27,7 +27,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// Which numbers of a query or key of this width turn, and how far at a position.
+/// Which features of a query or key of this width are rotated, and by which angle at a position.
 struct Rotation {
   std::int64_t width, pairs;
   bool neighbours;
@@ -47,7 +47,7 @@ struct Rotation {
   }
 };
 
-/// y = x with its pairs turned: [B, H, T, D] of positions first, first + 1, ...
+/// y = x with its pairs of features rotated: x is [B, H, T, D] at the positions first, first + 1, ...
 Tensor rotated(const Tensor& input, std::int64_t first, const Rotation& by) {
   const Op op("rotary", {&input});
   const Tensor x = contiguous(input), y = op.output(x.shape);
@@ -60,7 +60,7 @@ Tensor rotated(const Tensor& input, std::int64_t first, const Rotation& by) {
       cosines[t * by.pairs + p] = static_cast<Real>(std::cos(by.angle(p, first + t)));
       sines[t * by.pairs + p] = static_cast<Real>(std::sin(by.angle(p, first + t)));
     }
-  // The transpose turns back.
+  // The backward pass uses the transposed rotation.
   const auto rotate_all = [=](const Real* from, Real* to, Real direction, bool store) {
     for (std::int64_t r = 0; r < rows; ++r, from += width, to += width) {
       const Real *c = cosines + r % length * by.pairs, *s = sines + r % length * by.pairs;
@@ -95,7 +95,7 @@ private:
   Rotation by_;
 };
 
-// As a product with complex numbers.
+// The reference: a product of complex numbers.
 void rotate_one(const Real* x, Real* to, std::int64_t width, std::int64_t position, const OptionValues& values) {
   const Rotation by(width, table().read(values));
   std::copy_n(x, width, to);

@@ -19,8 +19,8 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// Vectors of positions up to `longest` are worked out once, on whichever thread asks first: sines take longer than much
-/// of what a small model does with them.
+/// The vectors of positions up to `longest` are computed once, by the first thread that needs them, because sines take
+/// longer than many other operations of a small model.
 class Sinusoidal : public Position {
 public:
   Sinusoidal(std::int64_t width, std::int64_t longest, double base)
@@ -42,7 +42,7 @@ public:
   }
 
 private:
-  static constexpr std::int64_t most_cached = 1 << 22; ///< numbers
+  static constexpr std::int64_t most_cached = 1 << 22; ///< values
 
   void write(std::int64_t position, Real* to) const {
     for (std::int64_t i = 0; i < width_; ++i) {
@@ -52,9 +52,9 @@ private:
   }
 
   std::int64_t width_, kept_;
-  std::vector<double> rates_; ///< of each sine and the cosine behind it
+  std::vector<double> rates_; ///< of each sine and the following cosine
   mutable std::once_flag once_;
-  mutable std::vector<Real> table_; ///< [kept, width]
+  mutable std::vector<Real> table_; ///< [cached positions, width]
 };
 
 } // namespace

@@ -7,7 +7,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-/// Music Transformer's relative attention.
+/// Relative attention of the Music Transformer.
 class MusicTransformerPosition : public RelativePosition {
 public:
   MusicTransformerPosition(const Scope& scope, const RelativeShape& shape)
@@ -20,7 +20,7 @@ public:
                    "attention.causal = true and attention.prefix = 1 or 0; shaw knows both sides");
   }
 
-  // The vectors' last row is of distance 0. There are none for what is behind a position, which no query sees.
+  // The last row of the vectors is for distance 0. Later keys have no vectors, because no query sees them.
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const Op op("position", {&queries});
     const std::int64_t length = queries.shape[2];

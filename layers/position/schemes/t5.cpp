@@ -28,9 +28,10 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// The bucket of a distance, of `n` on one side: half of them have one distance each, the others cover what is
-/// logarithmically as much, up to `furthest`. As in the authors' code, near distances have their own buckets whatever
-/// `furthest` is; where it is no further than these, the authors' logarithm is undefined, and all others have the last.
+/// The bucket of a distance, among the `n` buckets of one side. The first half of the buckets has one distance each;
+/// the other half covers logarithmically equal ranges up to `furthest`. As in the authors' code, near distances have
+/// their own buckets, whatever `furthest` is. If `furthest` is within that half, the authors' logarithm is undefined;
+/// here all other distances share the last bucket.
 std::int64_t bucket_of(std::int64_t distance, std::int64_t n, std::int64_t furthest) {
   const std::int64_t exact = n / 2;
   if (distance < exact) return distance;
@@ -41,7 +42,7 @@ std::int64_t bucket_of(std::int64_t distance, std::int64_t n, std::int64_t furth
 }
 std::int64_t buckets_on_a_side(const Options& o) { return o.both_sides ? o.buckets / 2 : o.buckets; }
 
-/// Of a key at this distance from its query, negative before it.
+/// The bucket of the signed distance from query to key (negative: earlier key).
 std::int64_t bucket_of(std::int64_t distance, const Options& o) {
   if (!o.both_sides) return bucket_of(std::max<std::int64_t>(-distance, 0), o.buckets, o.furthest);
   const std::int64_t half = buckets_on_a_side(o);
@@ -55,7 +56,7 @@ public:
         bias_(scope.plain("bias", {options.buckets, shape.heads}, Init::zeros())) {}
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
-    // From there on, all distances have one bucket.
+    // From this distance on, all distances share one bucket.
     const std::int64_t last = std::max(options_.furthest, buckets_on_a_side(options_) / 2);
     const std::int64_t furthest = std::min(std::max(keys, queries.shape[2] + mask.offset) - 1, last);
     const std::int64_t n = 2 * furthest + 1;

@@ -176,16 +176,16 @@ TEST_CASE("a report makes what is missing, and makes again what is of another ch
   const Scratch scratch;
   const RunFolder run = run_of(scratch, test::tiny_decoder, one_id, 2);
   const Plan plan = plan_of({{run, test::tiny_decoder}}, {"3 1 4 | 3"});
-  CHECK(keep_attention_up(plan, scratch.path).empty());
+  CHECK(refresh_attention(plan, scratch.path).empty());
   CHECK(inputs_of(run) == std::vector<std::string>{"3 1 4 | 3"});
   CHECK(read_attention(run)->front().step == 2);
 
   // Nothing is made twice: what is there stays to the byte, and to its time.
   const auto before = std::filesystem::last_write_time(run.attention());
-  CHECK(keep_attention_up(plan, scratch.path).empty());
+  CHECK(refresh_attention(plan, scratch.path).empty());
   CHECK(std::filesystem::last_write_time(run.attention()) == before);
 
-  // Someone looks at another input, and brings one of unknown origin; then the run goes on.
+  // A user attends to another input, and to one of unknown origin; then the run resumes.
   CHECK(heed_says({"attend", run.path.string(), "--input", "1 |"}).status == 0);
   AttentionExample foreign = read_attention(run)->front();
   foreign.input = "foreign";
@@ -193,7 +193,7 @@ TEST_CASE("a report makes what is missing, and makes again what is of another ch
   write_attention(run, merged(*read_attention(run), {foreign}));
   const Config c = read_config(run);
   write_checkpoint(run, 4, test::train(c).last(), 3);
-  CHECK(keep_attention_up(plan, scratch.path).empty());
+  CHECK(refresh_attention(plan, scratch.path).empty());
   std::vector<std::string> inputs = inputs_of(run);
   std::ranges::sort(inputs);
   CHECK(inputs == std::vector<std::string>{"1 |", "3 1 4 | 3", "foreign"});
@@ -216,7 +216,7 @@ TEST_CASE("a run whose weights can't be made says why, and stops no other", "[co
   const RunFolder reads = run_of(scratch, test::tiny_decoder, one_id);
   const RunFolder bits = run_of(scratch, test::tiny_encoder, other_id);
   const Plan plan = plan_of({{bits, test::tiny_encoder}, {reads, test::tiny_decoder}}, {"3 1 4 | 3", "1 0 1"});
-  const AttentionProblems problems = keep_attention_up(plan, scratch.path);
+  const AttentionProblems problems = refresh_attention(plan, scratch.path);
   REQUIRE(problems.size() == 1);
   CHECK_THAT(problems.at(other_id), Contains("\"3 1 4 | 3\" can't be read") && Contains("\"3\" is not a word"));
   CHECK(inputs_of(bits) == std::vector<std::string>{"1 0 1"});
@@ -227,12 +227,12 @@ TEST_CASE("weights of another checkpoint stay until there are newer ones", "[com
   const Scratch scratch;
   const RunFolder run = run_of(scratch, test::tiny_decoder, one_id, 2);
   const Plan plan = plan_of({{run, test::tiny_decoder}}, {"3 1 4 | 3"});
-  CHECK(keep_attention_up(plan, scratch.path).empty());
+  CHECK(refresh_attention(plan, scratch.path).empty());
   AttentionExample unreadable = read_attention(run)->front();
   unreadable.input = "not of this vocabulary";
   write_attention(run, merged(*read_attention(run), {unreadable}));
   write_checkpoint(run, 4, test::train(read_config(run)).last(), 3);
-  CHECK(keep_attention_up(plan, scratch.path).size() == 1);
+  CHECK(refresh_attention(plan, scratch.path).size() == 1);
   const std::vector<AttentionExample> now = *read_attention(run);
   REQUIRE(now.size() == 2);
   CHECK(now[0].step == 4);
@@ -250,7 +250,7 @@ TEST_CASE("runs of other seeds, and unfinished ones, are left alone", "[command_
   manifest.run = one_id;
   manifest.outcome = "interrupted";
   write_file(one.manifest(), to_json(manifest));
-  CHECK(keep_attention_up(plan, scratch.path).empty());
+  CHECK(refresh_attention(plan, scratch.path).empty());
   CHECK_FALSE(std::filesystem::exists(one.attention()));
   CHECK_FALSE(std::filesystem::exists(other.attention()));
 }

@@ -162,7 +162,7 @@ TEST_CASE("rerun refuses what can't be compared", "[command_line][rerun]") {
   const RunFolder stopped = run_of(runs, "seed = 5\n", losses({2.0}), "interrupted");
   CHECK_THAT(heed_says({"rerun", stopped.id(), "--out", runs.out}).err,
              Contains("interrupted") && Contains("finished"));
-  // The data of these runs is nobody's.
+  // The data of these runs belongs to no user.
   const Answer other_data = heed_says({"rerun", runs.dot.id(), "--out", runs.out});
   CHECK(other_data.status == 2);
   CHECK_THAT(other_data.err, Contains("data of run"));

@@ -251,7 +251,7 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
   CHECK(config("[task]\nkind = \"text\"\n[data]\npath = \"a\"\ntest = 0.5\nvalidation_path = \"b\"").data.test == 0.5);
   // Rows by tokens may be fewer than shards; those without a row have nothing to do.
   CHECK(config("[task]\nkind = \"scan\"\n[train]\nbatch_tokens = 200\nshards = 64").train.shards == 64);
-  const Config one = config("[train]\nbatch = 1"); // nobody asked for two shards
+  const Config one = config("[train]\nbatch = 1"); // two shards are the default, not a choice
   CHECK(one.train.shards == 1);
   CHECK(to_toml(config(to_toml(one))) == to_toml(one)); // as a run's configuration is written and read
 }

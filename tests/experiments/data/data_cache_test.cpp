@@ -153,7 +153,7 @@ TEST_CASE("data whose file is shortened or written to while it is used says so, 
   }
   std::size_t size = 0;
   for (const char c : text_of(data->section("one"))) size += c != 'z';
-  CHECK(size == maker.one.size()); // nobody is ended by it
+  CHECK(size == maker.one.size()); // no process dies by it
   CHECK(data->problem() ==
         "'" + file.string() + "' was shortened or changed while it was read; run again, and it is made anew");
   const auto again = data_cache({scratch.path}, "key", maker.make());
@@ -204,7 +204,7 @@ TEST_CASE("several at once make data once", "[data][kept]") {
   for (std::thread& thread : threads) thread.join();
   CHECK(calls == 1);
   CHECK(right == 4);
-  // A process that is killed meanwhile holds nobody up, and what it left aside goes.
+  // A process that is killed meanwhile blocks no other, and its temporary file is removed.
   const pid_t killed = ::fork();
   if (killed == 0) {
     data_cache({scratch.path}, "another key", [&](DataCacheWriter& to) {

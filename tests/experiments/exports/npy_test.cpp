@@ -16,7 +16,7 @@ TEST_CASE("an array is a header that 64 divides, and its numbers, the lowest byt
   const std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }";
   const std::string header = dictionary + std::string(128 - 10 - 1 - dictionary.size(), ' ') + "\n";
   CHECK(bytes.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
-  CHECK(bytes.substr(8, 2) == std::string("\x76\x00", 2)); // 118 bytes of header behind 10 bytes
+  CHECK(bytes.substr(8, 2) == std::string("\x76\x00", 2)); // 118 bytes of header after 10 bytes
   CHECK(bytes.substr(10, 118) == header);
   const std::string data = bytes.substr(128);
   REQUIRE(data.size() == 6 * 4);

@@ -208,7 +208,7 @@ TEST_CASE("who reads is not waited for: the index is then in memory, and says so
     CHECK_THAT(index.in_memory(), Contains("another program is using it"));
     CHECK(index.size() == 4);
   }
-  CHECK(std::chrono::steady_clock::now() - start < Database::patience); // for whoever writes
+  CHECK(std::chrono::steady_clock::now() - start < Database::patience); // to the process that writes
   reader.run("COMMIT");
   RunIndex index(runs.path);
   CHECK(index.in_memory().empty());
@@ -475,7 +475,7 @@ TEST_CASE("whatever bit of an index is flipped, what it says is what the folders
     std::string flipped = bytes;
     flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
     put(file, flipped);
-    fs::last_write_time(file, time); // a disk that forgets tells nobody
+    fs::last_write_time(file, time); // a disk may lose data without an error
     INFO("byte " << at);
     RunIndex index(runs.path);
     REQUIRE(index.in_memory().empty());

@@ -1,4 +1,4 @@
-// What runs next, and what is told of it, with a launcher that starts no processes.
+// The order of runs and the events that the executor reports, with a launcher that starts no processes.
 #include "experiments/launch/executor.hpp"
 #include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_records.hpp"
@@ -261,7 +261,7 @@ TEST_CASE("what a run needs while it goes on goes with its end, but for words an
   CHECK(there(runs.folders[2].progress()));
   CHECK(there(runs.folders[2].log()));
 
-  // Whoever ran it died before it could: the next who finds it finished does.
+  // The process that ran it died before it could; the next process that finds the run finished does it.
   for (const std::size_t run : {0, 1}) put(runs.folders[run].progress(), "{}");
   put(runs.folders[0].log(), "");
   runs.acts(2) = {Act{leaves("", "finished")}};
@@ -271,7 +271,7 @@ TEST_CASE("what a run needs while it goes on goes with its end, but for words an
   CHECK_FALSE(there(runs.folders[1].progress()));
   CHECK(content(runs.folders[1].log()) == "a warning\n");
 
-  // Where they can't be removed, they stay, and the run is finished all the same.
+  // Where they can't be removed, they stay, and the run is finished nevertheless.
   Runs again(1);
   again.acts(0) = {Act{leaves("", "finished")}};
   const WriteHook hook([](const std::filesystem::path& path) { return path.extension() == ".txt" ? EACCES : 0; });

@@ -15,7 +15,7 @@
 
 namespace heed {
 
-/// What one start of a run comes to.
+/// The outcome of one start of a run.
 struct Act {
   std::function<void(const RunFolder&)> leaves = [](const RunFolder&) {};
   WorkerEnd end = {};

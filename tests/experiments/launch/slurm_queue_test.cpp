@@ -1,4 +1,4 @@
-// What Slurm knows of runs, and what their folders are told of it. A real Slurm is in tests/cluster.
+// What Slurm knows of runs, and what Heed writes of it into their folders. A real Slurm is in tests/cluster.
 #include "experiments/launch/slurm_queue.hpp"
 #include "experiments/runs/run_claim.hpp"
 #include "tests/catch.hpp"

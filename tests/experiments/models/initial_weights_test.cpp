@@ -182,7 +182,7 @@ TEST_CASE("biases are there where their options say so", "[model]") {
   }
   CHECK(has("decoder", {"model.tied_embeddings=false", "model.head_bias=yes"}, "output.bias"));
   CHECK_FALSE(has("decoder", {"model.head_bias=yes"}, "output.weight"));
-  // Within blocks: the feed-forward's and whoever says "same" go by block.bias.
+  // Within blocks: the feed-forward's biases, and those of modules with "same", follow block.bias.
   const std::vector<std::pair<std::string, std::vector<std::string>>> own = {
       {"attention.qkv_bias",
        {"encoder.blocks.0.attention.qkv.bias", "decoder.blocks.1.cross_attention.query.bias",

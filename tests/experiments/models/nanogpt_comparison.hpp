@@ -1,4 +1,5 @@
-// A decoder of nanoGPT's form against PyTorch (tests/fixtures/nanogpt.json), in the precision of whoever includes it.
+// A decoder of nanoGPT's form against PyTorch (tests/fixtures/nanogpt.json), in the precision of the file that includes
+// it.
 #pragma once
 
 #include "tests/experiments/models/model_support.hpp"

@@ -1,5 +1,5 @@
-// Encoder-decoders against torch.nn.Transformer (tests/fixtures/transformer.json), in the precision of whoever includes
-// it.
+// Encoder-decoders against torch.nn.Transformer (tests/fixtures/transformer.json), in the precision of the file that
+// includes it.
 #pragma once
 
 #include "tests/experiments/models/model_support.hpp"

@@ -54,7 +54,7 @@ TEST_CASE("an option of a section that came later is left out while it is neutra
   CHECK(later_id(without, later) != run_id(without, "data"));
   CHECK(later_id(with, later) != later_id(without, later));
   CHECK(later_id(with, later) == run_id(with, "data"));
-  // It is shown all the same.
+  // It is shown nevertheless.
   const auto lines = flatten(without, later);
   CHECK(std::ranges::count(lines, std::string("model.dropout"), &FlatOption::key) == 1);
 }

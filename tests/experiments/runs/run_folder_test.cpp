@@ -147,7 +147,8 @@ TEST_CASE("damaged manifests are errors", "[runs][manifest]") {
 
 TEST_CASE("records of runs hold no commands to terminals", "[runs][manifest][metrics]") {
   const auto manifest = manifest_from_json(
-      R"({"run": "a", "outcome": "failed", "failure": "\u001b]0;title\u0007 \u009b2J\nin two lines", "host": "\u007f"})");
+      R"({"run": "a", "outcome": "failed", "failure": "\u001b]0;title\u0007 \u009b2J\nin two lines", )"
+      R"("host": "\u007f"})");
   REQUIRE(manifest);
   CHECK(manifest->failure == "\\x1b]0;title\\x07 \\x9b2J\nin two lines");
   CHECK(manifest->host == "\\x7f");

@@ -115,7 +115,7 @@ TEST_CASE("intervals of several samples' interquartile means are those of each s
       CHECK(together[i]->high == alone->high);
     }
   }
-  // What nobody states is 95 % and 10,000 resamples.
+  // The defaults are 95 % and 10,000 resamples.
   const auto stated = interquartile_intervals(some, 0.95, 10'000), unstated = interquartile_intervals(some);
   const auto of_mean = bca_interval(some[0], mean, 0.95, 10'000), of_mean_unstated = bca_interval(some[0], mean);
   CHECK(unstated[0]->low == stated[0]->low);

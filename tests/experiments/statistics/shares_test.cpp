@@ -38,11 +38,11 @@ TEST_CASE("two shares are compared by Fisher's exact test", "[statistics]") {
 }
 
 TEST_CASE("two heaps have a gap between them", "[statistics]") {
-  CHECK(gap_between_heaps(std::vector<double>{0.99, 0.12, 0.98, 0.15, 0.97, 0.99}).value() == Approx(0.56));
-  CHECK(gap_between_heaps(std::vector<double>{1, 1, 1, 1, 1, 0.2}).value() == Approx(0.6)); // one seed of six
-  CHECK_FALSE(gap_between_heaps(std::vector<double>{1, 1, 1, 1, 1, 1}));
-  CHECK_FALSE(gap_between_heaps(std::vector<double>{0.1, 0.2, 0.3, 0.5, 0.6, 0.7}));
-  CHECK_FALSE(gap_between_heaps(std::vector<double>{0, 0, 1, 1, 1})); // five are too few to tell
+  CHECK(gap_between_modes(std::vector<double>{0.99, 0.12, 0.98, 0.15, 0.97, 0.99}).value() == Approx(0.56));
+  CHECK(gap_between_modes(std::vector<double>{1, 1, 1, 1, 1, 0.2}).value() == Approx(0.6)); // one seed of six
+  CHECK_FALSE(gap_between_modes(std::vector<double>{1, 1, 1, 1, 1, 1}));
+  CHECK_FALSE(gap_between_modes(std::vector<double>{0.1, 0.2, 0.3, 0.5, 0.6, 0.7}));
+  CHECK_FALSE(gap_between_modes(std::vector<double>{0, 0, 1, 1, 1})); // five are too few to tell
 }
 
 TEST_CASE("normal values seldom seem to be two heaps", "[statistics]") {
@@ -52,7 +52,7 @@ TEST_CASE("normal values seldom seem to be two heaps", "[statistics]") {
     for (int i = 0; i < 20'000; ++i) {
       std::vector<double> values;
       for (int k = 0; k < n; ++k) values.push_back(random.normal());
-      seen += gap_between_heaps(values).has_value();
+      seen += gap_between_modes(values).has_value();
     }
     CHECK(seen / 20'000.0 == Approx(expected).margin(0.003));
   }

@@ -36,8 +36,8 @@ TEST_CASE("looks spend what Lan and DeMets' function of Pocock's kind says", "[s
 
 TEST_CASE("two looks find what isn't there in 5 % of sweeps at most, and in more without the rule",
           "[statistics][many]") {
-  // Under the null hypothesis, look by look: flips of 6 seeds have p <= 0.031 in 2 of 64, those of 10 p <= 0.0145 in 14 of
-  // 1024, so that all together it is 0.045 at most; two looks at 5 % each find 0.06 to 0.08.
+  // Under the null hypothesis, look by look: flips of 6 seeds have p <= 0.031 in 2 of 64, those of 10 p <= 0.0145 in 14
+  // of 1024, so that all together it is 0.045 at most; two looks at 5 % each find 0.06 to 0.08.
   constexpr std::size_t sweeps = 2000;
   const std::vector<std::size_t> looks{6, 10}, reference_of{0, 0};
   const std::vector<double> levels = look_levels(looks);

@@ -1,4 +1,4 @@
-// What each kind of block comes to.
+// The arms that each kind of block gives.
 #include "experiments/config/config.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"

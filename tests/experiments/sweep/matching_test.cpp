@@ -55,7 +55,7 @@ TEST_CASE("what no width evens out is not hidden", "[sweep][match]") {
                          counted);
   REQUIRE(p.arms[1].matched);
   CHECK(p.arms[1].matched->width == 1);
-  CHECK(p.arms[1].matched->excess() > even_enough);
+  CHECK(p.arms[1].matched->excess() > matched_enough);
   CHECK(labels_of(p).at(1) == "width = 256, ffn width 1");
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("what killed writers left aside is removed, and nothing else", "[syste
 }
 
 TEST_CASE("what a machine of the same name is writing stays, until it is old", "[system][files]") {
-  // A lock of another machine is not seen here, so that nobody seems to hold these.
+  // A lock of another machine is not seen here, so these seem to be free.
   const Scratch scratch;
   char host[256] = {};
   REQUIRE(::gethostname(host, sizeof host - 1) == 0);

@@ -127,7 +127,7 @@ TEST_CASE("an owner that was halted finds out that its lease is another's by ask
   {
     const auto next = Lease::attempt(file, {1h, 2h});
     REQUIRE(next);
-    CHECK_FALSE(halted->lost()); // nobody asked
+    CHECK_FALSE(halted->lost()); // no call noticed it
     CHECK_FALSE(halted->confirm());
     CHECK(halted->lost());
   }

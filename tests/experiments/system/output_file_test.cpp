@@ -1,4 +1,4 @@
-// What lies below an output folder is reached without leaving it, whatever somebody else put there.
+// What lies below an output folder is reached without leaving it, whatever another user put there.
 #include "experiments/system/output_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
@@ -177,7 +177,7 @@ TEST_CASE("a file that is appended to is a regular one, and nothing else is wait
   REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0666) == 0);
   refused("pipe", "a pipe stands where the file should be");
   const Descriptor reader(::open((scratch / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  refused("pipe", "a pipe stands where the file should be"); // somebody is at its other end
+  refused("pipe", "a pipe stands where the file should be"); // another process is at its other end
   fs::create_directory(scratch / "folder");
   refused("folder", "a folder stands where the file should be");
   fs::create_symlink(scratch / "log", scratch / "link");

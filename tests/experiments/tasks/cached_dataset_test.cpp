@@ -15,7 +15,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A file is kept from a size on, which few rows reach with a long word.
+/// Only files above a certain size are cached; a long word makes few rows large enough.
 const std::string long_word(150, 'w');
 
 /// So many rows "aN some words TAB bN more words TAB 0 1 1", of which some are alike.
@@ -226,5 +226,5 @@ TEST_CASE("what is kept of a dataset is version 1", "[tasks][kept]") {
       [&](std::uint64_t) { return DataCachePlace{scratch.path}; });
   // Without the index, which has the path.
   const std::string bytes = *read_file(files_in(scratch.path, ".kept").at(0));
-  CHECK(content_hash(bytes.substr(0, bytes.find("dataset 1\n") - 8)).substr(0, 8) == "02d12970");
+  CHECK(content_hash(bytes.substr(0, bytes.find("listing 1\n") - 8)).substr(0, 8) == "02d12970");
 }

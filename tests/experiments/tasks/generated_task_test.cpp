@@ -63,7 +63,7 @@ std::vector<std::string> prompt_of(const Task& task, const Row& row) {
   return words_of(task.decode(std::span(row.tokens).first(static_cast<std::size_t>(first - row.targets.begin()) + 1)));
 }
 
-/// The number that x and y come to modulo 97, looked for among all where they are divided.
+/// The result of x and y modulo 97; a quotient is found by trying all numbers.
 int modular_answer(int x, const std::string& operation, int y) {
   constexpr int p = 97;
   if (operation == "/" || (operation == "/-" && y % 2 == 1)) {
@@ -82,7 +82,7 @@ int modular_answer(int x, const std::string& operation, int y) {
   return (x + y) % p;
 }
 
-/// The value of the expression that begins at `at`, which moves behind it.
+/// The value of the expression that begins at `at`, which moves to its end.
 int value_of(const std::vector<std::string>& words, std::size_t& at) {
   const std::string operation = words.at(at++);
   if (operation.front() != '[') return std::stoi(operation);
@@ -727,7 +727,7 @@ TEST_CASE("a wish for more examples than there are is refused with how many ther
   config.task.validation = 16;
   config.task.test = 5000;
   CHECK_THAT(refusal([&] { make_task(config); }), Contains("[task] test = 5000 is more than there is"));
-  // What nobody asked for is as many as there are, and said.
+  // Without a stated size a split has as many rows as there are, and a note says so.
   config.task = TaskOptions{.kind = config.task.kind};
   const auto task = make_task(config);
   CHECK(task->evaluation_rows(Form::classification, Split::validation) == most);

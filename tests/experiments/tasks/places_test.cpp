@@ -185,7 +185,7 @@ TEST_CASE("induction repeats a sequence, and every symbol of it but the first is
       seen.insert(n);
       CHECK(std::set<std::string>(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(n)).size() == n);
       for (std::size_t i = 0; i < row.tokens.size(); ++i) {
-        // By induction: what stood behind the same symbol before, if it did.
+        // By induction: the symbol after the same symbol's earlier place, if it has one.
         std::string expected = "_";
         for (std::size_t before = 0; before + 1 < i; ++before)
           if (row.tokens[before] == row.tokens[i] && i % n != n - 1) expected = row.tokens[before + 1];

@@ -45,7 +45,7 @@ Tokens all_of(const TokenText& text) {
   return tokens;
 }
 
-/// What a text comes to, by the definition: of whole strings in memory.
+/// The tokens of a text by definition, from whole strings in memory.
 struct Expected {
   Tokens tokens;
   std::array<std::int64_t, 3> sizes;

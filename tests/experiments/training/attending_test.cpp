@@ -1,4 +1,5 @@
-// The weights that are told of an input, against those of the model's own pass, and the tokens at their axes.
+// The attention weights that `attend` reports of an input, against those of the model's own pass, and the tokens at
+// their axes.
 #define HEED_REAL f64
 #include "experiments/config/config.hpp"
 #include "experiments/training/attending.hpp"
@@ -91,7 +92,7 @@ TEST_CASE("a decoder's maps are the weights of its pass, with the row's tokens o
     CHECK(example.input == "3 1 4 | 3");
     CHECK_FALSE(example.output);
     REQUIRE(example.heads.size() == 4);
-    Batch b = s.empty(); // 5 tokens, and padding behind them
+    Batch b = s.empty(); // 5 tokens, then padding
     REQUIRE(b.length > 5);
     std::ranges::copy(std::vector<std::int32_t>{3, 1, 4, 5, 3}, b.tokens.begin());
     b.lengths[0] = 5;

@@ -184,7 +184,8 @@ TEST_CASE("lengths that can't be measured are refused, with the reason", "[train
              Contains("has 180 characters, and a window of 200 takes at least 201"));
   CHECK_THAT(refused(config(tiny_decoder, with("[2]"))),
              Contains("gives only 25 different examples, and validation has none of them"));
-  // What a file says where the task has other rows does nothing; on a command line it is dropped with the task's choice.
+  // In a file, lengths that the task's rows don't have do nothing; on a command line, they are dropped with the choice
+  // of the task.
   CHECK_THAT(refusal_of(tiny("kind = \"scan\"", "", "evaluate_lengths = [9]\n")),
              Contains("train.evaluate_lengths does nothing: task.kind is 'scan'"));
   Config scan = config(tiny("kind = \"scan\"", ""));

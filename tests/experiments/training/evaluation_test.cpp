@@ -181,7 +181,7 @@ TEST_CASE("long rows are evaluated some at a time, to the same bits, by any numb
     const Tensor logits = run.model->logits(pass, batch);
     double piece = 0;
     for (std::size_t i = 0; i < batch.targets.size(); ++i) {
-      if (batch.targets[i] == ignored) continue; // behind the text's end
+      if (batch.targets[i] == ignored) continue; // after the text's end
       const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
       const auto best = static_cast<double>(*std::max_element(p, p + run.shape.classes));
       double sum = 0;

@@ -70,7 +70,8 @@ const std::map<std::string, std::vector<Value>> values_to_try = {
     {"attention.top_k.k", {std::int64_t{1}, std::int64_t{2}}},
     {"position.t5.furthest", {std::int64_t{16}}}};
 
-// What an option of words comes to where it says "same" or "usual": choosing that by its name changes nothing.
+// The value that an option of words stands for where it says "same" or "usual": choosing that by its name changes
+// nothing.
 std::string left_to_others(const std::string& key, const Config& c) {
   const bool block_bias = key == "attention.qkv_bias" || key == "attention.output_bias" || key == "block.norm_bias";
   if (block_bias) return c.layers[0].block.bias ? "yes" : "no";

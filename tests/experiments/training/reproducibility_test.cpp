@@ -21,7 +21,7 @@ std::vector<Config> configurations() {
           config(tiny_decoder, with({"precision=float64", "attention.score=additive", "train.optimizer=sgd",
                                      "train.sgd.momentum=0.9"})),
           config(tiny_encoder, with({"attention.score=cosine", "attention.cosine.learned=true"})),
-          // Steps of unlike rows, of which some have fewer than there are shards; estimates from random batches.
+          // Steps with different rows, some with fewer rows than shards; estimates from random batches.
           config(tiny("kind = \"scan\"", "kind = \"encoder_decoder\"",
                       "batch_tokens = 130\nevaluate_batches = 1\nevaluate_random_batches = 1\n"),
                  with({"train.shards=8"})),

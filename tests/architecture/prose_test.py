@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The check of comments and names (tests/prose.py) finds what it lists, and only in comments and names.
+
+Usage: prose_test.py SOURCE_ROOT
+"""
+
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import prose  # noqa: E402
+from tap import run_case  # noqa: E402
+
+ROOT = pathlib.Path(sys.argv[1])
+
+
+def lines(text, path="experiments/x.cpp"):
+    return [number for number, _ in prose.findings(path, text)]
+
+
+class Prose(unittest.TestCase):
+    def test_each_construction_is_found_in_a_comment(self):
+        for sentence in ("It stays all the same.", "What it comes to.", "The run goes on.", "For whoever asks.",
+                         "It is told of each.", "Every so many-th step.", "The keys behind a query.",
+                         "And nothing is in the way.", "Arms are evened out.", "Two heaps of values.",
+                         "Pages from a mebibyte on.", "It leaves attention alone.", "Steps of unlike rows."):
+            for comment in (f"// {sentence}", f"int x; // {sentence}", f"/// {sentence}"):
+                self.assertEqual(lines(f"int y;\n{comment}\n"), [2], comment)
+
+    def test_a_reason_says_what_to_write(self):
+        (_, said), = prose.findings("experiments/x.cpp", "// the keys behind a query")
+        self.assertIn("later", said)
+
+    def test_texts_and_plain_words_are_left(self):
+        for line in ('say("all the same // behind");', "// The loss goes down; a message comes first.",
+                     "// From now on, rows are read.", "// alone, unlike the t test", "int behind = whoever;",
+                     'R"(// behind)";'):
+            self.assertEqual(lines(line), [], line)
+
+    def test_names_that_were_replaced_are_found_in_code(self):
+        self.assertEqual(lines("struct Into {};\n// Into what\nreturn \"Into\";"), [1])
+
+    def test_long_lines_are_found(self):
+        self.assertEqual(lines("x" * 120 + "\n" + "x" * 121), [2])
+
+    def test_every_exception_is_needed(self):
+        for path, allowed in prose.EXCEPTIONS.items():
+            text = (ROOT / path).read_text(encoding="utf-8")
+            self.assertEqual(lines(text, path), [], path)
+            said = " ".join(what for _, what in prose.findings("elsewhere.cpp", text))
+            for word in allowed:
+                self.assertIn(word, said, path)
+
+
+if __name__ == "__main__":
+    run_case(Prose)

@@ -1,0 +1,74 @@
+"""Holds comments and names of the C++ sources to plain words: constructions that read as something else, each with what
+to write instead. Also: no line has more than 120 columns.
+
+`findings(path, text)` gives (line, sentence) of one file; ./heed style calls it for all. An exception says why, in
+EXCEPTIONS.
+"""
+
+import re
+
+COLUMNS = 120
+
+# A construction, and what is wrong with it and what to write.
+COMMENTS = [
+    (r"all the same", "reads as 'identical': write nevertheless, or still"),
+    (r"(comes?|came|coming) to", "reads as 'arrives': write gives, is, or yields"),
+    (r"(goes|going|went|gone) on", "write continues, resumes, or happens"),
+    (r"whoever|nobody's", "write who it is: the caller, a process, a user; of memory: dead"),
+    (r"(?:is|are|was|were|be) told of", "write is reported"),
+    (r"so many-th", "write every n-th"),
+    (r"behind", "reads as 'hidden by': write after, beyond, later, or earlier"),
+    (r"in the way", "an idiom: say what hinders what"),
+    (r"evened? out", "write matched (in parameters or FLOPs)"),
+    (r"heaps", "write modes, or bimodal"),
+    (r"from (?:a |an )?(?!now|here|then)\w+ on", "reads as a place: write 'of N or more', or 'since'"),
+    (r"leaves? \w+ alone", "reads as 'does not touch': write only"),
+    (r"unlike (?:rows|numbers|bits|lengths|CPUs)", "reads as a comparison: write different"),
+]
+
+# A name that had a meaning of its own here, and the field's.
+NAMES = {
+    "slopes": "gradients", "Into": "GradTarget", "Aside": "NestedTape", "Transient": "ArenaScope",
+    "StepWeight": "PackedWeight", "FixedWeights": "FrozenWeights", "hand_on": "donate_gradient", "InnerForm": "DotProductForm",
+    "PairwiseForm": "AdditiveForm", "ScoreTerms": "AttentionBias", "KeyValues": "KVCache", "Onlooker": "StatsObserver",
+    "Silencer": "HeadAblation", "training_outline": "training_row_lengths", "KeptData": "DataCache", "Listing": "Dataset",
+    "RunLook": "RunSnapshot", "QueueLook": "QueueSnapshot", "Matched": "BudgetMatch", "Executed": "ExecutionSummary",
+    "MetricsSum": "MetricsChecksum", "sayable": "in_vocabulary",
+}
+
+# Files in which a construction is right, and why.
+EXCEPTIONS = {
+    "tests/layers/relative_position_test.cpp": {"slopes"},  # ALiBi's: the paper's word
+    "layers/block.hpp": {"behind"},  # a member's name
+}
+
+
+def comments_and_code(text):
+    """(line, comment, code) of each line of C++; texts in quotes are in neither."""
+    within = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if within:
+            end = line.find(')"')
+            within = end < 0
+            yield number, "", "" if within else line[end + 2:]
+            continue
+        raw = re.search(r'R"\w*\(', line)
+        plain = re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'', '""', line[:raw.start()] if raw else line)
+        within = bool(raw) and ')"' not in line[raw.end():] and not re.search(r'\)\w+"', line[raw.end():])
+        code, _, comment = plain.partition("//")
+        yield number, comment, code
+
+
+def findings(path, text):
+    allowed = EXCEPTIONS.get(path, {})
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > COLUMNS:
+            yield number, f"{len(line)} columns; at most {COLUMNS}"
+    for number, comment, code in comments_and_code(text):
+        for construction, instead in COMMENTS:
+            found = re.search(rf"\b(?:{construction})\b", comment, re.I)
+            if found and construction not in allowed:
+                yield number, f"\"{found.group()}\" {instead}"
+        for name in re.findall(r"[A-Za-z_]\w*", code):
+            if name in NAMES and name not in allowed:
+                yield number, f"{name} is called {NAMES[name]} here"
