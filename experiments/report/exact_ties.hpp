@@ -1,4 +1,4 @@
-// Detects arms whose results are identical to the reference's in every seed, and words for such ties.
+// Detects arms whose results are identical to the reference's in every seed, and gives the text that reports say then.
 #pragma once
 
 #include "experiments/statistics/comparison.hpp"

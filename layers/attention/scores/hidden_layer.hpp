@@ -1,4 +1,5 @@
-// Shared by the scores with a hidden layer, v . tanh(W ...): the option for its width, and the initial weights.
+// For the scores that have a hidden layer (additive, concat): the option for the hidden layer's width, and the initial
+// weights.
 #pragma once
 
 #include "layers/attention/score.hpp"
