@@ -21,7 +21,7 @@
 // xtensor functions that need an expression's memory (xt::flip) take xt::eval(view).
 //
 // No source of the engine includes this header, because xtensor's headers take seconds to compile
-// (docs/architecture.md).
+// (docs/decisions/10-xtensor.md).
 #pragma once
 
 #include "autograd/parameters.hpp"

@@ -1,5 +1,5 @@
 // Measures the cost of operations as xtensor expressions: compares two forward operations of the engine with the same
-// formulas in xtensor, on one thread and with the same values. docs/architecture.md has the results.
+// formulas in xtensor, on one thread and with the same values. docs/decisions/10-xtensor.md has the results.
 //
 //   build/benchmarks/bench_xtensor --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true
 //

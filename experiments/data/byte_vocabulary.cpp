@@ -1,6 +1,7 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/vocabulary_kinds.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace heed {
