@@ -1,4 +1,5 @@
-// The C++ code of docs/engine.md, compiled and tried. tests/architecture/primer_test.py compares this file with that page.
+// The C++ code of docs/engine.md, compiled and tried. tests/architecture/primer_test.py compares this file with the
+// page.
 #include "layers/linear.hpp"
 #include "tests/layers/layer_support.hpp"
 
