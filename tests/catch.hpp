@@ -1,5 +1,5 @@
-// Catch2, whose headers and names differ between its versions 2 and 3: tests include this file, and use version 2's
-// names.
+// Includes Catch2 for the tests. Headers and names differ between Catch2 2 and Catch2 3; with this file, tests use the
+// names of version 2 under both.
 #pragma once
 
 #if __has_include(<catch2/catch_test_macros.hpp>)

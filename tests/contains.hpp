@@ -1,4 +1,4 @@
-// Does a text hold another?
+// `contains`: whether a string contains another string.
 #pragma once
 
 #include <string>

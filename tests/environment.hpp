@@ -1,4 +1,4 @@
-// A variable of the environment as a test wants it.
+// A test helper that sets or removes an environment variable for the lifetime of an object.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace heed::test {
 
-/// Sets or removes the variable while it lives.
+/// Sets the variable, or removes it, until the object is destroyed.
 class Environment {
 public:
   Environment(const char* name, const std::optional<std::string>& value) : name_(name) {

@@ -1,4 +1,4 @@
-// What formulas' passes over tiles are made of.
+// ScoreFormula::Operand: how the passes of a score formula over tiles read an operand.
 #pragma once
 
 #include "autograd/kernels/formula_operations.hpp"
@@ -6,7 +6,8 @@
 
 namespace heed::HEED_REAL {
 
-// A value for each row and column of a tile: `each` column has its own, or a row has one.
+// An operand at any row and column of a tile. If `each` is true, each column has its own value; otherwise a row has one
+// value.
 struct ScoreFormula::Operand {
   const Real* p = nullptr;
   std::int64_t row = 0;

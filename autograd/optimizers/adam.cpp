@@ -12,10 +12,10 @@ struct AdamStep {
   Real factor, epsilon;
   Real beta1, rest1; // rest1 = 1 - beta1, formed in double
   Real beta2, rest2;
-  Real kept;       // what the decoupled decay leaves of a weight
-  Real coupled;    // what the coupled decay adds of a weight to its gradient
-  Real rate;       // over the correction of the first moment
-  Real correction; // of the second moment's square root
+  Real kept;       // factor of the weight under decoupled decay
+  Real coupled;    // coupled decay adds this times the weight to the gradient
+  Real rate;       // learning rate / (1 - beta1^t)
+  Real correction; // sqrt(1 - beta2^t)
 };
 
 void adam(const AdamStep& s, Real* w, Real* m, Real* v, const Real* gradients, std::int64_t size) {

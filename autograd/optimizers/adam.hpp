@@ -1,4 +1,4 @@
-// Adam and AdamW.
+// The optimizers Adam and AdamW.
 #pragma once
 
 #include "autograd/optimizer.hpp"
@@ -13,8 +13,9 @@ struct AdamOptions {
 /// AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101), with PyTorch's order of operations:
 ///   w <- w (1 - rate decay); m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2;
 ///   w <- w - rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
-/// The decay acts on parameters that say so (Parameters::Entry::decay). With `coupled`, Adam (Kingma and Ba 2015, arXiv
-/// 1412.6980), whose decay is added to the gradient: g <- g + decay w. Its state is "adam.m" and "adam.v".
+/// Weight decay applies only to parameters with Parameters::Entry::decay. With `coupled`, this is Adam (Kingma and Ba
+/// 2015, arXiv 1412.6980): the decay is added to the gradient, g <- g + decay w. The optimizer state is "adam.m" and
+/// "adam.v".
 class Adam : public Optimizer {
 public:
   Adam(const AdamOptions& options, const Parameters& parameters);

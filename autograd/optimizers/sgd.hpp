@@ -1,4 +1,4 @@
-// Stochastic gradient descent.
+// The optimizer SGD, with optional momentum, Nesterov momentum and weight decay.
 #pragma once
 
 #include "autograd/optimizer.hpp"
@@ -10,8 +10,8 @@ struct SgdOptions {
   bool nesterov = false; ///< w <- w - rate (g + momentum m)
 };
 
-/// g <- g + decay w; m <- momentum m + g; w <- w - rate m (PyTorch's form). Its state is "sgd.momentum", or nothing
-/// where there is no momentum.
+/// g <- g + decay w; m <- momentum m + g; w <- w - rate m (PyTorch's form). The optimizer state is "sgd.momentum", or
+/// empty if there is no momentum.
 class Sgd : public Optimizer {
 public:
   Sgd(const SgdOptions& options, const Parameters& parameters);
@@ -22,7 +22,7 @@ private:
   void update_one(const Update& update) override;
 
   SgdOptions options_;
-  PagedVector<Real> momentum_; // empty without
+  PagedVector<Real> momentum_; // empty without momentum
 };
 
 } // namespace heed::HEED_REAL

@@ -1,5 +1,5 @@
-// What most sources of the engine, of layers and of models include from outside, read once for each library. Headers of
-// the project don't belong here: a change of one would build everything anew.
+// Precompiled header of the engine, the layers and the models: the external headers that most of their sources include.
+// It has no headers of the project, because a change to one would rebuild everything.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,6 @@
-// What most sources of experiments include from outside, read once for each library (see autograd/pch/engine.hpp).
-// Boost.JSON, toml++ and CLI11 aren't here: they take long to read, and few sources need them.
+// Precompiled header of the experiments: the external headers that most of their sources include (see
+// autograd/pch/engine.hpp). Boost.JSON, toml++ and CLI11 are not included, because they compile slowly and few sources
+// need them.
 #include <algorithm>
 #include <array>
 #include <chrono>

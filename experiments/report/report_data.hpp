@@ -77,8 +77,9 @@ struct Learned {
 /// threshold.
 struct LearnedSeeds {
   double threshold = 0;
-  bool found = true; ///< true: the threshold lies between the two modes; false: it is [report] learned
-  /// The gap was on the wrong side of chance, so the threshold is the smallest value better than chance.
+  bool found = true; ///< true: estimated from the gap between the two modes; false: it is [report] learned
+  /// With `found`: the gap's middle was worse than `least_learned` (limits.hpp: 5 % of the way from chance to the
+  /// metric's bound), so the threshold is `least_learned`.
   bool is_least = false;
   Learned arm, reference;
   double p = 1; ///< Fisher's exact test of the two proportions, for this arm only
@@ -114,11 +115,15 @@ struct ReportArm {
   /// looks, or none so far.
   std::size_t look = 0;
   /// If the arm is undecided: the difference that the same number of seeds would find in 80 of 100 sweeps with the
-  /// observed noise (`statistics::smallest_effect`). Empty otherwise, and if the differences do not vary.
+  /// observed noise (`statistics::smallest_effect`). Empty otherwise, if the differences do not vary, and if it would
+  /// exceed the metric's range.
   std::optional<double> smallest_found;
-  std::optional<LearnedSeeds> learned; ///< empty for a reference, for unimodal outcomes, and without a comparison
-  /// p of a rank test in which failed runs count as the worst, and whether the arm is then better. Empty if no run of
-  /// the arm or its reference failed.
+  /// Empty for a reference, without runs to compare, for a metric without a better direction, and, unless [report]
+  /// learned is given, for unimodal outcomes or a gap that is too small.
+  std::optional<LearnedSeeds> learned;
+  /// p of the report's test (paired or unpaired) on ranks, in which failed runs count as the worst, for this arm only;
+  /// and whether the arm is then better. Empty for a reference, without a comparison, for a metric without a better
+  /// direction, and if no run of the arm or its reference failed.
   std::optional<double> p_failed_worst;
   bool better_failed_worst = false;
   double seconds = 0; ///< training time, mean over finished runs

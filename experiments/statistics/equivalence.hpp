@@ -26,8 +26,8 @@ std::optional<double> equivalence_p(std::span<const double> differences, double 
 /// The probability that any arm beyond the margin gets p <= 0.05 is at most 0.05 if the noise is symmetric. For one arm
 /// this also holds if its runs and the reference's have the same distribution except for the mean. (In simulations with
 /// five arms at the margin and bimodal outcomes, this probability was at most 0.07.) The smallest p is 2^-n for any
-/// number of arms. An arm reaches it if all its differences lie within the margin, and no flip gives another arm an
-/// equally large t. So five seeds can reach 5 %.
+/// number of arms. An arm reaches it if all its differences lie within the margin, and no flip gives another arm a t
+/// that is at least as large. So five seeds can reach 5 %.
 /// Throws heed::Failed for a margin that is not above 0, for values that are not finite, and for an arm without values.
 std::vector<double> equivalence_by_flips(std::span<const SeedDifferences> arms, double margin);
 

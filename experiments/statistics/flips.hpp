@@ -36,7 +36,7 @@ struct FlipTest {
 /// reference run of a seed, so this preserves the dependence between arms. Arms with different sets of seeds use the
 /// signs of the seeds that they have. For a single arm, p is the p of the plain sign-flip test. The smallest p is
 /// 2^(1 - n) for any number of arms. An arm reaches it if all its differences have one sign, and no flip gives another
-/// arm an equally large |t|.
+/// arm an |t| that is at least as large.
 ///
 /// The probability that any arm without a difference gets p <= 0.05 is at most 0.05 if the vector of a seed's
 /// differences over the arms is distributed like its negative. For one arm, exchangeable runs are sufficient; for

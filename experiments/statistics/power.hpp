@@ -36,10 +36,10 @@ double separation_chance(double effect_size, std::size_t n, std::size_t m);
 /// (d_z, either sign) is found with probability `power`. It is the number for the paired t test at `level` / `arms`
 /// (Bonferroni over the compared arms), but at least the number that flips need to reach `level`. With so few seeds,
 /// flips have less power than the t test: only differences of one sign reach the level, and no other arm may have an
-/// equally large |t| under another flip. So one seed is added to this minimum if the t test does not need fewer seeds,
-/// or if the probability of one sign, Phi(d_z)^n + Phi(-d_z)^n, is below `power`. Simulated power of step-down tests of
-/// normal differences, for a power of 0.8: ten arms, 0.84 with 10 seeds and d_z = 1.5, 0.89 with 8 seeds and d_z = 2;
-/// three arms, 0.82 with 8 seeds and d_z = 1.5, 0.92 with 7 seeds and d_z = 2.
+/// |t| that is at least as large under another flip. So one seed is added to this minimum if the t test does not need
+/// fewer seeds, or if the probability of one sign, Phi(d_z)^n + Phi(-d_z)^n, is below `power`. Simulated power of
+/// step-down tests of normal differences, for a power of 0.8: ten arms, 0.84 with 10 seeds and d_z = 1.5, 0.89 with 8
+/// seeds and d_z = 2; three arms, 0.82 with 8 seeds and d_z = 1.5, 0.92 with 7 seeds and d_z = 2.
 /// Throws heed::Failed for an effect of 0, for a power or a level outside (0, 1), and for effects that need more than
 /// 10^7 seeds.
 std::size_t seeds_for_effect(double effect_size, double power = 0.8, double level = 0.05, std::size_t arms = 1);

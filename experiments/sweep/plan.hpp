@@ -165,7 +165,8 @@ void apply_choices(Plan& plan);
 /// the replicates that each trial could have.
 std::vector<std::string> run_ids(const Plan& plan);
 
-/// What a run of the arm costs; for a tuned arm, after its tuning. Empty: unknown.
+/// What a run of the arm costs; for a tuned arm, the cost of its chosen trial, or of its first trial before the choice.
+/// Empty: unknown.
 std::optional<PlannedCost> planned_cost(const Plan& plan, std::size_t arm);
 
 /// A hash of 12 hexadecimal digits, of the metrics, margin, test, threshold, question, match, groups, seeds, looks,
@@ -179,8 +180,9 @@ std::string to_json(const Plan& plan);
 /// The error says what is wrong and where; it does not contain the file's name.
 Parsed<Plan> plan_from_json(std::string_view bytes);
 
-/// Writes plan.json in OUT/sweeps/NAME-HASH, with the time and the number of runs that OUT has already finished. If the
-/// plan exists already, marks it as the latest sweep, and keeps the instruction set recorded in it. Returns the folder.
+/// Writes plan.json in OUT/sweeps/NAME-HASH, with the time and the number of runs that OUT has already finished. If a
+/// readable plan.json exists already, keeps its time, counts and instruction set (`kernels` if none is recorded), and
+/// marks it as the latest sweep. A damaged one is set aside. Returns the folder.
 /// @param kernels  the instruction set for its runs (engines/kernels.hpp); empty: each machine uses its own
 /// Throws heed::Failed.
 std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out, const std::string& kernels = {});

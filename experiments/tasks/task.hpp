@@ -171,8 +171,8 @@ public:
 
   /// The task with all rows of one length, in the unit of the task's own length option (copy: symbols, addition:
   /// digits, text: tokens of a window). It has as many rows of validation and test as this task, or all that exist. The
-  /// vocabulary is the same. The task is made once and cached. Null if the data determines the lengths of rows. Throws
-  /// heed::Refused if no row has this length.
+  /// vocabulary is the same. The task is made once and cached. Null if the task has no such option, so that its rows
+  /// have lengths of their own. Throws heed::Refused if the length is not possible.
   const Task* of_length(std::int64_t length) const;
 
   /// Information about the data, available before training.

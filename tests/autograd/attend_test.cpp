@@ -1,5 +1,6 @@
-// The streaming kernels against what they replace: the composition of products, masked softmax and dropout. Both sides
-// round sums of hundreds of terms: 1e-12 in float64 is 4500 units in the last place of 1, 2e-5 in float32 is 170.
+// Compares the streaming attention kernels with the composition of products, masked softmax and dropout that they
+// replace. Both sides round sums of hundreds of terms: 1e-12 in float64 is 4500 units in the last place of 1, 2e-5 in
+// float32 is 170.
 #include "autograd/attention.hpp"
 #include "autograd/normalize.hpp"
 #include "autograd/operation_count.hpp"
@@ -24,7 +25,7 @@ struct Problem {
   std::int64_t batch, heads, queries, keys, width, value_width;
 };
 
-// Odd lengths and widths, one position, several tiles, unequal lengths.
+// Odd lengths and widths, one position, several tiles, different numbers of queries and keys.
 const std::vector<Problem> problems{{1, 1, 1, 1, 1, 1},     {2, 3, 5, 7, 3, 5},     {1, 2, 33, 33, 16, 16},
                                     {2, 1, 64, 64, 32, 32}, {1, 2, 77, 77, 24, 20}, {1, 1, 130, 197, 17, 33},
                                     {1, 1, 200, 70, 64, 8}, {1, 2, 3, 129, 8, 40}};
@@ -34,7 +35,7 @@ struct MaskCase {
   std::function<Mask(const Problem&)> make;
 };
 
-// Memory that masks point to.
+// The memory that masks point to.
 std::vector<std::int32_t> lengths;
 std::vector<std::uint8_t> allowed;
 
@@ -72,7 +73,7 @@ struct Outcome {
 
 using Attend = std::function<Tensor(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v)>;
 
-// Values and gradients, through views as a model makes them: heads are slices of rows of a wider matrix.
+// Values and gradients, through views as in a model: heads are slices of the rows of a wider matrix.
 Outcome outcome(const Problem& p, double spread, const Attend& attend) {
   Operand q({p.batch, p.queries, p.heads, p.width}, 1, {-spread, spread});
   Operand k({p.batch, p.keys, p.heads, p.width}, 2, {-spread, spread});
@@ -86,8 +87,8 @@ Outcome outcome(const Problem& p, double spread, const Attend& attend) {
   return {read(y), q.gradient, k.gradient, v.gradient, w.gradient};
 }
 
-// The largest difference, relative to the largest number where that is above 1: terms of that size cancel in the
-// others.
+// The largest difference, relative to the largest value if that is above 1, because smaller values can result from
+// cancellation of terms of that size.
 double apart(const std::vector<Real>& found, const std::vector<Real>& expected) {
   double largest = 1, worst = found.size() == expected.size() ? 0 : INFINITY;
   for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
@@ -98,8 +99,7 @@ double apart(const std::vector<Real>& found, const std::vector<Real>& expected) 
   return worst / largest;
 }
 
-// The weights' gradient is a sum over `terms` queries and keys. Its rounding errors add up like the steps of a random
-// walk.
+// The weights' gradient is a sum over `terms` queries and keys. Its rounding errors grow like a random walk.
 void compare(const Outcome& found, const Outcome& expected, double terms = 1) {
   const double walk = std::sqrt(terms) * static_cast<double>(std::numeric_limits<Real>::epsilon());
   CHECK(apart(found.y, expected.y) < tolerance);
@@ -116,7 +116,7 @@ Tensor weigh(const Tensor& scores, const Tensor& v, const Mask& mask, double pro
   return matmul(probability > 0 ? dropout(weights, probability, key, 40) : weights, v);
 }
 
-// As autograd/mask.hpp states it, one condition after the other.
+// Checks the conditions of autograd/mask.hpp one by one.
 bool may_attend(const Mask& m, std::int64_t b, std::int64_t i, std::int64_t j) {
   const std::int64_t at = i + m.offset;
   if (m.lengths && j >= m.lengths[b]) return false;
@@ -125,7 +125,7 @@ bool may_attend(const Mask& m, std::int64_t b, std::int64_t i, std::int64_t j) {
   return (m.window < 0 || std::abs(j - at) <= m.window) && (j - at) % m.dilation == 0;
 }
 
-// A score and its gradient by q, k and w, which is added up: s(q, k) = factor q k, or sum w tanh(q + k).
+// A score and its gradients by q, k and w, which are accumulated: s(q, k) = factor q k, or sum w tanh(q + k).
 struct Pairs {
   bool pairwise;
   double factor;
@@ -149,7 +149,7 @@ struct Pairs {
   }
 };
 
-// `outcome`'s problem in plain loops over pairs, in double.
+// The result and gradients for the problem of `outcome`, in plain loops over pairs, in double.
 Outcome naive(const Problem& p, double spread, const Mask& mask, const Pairs& pairs) {
   const Operand q({p.batch, p.queries, p.heads, p.width}, 1, {-spread, spread});
   const Operand k({p.batch, p.keys, p.heads, p.width}, 2, {-spread, spread});
@@ -167,7 +167,7 @@ Outcome naive(const Problem& p, double spread, const Mask& mask, const Pairs& pa
         const auto v_at = [&](std::int64_t j) { return ((b * p.keys + j) * p.heads + h) * p.value_width; };
         const Real *query = q.values.data() + q_at, *weights = w.values.data() + w_at, *dy = along.data() + y_at;
         double* y = all_y.data() + y_at;
-        std::vector<std::pair<std::int64_t, double>> seen; // key, its score and then its weight
+        std::vector<std::pair<std::int64_t, double>> seen; // the key, and its score, later its weight
         double top = -INFINITY, total = 0, mean = 0;
         for (std::int64_t j = 0; j < p.keys; ++j)
           if (may_attend(mask, b, i, j)) {
@@ -206,7 +206,7 @@ std::int64_t pairs_of(const Problem& p, const Mask& mask) {
   return pairs;
 }
 
-// What the kernel says that its forward pass has to do.
+// The number of operations that the kernel reports for its forward pass.
 double operations(const Problem& p, const Mask& mask, bool pairwise = false) {
   Tape tape;
   const Tensor q = tape.zeros({p.batch, p.heads, p.queries, p.width}),
@@ -218,7 +218,7 @@ double operations(const Problem& p, const Mask& mask, bool pairwise = false) {
   return counted_operations() - before;
 }
 
-// Where code is instrumented, a composition over pairs and widths takes seconds.
+// In instrumented builds, a composition over pairs and widths takes seconds.
 #ifdef HEED_INSTRUMENTED
 constexpr int one_case_in = 5;
 #else
@@ -270,7 +270,7 @@ TEST_CASE("attend_additive is softmax(sum w tanh(q + k)) v, values and gradients
 }
 
 TEST_CASE("attend_additive holds for large arguments, where exp(2q) exp(2k) needs care") {
-  // 8: products that are cut off; 60: exponentials of sums, in float32. Both keep the gradients.
+  // 8: truncated products; 60: exponentials of sums, in float32. Both have correct gradients.
   for (const double spread : {8.0, 20.0, 60.0, 400.0}) {
     CAPTURE(spread);
     const Problem p{1, 2, 37, 45, 12, 8};
@@ -302,7 +302,8 @@ TEST_CASE("attend_additive with matrices is the same of the products with them, 
         std::vector<Real> gradients[2][3];
         Outcome outcomes[2];
         for (const bool composed : {false, true}) {
-          // One matrix for both, in two parts, or two; and w.
+          // `shared`: one matrix [2 width, hidden] for queries and keys; otherwise one matrix for each. u is the weight
+          // vector.
           Operand query({p.heads, (shared ? 2 : 1) * p.width, hidden}, 6, {-0.3, 0.3});
           Operand key({p.heads, p.width, hidden}, 7, {-0.3, 0.3}), u({p.heads, hidden}, 8);
           outcomes[composed] = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
@@ -432,13 +433,13 @@ TEST_CASE("streams, compositions and plain loops agree on dilated masks, and cou
                     inner, terms);
             const std::int64_t seen = pairs_of(p, mask);
             CHECK(operations(p, mask) == Approx(2.0 * static_cast<double>(seen * (p.width + p.value_width))));
-            // w tanh(q + k), added up: two additions, a tanh and a product.
+            // For w tanh(q + k): two additions, a tanh and a product.
             CHECK(operations(p, mask, true) == Approx(static_cast<double>(seen * (4 * p.width + 2 * p.value_width))));
           }
 }
 
-// Of both kinds: more than a tile of keys between the prefix and a window, prefixes of several tiles, prefixes that
-// padding cuts, and queries that the window leaves without a key of their own.
+// For both forms of score: more than a tile of keys between the prefix and a window, prefixes of several tiles,
+// prefixes cut by padding, and queries whose window contains no key.
 TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix and padding, in every combination",
           "[many]") {
   const Problem p{2, 2, 330, 340, 5, 3};
@@ -486,7 +487,7 @@ const SparsemaxRows sparsemax_rows;
 const SigmoidRows sigmoid_rows{{}};
 const HardmaxRows hardmax_rows;
 
-// Scores by either form, and attention over them: by a kernel or composed.
+// Scores of either form, and attention over them: by a kernel or composed.
 struct Streamed {
   bool pairwise;
   const RowPolicy* policy; // null: the kernel for softmax
@@ -521,7 +522,7 @@ struct Streamed {
   }
 };
 
-// Every kernel there is.
+// All kernels.
 std::vector<Streamed> kernels() {
   std::vector<Streamed> out;
   for (const bool pairwise : {false, true})
@@ -533,7 +534,7 @@ std::vector<Streamed> kernels() {
   return out;
 }
 
-// One kernel of a rule for each form, where all would take too long.
+// One row policy's kernel for each form of score, for tests that would take too long with all kernels.
 std::vector<Streamed> some_kernels() { return {{false, &sparsemax_rows}, {true, &sparsemax_rows}}; }
 
 void check_rows(const Streamed& kernel, double probability) {
@@ -600,7 +601,7 @@ void check_weights(const std::vector<Streamed>& tried) {
           options.weights = wanted ? weights.data() : nullptr;
           y[wanted] = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) { return kernel(q, k, w, v, options); }).y;
         }
-        CHECK(y[0] == y[1]); // asking for them changes no bit
+        CHECK(y[0] == y[1]); // requesting the weights does not change a bit of the result
         outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
           const Tensor z = kernel.composed(q, k, w, v, options, &expected);
           composed = read(expected);
@@ -621,7 +622,7 @@ TEST_CASE("weights on request are what the values are summed with, by sparsemax'
 }
 
 TEST_CASE("terms are added to the scores in every kernel, and have their gradients") {
-  int turn = 0; // of the four kinds of terms, with eleven masks
+  int turn = 0; // cycles through the four kinds of bias, with eleven masks
   for (const Streamed& kernel : kernels())
     for (const Problem& p : problems)
       for (const MaskCase& mask_case : masks) {
@@ -632,7 +633,8 @@ TEST_CASE("terms are added to the scores in every kernel, and have their gradien
         Outcome outcomes[2];
         std::vector<Real> gradients[2];
         for (const bool composed : {false, true}) {
-          // By distance, of each query; by head and distance; and by vectors of heads, or of all heads together.
+          // Kinds: by distance for each query; by head and distance; vectors for each head; vectors for all heads
+          // together.
           Operand numbers(kind == 0   ? Shape{p.batch, p.heads, p.queries, 7}
                           : kind == 1 ? Shape{1, p.heads, 1, 2 * p.keys + 1}
                                       : Shape{kind == 2 ? p.heads : 1, p.keys + 3, p.width},

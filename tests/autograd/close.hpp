@@ -1,4 +1,4 @@
-// How far numbers are from those that were expected.
+// Test support: tolerances, and the distance between computed and expected values.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -13,15 +13,15 @@
 
 namespace heed::HEED_REAL {
 
-/// What rounding may cost a short computation in this precision.
+/// Allowed rounding error of a short computation in this precision.
 inline constexpr double rounding = std::is_same_v<Real, double> ? 1e-12 : 2e-6;
-/// Agreement with PyTorch's double precision, whose numbers the fixtures hold with twelve digits.
+/// Allowed difference from PyTorch's double precision values, which the fixtures hold with twelve digits.
 inline constexpr double agreement = std::is_same_v<Real, double> ? 1e-9 : 1e-5;
 
 inline constexpr Real infinity = std::numeric_limits<Real>::infinity();
 inline constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 
-/// The largest |found - expected| / max(1, |expected|); infinite where the lengths differ or a number isn't one.
+/// The largest |found - expected| / max(1, |expected|); infinite if the lengths differ or a value is NaN.
 template <class A, class B> double distance(const std::vector<A>& found, const std::vector<B>& expected) {
   double worst = found.size() == expected.size() ? 0 : INFINITY;
   for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {

@@ -1,4 +1,4 @@
-// Operands for the tests: shapes, and numbers drawn from a stated range.
+// Test support: operands of given shapes with random values from a given range, and views of tensors.
 #pragma once
 
 #include "autograd/ops.hpp"
@@ -12,7 +12,7 @@
 
 namespace heed::HEED_REAL {
 
-/// The numbers that a function is tested on: in [low, high], at least `away` from zero.
+/// The range of random test values: in [low, high], with absolute values of at least `away`.
 struct Domain {
   double low = -2, high = 2, away = 0;
 };
@@ -28,7 +28,7 @@ inline std::vector<Real> draw(std::int64_t n, std::uint64_t seed, const Domain& 
   return out;
 }
 
-/// The numbers of any view, row-major.
+/// The values of any view, in row-major order.
 inline std::vector<Real> read(const Tensor& x) {
   std::vector<Real> out;
   for (std::int64_t i = 0; i < x.size(); ++i) {
@@ -42,7 +42,7 @@ inline std::vector<Real> read(const Tensor& x) {
   return out;
 }
 
-/// Numbers with memory for their gradient, to be put on a tape.
+/// Values with memory for their gradient, which can be put on a tape.
 struct Operand {
   Shape shape;
   std::vector<Real> values, gradient;
@@ -52,7 +52,7 @@ struct Operand {
   Tensor on(Tape& tape) { return tape.leaf(values.data(), gradient.data(), shape); }
 };
 
-/// The result of an operation on given numbers.
+/// The result of an operation on the given values.
 inline std::vector<Real> apply(std::vector<Real> values, const Shape& shape,
                                const std::function<Tensor(const Tensor&)>& function) {
   Tape tape;
@@ -60,7 +60,7 @@ inline std::vector<Real> apply(std::vector<Real> values, const Shape& shape,
   return read(function(x.on(tape)));
 }
 
-/// A way to get a tensor of a given shape from a leaf of another one.
+/// A way to get a tensor of a given shape as a view of a leaf with another shape.
 struct View {
   std::string name;
   bool (*fits)(const Shape& shape);
@@ -68,7 +68,7 @@ struct View {
   Tensor (*take)(const Tensor& leaf, const Shape& shape);
 };
 
-/// Views of every kind: gaps in each axis, exchanged axes, another shape.
+/// All kinds of views: gaps along each axis, transposed axes, another shape.
 inline const std::vector<View>& views() {
   static const std::vector<View> all = {{"whole", [](const Shape&) { return true; }, [](Shape s) { return s; },
                                          [](const Tensor& x, const Shape&) { return x; }},

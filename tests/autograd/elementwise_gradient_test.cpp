@@ -1,4 +1,4 @@
-// Gradients of arithmetic and of the elementwise functions, against differences, in double precision.
+// Gradients of arithmetic and of elementwise functions, compared with finite differences in double precision.
 #include "tests/autograd/gradients.hpp"
 
 using namespace heed;
@@ -6,13 +6,13 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// Ranks 0 to 4; extents that fill no vector, exactly some, and some and a rest; none at all.
+// Ranks 0 to 4; sizes below one SIMD vector, whole numbers of vectors, vectors and a remainder; empty tensors.
 const std::vector<Shape> shapes = {{},   {1},    {3},       {7},          {17}, {33},
                                    {16}, {2, 3}, {3, 1, 5}, {2, 3, 2, 3}, {0},  {2, 0, 3}};
 
 struct Unary {
   const char* name;
-  Domain domain; // where it is smooth
+  Domain domain; // where the function is smooth
   Tensor (*function)(const Tensor&);
 };
 
@@ -44,7 +44,7 @@ const std::vector<Binary> pairs = {
     {"div", {}, {-2, 2, 0.5}, [](const Tensor& x, const Tensor& y) { return div(x, y); }},
 };
 
-// Every way in which an axis can be missing, stretched or shared, on either side.
+// All ways in which an axis can be missing, broadcast or equal, on both sides.
 // clang-format off
 const std::vector<std::pair<Shape, Shape>> broadcasts = {
     {{}, {}},           {{3}, {}},          {{}, {3}},          {{1}, {}},       {{7}, {7}},

@@ -1,4 +1,4 @@
-// What every operation says to operands that do not fit.
+// Error messages of every operation for operands that do not fit.
 #include "tests/autograd/drawn.hpp"
 #include "tests/catch.hpp"
 

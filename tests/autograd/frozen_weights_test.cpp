@@ -1,5 +1,5 @@
-// Weights that are packed once for many passes (Tape::FrozenWeights), and keys that a single query meets as they stand:
-// the bits of products that pack anew.
+// Weights packed once for many passes (Tape::FrozenWeights), and keys used unpacked by a single query: results must be
+// bit-identical to products that pack every time.
 #include "autograd/attention.hpp"
 #include "autograd/recurrent.hpp"
 #include "tests/autograd/drawn.hpp"
@@ -13,7 +13,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// What f puts out in two passes of a tape that doesn't record.
+// The results of f in two passes of a tape that does not record.
 std::vector<std::vector<Real>> two_passes(const std::vector<Real>& parameters, bool fixed,
                                           const std::function<Tensor(Tape&)>& f) {
   Tape tape;
@@ -38,7 +38,8 @@ TEST_CASE("products with fixed weights have the bits of others, pass after pass"
       const Shape shape{out, in};
       const auto both = [&, out = out, in = in](Tape& tape) {
         const Tensor x = tape.constant(numbers.data(), {rows, in});
-        // Two weights next to each other in memory, the second not aligned to a vector; and a part of the first.
+        // Two weights next to each other in memory, where the second is not aligned to a SIMD vector; and a part of the
+        // first.
         const Tensor first = tape.constant(parameters.data(), shape),
                      second = tape.constant(parameters.data() + out * in, shape),
                      bias = tape.constant(parameters.data() + 2 * out * in, {out});

@@ -1,4 +1,4 @@
-// The gradient check itself: it passes what is right, and fails what is wrong, saying where.
+// Tests of the gradient check itself: it accepts correct gradients, and rejects wrong ones with their location.
 #include "tests/autograd/gradients.hpp"
 
 using namespace heed;
@@ -8,7 +8,7 @@ namespace {
 
 enum class Fault { none, wrong_factor, forgets_first, always_stores };
 
-// factor x, whose closure makes a mistake.
+// factor x, whose backward closure has the given fault.
 Tensor faulty(const Tensor& x, Fault fault) {
   const Op op("faulty", {&x});
   const Tensor y = op.output(x.shape);
@@ -47,7 +47,7 @@ TEST_CASE("gradcheck finds one wrong element and names it", "[gradcheck]") {
 }
 
 TEST_CASE("gradcheck looks at each so many elements", "[gradcheck]") {
-  CHECK_FALSE(check(Fault::wrong_factor, 2).passed); // the wrong one is the third
+  CHECK_FALSE(check(Fault::wrong_factor, 2).passed); // the third element is wrong
   CHECK(check(Fault::wrong_factor, 3).passed);
   CHECK_THROWS_WITH(check(Fault::none, 0), Catch::Contains("1 checks all"));
 }
@@ -71,7 +71,7 @@ TEST_CASE("gradcheck holds an input that the function ignores to a gradient of z
 TEST_CASE("gradcheck fails where there is a NaN", "[gradcheck]") {
   const GradcheckResult result = gradcheck([](Tape&, const Tensors& x) { return log(x[0]); }, {{{2}, {-1, -2}, ""}});
   CHECK_FALSE(result.passed);
-  CHECK_THAT(result.message, Catch::Contains("input 0 [2] element 0")); // the first of two that are as wrong
+  CHECK_THAT(result.message, Catch::Contains("input 0 [2] element 0")); // the first of two equally wrong elements
 }
 
 TEST_CASE("gradcheck needs as many numbers as the shape says", "[gradcheck]") {

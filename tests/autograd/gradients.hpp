@@ -1,4 +1,4 @@
-// Gradient checks as the tests call them.
+// Helpers for gradient checks in tests.
 #pragma once
 
 #include "autograd/gradcheck.hpp"
@@ -12,7 +12,7 @@ namespace heed::HEED_REAL {
 using Tensors = std::vector<Tensor>;
 using Function = std::function<Tensor(const Tensors&)>;
 
-// Sanitizers look at memory, which one element's derivative shows as well as another's.
+// Sanitizers check memory accesses, and a few elements cover the same accesses as all elements.
 #ifdef HEED_INSTRUMENTED
 inline constexpr std::size_t checked_elements = 16;
 #else
@@ -31,7 +31,7 @@ inline void check_gradient(const std::string& what, const Function& function, co
   CHECK(result.passed);
 }
 
-/// The gradient of a function of one tensor, for every view that has the shape.
+/// Checks the gradient of a function of one tensor, for every view that fits the shape.
 inline void check_views(const std::string& what, const Shape& shape, const Domain& domain,
                         const std::function<Tensor(const Tensor&)>& function) {
   for (const View& view : views())
@@ -41,14 +41,14 @@ inline void check_views(const std::string& what, const Shape& shape, const Domai
                      {input(view.of(shape), 1, domain)});
 }
 
-/// A tensor of this shape, seen through this view.
+/// A shape, and the view through which the tensor is seen.
 struct Seen {
   Shape shape;
   View view;
   Domain domain = {};
 };
 
-/// The gradient of a function of two tensors, each seen through its view.
+/// Checks the gradient of a function of two tensors, each seen through its view.
 inline void check_view_pair(const std::string& what, const Seen& left, const Seen& right,
                             const std::function<Tensor(const Tensor&, const Tensor&)>& function) {
   check_gradient(what + " of " + left.shape.text() + ", " + left.view.name + ", and " + right.shape.text() + ", " +

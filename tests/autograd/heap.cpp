@@ -26,7 +26,7 @@ constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 std::int64_t heed::heap_calls() { return calls; }
 
-// All forms for single objects; those for arrays call these, or are a sanitizer's own.
+// All forms for single objects. The forms for arrays call these, or are replaced by a sanitizer.
 void* operator new(std::size_t bytes) { return take_or_throw(bytes, usual); }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return take(bytes, usual); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {

@@ -1,11 +1,11 @@
-// Counts calls for heap memory: the test program replaces operator new.
+// Counts heap allocations: the test program replaces operator new.
 #pragma once
 
 #include <cstdint>
 
 namespace heed {
 
-/// How often this program has asked for heap memory so far.
+/// The number of heap allocations of this program so far.
 std::int64_t heap_calls();
 
 } // namespace heed

@@ -1,4 +1,4 @@
-// Gradients of the operations on images against differences, in double.
+// Gradients of the operations on images, compared with finite differences in double.
 #include "autograd/images.hpp"
 #include "tests/autograd/gradients.hpp"
 

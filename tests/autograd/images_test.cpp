@@ -1,4 +1,4 @@
-// Convolution and group norm against plain loops, and against PyTorch (tests/fixtures/images.json).
+// Compares convolution and group norm with plain loops and with PyTorch (tests/fixtures/images.json).
 #include "autograd/images.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
@@ -9,7 +9,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// conv2d as its header states it, in double.
+// conv2d as defined in its header, in double.
 std::vector<double> naive_convolution(const Operand& x, const Operand& w, const Operand& bias, std::int64_t stride,
                                       std::int64_t padding) {
   const std::int64_t C = x.shape[1], H = x.shape[2], W = x.shape[3];
@@ -35,7 +35,7 @@ std::vector<double> naive_convolution(const Operand& x, const Operand& w, const 
   return out;
 }
 
-// A fixture's operation: the result, and the gradients for the fixture's dy.
+// Compares the operation of a fixture: the result, and the gradients for the fixture's dy.
 void compare(const std::string& name,
              const std::function<Tensor(const Fixture&, const Tensor& x, const Tensor& w, const Tensor& b)>& function) {
   INFO(name);

@@ -1,4 +1,4 @@
-// The kernels' building blocks against plain loops in double.
+// Compares the building blocks of the kernels with plain loops in double.
 #include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/kernels/formula_operations.hpp"
@@ -27,7 +27,7 @@ std::vector<Real> drawn(std::int64_t n, std::uint64_t seed) {
   return out;
 }
 
-// A matrix [rows, columns] in memory with gaps between its rows, or the transpose of one.
+// A matrix [rows, columns] in memory with gaps between its rows, or the transpose of such a matrix.
 struct Stored {
   std::vector<Real> memory;
   Matrix matrix;
@@ -39,7 +39,7 @@ struct Stored {
 
 using Multiply = std::function<void(const Matrix&, const Matrix&, const Matrix&)>;
 
-// c from `multiply` against alpha a b + start(i, j) summed in double, for all ways in which a and b may lie in memory.
+// Compares c from `multiply` with alpha a b + start(i, j), summed in double, for all memory layouts of a and b.
 void check_products(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const Multiply& multiply,
                     const std::function<double(std::int64_t, std::int64_t, double)>& start) {
   for (const bool a_transposed : {false, true})
@@ -51,7 +51,7 @@ void check_products(std::int64_t m, std::int64_t n, std::int64_t k, double alpha
       double worst = 0;
       for (std::int64_t i = 0; i < m; ++i)
         for (std::int64_t j = 0; j < n + 3; ++j) {
-          if (j >= n) { // between rows nothing may be written
+          if (j >= n) { // the gaps between rows must not be written
             if (i + 1 < m) REQUIRE(c.at(i, j) == before.at(i, j));
             continue;
           }
@@ -65,7 +65,8 @@ void check_products(std::int64_t m, std::int64_t n, std::int64_t k, double alpha
           worst = std::max(worst, std::abs(double{c.at(i, j)} - (sum + from)) / (size + std::abs(from) + 1e-30));
         }
       CAPTURE(m, n, k, a_transposed, b_transposed);
-      // Rounding errors of a sum of k terms grow no faster than k epsilon of the terms' sizes; usually like its root.
+      // The rounding error of a sum of k terms is at most k epsilon times the size of the terms, and usually about
+      // sqrt(k) epsilon.
       CHECK(worst < 8 * epsilon * std::sqrt(static_cast<double>(k)));
     }
 }
@@ -98,10 +99,10 @@ TEST_CASE("the normal distribution is that of erfc") {
     const Normal got = normal_distribution(Simd(rounded));
     const double cdf = 0.5 * std::erfc(-double{rounded} / std::sqrt(2.0));
     const double density = std::exp(-0.5 * square) / std::sqrt(2 * std::acos(-1.0));
-    // Rounding x^2 / 2 to epsilon changes its exponential by x^2 / 2 times that.
+    // A relative rounding error epsilon of x^2 / 2 changes its exponential by x^2 / 2 times epsilon.
     const double tolerance = epsilon * (8 + square);
     CAPTURE(x);
-    // In double the tail is xsimd's erfc, exact to a rounding of 1 rather than of its own size.
+    // In double, the tail is xsimd's erfc, whose error is relative to 1 and not to the tail.
     REQUIRE(std::abs(double{got.cdf.get(0)} - cdf) <= tolerance * (std::is_same_v<Real, double> ? 1 : cdf));
     REQUIRE(std::abs(double{got.density.get(0)} - density) <= tolerance * density);
   }
@@ -115,7 +116,7 @@ TEST_CASE("products of every small extent, and of some around the blocks' edges"
       for (std::int64_t k : {1, 2, 7, 32}) check_products(m, n, k, 1, plain, nothing);
   check_products(241, 70, 257, 1, plain, nothing);
   check_products(9, 530, 300, 1, plain, nothing);
-  check_products(530, 20, 20, 1, plain, nothing); // columns of a far apart
+  check_products(530, 20, 20, 1, plain, nothing); // columns of a are far apart
   check_products(77, 96, 31, 1, plain, nothing);
 }
 
@@ -135,7 +136,7 @@ TEST_CASE("products scaled, and added to what is there or to a row") {
 }
 
 TEST_CASE("some rows of a product by themselves have the bits that they have among others") {
-  if (!own_product) return; // BLAS promises nothing
+  if (!own_product) return; // BLAS does not guarantee it
   for (const bool b_transposed : {false, true})
     for (const auto& [n, k] : {std::pair{1, 5}, {23, 9}, {70, 300}, {530, 257}}) {
       Stored a(9, k, false, 1), b(k, n, b_transposed, 2), whole(9, n, false, 3), onto(9, n, false, 4);
@@ -158,7 +159,7 @@ TEST_CASE("some rows of a product by themselves have the bits that they have amo
 }
 
 TEST_CASE("a matrix that is packed once gives the products of the matrix itself, bit for bit") {
-  if (!own_product) return; // BLAS has bits of its own
+  if (!own_product) return; // BLAS gives different bits
   for (const bool b_transposed : {false, true})
     for (const auto& [n, k] : {std::pair{1, 5}, {23, 9}, {70, 300}, {530, 257}, {1100, 600}}) {
       Stored a(13, k, false, 1), b(k, n, b_transposed, 2), whole(13, n, false, 3), packed(13, n, false, 3);
@@ -226,7 +227,8 @@ TEST_CASE("each operation of formulas has the operands and gradients that the li
       operands = is_unary<Row> ? 1 : 2;
       gradient = has_gradients<Row>;
     });
-    if (operation.op == FormulaOp::choice) CHECK(operands == 0); // no row: the kernel picks, tile by tile
+    // has no row function: the kernel selects the operand tile by tile
+    if (operation.op == FormulaOp::choice) CHECK(operands == 0);
     else CHECK(std::pair(operands, gradient) == std::pair(operation.operands, operation.gradient));
   }
 }

@@ -1,4 +1,4 @@
-// Gradients of what turns scores into weights, and of numbers by distance, against differences, in double.
+// Gradients of the normalisers and of biases by distance, compared with finite differences in double.
 #include "autograd/normalize.hpp"
 #include "autograd/relative.hpp"
 #include "tests/autograd/gradients.hpp"

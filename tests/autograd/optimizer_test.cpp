@@ -1,4 +1,4 @@
-// Optimisers against ten steps of PyTorch's (tests/fixtures/optimizers.json), and what they promise beside.
+// Compares optimisers with ten steps of PyTorch (tests/fixtures/optimizers.json), and tests their further guarantees.
 #include "autograd/optimizers/adam.hpp"
 #include "autograd/optimizers/sgd.hpp"
 #include "autograd/shards.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t steps = 10;
 
-// Runs a fixture's steps, and compares the parameters after each.
+// Runs the steps of a fixture, and compares the parameters after each step.
 template <class Kind> void expect_as_torch(const std::string& name, const auto& options, double rate, double clip = 0) {
   INFO(name);
   const Fixture fixture("optimizers", name);
@@ -139,7 +139,7 @@ TEST_CASE("the global norm is exact where squares are, and sums in double", "[op
     const std::vector<Real> twos(static_cast<std::size_t>(n), 2);
     CHECK(global_norm(twos.data(), n) == std::sqrt(4.0 * static_cast<double>(n)));
   }
-  // One large number and many small ones, which a sum in float would lose.
+  // One large value and many small values, which a sum in float would lose.
   std::vector<Real> numbers(20001, 1);
   numbers[0] = 10000;
   CHECK(global_norm(numbers.data(), 20001) == std::sqrt(1e8 + 20000));

@@ -1,4 +1,4 @@
-// Keys and values that are packed once for many calls: the same bits as when each call packs them.
+// Keys and values packed once for many calls: results must be bit-identical to packing in each call.
 #include "autograd/attention.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
@@ -19,10 +19,10 @@ struct Attended {
 
 enum class ScoreKind { inner, pairwise };
 
-constexpr Real factor = Real(0.3); // whose products are rounded
+constexpr Real factor = Real(0.3); // products with it are rounded
 
-// Five calls with different numbers of queries. Each depends on the one before, as a decoder's steps do. Keys and
-// values can be columns of their memory.
+// Five calls with different numbers of queries. Each call depends on the one before, like the steps of a decoder. With
+// `columns`, keys and values are stored transposed.
 Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, const StreamingOptions& given,
                  bool columns = false) {
   const std::int64_t counts[] = {1, 1, 3, 1, 2};
@@ -34,7 +34,8 @@ Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, co
   Tape tape;
   const auto rows = [&](const Tensor& memory) { return columns ? transpose(memory, 2, 3) : memory; };
   const Tensor queries = q.on(tape), keys = k.on(tape), values = rows(v.on(tape)), weights = w.on(tape);
-  // Of the step, as projections are: a leaf's gradient would hide what is not written.
+  // Computed in the step, like projections: with a leaf, the gradient's buffer could hide elements that were not
+  // written.
   const Tensor own_keys = rows(scale(keys, 1));
   const Tensor some = slice(queries, 2, 0, 1);
   const PackedMemory* memory = !packed                    ? nullptr
@@ -76,7 +77,7 @@ TEST_CASE("keys and values that are packed once give the bits of those that each
   const std::vector<std::int32_t> lengths{1, 0, 40};
   for (const Extent& x : extents)
     for (const ScoreKind kind : {ScoreKind::inner, ScoreKind::pairwise})
-      for (const double spread : {1.0, 30.0, 300.0}) // in each of the ranges of the pairwise form
+      for (const double spread : {1.0, 30.0, 300.0}) // in each of the ranges of the additive form
         for (const StreamingOptions& options :
              {StreamingOptions{}, StreamingOptions{.mask = {.lengths = lengths.data()}},
               StreamingOptions{.mask = {.offset = 3, .window = 2}, .dropout = 0.3, .key = {1, Stream::test, 2}}}) {

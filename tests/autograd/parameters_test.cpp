@@ -1,4 +1,4 @@
-// Parameters: their layout, and first values that depend on the seed, the name and the position alone.
+// Tests of Parameters: their layout, and initial values that depend only on the seed, the name and the position.
 #include "autograd/error.hpp"
 #include "autograd/parameters.hpp"
 #include "tests/catch.hpp"
@@ -75,7 +75,7 @@ TEST_CASE("two models that share a name and a shape start alike there", "[parame
   large.initialise(4);
   CHECK(values(small, a) == values(large, b));
   CHECK(values(large, b) != values(large, c));
-  // More rows of the same name begin with the fewer.
+  // A parameter with more rows starts with the values of the parameter with the same name and fewer rows.
   const auto nine = values(large, d), seven = values(small, e);
   CHECK(std::equal(seven.begin(), seven.end(), nine.begin()));
 
@@ -92,7 +92,8 @@ TEST_CASE("first values have the stated distribution", "[parameters]") {
   const auto uniform = p.add("uniform", {100, 1000}, Init::uniform(0.5));
   const auto other = p.add("other", {100, 1000}, Init::normal(0.02));
   p.initialise(1);
-  // Standard errors over 10^5 numbers: 0.003 of the deviation for the mean, 0.0022 for the deviation. Five of them.
+  // Five standard errors. For 10^5 values, one standard error is 0.003 standard deviations for the mean, and 0.0022 for
+  // the standard deviation.
   const Moments n = moments(values(p, normal));
   CHECK(std::abs(n.mean) < 0.016 * 0.02);
   CHECK(std::abs(n.deviation - 0.02) < 0.011 * 0.02);

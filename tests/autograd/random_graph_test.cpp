@@ -1,5 +1,5 @@
-// Random graphs of views and operations: what the tape does with shared, split, handed-on and recycled gradients must
-// agree with differences of the function itself.
+// Property tests with random graphs of views and operations: gradients that the tape shares, splits, donates and
+// recycles must agree with finite differences.
 #include "autograd/recompute.hpp"
 #include "tests/autograd/gradients.hpp"
 
@@ -10,7 +10,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// All tensors of a graph are [3, 4] at its joints; what happens to them in between is drawn.
+// Appends a random operation. All inputs and results are [3, 4]; intermediate shapes are random.
 Tensor random_operation(const Tensors& known, RandomSource& random) {
   const auto any = [&] { return known[random.below(known.size())]; };
   const auto row = [&] { return slice(any(), 0, static_cast<std::int64_t>(random.below(3)), 1); };
@@ -68,7 +68,7 @@ TEST_CASE("a random graph gives the same bits on a tape that other graphs have u
     Operand x({3, 4}, seed), y({3, 4}, seed + 1ULL);
     Tape used;
     std::vector<Real> first_x, first_y;
-    for (std::uint64_t which : {0U, 1U, 2U, 0U}) { // the first graph comes again
+    for (std::uint64_t which : {0U, 1U, 2U, 0U}) { // the first graph is repeated at the end
       const std::vector<Tensor> leaves = {x.on(used), y.on(used)};
       used.backward(sum(random_graph(leaves, seed + which, 20)));
       for (std::size_t i = 0; i < 2; ++i)

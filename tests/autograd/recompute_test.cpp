@@ -1,4 +1,5 @@
-// Results computed anew in the backward pass: the same numbers and gradients as without, in the memory of one piece.
+// Recomputation in the backward pass: values and gradients must be the same as without it, with the memory of one
+// piece.
 #include "autograd/operation_count.hpp"
 #include "autograd/recompute.hpp"
 #include "tests/autograd/close.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 Tensor row_of(const Tensor& all, std::int64_t i) { return slice(all, 0, i, 1); }
 
-// Row by row, softmax(x_i y^T) y + x_i: x and y are used twice each, by the pieces and within one.
+// For each row, softmax(x_i y^T) y + x_i. x and y are each used twice: by several pieces, and within one piece.
 Tensor attended_row(const Tensor& x, const Tensor& y, std::int64_t i) {
   const Tensor own = row_of(x, i);
   return add(matmul(softmax(matmul(own, transpose(y))), y), own);
@@ -73,9 +74,9 @@ TEST_CASE("pieces may fill a view, be views, and be what was there before", "[re
                        "columns", transpose(a.tape->make({4, 3})), 4,
                        [](const Tensor& all, std::int64_t i) { return slice(all, 1, i, 1); },
                        [=](std::int64_t i) {
-                         if (i == 0) return slice(a, 1, 3, 1);         // of an operation before
+                         if (i == 0) return slice(a, 1, 3, 1);         // of an earlier operation
                          if (i == 1) return slice(b, 1, 0, 1);         // of a leaf
-                         if (i == 2) return slice(mul(a, b), 1, 2, 1); // of its own
+                         if (i == 2) return slice(mul(a, b), 1, 2, 1); // of an operation within the piece
                          return transpose(reshape(slice(b, 1, 1, 1), {1, 3}));
                        });
                  },
@@ -112,7 +113,7 @@ TEST_CASE("a result is one node, and memory is that of one piece", "[recompute]"
     return tape.peak();
   };
   const std::size_t few = peak(2), many = peak(50);
-  // Four rows of 5000 scores and weights, with their gradients, would be more than the difference is.
+  // The allowed difference is less than four rows of 5000 scores and weights with their gradients.
   CHECK(many < few + 4 * 5000 * sizeof(Real));
 }
 

@@ -1,4 +1,4 @@
-// Gradients of recurrent steps against differences, in double.
+// Gradients of recurrent steps, compared with finite differences in double.
 #include "autograd/recurrent.hpp"
 #include "tests/autograd/gradients.hpp"
 
@@ -7,11 +7,11 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// A cell as a function of x [T, B, gates H], h [B, H], w [gates H, H], and a bias [H] or a memory [B, H].
+// A cell as a function of x [T, B, gates H], h [B, H], w [gates H, H], and a bias [H] or a cell state [B, H].
 struct Cell {
   std::string name;
   std::int64_t gates;
-  bool more, per_row; ///< a fourth operand, and whether it has a row for each of the batch's
+  bool more, per_row; ///< whether there is a fourth operand, and whether it has one row for each batch entry
   Recurrence (*run)(const Tensors& x, const RecurrentSteps& steps);
 };
 
@@ -28,7 +28,7 @@ std::vector<CheckInput> operands(const Cell& cell, std::int64_t steps, std::int6
   return out;
 }
 
-// All outputs and states of a cell, summed to one number.
+// The sum of all outputs and states of a cell.
 Tensor together(const Recurrence& r) {
   Tensor total = add(sum(mul(r.states, r.states)), sum(exp(r.last)));
   return r.cell.tape ? add(total, sum(tanh(r.cell))) : total;

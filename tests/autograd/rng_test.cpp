@@ -1,4 +1,4 @@
-// The contract of the random numbers: published bits, keyed by what they are for, with the stated ranges and moments.
+// The contract of the random number generator: published bits, keyed streams, and the stated ranges and moments.
 #include "autograd/rng.hpp"
 #include "tests/catch.hpp"
 
@@ -29,7 +29,7 @@ TEST_CASE("Philox4x32-10 gives Random123's published vectors", "[rng]") {
 }
 
 TEST_CASE("a key and a position are Philox's key and counter", "[rng]") {
-  // The published vectors again, through the key: seed is the key; position, step and stream are the counter.
+  // The published vectors again, through the interface: the seed is the key; position, step and stream are the counter.
   const auto stream = [](unsigned number) { return static_cast<Stream>(number); };
   CHECK(random_block({0, stream(0), 0}, 0) == RandomBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(random_block({~0ULL, stream(0xffff), 0xffff'ffff'ffffULL}, ~0ULL) ==

@@ -1,4 +1,5 @@
-// Gradients of products, reductions, row functions, shapes, losses and dropout, against differences, in double.
+// Gradients of products, reductions, row functions, shape operations, losses and dropout, compared with finite
+// differences in double.
 #include "tests/autograd/gradients.hpp"
 
 using namespace heed;
@@ -8,14 +9,14 @@ namespace {
 
 const std::vector<int> widths = {1, 3, 7, 8, 17, 33};
 
-// Numbers that no small step brings into another order.
+// Values whose order is not changed by the small step of a finite difference.
 std::vector<Real> apart(std::int64_t n) {
   std::vector<Real> out;
   for (std::int64_t i = 0; i < n; ++i) out.push_back(static_cast<Real>((i * 37) % 101) / Real{20} - Real{2});
   return out;
 }
 
-// Each operand in every view.
+// Checks the gradient for every view of each operand.
 void check_view_pairs(const std::string& what, const Shape& left, const Shape& right,
                       const std::function<Tensor(const Tensor&, const Tensor&)>& function) {
   for (const View& v : views())
@@ -48,7 +49,7 @@ TEST_CASE("matmul of a tensor with itself has the right gradient", "[gradient]")
 }
 
 TEST_CASE("queries, keys and values split from one projection have the right gradient", "[gradient]") {
-  // [B, T, 3 H D] seen as three tensors [B, H, T, D], as self-attention does it.
+  // [B, T, 3 H D] viewed as three tensors [B, H, T, D], as in self attention.
   check_gradient("attention",
                  [](const Tensors& x) {
                    const auto heads = [&](int part) {

@@ -1,4 +1,4 @@
-// Values of the row functions (softmax, norms, losses) against naive loops in double.
+// Compares the row functions (softmax, norms, losses) with plain loops in double.
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 
@@ -23,7 +23,7 @@ TEST_CASE("softmax and log-softmax neither overflow nor vanish", "[value]") {
         v += shift;
       }
       CHECK(distance(apply(shifted, {width}, [](const Tensor& t) { return softmax(t); }), p) < rounding);
-      // The normaliser is rounded at the size of the shift.
+      // The logarithm of the sum has a rounding error relative to the shift.
       CHECK(distance(apply(shifted, {width}, [](const Tensor& t) { return log_softmax(t); }), log_p) <
             (shift == 0 ? rounding : 1000 * rounding));
     }
@@ -112,7 +112,7 @@ TEST_CASE("norms equal two passes over each row", "[value]") {
 }
 
 TEST_CASE("layer norm keeps its accuracy far from zero", "[value]") {
-  // Row 1000 + {0, 1, 2, 3}: the squares' mean minus the mean's square would lose the variance in float.
+  // Row 1000 + {0, 1, 2, 3}: in float, mean(x^2) - mean(x)^2 would lose the variance.
   const auto y = apply({1000, 1001, 1002, 1003}, {4}, [](const Tensor& x) {
     Tensor gain = x.tape->make({4});
     for (int i = 0; i < 4; ++i) gain.data[i] = 1;

@@ -1,4 +1,4 @@
-// Schedules against PyTorch's, nanoGPT's and the Transformer's (tests/fixtures/schedules.json).
+// Compares learning rate schedules with those of PyTorch, nanoGPT and the Transformer (tests/fixtures/schedules.json).
 #include "autograd/schedule.hpp"
 #include "tests/catch.hpp"
 #include "tests/fixtures/fixture.hpp"
@@ -41,7 +41,7 @@ TEST_CASE("decays stay at 1 during the warm-up, end at the last step and stay th
     CHECK(decay(99, 100, 10, 0) == Approx(0).margin(1e-15));
     CHECK(decay(100, 100, 10, 0.1) == Approx(0.1));
     CHECK(decay(1000, 100, 10, 0.1) == Approx(0.1));
-    // A run of a step, and a warm-up as long as the run, or longer.
+    // A run of one step, and a warm-up that is as long as the run or longer.
     CHECK(decay(0, 1, 0, 0.1) == 1);
     CHECK(decay(99, 100, 99, 0.1) == 1);
     CHECK(decay(99, 100, 100, 0.1) == 1);

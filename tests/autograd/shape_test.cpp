@@ -1,4 +1,4 @@
-// Shapes: extents, strides, text, and what broadcasts to what.
+// Tests of shapes: extents, strides, text, and broadcasting.
 #include "autograd/error.hpp"
 #include "autograd/shape.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// What shape operations, embedding, masked fill and dropout do with each element.
+// Values of shape operations, embedding, masked fill and dropout, element by element.
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 
@@ -88,7 +88,7 @@ TEST_CASE("dropout keeps the stated share, scaled, and is decided by key and num
       CHECK((v == 0 || v == static_cast<Real>(1 / (1 - probability))));
       kept += v != 0;
     }
-    // Six standard deviations of binomial counts: of what is kept, and of neighbours of which one is.
+    // Six standard deviations of binomial counts: of kept elements, and of neighbours of which exactly one is kept.
     const auto close = [&](std::int64_t count, double share) {
       return std::abs(static_cast<double>(count) - static_cast<double>(n) * share) <
              6 * std::sqrt(static_cast<double>(n) * share * (1 - share));

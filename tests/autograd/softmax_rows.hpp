@@ -1,4 +1,4 @@
-// Softmax as a rule for a row: what the kernels for any rule are tried with, since softmax has a kernel of its own.
+// Softmax as a row policy, for tests of the kernels for any row policy. In the engine, softmax has its own kernel.
 #pragma once
 
 #include "autograd/row_policy.hpp"

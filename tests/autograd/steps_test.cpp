@@ -1,4 +1,4 @@
-// Steps with the same weights (Tape::PackedWeightCache): the same bits as steps that know nothing of each other.
+// Steps that share packed weights (Tape::PackedWeightCache): results must be bit-identical to independent steps.
 #include "autograd/recompute.hpp"
 #include "autograd/recurrent.hpp"
 #include "tests/autograd/drawn.hpp"
@@ -18,7 +18,7 @@ struct Case {
   std::int64_t rows, width, steps;
 };
 
-// All that steps give: h_t = cell(relu(W [e_t; h_{t-1}] + b), h_{t-1}), the sum of whose squares is the loss.
+// All results of the steps h_t = cell(relu(W [e_t; h_{t-1}] + b), h_{t-1}); the loss is the sum of their squares.
 std::vector<std::vector<Real>> outcome(const Case& x, bool together, bool rests) {
   const std::int64_t gates = x.cell == CellKind::elman ? 1 : x.cell == CellKind::gru ? 3 : 4, width = x.width;
   const Domain small{-0.2, 0.2};

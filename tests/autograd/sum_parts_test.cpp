@@ -1,4 +1,4 @@
-// The sum over shards: a fixed tree, so the same bits whatever the threads.
+// The sum over shards uses a fixed tree, so the result is bit-identical for any number of threads.
 #include "autograd/optimizer.hpp"
 #include "autograd/shards.hpp"
 #include "tests/autograd/close.hpp"
@@ -50,7 +50,7 @@ TEST_CASE("parts are summed to the same bits by any number of threads", "[shards
 }
 
 TEST_CASE("the tree adds neighbours first", "[shards]") {
-  // 1 + big loses the 1; (1 - 1) + (big - big) and 1 + (-big + big) would each differ from it.
+  // 1 + big rounds to big. (1 - 1) + (big - big) and 1 + (-big + big) would give different sums.
   const Real big = 1e30f;
   Workers workers(2);
   Parts four = {{1}, {big}, {-big}, {3}};
@@ -99,7 +99,7 @@ TEST_CASE("parts that lie in several processes are summed to the same bits, in e
           std::vector<Real*> own;
           for (auto& part : share) own.push_back(part.data());
           const auto rank = static_cast<std::size_t>(ranks.rank());
-          std::vector<Real> without(static_cast<std::size_t>(extent), Real{-1}); // of a process without a part
+          std::vector<Real> without(static_cast<std::size_t>(extent), Real{-1}); // for a process without a part
           norms[rank] = sum_parts_of_team(workers, own, without.data(), shards, extent);
           const Real* sum = own.empty() ? without.data() : own[0];
           sums[rank].assign(sum, sum + extent);

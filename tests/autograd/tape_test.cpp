@@ -1,5 +1,5 @@
-// The tape's contract: gradients accumulate, a rewound step keeps nothing and takes nothing from the heap, and
-// what is not finite is traced to its operation.
+// The contract of the tape: gradients accumulate; a rewound step holds no memory and makes no heap allocation; values
+// and gradients that are not finite are traced to their operation.
 #include "autograd/operation_count.hpp"
 #include "autograd/pages.hpp"
 #include "autograd/parameters.hpp"
@@ -18,7 +18,8 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// A small step with most of the operations: attention on a split projection, residual connections, norms, a loss.
+// A small training step with most of the operations: attention on a split projection, residual connections, norms, a
+// loss.
 Real transformer_step(Tape& tape, std::vector<Operand>& parameters, const std::vector<std::int32_t>& tokens) {
   const auto rows = static_cast<std::int64_t>(tokens.size()) / 8;
   std::vector<Tensor> p;
@@ -68,7 +69,7 @@ TEST_CASE("gradients of several uses add up, and the seed multiplies them", "[ta
   Tape tape;
   Operand w({2}, {3, 5});
   const Tensor t = w.on(tape);
-  // 4 w + w^2 + (the second entry)
+  // 4 w + w^2 + (the second element)
   const Tensor y = add(sum(scale(t, 4)), add(sum(mul(t, t)), reshape(slice(t, 0, 1, 1), {1})));
   tape.backward(y, 10);
   CHECK(w.gradient == std::vector<Real>{100, 150});
@@ -153,7 +154,7 @@ TEST_CASE("from the third step on, a training step takes nothing from the heap",
   transformer_step(tape, parameters, tokens);
   transformer_step(tape, parameters, tokens);
   const std::size_t capacity = tape.arena().capacity();
-  // `transformer_step` itself keeps its leaves in one vector.
+  // `transformer_step` makes one allocation itself: the vector of its leaves.
   const std::int64_t own = 1;
   for (int step = 0; step < 3; ++step) {
     const std::int64_t before = heap_calls();
@@ -161,7 +162,7 @@ TEST_CASE("from the third step on, a training step takes nothing from the heap",
     CHECK(heap_calls() - before == own);
   }
   CHECK(tape.arena().capacity() == capacity);
-  // A shorter batch fits, too.
+  // A shorter batch also fits.
   const std::vector<std::int32_t> fewer = some_tokens(24);
   const std::int64_t before = heap_calls();
   transformer_step(tape, parameters, fewer);
@@ -194,7 +195,7 @@ TEST_CASE("anomaly detection names the operation that first made a NaN", "[tape]
 TEST_CASE("anomaly detection names the operation whose gradient first was not finite", "[tape]") {
   Tape tape;
   tape.detect_anomaly(true);
-  // log is finite at a denormal number, its slope isn't.
+  // log is finite at a denormal number, but its derivative is not.
   Operand x({2}, {1, std::numeric_limits<Real>::denorm_min()});
   const Tensor loss = sum(scale(log(scale(x.on(tape), 1)), 2));
   CHECK_THROWS_WITH(tape.backward(loss), "[log] a gradient has an infinite value at element 1 of 2");
@@ -319,7 +320,7 @@ TEST_CASE("unwritten pages are zeros, and take memory where they are written to"
   constexpr std::size_t bytes = std::size_t{1} << 28, step = std::size_t{1} << 24;
   const std::int64_t before = resident_bytes();
   const UnwrittenPages unwritten;
-  for (int i = 0; i < 2; ++i) { // and what was written to is not handed out again
+  for (int i = 0; i < 2; ++i) { // the second time, pages that were written to must not be returned again
     auto* memory = static_cast<char*>(take_pages(bytes));
     for (std::size_t at = 0; at < bytes; at += step) {
       CHECK(memory[at] == 0);

@@ -1,4 +1,4 @@
-// A team's processes as threads of one, which exchange through memory.
+// A team of processes, simulated by threads of one process that communicate through memory.
 #pragma once
 
 #include "autograd/ranks.hpp"
@@ -19,7 +19,7 @@
 
 namespace heed {
 
-/// Runs `work` once for each rank, each in a thread of its own, and throws the first rank's exception again.
+/// Runs `work` once for each rank, each in its own thread, and rethrows the exception of the lowest rank that failed.
 class ThreadRanks {
 public:
   static void run(int count, const std::function<void(Ranks&)>& work) {

@@ -1,4 +1,4 @@
-// Values and gradients equal to PyTorch's (tests/fixtures/ops.json and nanogpt.json).
+// Compares values and gradients with PyTorch (tests/fixtures/ops.json and nanogpt.json).
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 #include "tests/fixtures/fixture.hpp"
@@ -8,7 +8,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// A fixture's inputs on a tape, and what came of them.
+// The inputs of a fixture on a tape, and the comparison of the results.
 class Comparison {
 public:
   Comparison(const std::string& file, const std::string& name) : fixture_(file, name) {
@@ -20,7 +20,7 @@ public:
   Tape& tape() { return tape_; }
   Tensor operator()(const std::string& name) { return operands_.at(name).on(tape_); }
 
-  // Holds the result to y, and every gradient, for the fixture's dy, to what PyTorch has.
+  // Compares the result with PyTorch's y, and every gradient, for the fixture's dy, with PyTorch's gradient.
   void expect(const Tensor& y) {
     INFO(y.shape.text());
     Tensor loss = y;

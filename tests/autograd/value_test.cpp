@@ -1,4 +1,4 @@
-// Values of the operations against naive loops in double, and xtensor's broadcasting.
+// Compares the values of the operations with plain loops in double, and broadcasting with xtensor's.
 #include "autograd/xtensor.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
@@ -57,7 +57,8 @@ TEST_CASE("an activation behind a product is that of the product", "[value]") {
       {Activation::relu, relu}, {Activation::gelu, gelu}, {Activation::gelu_tanh, gelu_tanh}, {Activation::silu, silu}};
   for (const auto& [f, function] : pairs) {
     Tape tape;
-    Operand x({9, 300}, 1), w({70, 300}, 2), bias({70}, 3); // more than one block deep, and a part of a vector wide
+    // more than one block along k; the width includes a partial SIMD vector
+    Operand x({9, 300}, 1), w({70, 300}, 2), bias({70}, 3);
     const Tensor b = bias.on(tape);
     const Tensor apart = function(linear(x.on(tape), w.on(tape), b));
     CHECK(distance(read(linear_activation(x.on(tape), w.on(tape), &b, f)), read(apart)) < rounding);

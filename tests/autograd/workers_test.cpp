@@ -1,4 +1,4 @@
-// Workers: every job runs once, one at a time on a worker, and the first failure comes back.
+// Tests of Workers: every job runs once, a worker runs one job at a time, and the first failure is rethrown.
 #include "autograd/error.hpp"
 #include "autograd/shards.hpp"
 #include "tests/catch.hpp"
@@ -35,7 +35,7 @@ TEST_CASE("every job runs once, on a worker that does nothing else", "[workers]"
 TEST_CASE("jobs run at the same time on different threads", "[workers]") {
   Workers workers(3);
   std::atomic<int> arrived{0};
-  // Each waits for the others, which only works where all three are under way.
+  // Each job waits for the others, so this ends only if all three run at the same time.
   workers.run(3, [&](int, int) {
     ++arrived;
     while (arrived < 3) std::this_thread::yield();
@@ -57,7 +57,7 @@ TEST_CASE("the failure of the lowest job comes back, and the workers go on", "[w
       std::string message;
       try {
         workers.run(40, [](int job, int) {
-          // The lowest fails last.
+          // The lowest failing job fails last.
           if (job == 3) std::this_thread::sleep_for(std::chrono::microseconds(200));
           if (job >= 3 && job % 2 == 1) throw Failed("job " + std::to_string(job));
         });

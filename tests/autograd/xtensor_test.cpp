@@ -1,4 +1,4 @@
-// The door to xtensor: what views show, what they write, and that none outlives its step.
+// Tests of the xtensor interface: views read and write tensors, and a view that outlives its step is refused.
 #include "autograd/xtensor.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
@@ -38,20 +38,20 @@ template <class E> bool shaped(const E& e, const Shape& shape) {
 
 constexpr double view_tolerance = 100 * rounding;
 
-// Of arrays, so that xt::allclose is compiled once, and not for each two expressions.
+// Takes arrays, so that xt::allclose is compiled once and not for each pair of expressions.
 bool close(const Array& a, const Array& b) { return xt::allclose(a, b, view_tolerance, view_tolerance); }
 
-// Catch2's expressions and xtensor's operators don't get on, so tests compare in functions.
+// Catch2's expressions and xtensor's operators conflict, so the tests compare in functions.
 template <class A> bool same(const A& a, const Array& b) { return Array(a) == b; }
 
 template <class A> const Real* address(const A& view) { return &*view.begin(); }
 
 } // namespace
 
-// A view that isn't checked reads through a plain pointer.
+// An unchecked view reads through a plain pointer.
 static_assert(std::is_same_v<TensorView<const Real, false>::const_container_iterator, const Real*>);
 static_assert(std::is_same_v<decltype(value(Tensor{})), TensorView<const Real, HEED_CHECK_VIEWS>>);
-// Values are const, whatever holds them.
+// Values are const, even those of a Tensor that is not const.
 static_assert(std::is_same_v<decltype(value(Tensor{})(0)), const Real&>);
 
 namespace {
@@ -70,7 +70,7 @@ template <bool checked> void check_shown() {
       CHECK(list_of(shown) == read(seen));
       CHECK(list_of(shown + Real(0) * shown) == read(seen)); // computed element by element
       CHECK(std::vector<Real>(shown.begin(), shown.end()) == read(seen));
-      // Into memory that is strided in the same way.
+      // Assignment to memory with the same strides.
       Array target = xt::zeros<Real>(shown.shape());
       xt::noalias(target) = shown;
       CHECK(list_of(target) == read(seen));
@@ -121,14 +121,14 @@ template <bool checked> void check_written() {
   CHECK(same(w, Array{{1, 20, 3}, {4, 5, 6}}));
   writable_value<checked>(transpose(x)) *= 2;
   CHECK(same(w, Array{{2, 40, 6}, {8, 10, 12}}));
-  writable_value<checked>(slice(x, 1, 1, 2)) = Array{-1, -2}; // broadcast, and the first column left alone
+  writable_value<checked>(slice(x, 1, 1, 2)) = Array{-1, -2}; // broadcast; the first column is unchanged
   CHECK(same(w, Array{{2, -1, -2}, {8, -1, -2}}));
   writable_value<checked>(transpose(x)) = Array{{1, 4}, {2, 5}, {3, 6}};
   CHECK(same(w, Array{{1, 2, 3}, {4, 5, 6}}));
   auto second = writable_value<checked>(slice(x, 0, 1, 1));
   xt::noalias(second) = 2 * value<checked>(slice(x, 0, 0, 1));
   CHECK(same(w, Array{{1, 2, 3}, {2, 4, 6}}));
-  // Its own numbers in another order: nothing is read after it was written.
+  // The view's own values in another order: nothing is read after it was written.
   auto column = writable_value<checked>(slice(x, 1, 0, 1));
   column = xt::view(column, xt::keep(1, 0));
   CHECK(same(w, Array{{2, 2, 3}, {1, 4, 6}}));
@@ -161,7 +161,7 @@ TEST_CASE("only leaves are written to, and only leaves have gradients to see", "
 }
 
 TEST_CASE("gradients seen after backward are the closed form's", "[xtensor]") {
-  // The mean square error of a linear map: its gradient by w is 2/n (x w^T - y)^T x.
+  // The mean squared error of a linear map; its gradient by w is 2/n (x w^T - y)^T x.
   Operand inputs({5, 3}, 1), weights({2, 3}, 2), wanted({5, 2}, 3);
   const Array x = xt::adapt(inputs.values, {5, 3}), y = xt::adapt(wanted.values, {5, 2});
   Array w = xt::adapt(weights.values, {2, 3}), derivative = xt::empty_like(w);
@@ -248,7 +248,7 @@ TEST_CASE("parameters and their gradients are seen and set", "[xtensor]") {
 
 namespace {
 
-// Each is a use of a view's numbers.
+// Each function uses the values of a view in one way.
 const std::vector<std::pair<std::string, void (*)(TensorView<const Real, true>&)>> uses = {
     {"an element", [](auto& v) { (void)v(0, 0); }},
     {"an element by a list",
@@ -287,7 +287,7 @@ void check_refused(const TensorView<const Real, true>& view) {
     CHECK_THROWS_AS(use(v), Failed);
     CHECK_THROWS_WITH(use(v), StartsWith(refusal));
   }
-  CHECK(view.shape(1) == 3); // is the view's own
+  CHECK(view.shape(1) == 3); // stored in the view itself
 }
 
 void check_lasts(const TensorView<const Real, true>& view) {
@@ -312,7 +312,7 @@ TEST_CASE("a view that outlives its step is refused, whatever is done with it", 
     check_lasts(view);
     tape.rewind();
     check_refused(view);
-    // Another step doesn't bring it back.
+    // The next step does not make the view valid again.
     leaf(tape, w, derivative);
     check_refused(view);
     tape.rewind();
@@ -348,7 +348,7 @@ TEST_CASE("what was taken of a view before its step ended is refused, too", "[xt
 
 namespace {
 
-// What a child process that ends with a signal says of its end; empty where it ends otherwise.
+// The standard error output of a child process that runs f and ends with a signal; empty if it ends otherwise.
 template <class F> std::string last_words(const F& f) {
   int ends[2];
   REQUIRE(pipe(ends) == 0);

@@ -1,7 +1,7 @@
-// Loaded before other libraries (LD_PRELOAD), it makes one change of the disk fail: the HEED_FAIL_AT'th of all
-// processes that share the counter in the file HEED_FAIL_COUNTER, among those below the folder HEED_FAIL_BELOW. 0:
-// none, so that the changes are just counted. With HEED_FAIL_READ, a number of <errno.h>, it is files and folders that
-// are opened to be read instead, and the one that fails fails with that.
+// A library for LD_PRELOAD that makes one change to the disk fail. The HEED_FAIL_AT-th change below the folder
+// HEED_FAIL_BELOW fails, counted over all processes that share the counter in the file HEED_FAIL_COUNTER.
+// HEED_FAIL_AT=0: no change fails, and the changes are only counted. With HEED_FAIL_READ=E, opening files and folders
+// for reading is counted instead, and the HEED_FAIL_AT-th opening fails with E, an error number of <errno.h>.
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -31,7 +31,7 @@ std::atomic<std::int64_t>* counter() {
   return shared;
 }
 
-/// The error with which reading is to fail; 0 where changes are.
+/// The error with which opening for reading fails; 0 if changes fail instead.
 int reading() {
   static const int error = std::getenv("HEED_FAIL_READ") ? std::atoi(std::getenv("HEED_FAIL_READ")) : 0;
   return error;
@@ -50,7 +50,7 @@ bool is_below(int fd) {
   return is_below(path);
 }
 
-/// Whether this change is the one that fails; errno then says so.
+/// Whether this change must fail. If so, sets errno to ENOSPC.
 template <class Where> bool fails(Where where) {
   static const std::int64_t at = std::getenv("HEED_FAIL_AT") ? std::atoll(std::getenv("HEED_FAIL_AT")) : 0;
   if (reading() != 0 || !counter() || !is_below(where) || counter()->fetch_add(1) + 1 != at) return false;
@@ -58,7 +58,7 @@ template <class Where> bool fails(Where where) {
   return true;
 }
 
-/// The same of opening something to be read.
+/// The same for opening a path for reading; errno is then the value of HEED_FAIL_READ.
 bool reading_fails(const char* path) {
   static const std::int64_t at = std::getenv("HEED_FAIL_AT") ? std::atoll(std::getenv("HEED_FAIL_AT")) : 0;
   if (reading() == 0 || !counter() || !is_below(path) || counter()->fetch_add(1) + 1 != at) return false;
@@ -66,7 +66,7 @@ bool reading_fails(const char* path) {
   return true;
 }
 
-/// Of a name in an open folder.
+/// The path of a name relative to an open folder.
 struct Path {
   char text[8192];
   Path(int folder, const char* name) {
@@ -136,7 +136,7 @@ int mkdirat(int folder, const char* name, mode_t mode) noexcept {
   return fails(Path(folder, name).text) ? -1 : real(folder, name, mode);
 }
 
-/// To be written to, or read; O_PATH is neither.
+/// `flags` opens the file for writing or for reading; O_PATH does neither.
 static bool opening_fails(const char* path, int flags) {
   if ((flags & O_CREAT) != 0) return fails(path);
   return (flags & (O_PATH | O_ACCMODE)) == O_RDONLY && reading_fails(path);

@@ -1,5 +1,5 @@
-// Loaded before other libraries (LD_PRELOAD), it makes the wall clock jump: each time that it is read, by up to ten
-// years either way. What tells how long something took, the monotonic clock, stays.
+// A library for LD_PRELOAD that makes the wall clock jump by up to ten years, forwards or backwards, each time it is
+// read. The monotonic clock, which measures durations, is unchanged.
 #include <cstdint>
 #include <ctime>
 #include <dlfcn.h>

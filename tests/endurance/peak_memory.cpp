@@ -1,5 +1,5 @@
-// Loaded before other libraries (LD_PRELOAD), it writes the most memory that the process had at once, as the kernel
-// counts it (VmHWM), to the file HEED_PEAK when the process ends. What wait() gives counts its parent's, too.
+// A library for LD_PRELOAD that writes the peak memory of the process (VmHWM, as the kernel counts it) to the file
+// HEED_PEAK when the process ends. The peak from wait() would include the memory of the parent process.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

@@ -1,4 +1,4 @@
-// A run's attention.json.
+// Fuzz target: the reader of a run's attention.json.
 #include "experiments/report/attention_maps.hpp"
 #include "tests/fuzz/json_record.hpp"
 

@@ -1,4 +1,5 @@
-// A checkpoint. A checksum that doesn't fit is put right, also within the length that the file states of its header.
+// Fuzz target: the reader of checkpoints. A wrong checksum is corrected, and the header length in the file is adapted
+// to the corrected checksum.
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "tests/fuzz/right_checksum.hpp"
@@ -11,7 +12,8 @@ using fuzz::require;
 
 namespace {
 
-/// Room for a checksum of 32 digits in place of one of another length.
+/// Adds the change of `bytes.size()` since `before` to the header length, because a checksum of 32 digits may replace
+/// one of another length.
 void lengthen_header(std::string& bytes, std::size_t before) {
   std::uint64_t length = 0;
   if (bytes.size() < sizeof length) return;

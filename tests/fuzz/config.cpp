@@ -1,4 +1,5 @@
-// A configuration file, and the resolved one that a run's folder keeps, which must say the same again.
+// Fuzz target: a configuration file. The resolved configuration, which is saved in a run's folder, must read back as
+// the same configuration.
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "tests/fuzz/target.hpp"

@@ -1,4 +1,4 @@
-// Comma-separated values, which must read back from what the writer makes of them.
+// Fuzz target: the CSV reader. The output of the CSV writer must read back as the same rows.
 #include "experiments/data/csv.hpp"
 #include "experiments/data/table_file.hpp"
 #include "tests/fuzz/target.hpp"
@@ -12,7 +12,7 @@ using fuzz::require;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<TableRow> rows, again;
   if (!refusal([&] { rows = read_csv(fuzz::text(data, size), "input.csv"); }).empty() || rows.empty()) return 0;
-  std::string written = "\xEF\xBB\xBF"; // a mark, so that one which is a cell's own stays
+  std::string written = "\xEF\xBB\xBF"; // a byte order mark, so that a mark at the start of the first cell is preserved
   for (const TableRow& row : rows) written += csv_line(row.cells, size % 2 ? "\n" : "\r\n");
   const std::string why = refusal([&] { again = read_csv(written, "written.csv"); });
   require(why.empty(), "what was written is refused: " + why);

@@ -1,5 +1,6 @@
-// The text of a formula, as a score's, a mask's and a parameter's start: read, or refused at a place within the text;
-// what is read has a program, and a value for every pair.
+// Fuzz target: the text of a formula, read as a score, as a mask and as the start of a parameter. The reader either
+// refuses it with a position within the text, or gives a formula that compiles to a program and has a value for every
+// pair.
 #include "layers/attention/formula/formula.hpp"
 #include "layers/attention/formula/program.hpp"
 #include "tests/fuzz/target.hpp"
@@ -43,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!wrong_parameter(list).empty()) return 0;
   try {
     for (const double number : starting_numbers(list, 2, 4, 8)) require(std::isfinite(number), "a start is no number");
-  } catch (const Failed&) { // it may be none, and say so
+  } catch (const Failed&) { // a start may have no finite value and throw Failed
   }
   return 0;
 }

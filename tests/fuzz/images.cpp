@@ -1,5 +1,6 @@
-// Files of images. Input: a byte; with its lowest bit, the records of CIFAR-10; else an IDX file of images as long as
-// the next two bytes say, and one of labels.
+// Fuzz target: the readers of image files. Input: one byte, then the file. If the lowest bit of the byte is set, the
+// file has CIFAR-10 records. Otherwise two bytes give the length of an IDX file of images, which is followed by an IDX
+// file of labels.
 #include "experiments/data/image_files.hpp"
 #include "tests/fuzz/target.hpp"
 

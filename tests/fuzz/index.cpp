@@ -1,7 +1,7 @@
-// The index of runs, damaged, and the same in place of its copy in the output folder: what is not whole is made anew,
-// and nothing else of it is believed. Input: how many bytes
-// are left of a whole index (two bytes, 0: all), then pieces of a place (two bytes), a length (one) and so many bytes
-// to write there.
+// Fuzz target: the index of runs, damaged, and a damaged copy of the index in the output folder. The program must
+// rebuild what is damaged and must not trust any damaged content. Input: the number of bytes that remain of a complete
+// index (two bytes; 0: all), then any number of patches: an offset (two bytes), a length (one byte) and the bytes to
+// write at the offset.
 #include "experiments/index/run_index.hpp"
 #include "tests/fuzz/target.hpp"
 #include "tests/fuzz/three_runs.hpp"

@@ -1,4 +1,5 @@
-// A record that is a line or a file of JSON: whatever reads is written so that it reads as the same again.
+// Check for fuzz targets of JSON records (one line or one file): a record that can be read must be written so that it
+// reads back as the same record.
 #pragma once
 
 #include "experiments/system/files.hpp"

@@ -1,4 +1,4 @@
-// A run's manifest.json.
+// Fuzz target: the reader of a run's manifest.json.
 #include "experiments/runs/run_records.hpp"
 #include "tests/fuzz/json_record.hpp"
 

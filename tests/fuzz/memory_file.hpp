@@ -1,4 +1,4 @@
-// A file in memory, for readers that want a path.
+// A file in memory that has a path, for readers that take a path.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A line of metrics.jsonl.
+// Fuzz target: the reader of a line of metrics.jsonl.
 #include "experiments/metrics/record.hpp"
 #include "tests/fuzz/json_record.hpp"
 
@@ -8,8 +8,8 @@ using namespace heed;
 
 namespace {
 
-/// Whether the names are such as a run has: a name with a dot is in an object of JSON with those that share what stands
-/// before the dot, and nothing else is called that.
+/// Whether the names of the metrics are possible in a run. Names with the same text before the dot share one JSON
+/// object, so they must be adjacent, and no other metric may have the name of the object.
 bool are_a_runs_names(const MetricsRecord& metrics) {
   std::set<std::string> taken{"step", "seconds", "step_seconds", "tokens"};
   std::string open;

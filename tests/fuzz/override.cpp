@@ -1,4 +1,5 @@
-// OPTION=VALUE words of a command line, NUL between, over the built-in defaults; the values must read back as written.
+// Fuzz target: OPTION=VALUE arguments of a command line, separated by NUL, applied to the built-in defaults. The values
+// must read back as written.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"

@@ -1,4 +1,4 @@
-// The beginning of a checkpoint, from which a run's parameters are counted.
+// Fuzz target: counting a run's parameters from the beginning of its checkpoint.
 #include "experiments/index/run_entry.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tests/fuzz/target.hpp"

@@ -1,4 +1,5 @@
-// A sweep's plan.json. Checksums that don't fit are put right, so that the code after them is reached.
+// Fuzz target: the reader of a sweep's plan.json. Wrong checksums are corrected, so that the code after the check is
+// reached.
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "tests/fuzz/right_checksum.hpp"
@@ -11,7 +12,7 @@ using fuzz::require;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto bytes = std::string(fuzz::text(data, size));
   auto plan = plan_from_json(bytes);
-  // Of the plan itself, then of the runs' configurations.
+  // The first correction is for the checksum of the plan, the second for the checksum of the runs' configurations.
   for (int i = 0; i < 2 && !plan && fuzz::put_right(bytes, plan.error); ++i) plan = plan_from_json(bytes);
   if (!plan) {
     require(!plan.error.empty(), "refused without a reason");

@@ -1,4 +1,4 @@
-// A run's progress.json.
+// Fuzz target: the reader of a run's progress.json.
 #include "experiments/runs/run_records.hpp"
 #include "tests/fuzz/json_record.hpp"
 

@@ -1,7 +1,8 @@
-// Runs every input that is kept of every fuzz target, without a fuzzer, so that any compiler will do: a point in TAP
-// for each target. Usage: test_fuzz CORPUS [TARGET ...]
+// Runs every stored input of every fuzz target without a fuzzer, so that any compiler can build it. Prints one TAP
+// point per target. Usage: test_fuzz CORPUS [TARGET ...]
 //
-// An input that takes the program down is named by the last line, which is flushed before each.
+// The name of each input is printed and flushed before the input runs. If an input crashes the program, the last line
+// names the input.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -39,7 +40,7 @@ std::vector<std::uint8_t> content(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// What is wrong with the first input of which something is; empty where nothing is.
+/// The problem of the first input that has one; empty if no input has a problem.
 std::string problem_of(const Target& target, const std::vector<fs::path>& inputs) {
   for (const fs::path& input : inputs) {
     std::printf("# %s %s\n", target.name, input.filename().c_str());

@@ -1,4 +1,4 @@
-// Past checksums: no search finds one that fits.
+// For fuzz targets: corrects the checksum in an input, because a fuzzer cannot find a matching checksum by search.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace heed::fuzz {
 
-/// Where a reader's error says "... is X, ... content's Y ...", puts Y in the place of the first X. Whether it did.
+/// If the error of a reader has the form "... is X, ... content's Y ...", replaces the first X in `bytes` by Y. Returns
+/// whether it did.
 inline bool put_right(std::string& bytes, std::string_view error) {
   constexpr std::string_view before = " is ", between = ", its content's ";
   const std::size_t middle = error.find(between);

@@ -1,4 +1,4 @@
-// A SentencePiece model. Input: a model's file; a text that doesn't depend on it goes through.
+// Fuzz target: the reader of SentencePiece models. Input: a model file. The model then encodes a fixed text.
 #include "experiments/config/config.hpp"
 #include "experiments/data/vocabulary.hpp"
 #include "tests/fuzz/memory_file.hpp"
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     refusal(use);
   } catch (const Failed&) {
-    // A token that the model does not have, said in words.
+    // The reader or the encoder may throw Failed with a message, for example for a token that the model does not have.
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// A configuration with a [sweep], expanded into a plan; the plan as it is frozen must read back as it was.
+// Fuzz target: a configuration with a [sweep], expanded into a plan. The frozen plan must read back as the same plan.
 #include "experiments/config/config.hpp"
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/sweep/plan.hpp"
@@ -10,7 +10,7 @@ using fuzz::require;
 
 namespace {
 
-/// A sweep may have 100,000 arms and a million seeds, which is much work and no mistake.
+/// Larger sweeps are skipped: 100,000 arms and a million seeds are allowed, but they take too long here.
 constexpr std::size_t most_tried_arms = 24, most_tried_seeds = 3;
 
 bool is_small(const SweepSpec& sweep) {
@@ -23,7 +23,8 @@ bool is_small(const SweepSpec& sweep) {
   return arms * trials <= most_tried_arms && seeds <= most_tried_seeds && conditions <= 8;
 }
 
-/// Made up, and affine in the feed-forward's width, as evening out wants it.
+/// An invented cost that is affine in the width of the feed-forward network, as matching in parameters or FLOPs
+/// requires.
 Cost cost_of_config(const Config& config) {
   Cost cost;
   cost.parameters = 1000 * config.model.width * config.model.layers;

@@ -1,6 +1,6 @@
-// What fuzz targets share. A target is a file NAME.cpp with the one function that libFuzzer calls,
-// LLVMFuzzerTestOneInput. It reads the input as the program does, and throws a Finding where a promise of the reader
-// does not hold; what a reader throws against its contract goes through.
+// Shared code of the fuzz targets. A fuzz target is a file NAME.cpp with the one function that libFuzzer calls,
+// LLVMFuzzerTestOneInput. The function reads the input as the program does and throws a Finding if the reader breaks a
+// guarantee. An exception that the reader's contract does not allow is not caught, so the fuzzer reports it.
 #pragma once
 
 #include "autograd/error.hpp"
@@ -25,7 +25,8 @@ inline std::string_view text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Takes the text up to the first such character off the front, and that as well: inputs of several parts.
+/// Removes the text up to and including the first separator from `rest` and returns the text before the separator. For
+/// inputs with several parts.
 inline std::string_view next_part(std::string_view& rest, char separator = '\0') {
   const std::size_t end = rest.find(separator);
   const std::string_view part = rest.substr(0, end);
@@ -33,7 +34,7 @@ inline std::string_view next_part(std::string_view& rest, char separator = '\0')
   return part;
 }
 
-/// Why `read` refused what it read, which is its right; empty where it did not.
+/// The error message if `read` refuses the input, which is allowed; empty if `read` accepts it.
 template <class Read> std::string refusal(Read read) {
   try {
     read();

@@ -1,5 +1,5 @@
-// Tasks that read files, with all that training and evaluation ask of them. Input: a byte for the task, one for
-// options, the file, NUL, and the second file where the task has one.
+// Fuzz target: tasks that read files, with all calls that training and evaluation make. Input: one byte for the task,
+// one byte for the options, the file, NUL, and the second file if the task has one.
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/tasks/task.hpp"
@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::int64_t most_rows = 4;
 
-/// What of [data] a task minds.
+/// The part of [data] that a task uses.
 enum class Reads { commands, text, rows };
 
 struct Kind {
   std::string_view task, model;
   Reads reads;
   std::string_view options = "";     ///< lines of [task]
-  std::string_view second_file = ""; ///< the option that names it, at the end of these
+  std::string_view second_file = ""; ///< the option with the path of the second file; appended to `options`
 };
 
 constexpr Kind kinds[] = {
@@ -50,7 +50,7 @@ void use(const Task& task) {
   for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification}) {
     if (!task.refuses(form).empty()) continue;
     const TaskShape shape = task.shape(form);
-    // Lengths are the data's, and a row of a million tokens is no mistake.
+    // The data determines the length, so a long sequence is not an error.
     require(shape.length > 0 && shape.length < 1 << 20, "rows of no length");
     Batch batch;
     for (std::int64_t row = 0; row < most_rows; ++row) {

@@ -1,4 +1,4 @@
-// A text file: its alphabet and its characters' numbers.
+// Fuzz target: a text file, its alphabet and the token IDs of its characters.
 #include "experiments/config/config.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/tasks/token_text.hpp"

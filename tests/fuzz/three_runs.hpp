@@ -1,4 +1,4 @@
-// An output folder with three runs of little, for what finds runs.
+// An output folder with three tiny runs, for fuzz targets that search for runs.
 #pragma once
 
 #include "tests/experiments/runs/finished_run.hpp"

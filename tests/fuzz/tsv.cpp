@@ -1,4 +1,4 @@
-// Lines, and tab-separated values.
+// Fuzz target: the readers of lines and of tab-separated values.
 #include "experiments/data/table_file.hpp"
 #include "tests/fuzz/target.hpp"
 

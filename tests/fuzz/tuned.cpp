@@ -1,5 +1,5 @@
-// What the arms of a tuned sweep chose, FOLDER/tuned.json. The plan's hash, which follows from all options that there
-// are, stands in inputs as @PLAN@; a checksum that doesn't fit is put right.
+// Fuzz target: the reader of FOLDER/tuned.json, the choices of the arms of a tuned sweep. In the inputs, @PLAN@ stands
+// for the hash of the plan, because the hash depends on all existing options. A wrong checksum is corrected.
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"

@@ -1,4 +1,4 @@
-// UTF-8 as code points and back.
+// Fuzz target: UTF-8 to code points and back.
 #include "experiments/data/text_file.hpp"
 #include "tests/fuzz/target.hpp"
 

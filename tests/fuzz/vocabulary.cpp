@@ -1,5 +1,5 @@
-// Vocabularies from a training text, and another text in their tokens. Input: a byte of choices, the training text,
-// NUL, the other text.
+// Fuzz target: a vocabulary built from a training text, and another text encoded with it. Input: one byte of choices,
+// the training text, NUL, the other text.
 #include "experiments/config/config.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/vocabulary.hpp"
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned choices = data[0];
   std::string_view rest = fuzz::text(data + 1, size - 1);
   const std::string_view training = fuzz::next_part(rest);
-  // Readers of files refuse what is not UTF-8 before a vocabulary sees it.
+  // File readers refuse text that is not UTF-8 before a vocabulary receives it.
   if (!refusal([&] { require_utf8(training, "training"); }).empty()) return 0;
   static const std::array<std::string, 4> kinds{"words", "words", "bytes", "characters"};
   DataOptions options;

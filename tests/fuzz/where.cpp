@@ -1,4 +1,5 @@
-// `heed runs --where`: what the parser takes, SQLite must take as well, wherever the filter stands in a statement.
+// Fuzz target: `heed runs --where`. SQLite must accept every filter that the parser accepts, wherever the filter is in
+// a statement.
 #include "experiments/index/run_filter.hpp"
 #include "experiments/index/run_index.hpp"
 #include "tests/fuzz/target.hpp"

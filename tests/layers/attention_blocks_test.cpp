@@ -1,4 +1,5 @@
-// Attention that does not stream, some queries at a time: what blocks give is what the whole gives.
+// Composed (not streaming) attention on blocks of queries: blocks must give the same values and gradients as all
+// queries at once.
 #include "layers/attention/blocks.hpp"
 #include "layers/position/position.hpp"
 #include "tests/layers/attention_support.hpp"
@@ -12,7 +13,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// A relative position, or none.
+// A relative position scheme, or none.
 struct Place {
   std::string text = "no relative position";
   const PositionInfo* info = nullptr;
@@ -27,7 +28,8 @@ std::vector<Place> places() {
   return out;
 }
 
-// What is shown of scores, in whatever parts, as a whole, -infinity where nothing was shown; and the weights.
+// Observer that collects the scores of all blocks into one array, -infinity for scores that were not shown, and the
+// weights.
 struct Shown : Observer {
   explicit Shown(const Extents& extents)
       : e(extents), scores_of_all(static_cast<std::size_t>(Shape{e.batch, e.heads, e.queries, e.keys}.size()),
@@ -53,10 +55,10 @@ struct Shown : Observer {
 
   Extents e;
   std::vector<Real> scores_of_all, weights_of_all;
-  std::int64_t entry = 0, query = 0, parts = 0; // what comes next
+  std::int64_t entry = 0, query = 0, parts = 0; // `entry`, `query`: start of the next block
 };
 
-// Attention with a relative position in training, with dropout.
+// Attention with a relative position scheme in training, with dropout.
 struct Blocked {
   Extents e;
   Weights weights;
@@ -74,7 +76,7 @@ struct Blocked {
     weights.fill(4);
   }
 
-  // Does attention with this mask and this position exist? If not, the position says why.
+  // Whether this mask and this position scheme can be combined. If not, the scheme gives the reason.
   bool served(const Mask& mask) const {
     if (!position) return true;
     try {
@@ -103,7 +105,7 @@ struct Blocked {
     return shown;
   }
 
-  // rows: of a block; -1: the whole, with its weights.
+  // rows: queries per block; -1: all queries at once, with the weights.
   Outcome operator()(const Mask& mask, std::int64_t rows) {
     Tape tape;
     Pass pass = weights.pass(tape, {.training = true, .seed = 3, .step = 5, .first_row = 2});
@@ -245,7 +247,7 @@ TEST_CASE("within blocks, what is random must be by query and key", "[attention]
   Pass part(pass.state(), {.entry = 0, .first_query = 2, .some_queries = 2, .some_keys = 4, .queries = 6, .keys = 6});
   CHECK_THROWS_WITH(part.dropout(tape.zeros({1, 2, 2, 3}), 0.5),
                     Catch::Contains("[1, H, 2, 4]") && Catch::Contains("[1, 2, 2, 3]"));
-  // The numbers of the same elements of the whole.
+  // Dropout of a block must give the same values as dropout of the whole at the same elements.
   const std::vector<Real> ones(1 * 2 * 6 * 6, Real{1});
   Pass again = weights.pass(tape, {.training = true, .seed = 1});
   const Tensor whole = again.dropout(tape.copy(ones.data(), {1, 2, 6, 6}), 0.5);
@@ -261,9 +263,10 @@ TEST_CASE("the scores that are shown give the weights that are shown, whole and 
   const std::vector<Place> all = places();
   for_each_attention([&](const LayerChoice& choice, const ScoreInfo& score) {
     const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
-    // Of those that jump, two keys that are equal but for rounding may change places.
+    // With normalisers whose weights jump, two keys that are equal up to rounding may swap ranks.
     if (normalizer.gradient_of) return;
-    // What is shown comes before the normaliser: each score with two, and each normaliser with one score.
+    // The observer sees scores before the normaliser, so two normalisers suffice for all scores, and one score for all
+    // normalisers.
     const bool all_places = normalizer.about.name == "softmax" || normalizer.about.name == "sum";
     if (!all_places && score.about.name != "dot") return;
     for (const Place& place : std::span(all).first(all_places ? all.size() : 1)) {

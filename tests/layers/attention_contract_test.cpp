@@ -1,4 +1,4 @@
-// What every attention keeps to, whatever its score, its normaliser and its mask: all registered ones are held to it.
+// The contract of attention, checked for every registered score, normaliser and mask.
 #include "tests/layers/attention_support.hpp"
 #include "tests/layers/kept_weights.hpp"
 
@@ -7,7 +7,8 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// All scores give a form.
+// Whether the kernels can stream this choice. The normaliser decides, because every score has a form that can be
+// streamed.
 bool streams(const LayerChoice& choice) {
   Weights unused;
   const auto normalizer =
@@ -15,7 +16,7 @@ bool streams(const LayerChoice& choice) {
   return normalizer->is_softmax() || normalizer->has_rules();
 }
 
-// Lengths that do not divide the kernels' tiles, and one position. What does not stream has no tiles: the operations
+// Lengths that the kernels' tiles do not divide, and a single position. Composed attention has no tiles; the operations
 // that it is composed of have their own tests.
 std::vector<Extents> problems(const LayerChoice& choice, bool equal_widths) {
   std::vector<Extents> out;
@@ -36,7 +37,7 @@ std::vector<Extents> problems(const LayerChoice& choice, bool equal_widths) {
   return out;
 }
 
-// Query i's results of every batch entry and head.
+// The results of the first `queries` queries, for every batch entry and head.
 std::vector<Real> rows_before(const std::vector<Real>& y, const Extents& e, std::int64_t queries, std::int64_t width) {
   std::vector<Real> out;
   for (std::int64_t head = 0; head < e.batch * e.heads; ++head) {
@@ -46,7 +47,7 @@ std::vector<Real> rows_before(const std::vector<Real>& y, const Extents& e, std:
   return out;
 }
 
-// Replaces what stands at keys from `first` on by other numbers, of which no two keys have the same.
+// Replaces the values of the keys with index `first` or higher. No two keys get the same values.
 void disturb(Operand& x, const Extents& e, std::int64_t first) {
   const std::int64_t width = x.shape[3];
   for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
@@ -56,7 +57,7 @@ void disturb(Operand& x, const Extents& e, std::int64_t first) {
             static_cast<Real>(2 * std::sin(50 + 3 * j - 7 * d));
 }
 
-// Of one attention: result and gradients.
+// The result and the gradients of one attention.
 struct Outcome {
   std::vector<Real> y, dq, dk, dv, of_parameters;
 };
@@ -98,7 +99,7 @@ TEST_CASE("asking for the weights changes no gradient", "[attention][contract][m
       for (const MaskCase& mask : masks(e)) {
         if (!turns()) continue;
         INFO(e.text() << ", " << mask.name);
-        // Sums over all pairs of a head: rounding grows with their number.
+        // The gradients are sums over all pairs of a head, so the rounding error grows with the number of pairs.
         const double allowed = attention_tolerance * (1 + std::sqrt(static_cast<double>(e.queries * e.keys)));
         CHECK(distance(attention.gradients(mask(), false), attention.gradients(mask(), true)) < allowed);
       }
@@ -114,8 +115,9 @@ TEST_CASE("the future changes nothing in the past, bit for bit", "[attention][co
         AttentionCase attention(choice, e);
         const Mask mask{.causal = true, .offset = offset};
         const Attended before = attention(mask);
-        bool seen = false; // by those that may see it: a hard choice need not take the one key that is disturbed, and
-                           // a normaliser may take none
+        // whether a query that may see the disturbed keys changed: a hard choice may not select a disturbed key, and a
+        // normaliser may select no key
+        bool seen = false;
         for (std::int64_t past : {std::int64_t{1}, length / 2, length - 1}) {
           INFO(e.text() << ", keys from " << past + offset << " on disturbed");
           disturb(attention.k, e, past + offset);
@@ -134,7 +136,7 @@ TEST_CASE("the future changes nothing in the past, bit for bit", "[attention][co
 }
 
 TEST_CASE("the past has no gradient to the future", "[attention][contract]") {
-  bool any = false; // a normaliser may take no key
+  bool any = false; // a normaliser may select no key
   for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
     const std::int64_t past = 4;
     const Extents e{.heads = 2, .queries = 9, .keys = 9};
@@ -227,7 +229,7 @@ TEST_CASE("those who look on get the same weights, and change no bit", "[attenti
         const std::vector<Real> y = read(attention.attention(watched, inputs));
         REQUIRE(told.kept.size() == 1);
         CHECK(distance(read(told.kept[0]), attention.naive(mask()).weights) < attention_tolerance);
-        // Where it does not stream, blocks of queries give way to the whole.
+        // If the choice does not stream, a pass with an observer computes all queries at once instead of in blocks.
         if (streams(choice)) CHECK(y == read(attention.attention(alone, inputs)));
         else CHECK(distance(y, read(attention.attention(alone, inputs))) < attention_tolerance);
       }
@@ -272,7 +274,8 @@ TEST_CASE("heads that share keys and values attend as if each had its own", "[at
 }
 
 TEST_CASE("with fewer heads of keys, multi-head attention is that of heads with the same ones", "[attention]") {
-  // Queries of four heads of width 3, keys of two, values of two, 2 wide each: the second has the fourth's, too.
+  // Four heads of queries of width 3; two heads of keys of width 3; two heads of values of width 2. Heads 0 and 1 of
+  // the queries share the first head of keys and values, heads 2 and 3 the second.
   LayerChoice grouped;
   grouped.attention.head_width = 3;
   grouped.attention.value_width = 2;
@@ -314,7 +317,7 @@ TEST_CASE("with fewer heads of keys, multi-head attention is that of heads with 
 }
 
 TEST_CASE("queries and keys that are normalised have one size", "[attention]") {
-  // With a gain of 1, the size of the input changes nothing but the values.
+  // With a gain of 1, the scale of the input changes only the values.
   for (const std::string norm : {"layer", "rms"}) {
     LayerChoice choice = choice_of(score_info("dot"));
     choice.attention.query_key_norm = norm;
@@ -373,7 +376,7 @@ TEST_CASE("inputs without a head axis are those with one head", "[attention][con
 }
 
 TEST_CASE("heads are views of one projection as well as tensors of their own", "[attention][contract]") {
-  // [B, T, H D] seen as [B, H, T, D], as multi-head attention has it.
+  // [B, T, H D] viewed as [B, H, T, D], as in multi-head attention.
   for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
     const Extents e{.heads = 3, .queries = 9, .keys = 9};
     AttentionCase attention(choice, e);

@@ -1,4 +1,5 @@
-// Attention as a formula: the kernels' answers against the plain loops, and against what Heed has by other names.
+// Attention with formulas: compares the kernels with plain loops, and formulas with the built-in schemes that they are
+// equivalent to.
 #include "layers/block.hpp"
 #include "layers/position/position.hpp"
 #include "tests/layers/formula_support.hpp"
@@ -9,13 +10,13 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// Of streaming attention, with lengths that don't divide the kernels' tiles.
+// Problems for streaming attention, with lengths that the kernels' tiles do not divide.
 const std::vector<Extents> formula_problems = {{.heads = 2, .queries = 1, .keys = 17},
                                                {.heads = 1, .queries = 5, .keys = 5},
                                                {.heads = 2, .queries = 33, .keys = 18},
                                                {.batch = 1, .heads = 2, .queries = 66, .keys = 131}};
 
-const double rough = 10 * attention_tolerance; // formulas enlarge what they are given
+const double rough = 10 * attention_tolerance; // formulas amplify errors in their inputs
 
 LayerChoice plain(const std::string& normalizer = "softmax") {
   return choice_of(score_info("scaled_dot"), {}, normalizer);
@@ -40,7 +41,7 @@ TEST_CASE("a formula that shares its parts deeply has the value of the plain loo
   for (int n = 0; n < 90; ++n) number = "(" + number + ")^16";
   const Formulas f{"s * 0.5 * " + number, "i - j < 3 * " + number};
   for (const Extents& e : formula_problems) {
-    if (e.heads != 2) continue; // where heads / 2 is 1
+    if (e.heads != 2) continue; // only problems in which heads / 2 is 1
     Formulated attention(f, plain(), e);
     INFO(e.text());
     CHECK(distance(attention({}), attention.naive({})) < rough);
@@ -58,7 +59,7 @@ TEST_CASE("every score and normaliser has every formula, streaming or composed",
         if (!turns()) continue;
         INFO(f.text() << ", " << mask.name);
         CHECK(distance(attention(mask()), attention.naive(mask())) < rough);
-        // A hard choice may fall otherwise between two scores that are almost the same.
+        // A hard choice may select another key if two scores are almost equal.
         if (info.gradient_of && info.gradient_of(choice.normalizer_options)) continue;
         const auto streamed = attention.trained(mask(), false), whole = attention.trained(mask(), true),
                    blocks = attention.trained(mask(), false, 2);
@@ -74,7 +75,7 @@ TEST_CASE("every score and normaliser has every formula, streaming or composed",
 TEST_CASE("a score that is not a number makes its query's result none, by every algorithm and normaliser",
           "[attention][formula][contract][many]") {
   for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
-    // Lost: all keys; the first, a middle one, and the last of more than a tile.
+    // NaN scores for: all keys; the first key; a middle key; the last key; and more than a tile of keys.
     for (const std::string formula : {"0 / 0 * s", "where(j == 0, 0 / 0, s)", "where(j == 17, 0 / 0, s)",
                                       "where(j == keys - 1, 0 / 0, s)", "where(j < 40, 0 / 0, s)"}) {
       const Extents e{.heads = 2, .queries = 5, .keys = 75, .query_width = 4, .key_width = score.equal_widths ? 4 : 3};
@@ -122,14 +123,14 @@ TEST_CASE("over many tiles, streaming formulas have the gradients of composed on
           Formulated attention(f, choice_of(score_info(score), {}, normalizer), e);
           const auto streamed = attention.trained(mask, false), whole = attention.trained(mask, true);
           CHECK(distance(streamed.result, whole.result) < rough);
-          // Learned numbers gather slopes of some 20,000 pairs.
+          // The gradients of learned parameters are sums over about 20,000 pairs.
           CHECK(distance(streamed.gradients, whole.gradients) < 100 * rough);
         }
 }
 
 namespace {
 
-// What an attention gives, and the gradients by queries, keys and values.
+// The result of an attention, and the gradients by queries, keys and values.
 struct FormulaOutcome {
   std::vector<Real> y, dq, dk, dv;
 };
@@ -139,7 +140,7 @@ double distance_of(const FormulaOutcome& a, const FormulaOutcome& b) {
 
 const Extents whole_rows{.heads = 4, .queries = 70, .keys = 70};
 
-// An attention with drawn inputs; its parameters stay as they start.
+// An attention with random inputs; its parameters have their initial values.
 struct Started {
   Weights weights;
   std::unique_ptr<RelativePosition> position;
@@ -249,7 +250,7 @@ TEST_CASE("a dilated mask is its formula, streaming, in blocks and step by step"
   };
   for (const Case& c : {Case{{.causal = true, .dilation = 3}, "j <= i and (i - j) % 3 == 0"},
                         {{.causal = false, .dilation = 2}, "(i - j) % 2 == 0"},
-                        // 4 keys on each side, the last at distance 4 * 5.
+                        // 4 keys on each side; the furthest is at distance 4 * 5.
                         {{.causal = false, .window = 4, .dilation = 5}, "(i - j) % 5 == 0 and abs(i - j) <= 20"},
                         {{.causal = true, .prefix = 7, .window = 4, .dilation = 5},
                          "j <= i and (i - j) % 5 == 0 and i - j <= 20 or j < 7"}})
@@ -264,7 +265,7 @@ TEST_CASE("a dilated mask is its formula, streaming, in blocks and step by step"
           return dilated.attention(pass, {.queries = q, .values = v, .keys = k, .mask = mask, .rows = 13});
         });
         CHECK(distance_of(in_blocks, by_formula()) < rough);
-        // Queries 60 and later, after the keys before them.
+        // Only the queries with position 60 or higher, which also attend to the earlier keys.
         Mask behind = mask;
         behind.offset = 60;
         const auto last = [&](Started& x, const Mask& m) {
@@ -277,8 +278,8 @@ TEST_CASE("a dilated mask is its formula, streaming, in blocks and step by step"
 }
 
 TEST_CASE("T5's buckets are a formula", "[attention][formula][equals]") {
-  // Raffel et al. 2020 (arXiv 1910.10683), section 2.1, causal: 16 of 32 buckets have one distance each, the others
-  // grow with the logarithm up to 128. Here 4 of 8, up to 20.
+  // Raffel et al. 2020 (arXiv 1910.10683), section 2.1, causal: 16 of the 32 buckets are for one distance each. The
+  // others grow logarithmically up to distance 128. Here: 4 of 8 buckets, up to distance 20.
   const auto bucket = [](std::int64_t distance) -> std::int64_t {
     constexpr std::int64_t buckets = 8, exact = 4, furthest = 20;
     if (distance < exact) return distance;
@@ -313,7 +314,7 @@ TEST_CASE("T5's buckets are a formula", "[attention][formula][equals]") {
 }
 
 TEST_CASE("a learned number for each distance is Shaw's table where a query has one feature", "[attention][formula]") {
-  // Shaw et al. 2018 (arXiv 1803.02155): q_i a_(j-i), clipped; with q_i = 1, a number for each distance.
+  // Shaw et al. 2018 (arXiv 1803.02155): q_i a_(j-i), clipped. With q_i = 1, it is one value for each distance.
   const Extents e{.heads = 2, .queries = 21, .keys = 21, .query_width = 1, .key_width = 1};
   const Formulas by_distance{
       "s + bias", "", {{.name = "bias", .per = "distance", .start = "sin(i - j)", .furthest = 6}}};

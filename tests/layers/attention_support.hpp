@@ -1,4 +1,5 @@
-// Attention for tests: problems of stated shapes, masks of every kind, and the answer in plain loops.
+// Test support for attention: problems with given shapes, all kinds of masks, and a reference implementation in plain
+// loops.
 #pragma once
 
 #include "layers/attention/attention.hpp"
@@ -9,10 +10,11 @@
 
 namespace heed::HEED_REAL {
 
-/// What rounding may cost scores of a few products of numbers below 1, and what comes of them through an exponential.
+/// Allowed rounding error of scores that are sums of a few products of values below 1, and of results computed from
+/// their exponentials.
 inline constexpr double attention_tolerance = 20 * rounding;
 
-/// The extents of an attention problem.
+/// The dimensions of an attention problem.
 struct Extents {
   std::int64_t batch = 2, heads = 1, queries = 5, keys = 5, query_width = 4, key_width = 4, value_width = 3;
 
@@ -23,7 +25,7 @@ struct Extents {
   std::string text() const { return "q " + q().text() + ", k " + k().text() + ", v " + v().text(); }
 };
 
-/// A mask with the memory that it points to.
+/// A mask with the memory that its pointers refer to.
 struct MaskCase {
   std::string name;
   Mask mask;
@@ -38,7 +40,7 @@ struct MaskCase {
   }
 };
 
-/// Masks of every kind that the contract names (autograd/mask.hpp), and all of them at once. Some leave rows without a
+/// All kinds of masks of the contract (autograd/mask.hpp), and all kinds at once. Some masks leave queries without a
 /// key: lengths of 0, windows beyond the last key, rows of `allowed` without an entry.
 inline std::vector<MaskCase> masks(const Extents& e) {
   std::vector<std::int32_t> lengths, none;
@@ -76,7 +78,7 @@ inline std::vector<MaskCase> masks(const Extents& e) {
            each}};
 }
 
-/// May query i of batch entry b attend to key j? As autograd/mask.hpp states it, one condition after the other.
+/// Whether query i of batch entry b may attend to key j. Checks the conditions of autograd/mask.hpp one by one.
 inline bool may_attend(const Mask& m, const Extents& e, std::int64_t b, std::int64_t i, std::int64_t j) {
   const bool in_prefix = m.causal && j < m.prefix;
   if (m.causal && j > i + m.offset && !in_prefix) return false;
@@ -87,7 +89,7 @@ inline bool may_attend(const Mask& m, const Extents& e, std::int64_t b, std::int
   return true;
 }
 
-/// The choice of one score and one normaliser.
+/// A layer choice with one score and one normaliser.
 inline LayerChoice choice_of(const ScoreInfo& score, const OptionValues& score_options = {},
                              const std::string& normalizer = "softmax", const OptionValues& normalizer_options = {}) {
   LayerChoice c;
@@ -103,7 +105,8 @@ struct Attended {
   std::vector<Real> weights, result;
 };
 
-/// The same in plain loops over pairs, made of ScoreInfo::pair and NormalizerInfo::row alone.
+/// Reference implementation: attention in plain loops over pairs, computed only with ScoreInfo::pair and
+/// NormalizerInfo::row.
 inline Attended naive_attention(const ScoreInfo& score, const NormalizerInfo& normalizer, const LayerChoice& choice,
                                 Parameters& parameters, const Extents& e, const std::vector<Real>& q,
                                 const std::vector<Real>& k, const std::vector<Real>& v, const Mask& mask) {
@@ -139,7 +142,7 @@ inline Attended naive_attention(const ScoreInfo& score, const NormalizerInfo& no
   return out;
 }
 
-/// Queries, keys and values of a problem, and an attention with drawn parameters that is called on them.
+/// The queries, keys and values of a problem, and an attention with random parameters.
 struct AttentionCase {
   Extents extents;
   LayerChoice choice;
@@ -153,7 +156,7 @@ struct AttentionCase {
     weights.fill(4);
   }
 
-  /// The result is that of a call without weights, which may be computed in another way than one with weights.
+  /// The result is from a call without weights, which may use another algorithm than a call with weights.
   Attended operator()(const Mask& mask) {
     Tape tape;
     Pass pass = weights.pass(tape);
@@ -164,7 +167,7 @@ struct AttentionCase {
     return {read(w), read(y)};
   }
 
-  /// All gradients of a weighted sum of the result, by q, k, v and the parameters, one after the other.
+  /// The gradients of a weighted sum of the result by q, k, v and the parameters, concatenated.
   std::vector<Real> gradients(const Mask& mask, bool with_weights) {
     Tape tape;
     Pass pass = weights.pass(tape, {.training = true});
@@ -199,8 +202,8 @@ constexpr int one_pair_in = 8, one_case_in = 32;
 constexpr int one_pair_in = 1, one_case_in = 4;
 #endif
 
-/// With HEED_VARIANTS in the environment, names with spaces between, only pairs are tried that have one of these: for
-/// who adds a score or a normaliser to a finished build, where all other pairs have been tried.
+/// If HEED_VARIANTS is in the environment (names separated by spaces), only pairs that contain one of the names are
+/// tested. This is for developers who add a score or a normaliser when all other pairs have already been tested.
 inline bool wanted(const std::string& score, const std::string& normalizer) {
   static const char* const names = std::getenv("HEED_VARIANTS");
   if (!names) return true;
@@ -210,8 +213,9 @@ inline bool wanted(const std::string& score, const std::string& normalizer) {
   return named(score) || named(normalizer);
 }
 
-/// Each score in each of its setups, with each normaliser in each of its own. `place`: the score's number plus the
-/// normaliser's, so that a score meets every remainder of it, and a normaliser likewise.
+/// Calls `use` for each score in each of its setups, with each normaliser in each of its setups. `place` is the index
+/// of the score plus the index of the normaliser, so each score and each normaliser occurs with every remainder of
+/// `place`.
 inline void for_each_pair(const std::function<void(const LayerChoice&, const ScoreInfo&, int place)>& use) {
   int row = 0;
   for (const ScoreInfo* score : scores())
@@ -227,20 +231,21 @@ inline void for_each_pair(const std::function<void(const LayerChoice&, const Sco
     }
 }
 
-/// All pairs; where code is instrumented, one in eight.
+/// All pairs; in instrumented builds, one pair in eight.
 inline void for_each_attention(const std::function<void(const LayerChoice&, const ScoreInfo&)>& use) {
   for_each_pair([&](const LayerChoice& choice, const ScoreInfo& score, int place) {
     if (place % one_pair_in == 0) use(choice, score);
   });
 }
 
-/// Which of a pair's many cases are tried: where scores, normalisers, masks and sizes would multiply, one in so many,
-/// and for the next pair the one before it. So a score meets every mask with every size, with one normaliser or
-/// another, and a normaliser likewise; and float32 has others than float64. All with HEED_LONG.
+/// Selects the cases of a pair that are tested. Scores, normalisers, masks and sizes would multiply, so each pair tests
+/// only every n-th case, and the next pair starts one case earlier. In this way each score meets every mask with every
+/// size, with some normaliser, and so does each normaliser. float32 and float64 test different cases. With HEED_LONG,
+/// all cases are tested.
 class Turns {
 public:
   explicit Turns(int place) : next_(place + (std::is_same_v<Real, float> ? one_case_in / 2 : 0)) {}
-  /// To be asked once for each case, in an order that stays the same.
+  /// Call it once for each case, always in the same order.
   bool operator()() {
     static const int one_in = std::getenv("HEED_LONG") ? 1 : one_case_in;
     return next_++ % one_in == 0;
@@ -250,7 +255,7 @@ private:
   int next_;
 };
 
-/// All pairs, whose cases take turns.
+/// All pairs; `turns` selects the cases of each pair.
 inline void for_each_attention_in_turns(
     const std::function<void(const LayerChoice&, const ScoreInfo&, Turns& turns)>& use) {
   for_each_pair([&](const LayerChoice& choice, const ScoreInfo& score, int place) {

@@ -1,4 +1,4 @@
-// Block, feed-forward network and norms against the formulas that their headers state.
+// Compares the block, the feed-forward network and the norms with the formulas in their headers.
 #include "layers/block.hpp"
 #include "tests/layers/attention_support.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr double block_tolerance = 50 * rounding;
 
-// What a block's parts compute, called one after the other, on the block's own parameters.
+// A block with its parameters and inputs, which is compared with its parts called one after the other.
 struct Parts {
   Weights weights;
   LayerChoice choice;
@@ -33,7 +33,7 @@ struct Parts {
   }
 };
 
-// The parts of a block with the same parameters, taken by name.
+// The parts of a block, recomputed from the block's own parameters, which are found by name.
 class Rebuilt {
 public:
   explicit Rebuilt(Parts& parts) : parts_(parts) {}
@@ -244,7 +244,7 @@ TEST_CASE("dropout acts in training only, and the rows of a shard see what they 
     Pass pass = parts.weights.pass(tape, {.training = true, .seed = 5, .step = 7, .first_row = 1});
     const Tensor row = slice(parts.x.on(tape), 0, 1, 1);
     const auto second = read(parts.block(pass, row, {.lengths = parts.lengths.data() + 1}));
-    // Not to the bit: BLAS, in portable builds, adds up one row in another order than two.
+    // Not bit-identical: in portable builds, BLAS sums a single row in another order than two rows.
     CHECK(distance(second, std::vector<Real>(whole.begin() + 30, whole.end())) < block_tolerance);
   }
 }
@@ -275,7 +275,7 @@ TEST_CASE("dropout within the feed-forward zeroes hidden numbers, and scales tho
       else most = std::max(most, std::abs(static_cast<double>(dropped[i] - hidden[i] / Real(1 - probability))));
     }
     CHECK(most < block_tolerance);
-    // Five standard deviations of the share of so many draws.
+    // Five standard errors of the fraction of zeros.
     const auto draws = static_cast<double>(hidden.size());
     CHECK(std::abs(zeros / draws - probability) < 5 * std::sqrt(probability * (1 - probability) / draws));
   }
@@ -318,7 +318,7 @@ TEST_CASE("parameters that a pass does not use have zero gradients", "[module]")
 }
 
 TEST_CASE("a block's positions see what causal, prefix, window and dilation let them see", "[block]") {
-  // sees[i][j]: does a change of position j change position i of the result?
+  // sees[i][j]: whether a change of position j changes the result at position i.
   const auto sees = [](const AttentionOptions& options) {
     LayerChoice choice;
     choice.attention = options;

@@ -1,4 +1,4 @@
-// Convolution and group norm as layers.
+// Tests of the convolution and group norm layers.
 #include "layers/convolution.hpp"
 #include "tests/layers/layer_support.hpp"
 

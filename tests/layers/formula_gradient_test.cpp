@@ -1,4 +1,4 @@
-// Gradients of formulas, by scores and by every learned number, against differences in double precision.
+// Gradients of formulas by scores and by every learned parameter, compared with finite differences in double precision.
 #include "tests/layers/formula_support.hpp"
 #include "tests/layers/module_check.hpp"
 
@@ -55,7 +55,7 @@ TEST_CASE("formulas have the right gradient with every score and normaliser", "[
 
 TEST_CASE("a pair that is hidden, or that has no weight, gives no gradient, whatever the formula comes to there",
           "[gradient][formula]") {
-  // log(s) is no number for a negative s, and its slope without bound at 0.
+  // log(s) is NaN for a negative s, and its derivative is unbounded at 0.
   const Extents e{.heads = 2, .queries = 3, .keys = 4, .query_width = 2, .key_width = 2, .value_width = 2};
   for (const bool composed : {false, true})
     check({"where(j == 2, log(j - 2) + s, s)", "j != 2"}, choice_of(score_info("dot")), e, {.causal = true}, composed);

@@ -1,4 +1,4 @@
-// Attention with formulas for tests, and the answer pair by pair in plain loops.
+// Test support: attention with formulas, and a reference implementation pair by pair in plain loops.
 #pragma once
 
 #include "layers/attention/formula/formula.hpp"
@@ -6,7 +6,7 @@
 
 namespace heed::HEED_REAL {
 
-/// A score's formula, a mask's, and the numbers that these use.
+/// The formula of a score, the formula of a mask, and the parameters that they use.
 struct Formulas {
   std::string score, mask;
   std::vector<FormulaParameter> parameters{};
@@ -20,7 +20,7 @@ struct Formulas {
   }
 };
 
-/// Formulas that between them use every name, every operation, every kind of parameter, and every axis.
+/// Formulas that together use every name, every operation, every kind of parameter and every axis.
 inline std::vector<Formulas> formula_cases() {
   return {
       {"3 * tanh(s / 3)", ""},
@@ -59,7 +59,7 @@ struct Formulated {
       : e(extents), formulas(f), choice(f.in(base)), attention(weights.scope(), choice, e.score()),
         q(e.q(), 1, {-1, 1, 0}), k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
     weights.fill(4);
-    // Formulas' numbers start where they say, and a little beside.
+    // The parameters of formulas get their initial values plus a small perturbation.
     weights.parameters.initialise(7);
     for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p) {
       const auto& entry = weights.parameters.entries()[p];
@@ -82,7 +82,7 @@ struct Formulated {
     return read(y);
   }
 
-  /// The same in plain loops.
+  /// Reference implementation in plain loops.
   std::vector<double> naive(const Mask& mask) {
     const ScoreInfo& score = score_info(choice.attention.score);
     const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
@@ -153,7 +153,7 @@ struct Formulated {
   struct Outcome {
     std::vector<Real> result, gradients;
   };
-  /// In training; with weights, nothing streams; rows: of a block of composed attention, 0: as is best.
+  /// In training. With weights, attention does not stream. rows: queries per block of composed attention; 0: automatic.
   Outcome trained(const Mask& mask, bool with_weights, std::int64_t rows = 0) {
     Tape tape;
     Pass pass = weights.pass(tape, {.training = true, .seed = 3, .first_row = 1});

@@ -1,4 +1,4 @@
-// The language of formulas: what is read, its values, and what is refused with which place.
+// The formula language: parsing, values, and error messages with their positions.
 #include "layers/attention/formula/formula.hpp"
 #include "layers/attention/formula/program.hpp"
 #include "tests/catch.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("formulas have the values of arithmetic", "[formula]") {
            {"+s", [] { return 1.5; }},
            {"1e-3 + .5 + 2.", [] { return 2.501; }},
            {"7 % 3", [] { return 1.0; }},
-           {"-1 % 3", [] { return 2.0; }}, // that of the divisor's sign, as in Python
+           {"-1 % 3", [] { return 2.0; }}, // the remainder has the sign of the divisor, as in Python
            {"30 * tanh(s / 30) - slope * abs(i - j)", [] { return 30 * std::tanh(1.5 / 30) - 0.25 * 4; }},
            {"s*i+j-b/h", [] { return 1.5 * 7 + 3 - 2; }},
            {"heads + 10 * width + 100 * queries + 1000 * keys", [] { return 4 + 160 + 900 + 8000.0; }},
@@ -64,7 +64,7 @@ TEST_CASE("formulas have the values of arithmetic", "[formula]") {
            {"where(i < j, 1, 2)", [] { return 2.0; }},
            {"where(i - j == 4 and not (s > 2), 1, 2)", [] { return 1.0; }},
            {"where(where(s > 1, i > j, i < j), 1, 2)", [] { return 1.0; }},
-           {"bias", [] { return -3.0; }}, // j - i = -4: beyond the furthest
+           {"bias", [] { return -3.0; }}, // j - i = -4 is beyond `furthest`
            {"bias + limit", [] { return 1.0; }},
            {"row[0] + row[1.9] + row[-4] + row[90]", [] { return 5.0 + 6 + 5 + 7; }},
            {"s\n  + 1\t", [] { return 2.5; }}}) {
@@ -80,7 +80,7 @@ TEST_CASE("masks are truths", "[formula]") {
   CHECK_FALSE(truth(window, pair(300, 44)));
   CHECK(truth(window, pair(300, 3)));
   CHECK_FALSE(truth(window, pair(2, 3)));
-  // `and` binds tighter than `or`, `not` tighter than both.
+  // `and` binds tighter than `or`; `not` binds tighter than both.
   CHECK(truth("i == 1 or i == 2 and j == 5", pair(1, 0)));
   CHECK_FALSE(truth("(i == 1 or i == 2) and j == 5", pair(1, 0)));
   CHECK(truth("not i == 1 or i == 1", pair(1, 0)));
@@ -94,7 +94,7 @@ TEST_CASE("starts know their own head, distance or number", "[formula]") {
     return starting_numbers(p, heads, 16, longest);
   };
   using Numbers = std::vector<double>;
-  // ALiBi's slopes (Press et al. 2022, section 3).
+  // The slopes of ALiBi (Press et al. 2022, section 3).
   CHECK(start({.name = "slope", .per = "head", .start = "2 ^ (-8 * (h + 1) / heads)"}, 4, 0) ==
         Numbers{0.25, 0.0625, 0.015625, 0.00390625});
   CHECK(start({.name = "x", .start = "1 / sqrt(width)"}, 4, 0) == Numbers{0.25});
@@ -165,7 +165,7 @@ TEST_CASE("a mistake is shown at its column", "[formula]") {
     CHECK_THAT(found.what, Contains(c.what));
   }
   CHECK(mistake("30 * tan(s)").shown("30 * tan(s)").ends_with("\n    30 * tan(s)\n         ^"));
-  // Characters of two bytes take one column.
+  // A character of two bytes takes one column.
   const std::string umlaut = "s * \xc3\xa4";
   CHECK(FormulaMistake{6, "here"}.shown(umlaut) == "here\n    " + umlaut + "\n         ^");
 }
@@ -179,12 +179,13 @@ TEST_CASE("formulas beyond all measure are refused, and end nobody's stack", "[f
   CHECK_THAT(mistake(many("", "- 1")).what, Contains("at most 4096 characters"));
   CHECK_THAT(mistake(many("(", ")")).what, Contains("nested at most"));
   CHECK_THAT(mistake(many("-")).what, Contains("nested at most"));
-  CHECK_THAT(mistake(many("", "^s")).what, Contains("at most 1024 different parts")); // from right to left
+  // powers associate from right to left
+  CHECK_THAT(mistake(many("", "^s")).what, Contains("at most 1024 different parts"));
   CHECK(value(many("", "+1").substr(0, 2001), {.s = 1}) == 1001);
 }
 
-// Each power takes its operand several times, so that a walk which visits a shared part once for each way to it would
-// take 5^depth visits: it would never end.
+// Each power uses its operand several times. A traversal that visits a shared subexpression once for each path to it
+// would need 5^depth visits and would never end.
 TEST_CASE("what is shared again and again is visited once", "[formula]") {
   constexpr std::size_t depth = 90;
   const auto nested = [&](std::string text, const std::string& behind) {
@@ -199,7 +200,8 @@ TEST_CASE("what is shared again and again is visited once", "[formula]") {
       REQUIRE(score.formula);
       CHECK(program_of(&*score.formula, nullptr, declared).instructions.size() <= 12 * (depth + 4));
       CHECK(use_of(*score.formula).score);
-      if (std::string_view(inner) == "slope" || std::string_view(inner) == "bias") continue; // learned
+      // learned parameters: not allowed in a mask
+      if (std::string_view(inner) == "slope" || std::string_view(inner) == "bias") continue;
       const ReadFormula mask = read_formula("i < " + number, FormulaKind::mask, declared);
       REQUIRE(mask.formula);
       CHECK(program_of(nullptr, &*mask.formula, declared).instructions.size() <= 12 * (depth + 4));

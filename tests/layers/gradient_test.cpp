@@ -1,4 +1,5 @@
-// Gradients of every layer in every form, by inputs and parameters, against differences in double precision.
+// Gradients of every layer in every variant, by inputs and parameters, compared with finite differences in double
+// precision.
 #include "layers/block.hpp"
 #include "layers/convolution.hpp"
 #include "layers/embedding.hpp"
@@ -34,7 +35,7 @@ std::vector<Option> block_options() { return block_option_table().options(); }
 
 TEST_CASE("every attention has the right gradient under every mask", "[gradient][attention]") {
   for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
-    if (gradient_of(choice)) return; // see below
+    if (gradient_of(choice)) return; // tested below
     const Extents e = small_problem(score);
     for (const MaskCase& mask : masks(e)) {
       if (!turns()) continue;
@@ -50,7 +51,7 @@ TEST_CASE("every attention has the right gradient under every mask", "[gradient]
 
 TEST_CASE("straight-through attention has, but for the values, the gradient of the one that it states",
           "[gradient][attention]") {
-  // The result is linear in the weights, so that the derivative by them is the same for both.
+  // The result is linear in the weights, so the derivative by the weights is the same for both normalisers.
   for_each_attention([](const LayerChoice& choice, const ScoreInfo& score) {
     const auto other = gradient_of(choice);
     if (!other) return;

@@ -1,5 +1,5 @@
-// What parameters start with: bounds, deviations and fans by the formulas of Glorot and Bengio 2010 and of PyTorch,
-// over matrices that are large enough to tell.
+// Initial values of parameters: compares bounds, standard deviations and fans with the formulas of Glorot and Bengio
+// 2010 and of PyTorch, on matrices that are large enough to distinguish the rules.
 #include "layers/attention/attention.hpp"
 #include "layers/convolution.hpp"
 #include "layers/embedding.hpp"
@@ -20,12 +20,12 @@ namespace {
 
 using Rule = InitRule::Rule;
 
-// How drawn numbers lie: what a distribution is recognised by.
+// Summary statistics of random values, by which a distribution is recognised.
 struct Spread {
   double deviation = 0, most = 0, mean = 0, count = 0;
 };
 
-// Of the numbers first ... first + count - 1 of a parameter; count 0: all that follow.
+// The statistics of the values first ... first + count - 1 of a parameter; count 0: up to the last value.
 Spread spread(Parameters& parameters, const std::string& name, std::int64_t first = 0, std::int64_t count = 0) {
   INFO(name);
   const Parameters::Entry* e = parameters.find(name);
@@ -42,7 +42,8 @@ Spread spread(Parameters& parameters, const std::string& name, std::int64_t firs
   return s;
 }
 
-// 6 standard errors: a uniform number's square has a deviation of 0.9 of its mean, a normal one's of 1.42.
+// 6 standard errors. The standard deviation of the square is 0.9 of its mean for a uniform value, and 1.42 for a normal
+// value.
 void check_uniform(const Spread& s, double bound) {
   CHECK(s.most <= bound);
   CHECK(s.most > bound * (1 - 20 / s.count));
@@ -188,7 +189,7 @@ TEST_CASE("embeddings start by a rule of their own, and layers with a start of t
     const Spread keys = spread(parameters, "pooling.keys.weight");
     if (chosen) check_normal(keys, std::sqrt(2.0 / 200));
     else check_uniform(keys, 0.1);
-    // A recurrent cell's are torch.nn.GRU's either way.
+    // A recurrent cell is initialised as torch.nn.GRU under both rules.
     check_uniform(spread(parameters, "layers.layers.0.forward.input.weight"), 1 / 8.0);
     check_uniform(spread(parameters, "layers.layers.0.forward.recurrent.weight"), 1 / 8.0);
     check_zeros(spread(parameters, "layers.layers.0.forward.input.bias"));

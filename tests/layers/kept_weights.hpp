@@ -1,4 +1,4 @@
-// An onlooker that keeps attention weights.
+// An observer that stores attention weights.
 #pragma once
 
 #include "layers/module.hpp"
@@ -7,7 +7,7 @@
 
 namespace heed::HEED_REAL {
 
-/// Weights of all attentions of a pass, in the order of their calls: [B, H, Tq, Tk] each. They are the tape's.
+/// The weights of all attentions of a pass, in the order of the calls: [B, H, Tq, Tk] each. The tape owns their memory.
 struct KeptWeights : Observer {
   bool wants_weights() const override { return true; }
   void weights(const AttentionPlace&, const Tensor& w) override { kept.push_back(w); }

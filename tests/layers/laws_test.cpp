@@ -1,6 +1,6 @@
-// Laws of attention: what holds for every score, normaliser, mask and position, whatever the extents and the numbers.
-// All are drawn, and a case that breaks a law is made small before it is shown. HEED_LONG in the environment: 20 times
-// as many cases, and others each time. RC_PARAMS="seed=..." gives the same ones again.
+// Property tests: laws that hold for every score, normaliser, mask and position scheme, for all sizes and values. All
+// cases are random, and a case that breaks a law is shrunk before it is reported. With HEED_LONG in the environment: 20
+// times as many cases, and different cases each time. RC_PARAMS="seed=..." repeats the same cases.
 #include "autograd/normalize.hpp"
 #include "layers/position/position.hpp"
 #include "tests/layers/attention_support.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double unit = std::numeric_limits<Real>::epsilon();
 
-// ---- what is drawn --------------------------------------------------------------------------------------------------
+// ---- random cases ---------------------------------------------------------------------------------------------------
 
 #ifdef HEED_INSTRUMENTED
 constexpr int share = 4;
@@ -28,7 +28,7 @@ constexpr int share = 4;
 constexpr int share = 1;
 #endif
 
-// A law that must hold in so many cases, or where code is instrumented, in a share of them.
+// Checks the law in `cases` random cases, or in a fraction of them in instrumented builds.
 void always(int cases, const std::function<void()>& law) {
   rc::detail::TestParams params = rc::detail::configuration().testParams;
   params.maxSuccess = std::getenv("HEED_LONG") ? 20 * cases : cases / share;
@@ -40,30 +40,30 @@ void always(int cases, const std::function<void()>& law) {
   CHECK(result.is<rc::detail::SuccessResult>());
 }
 
-// The least is the simplest.
+// `least` is the simplest value for shrinking.
 std::int64_t any(std::int64_t least, std::int64_t greatest) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, greatest + 1));
 }
-// The first is the simplest.
+// The first element is the simplest for shrinking.
 template <class T> const T& any_of(const std::vector<T>& all) {
   return all[static_cast<std::size_t>(any(0, std::ssize(all) - 1))];
 }
 std::uint64_t any_seed() { return static_cast<std::uint64_t>(any(0, 1 << 20)); }
-// Mostly short; seldom longer than the kernels' tiles.
+// Mostly short lengths; rarely longer than the kernels' tiles.
 std::int64_t any_length(std::int64_t longest = 140) {
   using Lengths = std::pair<std::int64_t, std::int64_t>;
   const auto [from, to] = any_of(std::vector<Lengths>{{1, 6}, {1, 6}, {1, 20}, {1, 20}, {1, 60}, {100, 140}});
   return any(std::min(from, longest), std::min(to, longest));
 }
 
-// Of features: less than a vector of the machine's, or more.
+// A number of features: less or more than a SIMD vector.
 std::int64_t any_width() { return any(1, any_of(std::vector<std::int64_t>{4, 9, 9, 35})); }
 
-// How large queries and keys are. Scores of "large" ones go to about 80, of "huge" ones to 10^4.
+// The scale of queries and keys. Scores of "large" ones go up to about 80, of "huge" ones up to 10^4.
 struct Numbers {
   std::string name;
   double size;
-  bool whole = false; // -size or size: many scores are equal
+  bool whole = false; // true: each value is -size or size, so many scores are equal
 
   std::vector<Real> draw(std::int64_t n, std::uint64_t seed) const {
     std::vector<Real> x = HEED_REAL::draw(n, seed, {-size, size, size / 10});
@@ -85,7 +85,7 @@ std::vector<std::uint8_t> any_pattern(std::int64_t rows, std::int64_t columns) {
   return out;
 }
 
-// Of entries that are allowed, or of none.
+// A mask with matrices of allowed entries, or without a matrix.
 MaskCase any_allowed(const Extents& e) {
   MaskCase m;
   const std::int64_t matrices = any_of(std::vector<std::int64_t>{0, 1, e.batch});
@@ -115,7 +115,7 @@ std::string text_of(const MaskCase& m, std::int64_t keys) {
   return out + (m.allowed.empty() ? " everywhere" : "");
 }
 
-// Every choice of a score and a normaliser, each in each of its setups: a list for each normaliser.
+// Every pair of a score and a normaliser, each in each of its setups: one list for each normaliser.
 struct Choice {
   LayerChoice layers;
   std::string text;
@@ -143,14 +143,14 @@ Choices choices_that(const std::function<bool(const Choice&)>& serve) {
   return out;
 }
 
-// Every relative scheme in each of its setups, and none.
+// Every relative position scheme in each of its setups, and no scheme.
 struct Scheme {
   const PositionInfo* info = nullptr;
   Setup setup{{}, "no position"};
 };
 const std::vector<Scheme>& schemes() {
   static const std::vector<Scheme> all = [] {
-    std::vector<Scheme> out(3); // as often as not
+    std::vector<Scheme> out(3); // no scheme, three entries, so that it is drawn more often
     for (const PositionInfo* info : positions())
       if (info->make_relative)
         for (const Setup& s : setups(info->about)) out.push_back({info, s});
@@ -165,7 +165,7 @@ double largest(const std::vector<Real>& x) {
   return out;
 }
 
-// ---- what a normaliser is, as its plain loops show ------------------------------------------------------------------
+// ---- properties of a normaliser, found with its plain loops ---------------------------------------------------------
 
 std::vector<Real> plain_row(const LayerChoice& c, const std::vector<Real>& scores) {
   std::vector<Real> w(scores.size());
@@ -179,26 +179,26 @@ std::unique_ptr<Normalizer> normalizer_of(const LayerChoice& c) {
 }
 double sum_of(const std::vector<Real>& w) { return std::accumulate(w.begin(), w.end(), 0.0); }
 
-// Do its weights sum to 1, whatever the scores?
+// Whether the weights sum to 1 for all scores.
 bool is_distribution(const LayerChoice& c) {
   const auto sums_to_one = [&](const std::vector<Real>& s) { return std::abs(sum_of(plain_row(c, s)) - 1) < 1e-3; };
   return sums_to_one({Real(0.5), 0, Real(0.25)}) && sums_to_one({-1, -2});
 }
-// Do keys get no weight at all where others are far better, and jump where they nearly do?
+// Whether keys get a weight of exactly 0 if other keys score far better. Weights then jump near the threshold.
 bool cuts(const LayerChoice& c) {
   std::vector<Real> scores(16);
   for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = static_cast<Real>(3 * (scores.size() - j));
   return plain_row(c, scores).back() == 0;
 }
-// Do its weights know ratios of scores alone, so that they jump where all are small?
+// Whether the weights depend only on the ratios of scores, so that they jump where all scores are small.
 bool knows_ratios(const LayerChoice& c) { return plain_row(c, {2, 1, -1}) == plain_row(c, {8, 4, -4}) && !cuts(c); }
-// How much faster its weights change than a softmax's.
+// How much faster the weights change with the scores than softmax's weights.
 double sharpness(const LayerChoice& c) {
   const std::vector<Real> w = plain_row(c, {1, 0});
   return w[1] > 0 ? std::max(1.0, std::log(static_cast<double>(w[0]) / static_cast<double>(w[1]))) : 1;
 }
 
-// Does its score depend on where a key stands?
+// Whether the score depends on the position of a key.
 bool knows_places(const Choice& c) {
   const ScoreInfo& score = score_info(c.layers.attention.score);
   const ScoreShape shape{.heads = 1, .query_width = 1, .key_width = 1, .longest = 2};
@@ -214,9 +214,10 @@ bool knows_places(const Choice& c) {
   return at(0) != at(1);
 }
 
-// ---- a drawn attention ----------------------------------------------------------------------------------------------
+// ---- a random attention ---------------------------------------------------------------------------------------------
 
-// Which algorithm: the first that serves; composed, some queries at a time; composed, all at once.
+// The algorithm. first: the first that supports the case; blocks: composed, on blocks of queries; whole: composed, all
+// queries at once.
 enum class Way { first, blocks, whole };
 constexpr Way ways[] = {Way::first, Way::blocks, Way::whole};
 const char* name_of(Way way) {
@@ -225,10 +226,10 @@ const char* name_of(Way way) {
 
 struct Wanted {
   bool position = true;
-  std::int64_t longest = 140; // row
-  bool self = false;          // as many queries as keys, of their width, in as many heads
+  std::int64_t longest = 140; // sequence
+  bool self = false;          // as many queries as keys, with the same width and number of heads
   bool one_head = false;
-  bool allowed_alone = false; // are masks matrices of what is allowed, and nothing else?
+  bool allowed_alone = false; // true: masks are only matrices of allowed entries
   const Choices& of = choices();
 };
 
@@ -236,12 +237,12 @@ struct Drawn {
   Choice choice;
   Scheme scheme;
   Extents e;
-  std::int64_t sharing; // heads of queries for each of keys
+  std::int64_t sharing; // query heads per key head
   MaskCase mask;
   Numbers numbers;
   std::uint64_t seed;
-  std::int64_t block; // queries at a time
-  double noise = 0;   // that is added to scores, at most
+  std::int64_t block; // queries per block
+  double noise = 0;   // bound of the noise that is added to scores
   Weights weights;
   std::unique_ptr<RelativePosition> position;
   std::size_t of_scheme = 0;
@@ -257,7 +258,8 @@ struct Drawn {
     e.keys = any_length(wanted.longest);
     e.queries = wanted.self ? e.keys : any_length(wanted.longest);
     e.query_width = any_width();
-    if (scheme.info && scheme.info->rotate) e.query_width = std::max<std::int64_t>(e.query_width, 2); // turned in pairs
+    // rotated in pairs
+    if (scheme.info && scheme.info->rotate) e.query_width = std::max<std::int64_t>(e.query_width, 2);
     const bool one_width = score_info(choice.layers.attention.score).equal_widths || scheme.info || wanted.self;
     e.key_width = one_width ? e.query_width : any_width();
     e.value_width = any_width();
@@ -275,7 +277,7 @@ struct Drawn {
     v = Operand({e.batch, e.heads / sharing, e.keys, e.value_width}, seed + 103, {-1, 1, 0});
   }
 
-  // Some schemes serve causal self attention alone, whose last query is at the last key.
+  // Some schemes only serve causal self attention whose last query is at the last key.
   void draw_position() {
     position = scheme.info->make_relative(weights.scope() / "position", relative_shape(), scheme.setup.options);
     of_scheme = weights.parameters.entries().size();
@@ -297,14 +299,14 @@ struct Drawn {
                        scheme.setup.text, q.shape.text(), k.shape.text(), v.shape.text(), text_of(mask, e.keys),
                        numbers.name, seed, block);
   }
-  // Where the law is broken: how, and what was drawn.
+  // If the law is broken, reports how, and the random case.
   template <class... Values> void require(bool law, fmt::format_string<Values...> how, Values&&... values) const {
     if (law) return;
     const std::string found = fmt::format(how, std::forward<Values>(values)...) + "\n" + text();
     RC_FAIL(found);
   }
   bool may(std::int64_t b, std::int64_t i, std::int64_t j) const { return may_attend(mask(), e, b, i, j); }
-  // f(b, h, i, number of the row)
+  // f(b, h, i, row index)
   void each_row(const std::function<void(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& f) const {
     for (std::int64_t r = 0; r < e.batch * e.heads * e.queries; ++r)
       f(r / e.queries / e.heads, r / e.queries % e.heads, r % e.queries, r);
@@ -333,7 +335,7 @@ struct Drawn {
     Pass pass = weights.pass(tape);
     return read(run(pass, way));
   }
-  // What is summed with, as the first way tells it or as it is composed.
+  // The attention weights, from the first supported algorithm or from the composed one.
   std::vector<Real> weights_of(Way way) {
     Tape tape;
     KeptWeights told;
@@ -342,9 +344,9 @@ struct Drawn {
     return read(told.kept.at(0));
   }
 
-  // ---- what rounding may cost ----
+  // ---- bounds of rounding errors ----
 
-  // The scores of one row, of the keys that it may attend to, in plain loops.
+  // The scores of one query, for the keys that it may attend to, in plain loops.
   std::vector<Real> plain_scores(std::int64_t b, std::int64_t h, std::int64_t i) {
     const ScoreInfo& score = score_info(choice.layers.attention.score);
     std::vector<const Real*> placing, scoring;
@@ -374,8 +376,8 @@ struct Drawn {
     return out;
   }
 
-  // A score is a sum: how large it could be if no two numbers of it had different signs. Of w . tanh(x), what x could
-  // be counts, too, since that is where rounding comes from.
+  // A bound of the scores: a score is a sum, and the bound is the sum of the absolute values. For w . tanh(x) the bound
+  // includes the size of x, because x is rounded.
   double score_size() {
     Weights positive;
     const auto score = score_info(choice.layers.attention.score)
@@ -393,7 +395,7 @@ struct Drawn {
     const std::vector<Real> of_q = magnitudes(q.values), of_k = magnitudes(k.values);
     const Tensor on_q = tape.constant(of_q.data(), q.shape),
                  on_k = for_each_head(tape.constant(of_k.data(), k.shape), e.heads);
-    // Of a score that takes differences of q and k, numbers of one sign would leave nothing.
+    // Scores that use q - k would cancel if all values had the same sign, so -k is tried, too.
     const Tensor against_k = scale(on_k, Real(-1));
     const ScoreForm form = projected(score->form(pass, on_q, on_k));
     double size;
@@ -411,18 +413,19 @@ struct Drawn {
   }
 
   double score_error() { return unit * static_cast<double>(e.query_width + e.key_width + 4) * (score_size() + noise); }
-  // Of a weight: what its own score and all others', and a sum of n weights, may be wrong by.
+  // Error of a weight: from the errors of its own score and of all other scores, and from the rounding of a sum of n
+  // weights.
   double weight_error() {
     return 2 * sharpness(choice.layers) * score_error() + unit * static_cast<double>(e.keys + 8);
   }
-  // Of a sum of n values: n errors of different signs.
+  // Error of a sum of n values: n errors of different signs.
   double result_error() {
     double size = largest(v.values);
-    if (position && position->has_values()) size += 1; // the vectors' numbers
+    if (position && position->has_values()) size += 1; // the values of the scheme's vectors
     return size * weight_error() * (1 + std::sqrt(static_cast<double>(e.keys)));
   }
 
-  // Is a row far from any place where its weights jump?
+  // Whether a row is far from all scores at which its weights jump.
   bool steady(std::int64_t b, std::int64_t h, std::int64_t i, double error) {
     if (knows_ratios(choice.layers)) {
       const std::vector<Real> s = plain_scores(b, h, i), w = plain_row(choice.layers, s);
@@ -448,7 +451,7 @@ struct Drawn {
       if ((w[j] == 0) != (pushed[j] == 0)) return false;
     return true;
   }
-  // 1 for the numbers [B, H, Tq, Dv] of steady rows, 0 for the others.
+  // 1 for the elements [B, H, Tq, Dv] of steady rows, 0 for the other elements.
   std::vector<Real> steady_rows() {
     const double error = weight_error();
     std::vector<Real> out;
@@ -459,7 +462,7 @@ struct Drawn {
   }
 };
 
-// ... of the numbers where `counts` isn't 0.
+// The distance, restricted to elements where `counts` is not 0.
 double distance_where(const std::vector<Real>& counts, std::vector<Real> found, std::vector<Real> expected) {
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] == 0) found.at(i) = expected.at(i) = 0;
@@ -568,7 +571,7 @@ TEST_CASE("keys in another order change nothing, and queries in another order ch
       return order;
     };
     const std::vector<std::size_t> queries = order_of(x.e.queries), keys = order_of(x.e.keys);
-    // Rows of `width` numbers in another order, in groups of as many as there are in the order.
+    // Permutes rows of `width` values, within groups of order.size() rows.
     const auto reorder = [](auto& all, const std::vector<std::size_t>& order, std::size_t width) {
       const auto before = all;
       for (std::size_t at = 0; at < all.size(); ++at) {
@@ -607,7 +610,8 @@ TEST_CASE("a number that is added to all scores of a row changes no weight of a 
   });
   always(600, [&] {
     Drawn x({.position = false, .of = serving});
-    // Numbers that are eighths: all scores are then free of rounding. The last of each query is what is added.
+    // All values are multiples of 1/8, so the scores have no rounding error. The last feature of each query is the
+    // constant that is added to the scores.
     for (Operand* o : {&x.q, &x.k})
       for (Real& n : o->values) n = std::round(8 * n) / 8;
     const auto last = [&](Operand& o, const std::function<Real(std::size_t)>& of) {
@@ -623,7 +627,7 @@ TEST_CASE("a number that is added to all scores of a row changes no weight of a 
     const std::vector<Real> added = draw(x.q.shape.size(), any_seed(), {-most, most, 0});
     last(x.q, [&](std::size_t at) { return std::round(8 * added[at]) / 8; });
     const auto n = static_cast<double>(x.e.keys);
-    // Weights come from the logarithm of a row's sum, which is as large as the scores are, and scores that are divided
+    // Weights are computed from the logarithm of a row's sum, which is as large as the scores. Scores that are divided
     // by a temperature are rounded.
     const double size = unit * 4 * sharpness(x.choice.layers) * (x.score_size() + most), error = unit * (n + 8);
     const auto normalizer = normalizer_of(x.choice.layers);
@@ -644,7 +648,7 @@ TEST_CASE("sparsemax is the projection onto the simplex, for rows of any length 
   always(1000, [] {
     const std::int64_t n = any(1, any_of(std::vector<std::int64_t>{6, 20, 300}));
     const double size = any_of(std::vector<double>{1, 0, 0.01, 2, 80, 1e4, 1e30});
-    const double step = any_of(std::vector<double>{0, 1, 0.25}); // scores are multiples of it; 0: any numbers
+    const double step = any_of(std::vector<double>{0, 1, 0.25}); // scores are multiples of it; 0: any values
     const std::uint64_t seed = any_seed();
     Operand s({1, 1, 1, n}, seed, {-size, size, 0});
     if (step > 0)
@@ -653,14 +657,14 @@ TEST_CASE("sparsemax is the projection onto the simplex, for rows of any length 
     const SparsemaxRows rule;
     const Tensor on_tape = normalize_rows("sparsemax", s.on(tape), {}, rule);
     tape.backward(weighted_sum(on_tape));
-    const std::vector<Real> w = read(on_tape), dw = draw(n, 99, {0.5, 1.5, 0}); // as weighted_sum has it
+    const std::vector<Real> w = read(on_tape), dw = draw(n, 99, {0.5, 1.5, 0}); // the coefficients of weighted_sum
     const auto require = [&](bool law, const char* what) {
       if (law) return;
       const std::string found = fmt::format("{}: scores {}, weights {}, gradient {}", what, fmt::join(s.values, " "),
                                             fmt::join(w, " "), fmt::join(s.gradient, " "));
       RC_FAIL(found);
     };
-    // Martins and Astudillo 2016, algorithm 1, of scores below the best.
+    // Martins and Astudillo 2016, algorithm 1, on scores minus the best score.
     std::vector<double> below, sorted;
     const Real best = *std::max_element(s.values.begin(), s.values.end());
     for (const Real v : s.values) below.push_back(static_cast<double>(v) - static_cast<double>(best));
@@ -671,14 +675,15 @@ TEST_CASE("sparsemax is the projection onto the simplex, for rows of any length 
       sum += sorted[k];
       if (1 + static_cast<double>(k + 1) * sorted[k] > sum) threshold = (sum - 1) / static_cast<double>(k + 1);
     }
-    // A weight is off by what the threshold is, a mean of at most n sums below n; and by its score's own rounding.
+    // The error of a weight has two parts: the error of the threshold, which is a mean of at most n sums below n; and
+    // the rounding of the weight's own score.
     const double error = unit * static_cast<double>(n + 4);
     double total = 0, low = INFINITY, high = -INFINITY, mean = 0, count = 0;
     for (std::size_t j = 0; j < w.size(); ++j) {
       const double weight = static_cast<double>(w[j]);
       require(std::abs(weight - std::max(below[j] - threshold, 0.0)) <= error, "a weight");
       total += weight;
-      // Optimality: s_j - w_j is one number wherever w_j > 0, and at most that elsewhere.
+      // Optimality: s_j - w_j is a constant wherever w_j > 0, and at most this constant elsewhere.
       if (weight > 0) low = std::min(low, below[j] - weight);
       high = std::max(high, below[j] - weight);
       require(weight >= 0, "a weight is below 0");
@@ -698,10 +703,10 @@ TEST_CASE("streaming, in blocks and composed, every attention is the plain loops
   always(500, [] {
     Drawn x;
     const auto normalizer = normalizer_of(x.choice.layers);
-    // Where weights jump, noise would have to be known to tell how far they are from it.
+    // Where weights jump, the distance from the jump depends on the noise, which is not known here.
     const bool random = !cuts(x.choice.layers) || normalizer->has_rules(), training = any(0, 1) && random;
-    x.noise = training ? 17 : 0;               // Gumbel's, at most
-    const double error = 2 * x.result_error(); // dropout's factor is below 2
+    x.noise = training ? 17 : 0;               // bound of the Gumbel noise
+    const double error = 2 * x.result_error(); // the factor of dropout is below 2
     const std::vector<Real> steady = x.steady_rows();
     std::vector<Real> counted = draw(std::ssize(steady), 99, {0.5, 1.5, 0});
     for (std::size_t i = 0; i < steady.size(); ++i) counted[i] *= steady[i];
@@ -718,9 +723,10 @@ TEST_CASE("streaming, in blocks and composed, every attention is the plain loops
       if (way == Way::whole) expected = found;
       const double far = distance_where(steady, found[0], expected[0]);
       x.require(far <= error, "result {} differs by {} > {}", name_of(way), far, error);
-      if (x.numbers.size == 0) continue; // a cosine has no gradient
-      // Sums over all pairs, and of a parameter that is one number for each head also over all features: rounding grows
-      // with the number of addends. A score's slope and its own rounding grow with its size.
+      if (x.numbers.size == 0) continue; // the cosine has no gradient at 0
+      // Gradients are sums over all pairs; the gradient of a parameter with one value per head is also a sum over all
+      // features. The rounding error grows with the number of addends. The gradient of a score and its own rounding
+      // error grow with the size of the score.
       const auto pairs = static_cast<double>(x.e.batch * x.e.heads * x.e.queries * x.e.keys);
       const auto require_near = [&](std::string_view what, double addends, std::span<const Real> now,
                                     std::span<const Real> before) {
@@ -761,12 +767,12 @@ TEST_CASE("tokens that come one after the other get what they get at once", "[la
   always(500, [] {
     Drawn x({.longest = 40, .self = true});
     x.mask.mask.causal = true;
-    x.mask.mask.prefix = std::min<std::int64_t>(x.mask.mask.prefix, 1); // those who see further don't decode
+    x.mask.mask.prefix = std::min<std::int64_t>(x.mask.mask.prefix, 1); // decoding is not possible with a longer prefix
     x.mask.mask.offset = 0;
     x.mask.allowed.clear();
     const std::int64_t batch = x.e.batch, n = x.e.keys, inner = x.e.heads * x.e.query_width,
                        width = x.e.heads * x.e.value_width;
-    // Projections that choose numbers of a token, so that queries, keys and values are known without rounding.
+    // Projections that select features of a token, so that queries, keys and values are known without rounding.
     std::vector<std::size_t> chosen;
     for (const Real at : draw(2 * inner, x.seed + 1, {0, static_cast<double>(width), 0}))
       chosen.push_back(std::min(static_cast<std::size_t>(at), static_cast<std::size_t>(width - 1)));
@@ -791,12 +797,13 @@ TEST_CASE("tokens that come one after the other get what they get at once", "[la
     weights.set("qkv.weight", rows_that_choose(chosen));
     weights.set("output.weight", rows_that_choose(std::span(chosen).last(static_cast<std::size_t>(width))));
 
-    // After some tokens, rows go on from what others were.
+    // After `turn` tokens, each row continues from the past of a random row, as in beam search.
     const std::int64_t turn = any(0, n - 1), chunk = any(1, 3);
     const Operand drawn({batch, n, width}, x.numbers.draw(batch * n * width, x.seed + 2));
     Operand tokens = drawn;
     std::vector<std::int64_t> parents;
-    // A state has what its row did not see, so that one with other padding among these tokens is another row's past.
+    // A state lacks keys that its row did not see. A row with different padding within the first `turn` tokens
+    // therefore cannot be a parent.
     const auto seen_until = [&](std::int64_t b) {
       return x.mask.lengths.empty() ? turn : std::min<std::int64_t>(turn, x.mask.lengths[static_cast<std::size_t>(b)]);
     };

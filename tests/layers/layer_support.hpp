@@ -1,4 +1,4 @@
-// What the tests of layers share: parameters drawn at random, passes, and the settings that a variant can have.
+// Test support for layers: random parameters, passes, and the settings of a variant.
 #pragma once
 
 #include "layers/module.hpp"
@@ -15,14 +15,15 @@
 
 namespace heed::HEED_REAL {
 
-/// The parameters of the layers under test, with memory for their gradients.
+/// The parameters of the tested layers, with memory for their gradients.
 struct Weights {
   Parameters parameters;
   std::vector<Real> gradients;
 
   Scope scope(double deviation = 0.5) { return {parameters, Init::normal(deviation)}; }
-  /// Once all layers are made. Every number is drawn anew, biases and gains too, so that none of them stays at 0 or 1;
-  /// but normalisers' numbers are those that they start with, which their plain loops go by.
+  /// Call it when all layers exist. Draws every value anew, also biases and gains, so that none stays at 0 or 1. The
+  /// parameters of normalisers keep their initial values, because the plain loops of normalisers use the initial
+  /// values.
   void fill(std::uint64_t seed, const Domain& domain = {-1, 1, 0}) {
     gradients.assign(static_cast<std::size_t>(parameters.extent()), Real{0});
     for (std::size_t i = 0; i < parameters.entries().size(); ++i) {
@@ -51,7 +52,7 @@ struct Weights {
   }
 };
 
-/// Values that an option may have, its default not among them: every word, numbers on both sides of the default.
+/// Values of an option other than its default: every other word, and numbers below and above the default.
 inline std::vector<Value> other_values(const Option& option) {
   std::vector<Value> candidates, out;
   for (const std::string& word : option.words) {
@@ -76,13 +77,13 @@ inline std::vector<Value> other_values(const Option& option) {
   return out;
 }
 
-/// One way to set a variant up.
+/// One combination of option values of a variant.
 struct Setup {
   OptionValues options;
   std::string text; ///< "cosine", "cosine with learned #1"
 };
 
-/// A variant with all its defaults, then with each other value of each of its options.
+/// The variant with all defaults, then with each other value of each option.
 inline std::vector<Setup> setups(const Variant& variant) {
   std::vector<Setup> out{{{}, variant.name}};
   for (const Option& option : variant.options) {
@@ -93,7 +94,7 @@ inline std::vector<Setup> setups(const Variant& variant) {
   return out;
 }
 
-/// sum_i c_i y_i with fixed c_i that differ: a loss that every element of y counts in.
+/// sum_i c_i y_i with fixed, distinct c_i: a loss that depends on every element of y.
 inline Tensor weighted_sum(const Tensor& y) {
   const std::vector<Real> c = draw(y.size(), 99, {0.5, 1.5, 0});
   return sum(mul(y, y.tape->copy(c.data(), y.shape)));

@@ -1,4 +1,4 @@
-// Normalisers one by one: what they promise beyond the contract of all attention.
+// Tests of single normalisers: properties beyond the contract of all attention.
 #include "autograd/normalize.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "tests/fixtures/fixture.hpp"
@@ -14,7 +14,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// The weights of one normaliser for drawn scores [B, H, Tq, Tk].
+// The weights of one normaliser for random scores [B, H, Tq, Tk].
 struct Rows {
   Weights weights;
   std::unique_ptr<Normalizer> normalizer;
@@ -93,7 +93,7 @@ TEST_CASE("rows of any length, flat, steep or with equal scores, have the weight
 }
 
 TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
-  // Worked by hand from the definition: thresholds -0.2, 0.5, 2 and, for ten equal scores, 6.9.
+  // Computed by hand from the definition: thresholds -0.2, 0.5, 2 and, for ten equal scores, 6.9.
   CHECK(distance(row_of("sparsemax", {Real(0.1), Real(0.2), Real(0.1)}), std::vector<double>{0.3, 0.4, 0.3}) <
         rounding);
   CHECK(distance(row_of("sparsemax", {1, 1, -1}), std::vector<double>{0.5, 0.5, 0}) < rounding);
@@ -101,7 +101,7 @@ TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
   CHECK(distance(row_of("sparsemax", std::vector<Real>(10, 7)), std::vector<double>(10, 0.1)) < rounding);
   CHECK(row_of("sparsemax", {-1e30F, 1e30F}) == std::vector<Real>{0, 1});
 
-  // Optimality: with r = s - w, r_j is one number t wherever w_j > 0, and at most t elsewhere.
+  // Optimality: with r = s - w, r_j is a constant t wherever w_j > 0, and at most t elsewhere.
   Rows rows("sparsemax", {}, {1, 1, 40, 33}, {-1.5, 1.5, 0});
   const std::vector<Real> w = rows();
   int zeros = 0;
@@ -194,14 +194,14 @@ TEST_CASE("each head of entmax with a learned alpha is entmax with that alpha, a
 }
 
 TEST_CASE("entmax's slope by alpha keeps its digits where alpha is almost 1", "[normalizer]") {
-  // As alpha goes to 1, w goes to p, softmax's weights, and its slope to p_j (sum_k p_k l_k^2 - l_j^2) / 2, l = -log p.
+  // For alpha -> 1: w -> p = softmax(s), dw_j/dalpha -> p_j (sum_k p_k l_k^2 - l_j^2) / 2, with l = -log p.
   Rows rows("entmax", {{"learned", true}}, {1, 1, 1, 12});
   std::vector<double> p, dw;
   double total = 0, mean = 0, expected = 0;
   for (const Real s : rows.scores.values) p.push_back(std::exp(static_cast<double>(s)));
   for (const double x : p) total += x;
   for (double& x : p) x /= total;
-  const std::vector<Real> c = draw(12, 99, {0.5, 1.5, 0}); // as weighted_sum has them
+  const std::vector<Real> c = draw(12, 99, {0.5, 1.5, 0}); // the coefficients of weighted_sum
   for (const double x : p) mean += x * std::log(x) * std::log(x);
   for (std::size_t j = 0; j < 12; ++j)
     expected += static_cast<double>(c[j]) * p[j] * (mean - std::log(p[j]) * std::log(p[j])) / 2;
@@ -227,7 +227,7 @@ TEST_CASE("top_k is a softmax over the best k keys, and of equal ones over the f
   const std::vector<Real> scores = draw(40, 4, {-3, 3, 0});
   CHECK(distance(top(40, scores), row_of("softmax", scores)) < rounding);
   CHECK(distance(top(41, scores), row_of("softmax", scores)) < rounding);
-  // The gradient is a softmax's of those alone.
+  // The gradient is the gradient of a softmax over the k selected scores only.
   Rows few("top_k", {{"k", std::int64_t{3}}}, {1, 1, 1, 7}), same("softmax", {}, {1, 1, 1, 3});
   few.scores.values = {1, 9, 2, 8, 3, 7, 4};
   same.scores.values = {9, 8, 7};
@@ -301,7 +301,7 @@ TEST_CASE("gumbel draws each key as often as softmax weighs it", "[normalizer]")
   std::vector<double> share(3);
   const std::vector<Real> w = rows({.training = true, .seed = 1});
   for (std::size_t i = 0; i < w.size(); ++i) share[i % 3] += static_cast<double>(w[i]) / static_cast<double>(draws);
-  // Four standard deviations of a share of 30000 draws are at most 0.0116.
+  // Four standard errors of a fraction of 30000 draws are at most 0.0116.
   for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(share[k] - p[k]) < 0.0116);
 }
 

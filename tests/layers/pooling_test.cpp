@@ -1,4 +1,4 @@
-// One vector for a sequence.
+// Tests of pooling, which reduces a sequence to one vector.
 #include "layers/attention/formula/formula.hpp"
 #include "layers/pooling.hpp"
 #include "tests/layers/attention_support.hpp"
@@ -94,7 +94,7 @@ TEST_CASE("a context's query has no position, so no formula acts on it", "[pooli
 
 TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every score and normaliser",
           "[pooling][contract]") {
-  bool any = false; // a normaliser may leave out all keys of a row
+  bool any = false; // a normaliser may select no key of a row
   for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
     std::vector<Real> x = draw(rows * length * width, 1, {-1, 1, 0});
     Weights before, after;

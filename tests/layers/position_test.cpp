@@ -1,4 +1,4 @@
-// Positional schemes: what every one keeps to, and what single ones promise.
+// Tests of positional schemes: the contract of all schemes, and properties of single schemes.
 #include "layers/position/position.hpp"
 #include "tests/layers/layer_support.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t position_width = 6, longest = 12;
 
-// A scheme by itself, with drawn parameters.
+// A single scheme with random parameters.
 struct PositionAlone {
   Weights weights;
   std::unique_ptr<Position> position;
@@ -25,7 +25,7 @@ struct PositionAlone {
   }
 };
 
-// Positions put to drawn embeddings x [2, 5, 6].
+// A positional embedding applied to random token embeddings x [2, 5, 6].
 struct Embedded {
   Weights weights;
   PositionalEmbedding embedding;
@@ -154,7 +154,7 @@ TEST_CASE("sinusoidal positions are the paper's formula at any length", "[positi
   for (double base : {10000.0, 50.0})
     for (std::int64_t w : {1, 5, 6}) {
       PositionAlone scheme(position_info("sinusoidal"), {{"base", base}}, w);
-      for (int first : {990, 0, 8}) { // beyond training's longest row, within it, and across its end
+      for (int first : {990, 0, 8}) { // beyond the longest training sequence, within it, and across its end
         std::vector<double> expected;
         for (int t = first; t < first + 10; ++t)
           for (int i = 0; i < w; ++i) {

@@ -1,4 +1,5 @@
-// Gradients of recurrent decoders in every form, and of pooling, against differences in double precision.
+// Gradients of recurrent decoders in every variant, and of pooling, compared with finite differences in double
+// precision.
 #include "layers/pooling.hpp"
 #include "layers/recurrent/decoder.hpp"
 #include "tests/layers/attention_support.hpp"
@@ -12,21 +13,21 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// Has it a gradient of its own, and no other's by definition?
+// Whether the normaliser has its own gradient, and not by definition the gradient of another normaliser.
 bool smooth(const LayerChoice& choice) {
   const NormalizerInfo& info = normalizer_info(choice.attention.normalizer);
   return !info.gradient_of || !info.gradient_of(choice.normalizer_options);
 }
 
-// A place is S sigmoid(v . tanh(W h)). With v this small and an odd S it is near S / 2 whatever h is, and so a step of
-// a difference takes no key across the window's edge, which is at whole numbers.
+// The centre of the attention window is S sigmoid(v . tanh(W h)). With a small v and an odd S, it stays near S / 2 for
+// every h. The window's edges are at integers, so the step of a finite difference moves no key across an edge.
 void keep_places_off_edges(Weights& weights) {
   for (const auto& e : weights.parameters.entries()) {
     if (!e.name.ends_with("place.height.weight")) continue;
     const std::span<Real> v(weights.parameters.values() + e.offset, static_cast<std::size_t>(e.shape.size()));
     double total = 0;
     for (const Real x : v) total += std::abs(static_cast<double>(x));
-    for (Real& x : v) x = static_cast<Real>(static_cast<double>(x) * 0.3 / total); // S / 2 to within 0.075 S
+    for (Real& x : v) x = static_cast<Real>(static_cast<double>(x) * 0.3 / total); // within 0.075 S of S / 2
   }
 }
 

@@ -1,4 +1,4 @@
-// Recurrent layers: what every cell keeps to, and that they are PyTorch's (tests/fixtures/recurrent.json).
+// Tests of recurrent layers: the contract of all cells, and equality with PyTorch (tests/fixtures/recurrent.json).
 #include "layers/recurrent/recurrent.hpp"
 #include "tests/fixtures/fixture.hpp"
 #include "tests/layers/layer_support.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double recurrent_tolerance = 20 * rounding;
 
-// Layers of one cell with drawn parameters, on drawn inputs x [B, T, 3].
+// Layers of one cell type with random parameters, on random inputs x [B, T, 3].
 struct Sequences {
   Weights weights;
   Recurrent layers;
@@ -27,7 +27,7 @@ struct Sequences {
 
   struct Outcome {
     std::vector<Real> states;            // [B, T, output_width]
-    std::vector<std::vector<Real>> last; // h of each layer and direction; then c, where there is one
+    std::vector<std::vector<Real>> last; // h of each layer and direction, then c if the cell has it
   };
   Outcome operator()(const std::int32_t* lengths = nullptr, const Pass::Options& options = {}) {
     Tape tape;
@@ -49,7 +49,7 @@ void for_each_cell(const std::function<void(const RecurrentCellInfo&)>& use) {
   }
 }
 
-// Steps [begin, end) of row b.
+// Steps [begin, end) of sequence b.
 std::vector<Real> steps_of(const std::vector<Real>& states, const Shape& shape, std::int64_t b, std::int64_t begin,
                            std::int64_t end) {
   const auto row = states.begin() + b * shape[1] * shape[2];
@@ -217,8 +217,8 @@ TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequen
                              {.input_width = 4, .width = 5, .layers = stacked ? 2 : 1, .both_directions = stacked});
       weights.fill(1);
       const std::size_t parts = stacked ? 4 : 1;
-      // Where each part's parameters stand in both, and PyTorch's two biases as Heed has them: those of the gru's third
-      // gate stay apart, all others are one sum.
+      // Copies each part's parameters from PyTorch's names to Heed's. PyTorch has two biases, and Heed has their sum,
+      // except for the third gate of the gru, whose two biases stay separate.
       const auto name_of = [&](std::size_t part) {
         return fmt::format("layers.{}.{}.", part / (stacked ? 2 : 1), part % 2 ? "backward" : "forward");
       };
@@ -253,7 +253,7 @@ TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequen
       if (stacked) lengths = f["lengths"].as<std::int32_t>();
       const Recurrent::Result r = layers(pass, x.on(tape), stacked ? lengths.data() : nullptr, before);
 
-      // Packed sequences have zeros where Heed has what was carried over.
+      // At padding, PyTorch's packed sequences have zeros, and Heed has the carried state.
       std::vector<Real> inside;
       for (std::int64_t i = 0; i < r.states.size(); ++i)
         inside.push_back(i / layers.output_width() % 6 <

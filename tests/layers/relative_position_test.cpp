@@ -1,4 +1,4 @@
-// Schemes that act within attention: what every one keeps to, and what single ones promise.
+// Tests of positional schemes that act within attention: the contract of all schemes, and properties of single schemes.
 #include "layers/block.hpp"
 #include "layers/position/position.hpp"
 #include "tests/fixtures/fixture.hpp"
@@ -13,14 +13,14 @@ RelativeShape shape_of(const Extents& e, std::int64_t longest) {
   return {e.heads, e.query_width, e.value_width, longest};
 }
 
-// Attention of one score and normaliser, with a scheme within it.
+// An attention with one score, one normaliser and one relative position scheme.
 struct Placed {
   Extents e;
   LayerChoice choice;
   OptionValues options;
   const PositionInfo* info;
   std::int64_t longest;
-  Weights own; // the scheme's parameters, and then the score's
+  Weights own; // the parameters of the scheme, then those of the score
   std::unique_ptr<RelativePosition> position;
   std::size_t of_scheme;
   Attention attention;
@@ -43,7 +43,7 @@ struct Placed {
         {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask, .position = position.get()}));
   }
 
-  // The same in plain loops, in double.
+  // The result in plain loops, in double.
   std::vector<double> naive(const Mask& mask) {
     std::vector<const Real*> numbers, scored;
     for (const auto& entry : own.parameters.entries())
@@ -105,7 +105,7 @@ void for_each_relative(const std::function<void(const PositionInfo&, const Setup
       }
 }
 
-// Masks of whole rows; those that a scheme for causal attention can't serve are left out.
+// The masks of whole sequences, without the masks that the scheme cannot serve because it is for causal attention.
 std::vector<MaskCase> served_masks(const Placed& p) {
   std::vector<MaskCase> out;
   for (const MaskCase& mask : masks(p.e))
@@ -151,7 +151,7 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
     if (!info->make_relative) continue;
     const auto outcome = [&](const OptionValues& options) {
       Placed p(*info, options, {.batch = 1, .heads = 2, .queries = 150, .keys = 150},
-               150); // beyond t5's furthest distance
+               150); // beyond t5's `furthest`
       std::string names;
       for (const auto& entry : p.own.parameters.entries()) names += entry.name + entry.shape.text();
       const bool looks_ahead = serves(*p.position, {.causal = false});
@@ -167,8 +167,9 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
 }
 
 TEST_CASE("t5's near distances have buckets of their own, whatever the furthest is", "[position]") {
-  // By the authors' code (mesh_tensorflow, transformer_layers.py: _relative_position_bucket), the near ones are told
-  // apart before anything is cut off. Where `furthest` is among them, the others all have the last bucket.
+  // In the authors' code (mesh_tensorflow, transformer_layers.py: _relative_position_bucket), near distances have one
+  // bucket each, even beyond `furthest`. If `furthest` is one of the near distances, all distances that are not near
+  // are in the last bucket.
   for (const bool both_sides : {false, true})
     for (const std::int64_t furthest : {2, 3, 7, 8, 9, 20}) {
       INFO("furthest " << furthest << ", both sides " << both_sides);
@@ -177,7 +178,7 @@ TEST_CASE("t5's near distances have buckets of their own, whatever the furthest 
                e, 30);
       const Mask mask{.causal = !both_sides};
       CHECK(distance(p(mask), p.naive(mask)) < attention_tolerance);
-      // Each of the near distances with a number of its own changes the result by itself.
+      // Each near distance has its own value, so each value changes the result by itself.
       const Real* bias = p.own.parameters.values() + p.own.parameters.find("bias")->offset;
       const std::int64_t exact = both_sides ? 4 : 8;
       const std::vector<const Real*> numbers{bias};
@@ -194,7 +195,8 @@ TEST_CASE("t5's near distances have buckets of their own, whatever the furthest 
 TEST_CASE("shaw's distances beyond the clip are those at the clip", "[position]") {
   const Extents e{.heads = 2, .queries = 9, .keys = 9};
   Placed clipped(position_info("shaw"), {{"clip", std::int64_t{2}}, {"values", true}}, e, 9);
-  Placed whole(position_info("shaw"), {{"clip", std::int64_t{0}}, {"values", true}}, e, 11); // with earlier keys
+  // longer than the sequences, as if there were earlier keys
+  Placed whole(position_info("shaw"), {{"clip", std::int64_t{0}}, {"values", true}}, e, 11);
   for (const auto& [name, width] : {std::pair{"keys", 4}, {"values", 3}}) {
     const auto* entry = clipped.own.parameters.find(name);
     const Real* p = clipped.own.parameters.values() + entry->offset;
@@ -221,7 +223,7 @@ TEST_CASE("the skewing procedure gives shaw's numbers without a clip", "[positio
   for (std::int64_t length : {1, 2, 7, 12}) {
     const Extents e{.heads = 3, .queries = length, .keys = length};
     Placed skewed(position_info("skewed"), {}, e, 12), shaw(position_info("shaw"), {{"clip", std::int64_t{0}}}, e, 12);
-    // Shaw's rows are distances -11 to 11, the same for all heads; skewed has -11 to 0 for each.
+    // Shaw's rows are for distances -11 to 11, shared by all heads. Skewed has distances -11 to 0 for each head.
     const Real* p = shaw.own.parameters.values();
     std::vector<Real> rows;
     for (int h = 0; h < 3; ++h) rows.insert(rows.end(), p, p + 12 * 4);
@@ -269,9 +271,9 @@ TEST_CASE("alibi's slopes are the paper's, and for other numbers of heads its au
           -static_cast<double>(position_info("alibi").pair({nullptr, -1, {heads, 2, 2, 5}, h, {}, nullptr}).score));
     return out;
   };
-  // Section 3: for 8 heads, 1/2, 1/4, ..., 1/256.
+  // Section 3: for 8 heads, the slopes are 1/2, 1/4, ..., 1/256.
   CHECK(distance(slopes(8), std::vector<double>{0.5, 0.25, 0.125, 0x1p-4, 0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8}) < rounding);
-  // Those of 8, and then every second of 16 heads'.
+  // For 12 heads: the slopes of 8 heads, then every second slope of 16 heads.
   const std::vector<double> twelve = slopes(12);
   for (std::size_t h = 0; h < 4; ++h)
     CHECK(twelve[8 + h] == Approx(std::exp2(-0.5 - static_cast<double>(h))).epsilon(10 * rounding));
@@ -391,7 +393,7 @@ TEST_CASE("the block and its multi-head attention use the position that they are
     Pass pass = weights.pass(tape);
     const std::vector<Real> found = read(block(pass, x.on(tape), {}));
 
-    // The same on the block's parameters: attention between two linear maps, and the feed-forward network.
+    // The same computed from the block's parameters: attention between two linear maps, and the feed-forward network.
     const auto affine = [&](const Tensor& t, const std::string& name) {
       const auto parameter = [&](const std::string& part) {
         const auto* e = weights.parameters.find("block." + name + part);

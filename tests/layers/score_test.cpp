@@ -1,4 +1,4 @@
-// Scores one by one: what their options change, and what they equal.
+// Tests of single scores: the effects of their options, and equivalences between scores.
 #include "autograd/operation_count.hpp"
 #include "tests/layers/attention_support.hpp"
 
@@ -7,7 +7,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// The names and numbers of all parameters.
+// The names and values of all parameters.
 std::vector<std::pair<std::string, std::vector<Real>>> start_of(const AttentionCase& attention) {
   std::vector<std::pair<std::string, std::vector<Real>>> out;
   for (const auto& e : attention.weights.parameters.entries()) {
@@ -23,7 +23,7 @@ AttentionCase untrained(const LayerChoice& choice, const Extents& e) {
   return attention;
 }
 
-// Queries and keys of length 1.
+// Scales each vector to length 1.
 void normalise(Operand& x) {
   const auto width = static_cast<std::size_t>(x.shape[-1]);
   for (std::size_t row = 0; row < x.values.size(); row += width) {
@@ -35,7 +35,7 @@ void normalise(Operand& x) {
   }
 }
 
-// Both on the same queries, keys and values.
+// Both attentions must give equal results on the same queries, keys and values.
 void expect_equal(AttentionCase& found, AttentionCase& expected) {
   for (const MaskCase& mask : masks(found.extents)) {
     INFO(mask.name);
@@ -228,7 +228,7 @@ TEST_CASE("linear attention by sums equals what pairs give, in values and gradie
       CHECK(distance(found.weights, naive.weights) < attention_tolerance);
       CHECK(distance(x.gradients(mask, false), x.gradients(mask, true)) < 10 * attention_tolerance);
     }
-  // Queries of other lengths than the keys', where nothing is causal.
+  // Different numbers of queries and keys, not causal.
   AttentionCase cross(choice_of(score_info("linear"), {}, "sum"), {.heads = 2, .queries = 9, .keys = 130});
   CHECK(distance(cross({}).result, cross.naive({}).result) < attention_tolerance);
 }
@@ -250,7 +250,7 @@ TEST_CASE("linear attention takes memory and operations for positions, and not f
 }
 
 TEST_CASE("a learned score's parameters have one set for each head", "[score]") {
-  // Head 1's parameters changed: head 0 stays as it is.
+  // Changes the parameters of head 1: the result of head 0 must not change.
   for (const ScoreInfo* score : scores())
     for (const Setup& setup : setups(score->about)) {
       const Extents e{.batch = 1, .heads = 2, .queries = 3, .keys = 4};

@@ -1,5 +1,5 @@
-// Attention over an encoder's states and the decoders that use it: against the formulas in plain loops, and step by
-// step.
+// Attention over an encoder's states, and the recurrent decoders that use it: compares them with the formulas in plain
+// loops, and single steps with the whole sequence.
 #include "layers/recurrent/decoder.hpp"
 #include "tests/layers/attention_support.hpp"
 
@@ -14,7 +14,7 @@ constexpr double source_tolerance = 20 * rounding;
 
 const std::vector<std::string> reaches = {"global", "local_m", "local_p"};
 
-// A source of two rows, the second shorter, and queries for it.
+// An encoder output of two sequences, the second shorter, and queries for it.
 struct Sources {
   static constexpr std::int64_t rows = 2, keys = 7, steps = 5, width = 4;
   std::vector<std::int32_t> lengths = {7, 4};
@@ -34,7 +34,7 @@ LayerChoice dot() {
   return choice;
 }
 
-// c_t of the dot score under a softmax over `sees`, its weights then multiplied with `factor`.
+// c_t of the dot score: softmax over the states s with sees(s), then each weight is multiplied by factor(s).
 std::vector<double> expected_context(const Sources& x, std::int64_t b, std::int64_t t,
                                      const std::function<bool(std::int64_t)>& sees,
                                      const std::function<double(std::int64_t)>& factor) {
@@ -91,7 +91,7 @@ TEST_CASE("a step sees what its reach says, by the formulas in plain loops", "[r
           const double middle = reach == "local_m" ? static_cast<double>(t + 1) : place;
           return std::abs(static_cast<double>(s) - middle) <= static_cast<double>(window);
         };
-        const auto factor = [&](std::int64_t s) { // the deviation is window / 2 = 1
+        const auto factor = [&](std::int64_t s) { // the standard deviation is window / 2 = 1
           return reach == "local_p" ? std::exp(-(static_cast<double>(s) - place) * (static_cast<double>(s) - place) / 2)
                                     : 1;
         };
@@ -143,7 +143,7 @@ TEST_CASE("a memory gives what the same keys and values give, with every score a
 
 namespace {
 
-// A decoder of two layers on drawn vectors, from drawn states.
+// A decoder of two layers on random vectors, with random initial states.
 struct DecoderCase {
   Sources source;
   Weights weights;

@@ -1,5 +1,5 @@
-// Values and all gradients equal to PyTorch's, from copied weights (tests/fixtures/multihead_attention.json and
-// encoder_layer.json).
+// Compares layers with PyTorch: values and all gradients must be equal with copied weights
+// (tests/fixtures/multihead_attention.json and encoder_layer.json).
 #include "layers/block.hpp"
 #include "tests/fixtures/fixture.hpp"
 #include "tests/layers/kept_weights.hpp"
@@ -10,8 +10,8 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-// Matrices are row-major with one row for each output: where PyTorch keeps the matrices of a module for queries, keys
-// and values as one, they are rows of it.
+// Weight matrices are row-major with one row per output. Where PyTorch stores the matrices for queries, keys and values
+// as one matrix, each of the three is a block of rows.
 
 // `x` with columns of zeros before and after it.
 FixtureTensor padded(const FixtureTensor& x, std::int64_t before, std::int64_t behind) {
@@ -35,7 +35,7 @@ std::vector<Real> columns(const std::vector<Real>& x, std::int64_t width, std::i
   return out;
 }
 
-// A fixture's module: weights are copied in, the result is compared, and the gradients after the backward pass.
+// A module of a fixture: copies the weights, compares the result, and compares the gradients after the backward pass.
 struct Comparison {
   Fixture fixture;
   Weights weights;
@@ -58,7 +58,7 @@ struct Comparison {
     weights.gradients.assign(static_cast<std::size_t>(weights.parameters.extent()), Real(7));
     return weights.pass(tape, {.training = true});
   }
-  // Compares the result, and runs backward from the fixture's derivative by it.
+  // Compares the result, and runs the backward pass from the fixture's derivative by the result.
   void backward(Pass& pass, const Tensor& y) {
     REQUIRE(y.shape == fixture["y"].shape);
     CHECK(distance(read(y), fixture["y"].values) < agreement);
@@ -112,8 +112,9 @@ void compare_self_attention(const std::string& name) {
   for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
 }
 
-// nn.MultiheadAttention called on a query, a key and a value. Heed has one memory for keys and values: theirs side by
-// side, where the key's matrix has zeros for the value's part, and the other way round.
+// nn.MultiheadAttention called on a query, a key and a value. Heed has one encoder output for keys and values, so
+// PyTorch's key and value are concatenated; the key's matrix has zeros for the value's features, and the value's matrix
+// has zeros for the key's features.
 void compare_cross_attention(const std::string& name) {
   INFO(name);
   Comparison c("multihead_attention", name);

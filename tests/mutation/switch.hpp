@@ -1,6 +1,6 @@
-// Which mutant of a program with many is on: HEED_MUTANT is its number. With HEED_MUTANTS_REACHED=FILE none is, and
-// those whose expressions are evaluated are marked in FILE, a byte each. Forks and programs that are started do the
-// same.
+// For mutation tests: selects the active mutant of a program that contains many mutants. HEED_MUTANT is the number of
+// the active mutant. With HEED_MUTANTS_REACHED=FILE no mutant is active, and the program marks each mutant whose
+// expression is evaluated in FILE, one byte per mutant. Forked and started processes do the same.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-inline constinit int heed_mutant_that_is_on = 0; // -1: marks those that are reached
+inline constinit int heed_mutant_that_is_on = 0; // -1: only marks the mutants that are reached
 inline constinit unsigned char* heed_mutants_reached = nullptr;
 
-// Before everything else that a program initialises.
+// Runs before all other initialisation of the program.
 [[gnu::constructor(101)]] static void heed_switch_mutant() {
   if (heed_mutant_that_is_on != 0) return;
   if (const char* number = std::getenv("HEED_MUTANT")) heed_mutant_that_is_on = std::atoi(number);
@@ -34,8 +34,9 @@ inline constinit unsigned char* heed_mutants_reached = nullptr;
   return false;
 }
 
-// Functions that are `constexpr` can call it, but no constant expression can, which would be out of a switch's reach. A
-// section of the program lists the mutants that it has code of: not those of a default that no call takes, for one.
+// `constexpr` functions can call this function, but a constant expression cannot, because a run-time switch cannot
+// change a constant expression. The ELF section .heed_mutants of the program lists the mutants that the program has
+// code for. For example, a mutant of a default argument that no call uses is not in the list.
 template <int number> [[gnu::always_inline]] constexpr bool heed_mutant() {
   asm volatile(".pushsection .heed_mutants,\"\",%%progbits\n.ascii \"%c0 \"\n.popsection" ::"i"(number));
   return heed_mutant_that_is_on == number || (heed_mutant_that_is_on < 0 && heed_mutant_is_reached(number));

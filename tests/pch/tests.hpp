@@ -1,5 +1,5 @@
-// What most tests include from outside, read once for each program (see autograd/pch/engine.hpp). Catch2's header is
-// not one of the project's that change.
+// Precompiled header of the tests: the external headers that most tests include, compiled once per program (see
+// autograd/pch/engine.hpp). Catch2's header does not change with the project's own headers.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

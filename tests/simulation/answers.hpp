@@ -1,4 +1,4 @@
-// What is said of a sweep's arms, and whether it is true.
+// The answers for the arms of a simulated sweep, and checks of the answers against the known truth.
 #pragma once
 
 #include "experiments/statistics/comparison.hpp"
@@ -16,7 +16,7 @@
 
 namespace heed::simulation {
 
-using Answers = std::vector<Comparison>; // of each arm
+using Answers = std::vector<Comparison>; // one for each arm
 
 inline Answers ask(const Sweep& sweep, std::optional<double> margin = {}, Test test = Test::paired) {
   const std::vector<std::size_t> references(sweep.size(), 0);
@@ -41,11 +41,12 @@ inline SeedDifferences differences_of(const SeedValues& arm, const SeedValues& r
   return out;
 }
 
-/// The same from the tests and the intervals that `compare` takes, without its bootstrap, which with many seeds takes
-/// ten times as long as all else. A point holds the two against each other.
+/// The same answers without the bootstrap of `compare`, computed directly from the tests and the intervals. With many
+/// seeds, the bootstrap takes ten times as long as everything else. A TAP point checks that both functions agree.
 inline Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {}) {
   Answers out(sweep.size() - 1);
-  /// Calls f with the differences of the arms that have so many pairs, and with which arms these are.
+  /// Calls f with the differences of all arms that have at least `fewest` pairs, and with the comparisons of these
+  /// arms.
   const auto family = [&](std::size_t fewest, const auto& f) {
     std::vector<SeedDifferences> differences;
     std::vector<Comparison*> members;
@@ -80,7 +81,7 @@ inline Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {}
   return out;
 }
 
-/// Whether the two ways to ask answer alike.
+/// Whether `ask` and `ask_quickly` give the same answers.
 inline bool quick_is_same(const Sweep& sweep) {
   for (const std::optional<double> margin : {std::optional<double>{}, std::optional<double>{2}}) {
     const Answers slow = ask(sweep, margin), quick = ask_quickly(sweep, margin);
@@ -92,7 +93,7 @@ inline bool quick_is_same(const Sweep& sweep) {
   return true;
 }
 
-/// The share of the arms of which something holds, and whether it does of any from `from` on.
+/// `share`: the fraction of the arms with a property. `any`: whether any arm from index `from` has the property.
 template <class Holds> double share(const Answers& answers, const Holds& holds) {
   return static_cast<double>(std::ranges::count_if(answers, holds)) / static_cast<double>(answers.size());
 }
@@ -109,13 +110,15 @@ inline bool holds(const std::optional<Interval>& interval, double truth) {
 
 inline bool ends_at_zero(const Comparison& c) { return c.interval && (c.interval->low == 0 || c.interval->high == 0); }
 
-/// An interval is without 0 just where the answer is `differs`. An end that was moved to 0 may be of either answer.
+/// The interval must exclude 0 exactly when the answer is `differs`. An end that was moved to 0 is allowed for both
+/// answers.
 inline bool agrees(const Comparison& c) {
   if (!c.interval) return !differs(c);
   return ends_at_zero(c) || (c.interval->low > 0 || c.interval->high < 0) == differs(c);
 }
 
-/// Whether it holds the truth; an end that was moved to 0, since the answer is `differs`, doesn't hold 0.
+/// Whether the interval covers the truth. If the answer is `differs`, the interval does not cover 0, because an end at
+/// 0 was moved there.
 inline bool covers(const Comparison& c, double truth) {
   return holds(c.interval, truth) && !(truth == 0 && differs(c));
 }

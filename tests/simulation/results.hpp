@@ -1,4 +1,5 @@
-// What came of many sweeps: rates with their standard errors, tables of them, and points of the Test Anything Protocol.
+// Results over many simulated sweeps: rates with their standard errors, tables of rates, and Test Anything Protocol
+// (TAP) points.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace heed::simulation {
 
-/// The mean over sweeps of what happened in each: 0 or 1, or a share of its arms.
+/// The mean over sweeps of one value per sweep: 0 or 1, or a fraction of the sweep's arms.
 class Rate {
 public:
   void add(double x) {
@@ -22,7 +23,8 @@ public:
   }
   std::size_t count() const { return count_; }
   double value() const { return sum_ / static_cast<double>(count_); }
-  /// Of 0s and 1s sqrt(p (1 - p) / n). Arms of one sweep hang together, so that sweeps are what is counted.
+  /// The standard error; for values 0 and 1 it is sqrt(p (1 - p) / n). n counts sweeps, because the arms of one sweep
+  /// are dependent.
   double error() const {
     return std::sqrt(std::max(0.0, squares_ / static_cast<double>(count_) - value() * value()) /
                      static_cast<double>(count_));
@@ -34,17 +36,17 @@ private:
   std::size_t count_ = 0;
 };
 
-/// What three standard errors are where the rate is `p`.
+/// Three standard errors of a rate whose true value is `p`.
 inline double three_errors(double p, const Rate& rate) {
   return 3 * std::sqrt(p * (1 - p) / static_cast<double>(rate.count()));
 }
 
-/// A table in comments, as Markdown has them.
+/// A Markdown table, printed as comment lines.
 class Table {
 public:
   explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
 
-  /// The first columns say what was tried, the others what came of it.
+  /// `cells`: the first columns, which describe the setting. `rates`: the other columns, which are the results.
   void row(std::vector<std::string> cells, const std::vector<Rate>& rates) {
     for (const Rate& rate : rates) cells.push_back(rate.text());
     rows_.push_back(std::move(cells));
@@ -63,7 +65,7 @@ public:
   }
 
 private:
-  /// Without the bytes that go on with a character.
+  /// The number of characters: UTF-8 continuation bytes are not counted.
   static std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
   }
@@ -78,14 +80,14 @@ private:
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// The points of the Test Anything Protocol, which come after the tables.
+/// Test Anything Protocol (TAP) points, which are printed after the tables.
 class Points {
 public:
   void point(bool holds, const std::string& what) {
     lines_.push_back(fmt::format("{} {} - {}", holds ? "ok" : "not ok", lines_.size() + 1, what));
     failed_ += !holds;
   }
-  /// No more than p, but for chance.
+  /// The rate is at most p, up to three standard errors.
   void at_most(double p, const Rate& rate, const std::string& what) {
     point(rate.count() > 0 && rate.value() <= p + three_errors(p, rate),
           fmt::format("{}: {} %, at most {:g} %", what, rate.text(), 100 * p));
@@ -98,7 +100,7 @@ public:
     point(rate.count() > 0 && std::abs(rate.value() - p) <= three_errors(p, rate),
           fmt::format("{}: {} %, {:g} %", what, rate.text(), 100 * p));
   }
-  /// Prints all of them, and returns the program's status.
+  /// Prints all points and returns the exit status of the program.
   int finish() const {
     for (const std::string& line : lines_) fmt::print("{}\n", line);
     fmt::print("1..{}\n", lines_.size());

@@ -1,6 +1,6 @@
-// What the answers keep: error rates, power and coverage of what reports say, over many sweeps whose truth is known.
-// Prints tables, as comments, and a point for each thing that is promised: 400 sweeps of each kind, and 4000 with
-// HEED_LONG in the environment.
+// Simulation study of the answers in reports: error rates, power and coverage over many sweeps whose truth is known.
+// Prints tables as comments and a TAP point for each guarantee. Runs 400 sweeps of each kind, or 4000 if HEED_LONG is
+// in the environment.
 
 #include "experiments/statistics/bimodality.hpp"
 #include "experiments/statistics/shares.hpp"
@@ -27,21 +27,21 @@ using heed::RandomSource;
 const bool long_form = std::getenv("HEED_LONG") != nullptr;
 const std::size_t sweeps = long_form ? 4000 : 400;
 
-/// Of a row in a table.
+/// The first cells of a table row.
 std::vector<std::string> cells(const Kind& kind) {
   return {kind.label, fmt::to_string(kind.seeds), fmt::to_string(kind.arms)};
 }
 
 // ---- paired runs, noise of one shape -------------------------------------------------------------------------------
 
-/// Effects and margins that are tried.
+/// The effects and margins of the simulation.
 constexpr double one = 1, two = 2, four = 4;
 
 struct Paired {
-  Rate any_false, any_false_of_three, power_one, power_two;             // differs
-  Rate better_same, worse_same, false_same_of_one, same_two, same_four; // same
-  Rate all_hold, all_hold_moved, own_holds;                             // intervals by flips
-  Rate student_holds, interquartile_holds, improvement_holds;           // others
+  Rate any_false, any_false_of_three, power_one, power_two;             // for the answer `differs`
+  Rate better_same, worse_same, false_same_of_one, same_two, same_four; // for the answer `same`
+  Rate all_hold, all_hold_moved, own_holds;                             // for the intervals from sign flips
+  Rate student_holds, interquartile_holds, improvement_holds;           // for the other intervals
   Rate agreeing, zero_where_differs, zero_elsewhere, quick_is_same;
 };
 
@@ -124,8 +124,8 @@ void paired(Points& points) {
 
   for (const auto& [kind, rates] : tried) {
     const std::string name = "paired, " + kind.name() + ": ";
-    // Of one arm, differences of runs that are drawn alike are as likely as their negatives, whatever the noise is. Of
-    // several arms, that takes noise that is itself.
+    // With one arm, the differences of identically distributed runs are symmetric about 0, whatever the noise is. With
+    // several arms, the noise itself must be symmetric.
     if (kind.shape.symmetric || kind.arms == 1) {
       points.at_most(0.05, rates.any_false, name + "any false difference");
       points.at_most(0.05, rates.better_same, name + "any false same of better arms");
@@ -194,7 +194,7 @@ void unpaired(Points& points) {
                                 rates.same_four, rates.all_hold, rates.own_holds});
         const std::string name = "unpaired, " + kind.name() + ": ";
         points.point(rates.agreeing.value() == 1, name + "intervals are without 0 just where the answer is differs");
-        if (seeds_matter) continue; // runs of one seed depend on each other
+        if (seeds_matter) continue; // runs of one seed are dependent
         points.at_most(0.05, rates.any_false, name + "any false difference");
         points.at_most(0.05, rates.any_false_same, name + "any false same");
         points.at_least(0.95, rates.all_hold, name + "all intervals hold");
@@ -210,7 +210,8 @@ void spreads(Points& points) {
   Table table({"noise, arms' spread fourfold", "seeds", "arms", "any false *differs*", "unpaired",
                "any false *same*, better", "worse", "all intervals", "an arm's own"});
   constexpr double ratio = 4;
-  const double of_difference = std::sqrt(1 + ratio * ratio) / deviation; // its standard deviation, in that of others
+  // standard deviation of a difference, relative to that of the other simulations
+  const double of_difference = std::sqrt(1 + ratio * ratio) / deviation;
   for (const Shape& shape : {normal_noise, skewed_noise})
     for (const std::size_t seeds : {6, 8, 12})
       for (const std::size_t arms : {1, 5}) {
@@ -230,7 +231,7 @@ void spreads(Points& points) {
           worse.add(any(ask_quickly(moved(alike, -margin), margin), same));
         }
         table.row(cells(kind), {any_false, any_false_unpaired, better, worse, all_hold, own_holds});
-        if (!shape.symmetric) continue; // nothing is promised
+        if (!shape.symmetric) continue; // no guarantee
         const std::string name = "unequal spread, " + kind.name() + ": ";
         points.at_most(0.05, any_false, name + "any false difference");
         points.at_most(0.05, better, name + "any false same of better arms");
@@ -245,12 +246,14 @@ void spreads(Points& points) {
 
 struct Failing {
   std::string which;
-  bool all_arms,
-      worst; ///< the reference and all arms, or the first arm alone; at random, or those with the worst noise
+  /// all_arms: runs of the reference and all arms can fail, otherwise only runs of the first arm. worst: the runs with
+  /// the worst noise fail, otherwise random runs.
+  bool all_arms, worst;
   bool promised;
 };
 
-/// A sweep without the runs that failed. `ranks`: of the first arm and the reference, failed runs the worst.
+/// A sweep without the failed runs. `ranks`: the ranks of the runs of the first arm and of the reference; failed runs
+/// have the lowest rank.
 struct FailedSweep {
   Sweep left, ranks;
   bool any_failed_of_two = false;
@@ -315,7 +318,7 @@ void failing_runs(Points& points) {
               failed_worst.add(differs(ranked));
               if (first_better) better_holds.add(differs(ranked) && ranked.difference.mean > 0);
             }
-            // Worse by the margin: what is left of it looks better than it is.
+            // The first arm is worse by the margin. Its remaining runs look better than the arm is.
             false_same.add(same(ask_quickly(draw(number, -two).left, two)[0]));
             if (number < 10) is_quick_same.add(quick_is_same(alike.left));
           }
@@ -332,7 +335,7 @@ void failing_runs(Points& points) {
 
 // ---- shares of seeds -----------------------------------------------------------------------------------------------
 
-/// Of the runs of the reference and an arm, so many learn.
+/// Bimodal runs: a given fraction of the runs of the reference and of an arm learn.
 void shares(Points& points) {
   Table table({"learn: reference, arm", "seeds", "*differ* by Fisher's test", "interval of the reference's share",
                "heaps are seen", "and *differ*"});

@@ -1,6 +1,7 @@
-// Sweeps whose truth is known. One has a reference and some arms, and as many runs of each as there are seeds. A run's
-// value is its seed's own effect, which all arms share (standard deviation 1), plus noise (mean 0, standard deviation
-// 1), plus the arm's effect. Effects and margins are in standard deviations of the paired differences, sqrt(2).
+// Simulated sweeps with known true effects. A sweep has a reference and some arms, each with one run per seed. The
+// value of a run is the effect of its seed, which all arms share (standard deviation 1), plus noise (mean 0, standard
+// deviation 1), plus the effect of the arm. Effects and margins are in units of the standard deviation of the paired
+// differences, sqrt(2).
 #pragma once
 
 #include "autograd/rng.hpp"
@@ -20,7 +21,7 @@ namespace heed::simulation {
 
 using namespace statistics;
 
-/// Of differences between two runs of one seed.
+/// The standard deviation of the difference between two runs of one seed.
 constexpr double deviation = std::numbers::sqrt2;
 
 /// Noise with mean 0 and standard deviation 1.
@@ -33,12 +34,12 @@ struct Shape {
 
 inline double draw_normal(RandomSource& random) { return random.normal(); }
 inline double draw_exponential(RandomSource& random) { return -std::log1p(-random.uniform()) - 1; }
-/// Student's t with 3 degrees of freedom, over its standard deviation.
+/// Student's t with 3 degrees of freedom, divided by its standard deviation.
 inline double draw_heavy(RandomSource& random) {
   const double z = random.normal(), a = random.normal(), b = random.normal(), c = random.normal();
   return z / std::sqrt(a * a + b * b + c * c);
 }
-/// Within each mode the standard deviation is 1.
+/// Each mode has a standard deviation of 1.
 constexpr double between_heaps = 15, share_in_upper_heap = 0.7;
 inline double draw_heaps(RandomSource& random, double share) {
   const bool upper = random.uniform() < share;
@@ -53,7 +54,7 @@ inline const Shape normal_noise{"normal", 1, true, draw_normal}, skewed_noise{"s
     heavy_noise{"heavy-tailed", 3, true, draw_heavy}, bimodal_noise{"two heaps", 4, false, draw_bimodal};
 inline const std::vector<Shape> shapes{normal_noise, skewed_noise, heavy_noise, bimodal_noise};
 
-/// The value below which a share of the noise lies, by drawing.
+/// The quantile of the noise at `share`, estimated from random draws.
 inline double quantile(const Shape& shape, double share) {
   RandomSource random({shape.number, heed::Stream::test, 0xffff});
   std::vector<double> drawn(100'000);
@@ -62,14 +63,14 @@ inline double quantile(const Shape& shape, double share) {
   return drawn[static_cast<std::size_t>(share * static_cast<double>(drawn.size()))];
 }
 
-/// A kind of sweep.
+/// The settings of a simulated sweep.
 struct Kind {
   Shape shape;
   std::size_t seeds, arms;
-  std::string label;       ///< in tables
-  std::uint64_t draws = 0; ///< others for another number
-  double spread = 1;       ///< of the arms' noise over the reference's
-  bool paired = true;      ///< seeds have effects of their own, which all arms share
+  std::string label;       ///< for tables
+  std::uint64_t draws = 0; ///< another number gives other random draws
+  double spread = 1;       ///< standard deviation of the arms' noise divided by the reference's
+  bool paired = true;      ///< true: each seed has an effect, which all arms share
 
   std::string name() const { return fmt::format("{}, {} seeds, {} arm{}", label, seeds, arms, arms > 1 ? "s" : ""); }
   RandomSource random(std::size_t sweep) const {
@@ -77,10 +78,10 @@ struct Kind {
   }
 };
 
-/// The reference, which comes first, and the arms.
+/// The values of the reference (first) and of the arms.
 using Sweep = std::vector<SeedValues>;
 
-/// Noise of each run, without seeds' effects.
+/// The noise of each run, without the seed effects.
 inline std::vector<std::vector<double>> draw_noise(const Kind& kind, RandomSource& random) {
   std::vector<std::vector<double>> noise(kind.arms + 1);
   for (std::size_t arm = 0; arm <= kind.arms; ++arm)
@@ -107,7 +108,7 @@ inline Sweep draw_sweep(const Kind& kind, std::size_t number) {
   return sweep_of(kind, noise, random);
 }
 
-/// With the first `count` arms moved by so many standard deviations of the differences.
+/// The sweep with `effect` standard deviations of the differences added to the first `count` arms.
 inline Sweep moved(Sweep sweep, double effect, std::size_t count = std::numeric_limits<std::size_t>::max()) {
   for (std::size_t arm = 1; arm < sweep.size() && arm <= count; ++arm)
     for (double& x : sweep[arm].values) x += effect * deviation;

@@ -1,4 +1,4 @@
-// heed attend: what a trained model's attention heads look at in inputs of one's choice.
+// heed attend: shows the attention weights of a trained model's heads for inputs that the user gives.
 #include "experiments/command_line/attention_heatmap.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
@@ -31,7 +31,7 @@ struct AttendArguments {
   bool json = false;
 };
 
-/// A row of the validation split as an input: its text, and "row 3" of an image.
+/// One row of the validation split, written as an input: the row's text, or "row 3" if the row is an image.
 std::string row_as_input(const TrainedRun& run, std::int64_t row) {
   const Form form = form_of(run.config);
   const std::int64_t rows = run.task->evaluation_rows(form, Split::validation);
@@ -59,7 +59,8 @@ std::vector<AttentionRequest> requests_of(const AttendArguments& arguments, cons
   return requests;
 }
 
-/// Letters and digits of a text, with hyphens for what is between: the beginning of a file's name.
+/// The letters and digits of `text`, with one hyphen for each sequence of other characters. Used as the start of a file
+/// name.
 std::string file_word(const std::string& text) {
   constexpr std::size_t longest = 40;
   std::string word;
@@ -73,7 +74,8 @@ std::string file_word(const std::string& text) {
   return word;
 }
 
-/// One file for each attention and input, [heads, queries, keys], and index.json with the tokens of their axes.
+/// Writes one .npy file for each attention module and input, with shape [heads, queries, keys], and index.json with the
+/// tokens of both axes.
 void write_npy(const std::string& run, const std::vector<AttentionExample>& examples,
                const std::filesystem::path& folder) {
   make_folder(folder);

@@ -1,4 +1,4 @@
-// heed check: is a configuration fine, with all that it would run?
+// heed check: checks a configuration, its data and the model of every arm, without running anything.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"

@@ -1,4 +1,5 @@
-// heed data: what a configuration's task gives, before anything trains.
+// heed data: shows the data that a configuration's task produces (splits, vocabulary, lengths, examples), without
+// training.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
@@ -34,14 +35,15 @@ constexpr std::int64_t surveyed_rows = 2000;
 constexpr std::int64_t usual_examples = 3;
 constexpr std::size_t commonest_shown = 12, text_width = 100;
 
-/// Can't be seen, or looks like a blank: white space but the blank itself, controls, marks of no width.
+/// Is the character invisible, or easily confused with a space? True for white space other than U+0020, control
+/// characters and zero-width marks.
 bool is_invisible(char32_t c) {
   return (c != U' ' && is_white_space(c)) || c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
          c == 0xfeff;
 }
 
-/// On one line, with nothing that can't be seen: \n, \t, \u00A0, \xE9 for a byte that is not UTF-8; and in quotes where
-/// blanks stand at an end, or where it is empty.
+/// The text on one line, with every invisible character escaped: \n, \t, \u00A0, or \xE9 for a byte that is not valid
+/// UTF-8. The text is quoted if it is empty, or starts or ends with a space.
 std::string on_one_line(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -63,7 +65,7 @@ std::string on_one_line(const std::string& text) {
   return cut_to(out, text_width);
 }
 
-/// As a cell of a table whose cells have tabs between.
+/// Escapes the text for one cell of a tab-separated table.
 std::string as_cell(const std::string& text) {
   std::string out;
   for (const char c : text)
@@ -115,7 +117,7 @@ std::string lengths_in_words(const TaskSurvey& s) {
   return text + fmt::format("; {:.0f} % of a batch is not padding", 100 * s.filled);
 }
 
-/// "training a.txt; validation b.txt; test c.txt", or the one file that all are from.
+/// "training a.txt; validation b.txt; test c.txt", or one file name if all splits come from the same file.
 std::string files_in_words(const Task::Facts& facts) {
   constexpr std::array<const char*, 3> names = {"training", "validation", "test"};
   std::string text;
@@ -142,7 +144,7 @@ void write_all(const Task& task, Form form, Split split, Console& console) {
   });
 }
 
-/// "3 1 4"
+/// The tokens separated by spaces: "3 1 4".
 std::string numbers(const std::vector<std::int32_t>& tokens) { return fmt::format("{}", fmt::join(tokens, " ")); }
 
 void write_batches(const Task& task, Form form, const Config& config, std::int64_t batches, Console& console) {

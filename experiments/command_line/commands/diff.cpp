@@ -1,4 +1,4 @@
-// heed diff: two runs side by side, or a run and a configuration.
+// heed diff: compares two runs, or a run and a configuration: options, metrics, and how the runs were made.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
@@ -24,11 +24,11 @@ struct DiffArguments {
   bool json = false;
 };
 
-/// One of the two.
+/// One of the two runs or configurations that are compared.
 struct Side {
-  std::string title; ///< the run's ID, or the file
+  std::string title; ///< the run's ID, or the file's name
   Config config;
-  std::optional<RunEntry> run; ///< none for a file
+  std::optional<RunEntry> run; ///< empty if this side is a file
 };
 
 Side side_of(const std::string& word, const std::string& out) {
@@ -46,7 +46,7 @@ struct MetricPair {
   const MetricEntry *a = nullptr, *b = nullptr;
 };
 
-/// The metrics of both, in the order of the first.
+/// The metrics of both runs: first the metrics of `a` in their order, then the metrics that only `b` has.
 std::vector<MetricPair> metric_pairs(const Side& a, const Side& b) {
   std::vector<MetricPair> out;
   if (!a.run || !b.run) return out;

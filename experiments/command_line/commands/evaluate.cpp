@@ -1,4 +1,4 @@
-// heed evaluate: what a trained run does on a split. The only way to look at the test split.
+// heed evaluate: evaluates a trained run on a whole split. No other command evaluates the test split.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/trained_run.hpp"
 

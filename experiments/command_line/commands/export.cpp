@@ -1,4 +1,4 @@
-// heed export: runs' metrics for other tools.
+// heed export: converts the metrics of runs to the formats of other tools (TensorBoard, CSV).
 #include "experiments/exports/export.hpp"
 
 #include "experiments/command_line/commands.hpp"
@@ -25,7 +25,7 @@ std::vector<std::string> export_format_names() {
   return names;
 }
 
-/// The runs that are named, or those of the folder that the filter finds.
+/// The runs named on the command line. If none is named: the runs of the output folder that match --where.
 std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console) {
   std::vector<RunFolder> out;
   for (const std::string& run : arguments.runs) out.push_back(find_run(arguments.out, run));

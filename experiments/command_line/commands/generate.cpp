@@ -1,4 +1,4 @@
-// heed generate: text from a trained run.
+// heed generate: generates text with a trained run's model.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/trained_run.hpp"
@@ -28,7 +28,7 @@ struct GenerateArguments {
   std::optional<std::string> length_penalty_kind;
 };
 
-// What belongs to the other kind of model does nothing here.
+// Throws heed::Refused if an option is given that has no effect for this kind of model.
 void refuse_others(const std::string& kind, const std::vector<std::pair<std::string, bool>>& given,
                    const std::string& instead) {
   for (const auto& [option, is_given] : given)

@@ -1,4 +1,5 @@
-// heed inspect: shows the inside of a run's model, or of a configuration's model before training.
+// heed inspect: shows statistics of the heads, layers and modules of a run's model, or of a configuration's untrained
+// model.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// A head that attends on average less far than this, in positions, is called localised.
+/// A head is called localised if its mean attention distance, in positions, is below this bound.
 constexpr double localised_below = 1.5;
 
 struct InspectArguments {
@@ -29,7 +30,7 @@ struct InspectArguments {
   bool json = false;
 };
 
-/// Is it a configuration and not a run?
+/// Does the argument name a configuration file rather than a run?
 bool is_file(const InspectArguments& arguments) {
   std::error_code error;
   return std::filesystem::is_regular_file(arguments.run, error) || arguments.run.ends_with(".toml");
@@ -115,10 +116,10 @@ void print_modules(const Inspection& found, Console& console) {
                  "  weights: norm of these\n";
 }
 
-/// The model that is looked at: a run's, or a configuration's as it starts.
+/// The inspected model: a run's trained model, or a configuration's model at initialisation.
 struct Subject {
-  std::string name;  ///< the run's ID, or the file
-  std::string words; ///< what stands above the tables
+  std::string name;  ///< the run's ID, or the file's name
+  std::string words; ///< the text above the tables
   Inspection found;
 };
 

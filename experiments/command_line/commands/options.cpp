@@ -1,4 +1,4 @@
-// heed options: every option there is, for people, for programs and for editors.
+// heed options: lists every configuration option, as text, as JSON, or as a JSON schema for editors.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/config/schema.hpp"

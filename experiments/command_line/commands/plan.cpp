@@ -1,4 +1,4 @@
-// heed plan: what a configuration would run, and what that costs.
+// heed plan: shows the runs that a configuration would execute, and their cost: parameters, FLOPs, memory, time.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
@@ -38,7 +38,7 @@ std::string changes_of(const std::vector<PlannedChange>& changes) {
   return text;
 }
 
-/// Whether the arm's name tells what it changes: "score = dot".
+/// Does the arm's name already state everything that the arm changes, such as "score = dot"?
 bool says_it_all(const Arm& arm) {
   return arm.changes.empty() || (arm.changes.size() == 1 && arm.label.ends_with("= " + arm.changes.front().value));
 }
@@ -175,10 +175,10 @@ void write_json(const Preparation& prepared, const Estimate& e, std::optional<do
   console.data << indented(out);
 }
 
-/// The plan as in `plan.json`, with the time, to be stored as a preregistration.
+/// The content of `plan.json` plus the current time. It is stored as a preregistration.
 std::string registration(const Plan& plan, const Estimate& e) {
   json::value out = json_fields::parsed(to_json(plan));
-  out.as_object().erase("checksum"); // of a plan's own file, as it stands there
+  out.as_object().erase("checksum"); // the checksum is valid only in the plan's own file
   out.as_object()["registered"] = json::object{{"at", utc_now()},
                                                {"plan", plan.hash},
                                                {"sweep", plan.folder_name()},
@@ -199,7 +199,7 @@ void register_plan(const Plan& plan, const Estimate& e, const PlanArguments& arg
                          104);
 }
 
-/// Before anything is read or measured.
+/// Throws heed::Refused if the file of --register exists. Called before any other file is read or any time is measured.
 void check_record(const std::string& file) {
   std::error_code error;
   if (!file.empty() && std::filesystem::exists(std::filesystem::symlink_status(file, error)))
@@ -213,7 +213,7 @@ int plan(const PlanArguments& arguments, Console& console) {
   Tasks tasks;
   Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
   check_sense(prepared, arguments.out, console);
-  if (prepared.plan.tuning && is_frozen(prepared.plan, arguments.out)) // it may have chosen already
+  if (prepared.plan.tuning && is_frozen(prepared.plan, arguments.out)) // it may have tuned values
     prepared.plan = load_plan(std::filesystem::path(arguments.out) / "sweeps" / prepared.plan.folder_name());
   const bool probe = !arguments.no_probe && arguments.record.empty();
   const Estimate e = estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, probe);

@@ -1,4 +1,4 @@
-// heed report: the results of a sweep, at any time, also while it runs.
+// heed report: reports the results of a sweep. The sweep may still be running.
 #include "experiments/command_line/print.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
@@ -25,13 +25,13 @@ struct ReportArguments {
   std::string out = "runs", sweep, format = "html";
 };
 
-/// A file that is written beside the plan.
+/// A report file. It is written into the sweep's folder, next to the plan.
 struct ReportFile {
   std::string name;
   std::string (*render)(const ReportData&);
 };
 
-/// A format and its files; `terminal` has none.
+/// A report format and its files. The format `terminal` has no files.
 struct Format {
   std::string name;
   std::vector<ReportFile> files;
@@ -56,16 +56,17 @@ std::vector<std::string> report_format_names() {
   return names;
 }
 
-/// A folder's NAME-HASH without the hash.
+/// The name part of a sweep's folder, which is called NAME-HASH.
 std::string sweep_name(const std::filesystem::path& folder) {
   const std::string name = folder.filename().string();
   return name.substr(0, name.rfind('-'));
 }
 
-/// Names the sweep that was chosen by default, among all sweeps or among those with one name.
+/// Says which sweep was chosen by default if there are several: among all sweeps, or among the sweeps with the given
+/// name.
 void tell_which(const std::filesystem::path& chosen, const ReportArguments& arguments, Console& console) {
   const bool named = !arguments.sweep.empty();
-  if (named && sweep_name(chosen) != arguments.sweep) return; // a path, or a folder's own name
+  if (named && sweep_name(chosen) != arguments.sweep) return; // a path, or the full name of a folder
   std::vector<std::string> others;
   for (const std::filesystem::path& folder : sweep_folders(arguments.out))
     if (folder != chosen && (!named || sweep_name(folder) == arguments.sweep))

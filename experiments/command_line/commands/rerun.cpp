@@ -1,4 +1,4 @@
-// heed rerun: a run once more, from its resolved configuration, and whether the bits are the same.
+// heed rerun: repeats a finished run from its resolved configuration, and says whether the results are bit-identical.
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
@@ -32,7 +32,8 @@ struct RerunArguments {
   int threads = 0;
 };
 
-/// Where it runs again: the folder that was asked for, which stays, or one of its own, which goes with this.
+/// The output folder of the repeated run: the folder of --into, which stays, or a temporary folder, which the
+/// destructor removes.
 class Place {
 public:
   explicit Place(const std::string& into) : stays_(!into.empty()), path_(into) {
@@ -66,12 +67,12 @@ private:
   std::filesystem::path path_;
 };
 
-/// The finished run and all that is needed to make it again.
+/// The finished run, and everything needed to repeat it.
 struct Original {
   RunFolder folder;
   Config config;
   Manifest manifest;
-  std::string id; ///< that it has by the numerics of this program
+  std::string id; ///< the run's ID under this program's numerics
 };
 
 Original original_of(const RerunArguments& arguments, Console& console) {
@@ -85,7 +86,7 @@ Original original_of(const RerunArguments& arguments, Console& console) {
                               "first",
                               id, name_of(state)));
   out.manifest = std::move(*manifest);
-  // Metrics that were edited after the run finished are compared nevertheless: the edit may be the question.
+  // Metrics that were edited after the run finished are still compared: the edit may be the reason for this command.
   const auto wrong = wrong_metrics(out.folder, out.manifest);
   if (!wrong) throw Unreadable(wrong.error);
   if (!wrong->empty()) console.err << fmt::format("heed: warning: run {}: {}\n", id, *wrong);
@@ -104,7 +105,8 @@ Original original_of(const RerunArguments& arguments, Console& console) {
   return out;
 }
 
-/// What can change bits is a warning before anything runs.
+/// Before the run starts, warns of every difference between the original's environment and this one that can change
+/// bits.
 void warn_of_differences(const Original& original, Console& console) {
   Manifest here;
   const Machine machine = this_machine();
@@ -147,7 +149,8 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
                              run.path.string()));
 }
 
-/// An existing run would be found finished, or be resumed: then nothing, or only a part, would run again.
+/// Throws heed::Refused if the output folder already holds this run: a finished run would be skipped and an unfinished
+/// run resumed, so it would not be repeated in full.
 void refuse_what_is_there(const Place& place, const Original& original) {
   const RunFolder there{place.path() / original.id};
   std::error_code error;

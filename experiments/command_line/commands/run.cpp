@@ -1,4 +1,4 @@
-// heed run: a configuration's runs, those that are missing, and their report.
+// heed run: executes the runs of a configuration that are not finished yet, then shows the report.
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"
 #include "experiments/command_line/build.hpp"
@@ -48,12 +48,13 @@ struct RunArguments {
   int jobs = 0, threads = 0;
   std::string on = "here";
   std::optional<std::string> slurm_file;
-  std::vector<std::string> slurm; ///< of the overrides, those of the cluster's options
+  std::vector<std::string> slurm; ///< the overrides that begin with "slurm."
 };
 
 bool on_slurm(const RunArguments& arguments) { return arguments.on == "slurm"; }
 
-/// Takes the cluster's options from among the overrides.
+/// Moves the cluster's options ("slurm.") from the overrides to `slurm`. Throws heed::Refused if a cluster option is
+/// given without --on slurm.
 void part_overrides(RunArguments& arguments) {
   constexpr std::string_view cluster = "slurm.";
   const auto first = std::stable_partition(arguments.overrides.begin(), arguments.overrides.end(),
@@ -70,7 +71,7 @@ std::string label_of(const Plan& plan, const PlannedRun& run) {
   return plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed);
 }
 
-/// The runs of tuning, then the replicates.
+/// All runs in the order of the progress display: the tuning runs, then the replicates.
 std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) {
   std::vector<BoardRun> runs;
   const auto add = [&](const std::string& label, std::size_t arm, const Trial* trial) {
@@ -87,7 +88,7 @@ std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) 
   return runs;
 }
 
-/// The command that repeats this one.
+/// The command line that repeats this command.
 std::string same_command(const RunArguments& arguments, const Console& console) {
   std::vector<std::string> words{console.program, "run", arguments.config};
   words.insert(words.end(), arguments.overrides.begin(), arguments.overrides.end());
@@ -120,15 +121,15 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
   }
 }
 
-/// That all machines compute a sweep with, so that its runs are the same bits wherever they run. None in a build that
-/// has no choice.
+/// The instruction set on which all machines compute a sweep, so that its runs are bit-identical on every machine.
+/// Empty if the build supports only one instruction set.
 std::string kernels_to_pin(bool on_other_machines) {
   if (usable_kernels().size() == 1) return {};
   return on_other_machines ? common_kernels() : usable_kernels().front();
 }
 
-/// What a sweep's user should know of its kernels; empty: nothing.
-/// @param pinned  its plan's; empty: it has none
+/// What the user should know about the sweep's instruction set. Empty if there is nothing to say.
+/// @param pinned  the plan's instruction set; empty if the plan has none
 std::string kernels_in_words(const Preparation& prepared, const std::string& pinned, bool on_other_machines) {
   const auto chooses = [](const PreparedArm& arm) { return arm.config.engine.kernels == "auto"; };
   if (std::ranges::none_of(prepared.arms, chooses)) return {};
@@ -147,11 +148,12 @@ std::string kernels_in_words(const Preparation& prepared, const std::string& pin
   return {};
 }
 
-/// Shows a sweep on standard error, and has Ctrl-C stop it, or follow it no more.
+/// Shows a sweep's progress on standard error. Ctrl-C stops a local sweep; for a sweep in Slurm, it only stops the
+/// display.
 class ShownSweep : public SweepEvents {
 public:
-  /// Looks for a sweep that this sweep supersedes, so it must be constructed before the plan is frozen.
-  /// @param slurm  where it runs; null: here
+  /// Searches for an older sweep that this sweep supersedes, so construct it before the plan is frozen.
+  /// @param slurm  the launcher of a sweep in Slurm; null for a local sweep
   ShownSweep(const Preparation& prepared, const std::filesystem::path& out, const SlurmLauncher* slurm,
              Console& console)
       : prepared_(prepared), out_(out), slurm_(slurm), console_(console),
@@ -167,7 +169,7 @@ public:
     if (superseded_) report_superseded_sweep(*superseded_, plan, out_, console_);
     const std::string pinned = plan.frozen ? plan.frozen->kernels : "";
     if (to_do > 0) {
-      for (const PreparedArm& arm : prepared_.arms) engine(arm.config, kernels_of(arm.config, {pinned})); // is built
+      for (const PreparedArm& arm : prepared_.arms) engine(arm.config, kernels_of(arm.config, {pinned})); // builds it
       if (const std::string words = kernels_in_words(prepared_, pinned, slurm_); !words.empty())
         print(console_.err, "{}\n", words);
     }
@@ -202,7 +204,8 @@ public:
   }
 
 private:
-  /// Once each time that Slurm stops answering, or does again, and each reason for which runs may wait for ever.
+  /// Reports each time that Slurm stops or resumes answering. Reports each obstacle once. An obstacle is a reason for
+  /// which runs may wait for ever.
   void tell_complaint() {
     for (const std::string& obstacle : slurm_->obstacles())
       if (told_.insert(obstacle).second)
@@ -224,13 +227,13 @@ private:
   std::optional<StopSignals> signals_;
 };
 
-/// A sweep that was left to Slurm.
+/// The runs that were still in Slurm's queue when this command ended.
 struct LeftToSlurm {
   std::size_t runs = 0;
   std::set<std::string> jobs;
 };
 
-/// Runs what is missing in Slurm's queue, shown until it is done or this command is left.
+/// Executes the missing runs in Slurm's queue. Shows progress until all runs are done or the user leaves with Ctrl-C.
 SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArguments& arguments, LeftToSlurm& left,
                          Console& console) {
   const std::filesystem::path out = arguments.out;
@@ -252,7 +255,7 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
   return result;
 }
 
-/// Runs what is missing here, shown as long as it takes.
+/// Executes the missing runs on this machine, and shows progress until they are done.
 SweepResult run_here(const Preparation& prepared, const RunArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
   LocalLauncher launcher;
@@ -263,7 +266,7 @@ SweepResult run_here(const Preparation& prepared, const RunArguments& arguments,
   return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
 }
 
-/// Runs what is missing, one after the other, each by the team of processes that mpirun started.
+/// Executes the missing runs one after the other. All processes that mpirun started compute each run together.
 SweepResult run_together(const Preparation& prepared, const RunArguments& arguments, TeamLauncher& launcher,
                          Console& console) {
   const std::filesystem::path out = arguments.out;
@@ -272,7 +275,7 @@ SweepResult run_together(const Preparation& prepared, const RunArguments& argume
   return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
 }
 
-/// Each process has its share of a step's shards. Throws heed::Refused where some would have none.
+/// Each process computes some shards of every step. Throws heed::Refused if there are more processes than shards.
 void require_shards_for(int processes, const Preparation& prepared) {
   const auto require = [&](std::size_t arm, const Cost& cost) {
     if (processes <= cost.shards) return;
@@ -335,7 +338,7 @@ WorkerParts parts_of_worker() {
           make_task, this_build()};
 }
 
-/// All processes choose the same instruction set, whatever their machines have.
+/// Makes all processes choose the same instruction set, whatever their CPUs support.
 void agree_on_kernels(Ranks& ranks) {
   std::vector<std::vector<std::string>> all;
   Packed own;
@@ -349,7 +352,8 @@ void agree_on_kernels(Ranks& ranks) {
   limit_kernels(all);
 }
 
-/// The first process of several. However it ends, the others must not wait for it.
+/// The main function of the first process of several. However this function ends, the other processes must not wait for
+/// it.
 int lead(MpiRanks& ranks, const RunArguments& arguments, Console& console) {
   TeamLauncher launcher(ranks, parts_of_worker());
   const auto end = [&](int status) {
@@ -373,15 +377,15 @@ int lead(MpiRanks& ranks, const RunArguments& arguments, Console& console) {
   }
 }
 
-/// Another of them.
+/// The main function of every other process.
 int follow_first(MpiRanks& ranks, Console& console) {
-  const StopSignals patient(true); // the first process says when to stop
+  const StopSignals patient(true); // the first process decides when to stop
   try {
     follow(ranks, parts_of_worker());
     ranks.finish();
     return 0;
   } catch (const std::exception& error) {
-    // What all processes find, the first one says, and ends them.
+    // If the error occurs in all processes, the first process reports it and ends all others during this wait.
     constexpr std::chrono::seconds for_the_first{5};
     std::this_thread::sleep_for(for_the_first);
     console.err << fmt::format("heed: process {} of {}, on {}: {}\n      the run ends; its last checkpoint is kept",

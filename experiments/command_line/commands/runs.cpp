@@ -1,4 +1,4 @@
-// heed runs: the runs of a folder, filtered and sorted.
+// heed runs: lists the runs of a folder, filtered and sorted.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/json_text.hpp"
@@ -28,14 +28,14 @@ struct RunsArguments {
   bool reverse = false, json = false, csv = false;
 };
 
-/// What decides in most of the runs: their report.metric.
+/// The metric that most of the runs have as report.metric.
 std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
   const Cell value = index.commonest_value("report.metric", where);
   const auto* name = std::get_if<std::string>(&value);
   return name ? std::optional(evaluated_metric(*name)) : std::nullopt;
 }
 
-/// What a table shows where nothing else is asked for: what tells the runs apart, and how they did.
+/// The table's columns if the user names none: the options in which the runs differ, and their results.
 std::vector<IndexField> usual_columns(RunIndex& index, const std::optional<SqlPart>& where) {
   constexpr std::size_t most_options = 4;
   std::vector<IndexField> out;
@@ -51,15 +51,16 @@ std::vector<IndexField> usual_columns(RunIndex& index, const std::optional<SqlPa
   return out;
 }
 
-/// What was asked for. The index itself is let go before anything is printed, which may take as long as people read.
+/// The selected runs. The index is closed before anything is printed, because printing can block for as long as a user
+/// reads.
 struct Found {
   std::vector<IndexField> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<LeftOut> left_out;
-  std::size_t all = 0; ///< runs in the index
+  std::size_t all = 0; ///< number of runs in the index
 };
 
-/// The index's rows. A query of SQLite's has 2000 columns at most, so that many are asked for in several.
+/// The index's rows. SQLite allows at most 2000 columns in a query, so larger selections use several queries.
 std::vector<std::vector<Cell>> select(RunIndex& index, const std::vector<IndexField>& columns,
                                       const Selection& selection) {
   constexpr std::size_t at_once = 500;

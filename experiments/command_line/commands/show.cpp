@@ -1,4 +1,5 @@
-// heed show: a configuration with every option's value, or what it changes; a run with what became of it.
+// heed show: prints a configuration with the value of every option, or with its changes only; for a run, also its
+// outcome.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
@@ -31,7 +32,7 @@ void print_difference(const Config& from, const Config& to, const std::string& h
   else console.out << to_text(table);
 }
 
-/// The run that is meant, or none where a file is.
+/// The run that the argument names, or none if it names a configuration file.
 std::optional<RunFolder> run_meant(const ShowArguments& arguments) {
   std::error_code error;
   if (std::filesystem::is_regular_file(arguments.config, error) || arguments.config.ends_with(".toml"))
@@ -43,7 +44,7 @@ std::optional<RunFolder> run_meant(const ShowArguments& arguments) {
   }
 }
 
-/// Comments above or beneath a configuration: a line for each of the text's.
+/// Prints the text as TOML comments, one for each of its lines.
 void comment(std::string_view text, Console& console) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -53,7 +54,7 @@ void comment(std::string_view text, Console& console) {
   }
 }
 
-/// What became of a run, as comments above its configuration.
+/// Prints the outcome of a run, as comments above its configuration.
 void print_run(const RunFolder& run, Console& console) {
   const auto entry = read_entry(run);
   if (!entry) {
@@ -82,8 +83,8 @@ void print_run(const RunFolder& run, Console& console) {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
-/// The sweep as it comes out, as comments beneath its reference's configuration: the arms, what each changes, and what
-/// each tries for itself. Data is needed only if arms are matched.
+/// Prints the planned sweep as comments below the reference's configuration: the arms, what each arm changes, and the
+/// values that tuning tries for each arm. The data is read only if arms are matched.
 void print_sweep(const Settings& settings, const std::string& file, Console& console) {
   Tasks tasks;
   const CostOf cost = [&](const Config& config) { return cost_of(config, tasks); };
@@ -109,7 +110,7 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
     for (const TunedOption& option : plan.tuning->options)
       comment(fmt::format("  {} = {}", option.key, fmt::join(option.values, ", ")), console);
   }
-  const std::string table = to_text(arms); // its lines begin with blanks
+  const std::string table = to_text(arms); // its lines begin with spaces
   for (std::size_t at = 0; at < table.size();) {
     const std::size_t end = table.find('\n', at);
     print(console.out, "#{}\n", table.substr(at, end - at));

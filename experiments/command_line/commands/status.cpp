@@ -1,4 +1,4 @@
-// heed status: what an output folder holds, and what is running there.
+// heed status: shows the sweeps and runs in an output folder, and the progress of the runs that are running now.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
@@ -37,19 +37,20 @@ struct StatusArguments {
   std::string out = "runs";
 };
 
-/// A sweep as it stands on the disk now.
+/// The state of a sweep on the disk now.
 struct Look {
   std::array<std::size_t, states.size()> counts{};
   std::vector<BoardRun> board;
-  std::vector<RunEvent> events; ///< that would have told `heed run` of this state
+  std::vector<RunEvent> events; ///< the events by which `heed run` would have learned of this state
   double steps_left = 0, steps_per_second = 0;
-  std::string failed;     ///< a line for each run that failed
-  std::string unreadable; ///< and for each of which a file can't be read now
+  std::string failed;     ///< one line for each failed run
+  std::string unreadable; ///< one line for each run with a file that can't be read now
   std::size_t left_out = 0;
-  std::string lost; ///< a line for each that reports leave out, and for each that was finished and is gone
+  /// One line for each run that reports exclude, and for each finished run whose folder is gone.
+  std::string lost;
 };
 
-/// The run's steps; 0 where this version does not understand its configuration.
+/// The number of training steps of the run; 0 if this version does not understand its configuration.
 std::int64_t steps_of(const PlannedRun& planned) {
   try {
     return config_of(planned).train.steps;
@@ -100,7 +101,7 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
   EntryReader reader;
   Look look;
   const std::set<std::string> finished = recorded_as_finished(folder);
-  std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps; // seeds differ in none
+  std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps; // all seeds have the same steps
   std::vector<RunFolder> folders;
   const auto add_folders = [&](const std::vector<PlannedRun>& runs) {
     for (const PlannedRun& run : runs) folders.push_back({out / run.id});
@@ -130,7 +131,7 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
   return look;
 }
 
-/// What `heed run` shows on a terminal: the bar, how much is done, the time left, and each running run.
+/// The progress display of `heed run`: the bar, the finished part, the time left, and each running run.
 std::string board_of(const Look& look, std::size_t width) {
   ProgressBoard board(look.board, 0);
   for (const RunEvent& event : look.events) board.take(event, 0);
@@ -140,7 +141,7 @@ std::string board_of(const Look& look, std::size_t width) {
   return text;
 }
 
-/// What a run is called in its sweep, with its ID.
+/// The run's name in its sweep, followed by its ID.
 std::string name_of_run(const std::filesystem::path& out, const std::string& id) {
   for (const std::filesystem::path& folder : sweep_folders(out)) try {
       const Plan plan = load_plan(folder);
@@ -149,7 +150,7 @@ std::string name_of_run(const std::filesystem::path& out, const std::string& id)
           return fmt::format("{}, {}seed {} ({})", plan.name,
                              plan.arms.size() == 1 ? "" : plan.arms.at(run.arm).label + ", ", run.seed, id);
     } catch (const Refused&) {
-      // It is said to be damaged elsewhere.
+      // The damaged plan is reported elsewhere.
     }
   return id;
 }
@@ -157,14 +158,14 @@ std::string name_of_run(const std::filesystem::path& out, const std::string& id)
 int status(const StatusArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
   require_folder_of_runs(out);
-  // First, since it tells the folders what became of what was queued.
+  // The queue is read first, because this also writes the outcome of queued runs to their folders.
   const std::string queue = queue_report(out, [&](const std::string& id) { return name_of_run(out, id); });
   TextTable table{{"sweep", "runs"}, {Align::left, Align::right}, {}};
   for (const RunState state : states) {
     table.headings.emplace_back(name_of(state));
     table.alignment.push_back(Align::right);
   }
-  std::vector<std::size_t> left_out_of; // each row
+  std::vector<std::size_t> left_out_of; // for each row of the table
   std::string running, failed, unreadable, lost, damaged;
   for (const std::filesystem::path& folder : sweep_folders(out)) {
     Plan plan;

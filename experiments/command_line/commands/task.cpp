@@ -1,4 +1,4 @@
-// heed task: the runs of one task of a cluster's queue, one after the other. Not for people.
+// heed task: executes the runs of one Slurm array task, one after the other. Slurm starts it, users don't.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
@@ -22,8 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The exit status of a task that was stopped with something left to do (EX_TEMPFAIL): a cluster whose slurm.conf says
-/// RequeueExit=75 begins it again by itself.
+/// The exit status of a task that was stopped before all its runs were done (EX_TEMPFAIL). If slurm.conf has
+/// RequeueExit=75, Slurm requeues the task.
 constexpr int begin_again = 75;
 
 struct TaskArguments {
@@ -39,7 +39,7 @@ std::int64_t number_in(const char* variable, std::int64_t otherwise) {
   return *end == '\0' ? value : otherwise;
 }
 
-/// When a task has to stop, so that its checkpoints are kept before its time is over.
+/// The time at which a task stops, so that it can save its checkpoints before its time limit.
 class Deadline {
 public:
   explicit Deadline(double seconds) {
@@ -81,7 +81,8 @@ public:
 private:
   bool stop() { return stopped_ = stopped_ || StopSignals::requested() || deadline_.near(); }
 
-  /// That the task has begun, and how often: a requeued one waits again with its runs half done.
+  /// Records in each run's queue mark how often the task has started, because a requeued task waits again with runs
+  /// half done.
   void note_begin() {
     for (const RunFolder& run : runs_)
       if (auto mark = own_mark(run)) {
@@ -90,7 +91,7 @@ private:
       }
   }
 
-  /// Slurm would only know that the task ended with some status.
+  /// Records why the task ended, because Slurm only knows its exit status.
   void note_end() {
     for (const RunFolder& run : runs_)
       if (auto mark = own_mark(run)) {
@@ -101,7 +102,7 @@ private:
       }
   }
 
-  /// Does nothing if the run has ended, or was submitted again since.
+  /// The run's queue mark, or none if the run has ended or was submitted again since.
   std::optional<QueueMark> own_mark(const RunFolder& run) const {
     auto mark = read_queue_mark(run);
     if (mark && (mark->submission != submission_.name || mark->task != number_ || !mark->ended.empty())) mark.reset();
@@ -110,7 +111,8 @@ private:
 
   void one(const RunFolder& run) {
     const auto owner = RunClaim::owner(run);
-    // The claim of this task's own earlier start, on a node that died, is waited for.
+    // If the claim is from an earlier start of this task, on a node that died, the executor waits until the run is
+    // free.
     if (owner && owner->job != this_process().job) {
       say(run, "is run by another process");
       return;
@@ -119,7 +121,7 @@ private:
         std::vector{run}, [&](const RunEvent& event) { hear(run, event); }, [&] { return stop(); });
     failed_ = failed_ || executed.failed > 0;
     if (executed.finished + executed.skipped + executed.failed > 0) leave_queue(run);
-    if (executed.interrupted > 0) stopped_ = true; // the signal to the worker was meant for the task
+    if (executed.interrupted > 0) stopped_ = true; // the worker's signal was meant for the task
   }
 
   void hear(const RunFolder& run, const RunEvent& event) {

@@ -1,4 +1,5 @@
-// heed variants: everything interchangeable, from its own info record; and what it costs, measured.
+// heed variants: lists all interchangeable parts (scores, normalisers, positions, tasks, models), and measures their
+// cost.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
@@ -34,7 +35,7 @@ struct VariantsArguments {
   std::optional<double> seconds;
 };
 
-/// "attention.score"; "score" and the family's title find it as well.
+/// The key of a family, such as "attention.score". Users may also write "score" or the family's title.
 std::string key_of(const VariantFamily& family) { return family.table + "." + family.key; }
 
 std::vector<VariantFamily> families_called(const std::string& name) {
@@ -68,7 +69,7 @@ void print_text(const VariantFamily& family, Console& console) {
   }
 }
 
-/// The options of a variant's own table, as `heed options --json` has them.
+/// The options in a variant's own table, in the format of `heed options --json`.
 boost::json::value options_of(const VariantFamily& family, const Variant& variant) {
   if (variant.options.empty()) return boost::json::array();
   return boost::json::parse(options_json(family.table + "." + variant.name)).at(0).at("options");
@@ -90,13 +91,13 @@ boost::json::value family_json(const VariantFamily& family) {
   return boost::json::object{{"key", key_of(family)}, {"title", family.title}, {"variants", std::move(variants)}};
 }
 
-/// What a variant costs, at each length.
+/// The measured cost of a variant at each length.
 struct MeasuredVariant {
   const Variant* variant;
   std::vector<AttentionCost> costs;
 };
 
-/// How variants are measured.
+/// Measures the cost of variants, all at the same lengths, width and number of heads.
 class Measure {
 public:
   explicit Measure(const VariantsArguments& arguments)
@@ -104,7 +105,7 @@ public:
         width_(arguments.width.value_or(64)), heads_(arguments.heads.value_or(4)),
         seconds_(arguments.seconds.value_or(0.2)) {}
 
-  /// All else is as it is by default, and by what the variant sets.
+  /// All other options have their defaults, or the values that the variant sets.
   MeasuredVariant operator()(const std::string& key, const Variant& variant) const {
     const Config config = config_with({fmt::format("{}={}", key, variant.name)});
     MeasuredVariant out{&variant, {}};
@@ -141,7 +142,7 @@ bool is_measured(const VariantFamily& family) {
   return std::ranges::find(measured, key_of(family)) != std::end(measured);
 }
 
-/// Three digits: 0.437 ms, 27.3 ms, 1.04 s.
+/// A time with three digits: 0.437 ms, 27.3 ms, 1.04 s.
 std::string measured_time(double seconds) {
   const bool long_one = seconds >= 1;
   const double value = long_one ? seconds : 1e3 * seconds;

@@ -1,4 +1,4 @@
-// heed worker: one run of a sweep, in a process of its own. Not for people.
+// heed worker: executes one run of a sweep in its own process. The launcher starts it, users don't.
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/runs/worker.hpp"
@@ -28,19 +28,20 @@ struct WorkerArguments {
 
 /// Sends `text` to the process that started this one, if it still exists.
 void tell(int pipe, std::string_view text) {
-  // One write of a text as short as this is whole or fails.
+  // A write of at most PIPE_BUF bytes to a pipe is atomic.
   while (::write(pipe, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF)) < 0 && errno == EINTR) {
   }
 }
 
-/// Should the process that started this one die, this one is asked to stop, as by `kill`.
+/// If the parent process dies, this process gets SIGTERM, as from `kill`.
 void end_with_parent(int pipe) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   ::pollfd reader{pipe, 0, 0};
-  if (::poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR) != 0) std::raise(SIGTERM); // it was gone before
+  if (::poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR) != 0) std::raise(SIGTERM); // the parent died before
 }
 
-/// "libheed_float64.so=10": a part of the program, and where it is open.
+/// Parses arguments such as "libheed_float64.so=10": the file name of a part of the program, and its open file
+/// descriptor.
 void take_parts(const std::vector<std::string>& parts) {
   for (const std::string& word : parts) {
     const std::size_t equals = word.rfind('=');
@@ -52,7 +53,8 @@ void take_parts(const std::vector<std::string>& parts) {
 }
 
 int worker(const WorkerArguments& arguments, Console&) {
-  ::prctl(PR_SET_NAME, "heed"); // it was started by another path than the program's
+  // Sets the process name, because the path by which this process was started differs from the program's path.
+  ::prctl(PR_SET_NAME, "heed");
   take_parts(arguments.parts);
   WorkerParts parts{
       [](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },

@@ -21,13 +21,14 @@ void replace_all(std::u32string& text, std::u32string_view from, std::u32string_
 bool is_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 bool is_point(char32_t c) { return c == U'.' || c == U','; }
 
-/// [{-~[-` -&(-+:-@/]: ASCII's punctuation and space without ' , - .
+/// The character class [{-~[-` -&(-+:-@/]: ASCII punctuation and space, without ' , - .
 bool stands_alone(char32_t c) {
   return (c >= U'{' && c <= U'~') || (c >= U'[' && c <= U'`') || (c >= U' ' && c <= U'&') || (c >= U'(' && c <= U'+') ||
          (c >= U':' && c <= U'@') || c == U'/';
 }
 
-/// If two neighbours match, writes them with spaces in between and continues after both, as a regular expression does.
+/// Separates each pair of neighbours that fits by spaces. The search continues after both, as with a regular
+/// expression.
 template <class Fits>
 std::u32string split_pairs(const std::u32string& text, Fits fits, std::u32string_view before,
                            std::u32string_view between, std::u32string_view after) {
@@ -83,7 +84,7 @@ Words tokenize_13a(std::string_view text) {
   for (const auto& [from, to] : {std::pair{U"&quot;", U"\""}, {U"&amp;", U"&"}, {U"&lt;", U"<"}, {U"&gt;", U">"}})
     replace_all(line, from, to);
   line = with_spaces_around(U" " + line + U" ", stands_alone);
-  // A point or comma stays within a number only; a dash is cut off from a number before it.
+  // A full stop or comma stays attached only inside a number. A hyphen is separated from a digit before it.
   line = split_pairs(
       line, [](char32_t a, char32_t b) { return !is_digit(a) && is_point(b); }, U"", U" ", U" ");
   line = split_pairs(
@@ -95,7 +96,7 @@ Words tokenize_13a(std::string_view text) {
 
 Words tokenize_none(std::string_view text) { return split(code_points(text)); }
 
-// Punctuation stays within a number only.
+// Punctuation stays attached only inside a number.
 Words tokenize_intl(std::string_view text) {
   std::u32string line = without_end(text);
   line = split_pairs(

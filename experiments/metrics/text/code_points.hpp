@@ -1,4 +1,4 @@
-// Text as the metrics of translations count it.
+// Unicode code points of a text, and their categories, for the translation metrics.
 #pragma once
 
 #include <string>
@@ -6,13 +6,14 @@
 
 namespace heed {
 
-/// UTF-8 as code points; each byte that is not UTF-8 becomes U+FFFD, since what a model puts out may be anything.
+/// Decodes UTF-8 to code points. Each byte that is not valid UTF-8 becomes U+FFFD, because a model may output any
+/// bytes.
 std::u32string code_points(std::string_view text);
 
-/// Unicode's white space, as Python's str.split() takes it: with U+001C to U+001F, U+0085, U+00A0 and U+3000.
+/// Is it Unicode white space, as in Python's str.split()? This includes U+001C to U+001F, U+0085, U+00A0 and U+3000.
 bool is_white_space(char32_t character);
 
-/// Unicode's general categories P, S and N, as the Python that built the program knows them.
+/// Is it in Unicode's general category P, S or N? The Unicode version is that of the Python that built the program.
 bool is_punctuation(char32_t character);
 bool is_symbol(char32_t character);
 bool is_number(char32_t character);

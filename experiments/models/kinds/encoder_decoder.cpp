@@ -28,7 +28,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-// An encoder sees its whole row.
+// The encoder is bidirectional: none of its layers has a causal mask.
 Config encoder_config(const Config& config) {
   Config out = config;
   for (LayerChoice& layer : out.layers) layer.attention.causal = false;

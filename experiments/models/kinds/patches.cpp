@@ -40,7 +40,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// h = gelu(norm(conv(x))), then h + gelu(norm(conv(h))): [B, in, H, W] to [B, channels, H, W].
+/// h = gelu(norm(conv(x))), then h + gelu(norm(conv(h))). Maps [B, in, H, W] to [B, channels, H, W].
 struct ConvolutionStem {
   Convolution enter, refine;
   GroupNorm enter_norm, refine_norm;
@@ -93,7 +93,7 @@ private:
         output_((scope / "output").of_head(), blocks_.width(), shape.classes, has_head_bias(config, true)) {}
 
   std::optional<ConvolutionStem> stem_;
-  Convolution patches_; // a linear map of each patch: a kernel that never overlaps with itself
+  Convolution patches_; // a linear map of each patch: the stride is the kernel size
   BlockStack blocks_;
   Pooling pooling_;
   Linear output_;

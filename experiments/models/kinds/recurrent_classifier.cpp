@@ -19,7 +19,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// What does something only where the pooling attends to the states.
+/// The condition of an option that has an effect only if the pooling attends to the states.
 OptionCondition attends(const std::string& option) {
   return {option, "model.recurrent_classifier.pooling", {"mean", "first", "last"}, true};
 }

@@ -9,7 +9,7 @@ namespace {
 std::vector<std::string> silent_options() {
   std::vector<std::string> out = options_of_blocks();
   out.emplace_back("attention");
-  out.emplace_back("init.linear"); // all of its maps are its cells'
+  out.emplace_back("init.linear"); // all of its linear maps are in its cells
   return out;
 }
 

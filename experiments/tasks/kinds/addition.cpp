@@ -1,4 +1,4 @@
-// Task `addition`: the sum of two whole numbers, digit by digit.
+// Task `addition`: predict the sum of two whole numbers, digit by digit.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
@@ -45,7 +45,7 @@ const OptionTable<AdditionOptions>& addition_option_table() {
 
 constexpr std::int32_t plus = 10, equals = 11;
 
-/// Appends a random number of so many digits; the first is 0 only where it is the only one.
+/// Appends a random number with exactly `digits` digits. Its first digit is 0 only if it has a single digit.
 void draw_number(RandomSource& random, std::int64_t digits, std::vector<std::int32_t>& to) {
   for (std::int64_t i = 0; i < digits; ++i) {
     const std::uint64_t low = i == 0 && digits > 1 ? 1 : 0;
@@ -53,7 +53,7 @@ void draw_number(RandomSource& random, std::int64_t digits, std::vector<std::int
   }
 }
 
-/// The sum's digits, the last first.
+/// Writes the digits of the sum, least significant first.
 void add_digits(std::span<const std::int32_t> a, std::span<const std::int32_t> b, std::vector<std::int32_t>& sum) {
   sum.clear();
   std::int32_t carry = 0;
@@ -66,7 +66,8 @@ void add_digits(std::span<const std::int32_t> a, std::span<const std::int32_t> b
   if (carry > 0) sum.push_back(carry);
 }
 
-/// The longer number's digits are drawn first, evenly; then the other's, evenly up to those; then which comes first.
+/// Draws the longer number's digit count uniformly, then the other's uniformly up to this count, then which number
+/// comes first.
 void draw_sum(RandomSource& random, const Lengths& digits, bool reverse, Example& example) {
   const auto draw = [&](std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(high - low + 1)));
@@ -83,13 +84,13 @@ void draw_sum(RandomSource& random, const Lengths& digits, bool reverse, Example
   if (!reverse) std::ranges::reverse(example.output);
 }
 
-/// Pairs of numbers of which the longer has as many digits.
+/// The number of pairs whose longer number has a digit count in the range `digits`.
 double count_pairs(const Lengths& digits) {
   return std::pow(100.0, static_cast<double>(digits.longest)) -
          (digits.shortest == 1 ? 0.0 : std::pow(100.0, static_cast<double>(digits.shortest - 1)));
 }
 
-/// How often the commonest output token occurs, over many examples of its own; ends count.
+/// Estimates the frequency of the most frequent output token on examples drawn for this purpose, end tokens included.
 Task::Chance commonest_digit(const Generator& sum, std::uint64_t seed) {
   std::array<std::int64_t, 11> seen = {};
   std::int64_t all = 0;

@@ -1,4 +1,4 @@
-// Task `copy`: the output is the input again.
+// Task `copy`: repeat the input sequence.
 #include "experiments/tasks/symbol_task.hpp"
 
 namespace heed {

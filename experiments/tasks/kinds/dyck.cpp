@@ -1,4 +1,5 @@
-// Task `dyck`: brackets of several kinds, nested up to a depth; where one closes, its kind is the target.
+// Task `dyck`: balanced brackets of several kinds, nested up to a maximum depth. At each closing bracket, its kind is
+// the target.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
@@ -51,9 +52,10 @@ const OptionTable<DyckOptions>& dyck_option_table() {
   return table;
 }
 
-/// A row of balanced brackets without the last, which is a target only. `pairs`: half of the lengths that it may have.
-/// A bracket opens or closes with equal probability, where both can be: none is open, as many as may be, or as many as
-/// there are places left.
+/// Draws a sequence of balanced brackets. The last bracket is only a target, not an input. `pairs` is the allowed range
+/// of half the length. A bracket opens or closes with equal probability if both are possible. It must open if no
+/// bracket is open. It must close if the maximum depth is reached, or if all remaining places are needed to close the
+/// open brackets.
 void draw_brackets(RandomSource& random, const Lengths& pairs, const DyckOptions& options, Example& example) {
   const auto draw = [&](std::int64_t n) {
     return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
@@ -77,10 +79,10 @@ void draw_brackets(RandomSource& random, const Lengths& pairs, const DyckOptions
   }
 }
 
-/// kinds^n times the ways in which n pairs nest, summed over the numbers of pairs.
+/// kinds^n times the number of ways to nest n pairs, summed over the allowed n.
 double count_rows(const Lengths& pairs, const DyckOptions& options) {
   const auto deepest = static_cast<std::size_t>(options.depth == 0 ? pairs.longest : options.depth);
-  std::vector<double> ways(deepest + 2); // by depth, of what comes after so many brackets
+  std::vector<double> ways(deepest + 2); // ways to reach each depth with the brackets so far
   ways[0] = 1;
   double count = 0, kinds = 1;
   for (std::int64_t n = 1; n <= pairs.longest; ++n) {
@@ -98,7 +100,7 @@ double count_rows(const Lengths& pairs, const DyckOptions& options) {
   return count;
 }
 
-/// Kinds are even, and independent of each other.
+/// The kinds of the pairs are uniform and independent.
 Task::Chance chance_of_kinds(const Lengths& pairs, std::int64_t kinds) {
   Task::Chance chance = chance_of_label(kinds, "kinds", false);
   double sum = 0;
@@ -146,7 +148,7 @@ Generator dyck_of(const DyckOptions& options) {
       [=](const Lengths& which) { return count_rows(which, options); });
   dyck.chance = [=](bool) { return chance_of_kinds(pairs, options.kinds); };
   make_other_lengths(dyck, options, [](DyckOptions other) {
-    other.depth = std::min(other.depth, other.length / 2); // short rows can't be as deep
+    other.depth = std::min(other.depth, other.length / 2); // short sequences can't nest as deep
     return dyck_of(other);
   });
   return dyck;

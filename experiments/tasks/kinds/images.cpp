@@ -1,4 +1,4 @@
-// Task `images`: the class of an image, from the files of MNIST, its family, and CIFAR-10.
+// Task `images`: classify images from the files of MNIST, datasets in MNIST's format, or CIFAR-10.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/image_files.hpp"
@@ -26,7 +26,7 @@ extern const TaskInfo task_images;
 
 namespace {
 
-/// The images of a split: some of one set.
+/// The images of one split: an image set and the indices of the split's images in it.
 struct Part {
   std::shared_ptr<const LabelledImages> set;
   std::vector<std::int64_t> places;
@@ -126,7 +126,7 @@ public:
             .notes = {"pixels are scaled to mean 0 and deviation 1 over training"}};
   }
 
-  /// Images that are in two splits: a folder was named twice, or a set has doubles.
+  /// Warns if an image is in two splits, because a folder was named twice or a set has duplicates.
   std::vector<std::string> warnings() const override {
     const auto hash_of = [&](const Part& from, std::int64_t i) {
       return XXH3_64bits(from.pixels(i), static_cast<std::size_t>(images_.image.size()));
@@ -172,7 +172,7 @@ private:
                               images_.image.width, images_.names.size() - 1));
   }
 
-  /// Mean and deviation of each channel over the training part.
+  /// Computes the mean and the standard deviation of each channel over the training split.
   void measure() {
     const Part& train = part(Split::train);
     const std::int64_t plane = images_.image.height * images_.image.width;
@@ -206,10 +206,10 @@ private:
 
   ImageClasses images_;
   std::string fingerprint_;
-  std::array<Part, 3> parts_;        // by Split
-  std::array<std::string, 3> files_; // by Split
+  std::array<Part, 3> parts_;        // indexed by Split
+  std::array<std::string, 3> files_; // indexed by Split
   TrainingOrder order_{{1}, 1, 1};
-  std::vector<double> means_, scales_; // of each channel
+  std::vector<double> means_, scales_; // for each channel
 };
 
 std::unique_ptr<Task> make_images(const Config& config) {

@@ -1,5 +1,5 @@
-// Task `induction`: different symbols in a random order, then the same again; targets are those of the repeats that
-// what stood before tells.
+// Task `induction`: distinct symbols in random order, then the same sequence again, once or more. The targets are the
+// symbols of the repeats that the symbol before them determines.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
@@ -48,7 +48,8 @@ const OptionTable<InductionOptions>& induction_option_table() {
   return table;
 }
 
-/// A row without its last symbol, which is a target only. In each copy but the first, each symbol tells the next.
+/// Draws a sequence without its last symbol, which is only a target. In each copy after the first, each symbol
+/// determines the next symbol of the copy.
 void draw_copies(RandomSource& random, const Lengths& lengths, const InductionOptions& options, Example& example) {
   const auto more = static_cast<std::uint64_t>(lengths.longest - lengths.shortest);
   const std::int64_t length = lengths.shortest + (more == 0 ? 0 : static_cast<std::int64_t>(random.below(more + 1)));
@@ -62,7 +63,7 @@ void draw_copies(RandomSource& random, const Lengths& lengths, const InductionOp
   }
 }
 
-/// s! / (s - n)!, summed over the lengths.
+/// s! / (s - n)!, summed over the allowed lengths n, for s symbols.
 double count_sequences(const Lengths& lengths, std::int64_t symbols) {
   double count = 0, of_length = 1;
   for (std::int64_t n = 1; n <= lengths.longest; ++n) {
@@ -72,7 +73,7 @@ double count_sequences(const Lengths& lengths, std::int64_t symbols) {
   return count;
 }
 
-/// Targets are even over the symbols, and those of a copy differ: n - 1 of them.
+/// Targets are uniform over the symbols. The n - 1 targets of a copy are distinct.
 Task::Chance chance_of_copies(const Lengths& lengths, std::int64_t symbols) {
   Task::Chance chance = chance_of_label(symbols, "symbols", false);
   double all_right = 1, sum = 0;

@@ -1,4 +1,4 @@
-// Task `labelled_text`: the label of a text, from a table.
+// Task `labelled_text`: classify texts from a table with a column of texts and a column of labels.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/table_file.hpp"
@@ -41,7 +41,7 @@ const OptionTable<LabelledTextOptions>& labelled_text_option_table() {
   return table;
 }
 
-/// The index of a column. `first`: the first row, which has the names where there is a header.
+/// The index of a column. `first` is the first row of the table; if there is a header, it has the column names.
 std::size_t find_column(const std::string& option, const std::string& column, bool header, const TableRow& first,
                         const std::string& path) {
   if (header) {
@@ -87,7 +87,7 @@ std::vector<TextRow> rows_of(const std::vector<TableRow>& table, const LabelledT
   return rows;
 }
 
-/// The share of training's commonest label in validation.
+/// The accuracy on the validation split of always predicting the most frequent training label.
 Task::Chance commonest_label(const Dataset& task) {
   std::vector<std::int64_t> seen(task.labels.size());
   for (std::int64_t i = 0; i < task.examples[0].size(); ++i)
@@ -103,7 +103,7 @@ Task::Chance commonest_label(const Dataset& task) {
           std::nullopt, loss_by_frequencies(seen, validation, "labels")};
 }
 
-/// Labels that no training row has are never learned.
+/// Adds a note on labels that no training example has, because a model can't learn them.
 void note_unseen_labels(const SplitRows& rows, Dataset& task) {
   std::set<std::string_view> known;
   for (const TextRow* row : rows[Split::train]) known.insert(row->output);

@@ -1,4 +1,4 @@
-// Task `listops`: nested operations on lists of digits; the output is the resulting digit.
+// Task `listops`: nested operations on lists of digits. The target is the resulting digit.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
@@ -17,7 +17,7 @@ extern const TaskInfo task_listops;
 
 namespace {
 
-/// An operation, two digits, and what closes it.
+/// An operation, two digits, and the closing bracket.
 constexpr std::int64_t least_length = 4;
 
 struct ListopsOptions {
@@ -56,8 +56,8 @@ const OptionTable<ListopsOptions>& listops_option_table() {
 
 constexpr std::int32_t min_token = 10, max_token = 11, median_token = 12, sum_token = 13, close_token = 14;
 
-/// What an operation makes of its arguments, which it may reorder. The median of an even number is the mean of the two
-/// in the middle, rounded down.
+/// The result of an operation on its arguments, which the function may reorder. The median of an even number of
+/// arguments is the mean of the middle two, rounded down.
 std::int32_t apply(std::int32_t operation, std::span<std::int32_t> arguments) {
   switch (operation) {
     case min_token: return std::ranges::min(arguments);
@@ -70,12 +70,12 @@ std::int32_t apply(std::int32_t operation, std::span<std::int32_t> arguments) {
   return arguments.size() % 2 == 1 ? arguments[middle] : (arguments[middle - 1] + arguments[middle]) / 2;
 }
 
-/// Draws expressions of any length, and gives up one that gets longer than it may be.
+/// Draws random expressions, and rejects an expression whose length is not in the allowed range.
 class Expressions {
 public:
   Expressions(const ListopsOptions& options, const Lengths& lengths) : options_(options), lengths_(lengths) {}
 
-  /// One of a length that it may have; false where none was found in `tries`.
+  /// Draws an expression of an allowed length. Returns false if `tries` draws gave none.
   bool draw(RandomSource& random, Example& example, std::int64_t tries) const {
     for (; tries > 0; --tries) {
       example.input.clear();
@@ -88,7 +88,8 @@ public:
   }
 
 private:
-  /// Appends an operation's tokens to the input, and its value to the scratch. False where that is too long.
+  /// Appends an operation's tokens to the input, and its value to the scratch. Returns false if the input gets too
+  /// long.
   bool add_operation(RandomSource& random, std::int64_t depth, Example& example) const {
     const auto operation = min_token + static_cast<std::int32_t>(random.below(4));
     const auto arguments = 2 +
@@ -96,7 +97,7 @@ private:
     const std::size_t first = example.scratch.size();
     example.input.push_back(operation);
     for (std::int64_t i = 0; i < arguments; ++i) {
-      // What is to come has a token at least for each argument, and those that close.
+      // At least one token follows for each remaining argument and for each closing bracket.
       if (std::ssize(example.input) + arguments - i + depth > lengths_.longest) return false;
       if (depth < options_.depth && random.uniform() < options_.nested) {
         if (!add_operation(random, depth + 1, example)) return false;
@@ -117,15 +118,15 @@ private:
   Lengths lengths_;
 };
 
-/// How many expressions there are of these lengths, as far as 256 tokens: by length, those of depth d from those of
-/// depth d - 1.
+/// The number of expressions of these lengths, with lengths above 256 tokens not counted. Dynamic programming: the
+/// counts by length up to depth d follow from the counts up to depth d - 1.
 double count_expressions(const Lengths& lengths, const ListopsOptions& options) {
   const auto longest = static_cast<std::size_t>(std::min<std::int64_t>(lengths.longest, 256));
-  std::vector<double> arguments(longest + 1), operations(longest + 1); // of so many tokens
+  std::vector<double> arguments(longest + 1), operations(longest + 1); // by number of tokens
   arguments[1] = 10;
   for (std::int64_t depth = 0; depth < options.depth; ++depth) {
     std::fill(operations.begin(), operations.end(), 0.0);
-    std::vector<double> lists(longest + 1); // of so many arguments
+    std::vector<double> lists(longest + 1); // lists of a arguments, by number of tokens
     lists[0] = 1;
     for (std::int64_t a = 1; a <= options.arguments; ++a) {
       std::vector<double> longer(longest + 1);
@@ -138,17 +139,17 @@ double count_expressions(const Lengths& lengths, const ListopsOptions& options) 
     if (options.nested == 0) break;
     const bool known = std::equal(operations.begin() + 2, operations.end(), arguments.begin() + 2);
     std::copy(operations.begin() + 2, operations.end(), arguments.begin() + 2);
-    if (known) break; // more depth has no room
+    if (known) break; // greater depths don't fit
   }
   const auto first = static_cast<std::ptrdiff_t>(std::min<std::int64_t>(lengths.shortest, 256));
   return std::accumulate(operations.begin() + first, operations.end(), 0.0);
 }
 
 constexpr std::int64_t tries_at_first = 2000;
-/// Later draws find what they look for in far fewer.
+/// The number of tries for later draws. They need far fewer, because `require_found` succeeded before.
 constexpr std::int64_t any_tries = std::int64_t{1} << 40;
 
-/// Throws heed::Refused where expressions of these lengths are too few to be found.
+/// Throws heed::Refused if random draws find expressions of these lengths too rarely.
 void require_found(const ListopsOptions& options, const Lengths& lengths, std::uint64_t seed, const char* of) {
   const Expressions expressions(options, lengths);
   RandomSource random({seed, Stream::evaluation_rows, 4});
@@ -162,7 +163,7 @@ void require_found(const ListopsOptions& options, const Lengths& lengths, std::u
                                 lengths.longest, of));
 }
 
-/// How often each digit is the answer, over many expressions, or some where they are long.
+/// The frequency of the most frequent answer, estimated from 2,000 to 20,000 expressions: fewer if they are long.
 Task::Chance commonest_answer(const Generator& listops, std::uint64_t seed, bool ends) {
   std::array<std::int64_t, 10> counts = {};
   RandomSource random({seed, Stream::evaluation_rows, 3});
@@ -205,7 +206,7 @@ Generator listops_of(const ListopsOptions& options, std::uint64_t seed) {
   listops.of_length = [options, seed](std::int64_t length) {
     ListopsOptions other = options;
     other.length = length;
-    other.min_length = std::max(least_length, length - length / 10); // those of one length alone take long to find
+    other.min_length = std::max(least_length, length - length / 10); // one exact length is slow to draw
     other.test_length = 0;
     return listops_of(other, seed);
   };

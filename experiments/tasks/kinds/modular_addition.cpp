@@ -1,4 +1,4 @@
-// Task `modular_addition`: the sum of two numbers modulo a third, or another operation on them.
+// Task `modular_addition`: predict the sum of two numbers modulo p, or the result of another operation on them.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
@@ -22,7 +22,7 @@ struct ModularAdditionOptions {
 
 using Number = std::int64_t;
 
-/// a / b modulo a prime, b not 0: a b^(p - 2), by Fermat's little theorem.
+/// a / b modulo the prime p, for b not 0. By Fermat's little theorem, this is a b^(p - 2).
 Number divide(Number a, Number b, Number p) {
   for (Number exponent = p - 2; exponent > 0; exponent /= 2) {
     if (exponent % 2 == 1) a = a * b % p;
@@ -31,13 +31,14 @@ Number divide(Number a, Number b, Number p) {
   return a;
 }
 
-/// What becomes of two numbers, before it is taken modulo p; Power et al. 2022, appendix A.1.1, and the product.
+/// An operation on two numbers, before reduction modulo p. The operations are those of Power et al. 2022, appendix
+/// A.1.1, and the product.
 struct Operation {
   const char* word;
   Number (*of)(Number x, Number y, Number p);
-  bool even = false;    ///< for each y, every result has one x: all results are equally likely
+  bool even = false;    ///< for each y, x -> result is a bijection, so all results are equally likely
   bool divides = false; ///< p must be prime
-  Number least = 0;     ///< y is not below it
+  Number least = 0;     ///< the smallest allowed y
 };
 
 constexpr Operation operations[] = {
@@ -84,7 +85,7 @@ bool is_prime(Number p) {
   return p > 1;
 }
 
-/// The most that examples are listed or counted of.
+/// The largest modulus for which all examples are listed or counted.
 constexpr Number most_listed = 1024;
 
 void check(const ModularAdditionOptions& options, const Operation& operation) {

@@ -1,5 +1,5 @@
-// Task `mqar`: pairs of a key and a value, then the keys again at places that differ in distance; each key's value is
-// the target there.
+// Task `mqar` (multi-query associative recall): pairs of a key and a value, then each key again at a random distance.
+// The target at each repeated key is its value.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
@@ -42,10 +42,11 @@ const OptionTable<MqarOptions>& mqar_option_table() {
   return table;
 }
 
-/// What an example is made with.
+/// The parameters with which examples are drawn.
 struct Rows {
-  std::int64_t pairs = 0, length = 0, half = 0; ///< keys are tokens 0 ... half - 1, and values follow
-  std::vector<std::uint64_t> weights;           ///< of the places where a key may be asked for, as whole numbers
+  /// Keys are the tokens 0 ... half - 1. Values are the tokens half ... 2 half - 1.
+  std::int64_t pairs = 0, length = 0, half = 0;
+  std::vector<std::uint64_t> weights; ///< integer weights of the places for the repeated keys
 
   explicit Rows(const MqarOptions& options)
       : pairs(options.pairs), length(options.length), half(options.vocabulary / 2) {
@@ -54,7 +55,7 @@ struct Rows {
                                                                 std::pow(static_cast<double>(s), options.power - 1))));
   }
 
-  /// keys and values in order, the places of the questions, and the other tokens
+  /// The number of examples: ordered keys and values, the places of the repeated keys, and the other tokens.
   double count() const {
     double count = 1;
     for (std::int64_t i = 0; i < pairs; ++i)
@@ -72,7 +73,7 @@ struct Rows {
     for (std::int64_t i = 0; i < pairs; ++i)
       example.input[static_cast<std::size_t>(2 * i + 1)] = order[static_cast<std::size_t>(i)] +
                                                            static_cast<std::int32_t>(half);
-    draw_different(random, half, pairs, order); // keys; the keys that the row does not use follow them
+    draw_different(random, half, pairs, order); // keys; after them, the keys that the example does not use
     for (auto place = static_cast<std::size_t>(2 * pairs); place < n; ++place) {
       const auto other = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * half - pairs))) + pairs;
       example.input[place] = other < half ? order[static_cast<std::size_t>(other)] : static_cast<std::int32_t>(other);
@@ -81,7 +82,7 @@ struct Rows {
     for (std::int64_t i = 0; i < pairs; ++i) {
       const auto key = static_cast<std::size_t>(2 * i);
       example.input[key] = order[static_cast<std::size_t>(i)];
-      // A place that is not taken, by its weight.
+      // Draws a free place with probability proportional to its weight.
       std::uint64_t left = random.below(total);
       std::size_t slot = 0;
       const auto place = [&] { return 2 * (static_cast<std::size_t>(pairs) + slot); };
@@ -113,7 +114,7 @@ void check(const MqarOptions& options) {
                     options.length, options.pairs, 4 * options.pairs, options.length / 4));
 }
 
-/// Values are even over half of the vocabulary, and those of a row differ.
+/// Values are uniform over half of the vocabulary. The values of an example are distinct.
 Task::Chance chance_of_values(std::int64_t values, std::int64_t pairs) {
   Task::Chance chance = chance_of_label(values, "values", false);
   double all_right = 1;

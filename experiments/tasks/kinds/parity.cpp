@@ -1,4 +1,4 @@
-// Task `parity`: whether the number of ones in the input is odd.
+// Task `parity`: predict whether the number of ones in a bit sequence is odd.
 #include "experiments/tasks/symbol_task.hpp"
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// Task `recall`: pairs of a key and a value, then one of the keys; the output is its value.
+// Task `recall`: pairs of a key and a value, then one of the keys. The target is the value of this key.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
@@ -32,7 +32,7 @@ const OptionTable<RecallOptions>& recall_option_table() {
   return table;
 }
 
-/// keys! / (keys - pairs)! values^pairs pairs
+/// The number of examples: keys! / (keys - pairs)! values^pairs pairs.
 double count_examples(const RecallOptions& options) {
   auto count = static_cast<double>(options.pairs);
   for (std::int64_t i = 0; i < options.pairs; ++i)
@@ -40,7 +40,8 @@ double count_examples(const RecallOptions& options) {
   return count;
 }
 
-/// Keys are tokens 0 ... keys - 1, values follow, and the last token asks.
+/// Draws an example. Keys are the tokens 0 ... keys - 1. Values follow them. The last token of the vocabulary marks the
+/// query.
 void draw_pairs(RandomSource& random, const RecallOptions& options, Example& example) {
   const auto draw = [&](std::int64_t n) {
     return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n)));
@@ -48,7 +49,7 @@ void draw_pairs(RandomSource& random, const RecallOptions& options, Example& exa
   const auto first_value = static_cast<std::int32_t>(options.keys);
   const auto question = static_cast<std::int32_t>(options.keys + options.values);
 
-  // Fisher and Yates's shuffle, as far as it is needed: each pair takes one of the keys that are left.
+  // A partial Fisher-Yates shuffle: each pair takes one of the remaining keys.
   std::vector<std::int32_t>& keys = example.scratch;
   keys.resize(static_cast<std::size_t>(options.keys));
   std::iota(keys.begin(), keys.end(), 0);

@@ -1,4 +1,4 @@
-// Task `reverse`: the output is the input from its end to its beginning.
+// Task `reverse`: output the input sequence in reverse order.
 #include "experiments/tasks/symbol_task.hpp"
 
 namespace heed {

@@ -1,4 +1,5 @@
-// Task `scan`: commands of a small language, and the actions that they stand for; from the grammar or from files.
+// Task `scan`: translate commands of a small language to sequences of actions. The examples come from the grammar or
+// from files.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/table_file.hpp"
@@ -26,10 +27,10 @@ struct ScanOptions {
 
 struct Command {
   std::string text, actions;
-  std::int64_t line = 0; ///< of the file that it is from
+  std::int64_t line = 0; ///< line number in its file
 };
 
-/// The commands that stand once among these.
+/// The commands that occur exactly once in `commands`.
 std::set<std::string_view> single_commands(const std::vector<Command>& commands) {
   std::map<std::string_view, int> times;
   for (const Command& command : commands) ++times[command.text];
@@ -39,12 +40,12 @@ std::set<std::string_view> single_commands(const std::vector<Command>& commands)
   return out;
 }
 
-/// Why a command belongs to the test part or not, and what is repeated in training.
+/// The rule that assigns commands to training or test, and the command that training repeats.
 struct SplitRule {
   const char* name;
-  /// Is the command, by its number under a random order of all, one for the test?
+  /// Is the command in the test split? `place` is its position in a random order of all commands.
   bool (*tests)(const Command& command, std::uint64_t place, const ScanOptions& options);
-  /// A command that stays in training although it has what is tested, repeated to a tenth of training.
+  /// A command that stays in training although the rule would test it. Its repetitions are a tenth of training.
   std::string_view primitive;
 };
 
@@ -56,7 +57,7 @@ bool has(const Command& command, std::string_view words) {
   return (" " + command.text + " ").find(fmt::format(" {} ", words)) != std::string::npos;
 }
 
-constexpr std::uint64_t simple_training = 16728; // 80 % of 20,910: as many as published, drawn anew
+constexpr std::uint64_t simple_training = 16728; // 80 % of 20,910: the published size, but a new random split
 
 constexpr SplitRule rules[] = {
     {"simple", [](const Command&, std::uint64_t place, const ScanOptions&) { return place >= simple_training; }, ""},
@@ -93,7 +94,7 @@ std::string joined(std::initializer_list<std::string> parts) {
   return text;
 }
 
-/// V of the grammar without twice and thrice: U, U left, U opposite left, U around left and so on, with turn for U.
+/// All expansions of V in the grammar below: U, U left, U opposite left, U around left and so on, also with turn for U.
 std::vector<Command> directed_verbs() {
   std::vector<Command> out;
   for (const auto& [verb, action] : {std::pair<const char*, const char*>{"walk", "I_WALK"},
@@ -131,7 +132,7 @@ std::vector<Command> all_commands() {
   return out;
 }
 
-/// The commands of training and test, by their places in a random order.
+/// The commands of training and test, each in random order.
 struct Parts {
   std::vector<const Command*> training, test;
   const Command* primitive = nullptr;
@@ -149,7 +150,7 @@ Parts split_commands(const std::vector<Command>& commands, const SplitRule& rule
   return parts;
 }
 
-/// A published file: lines of "IN: " and a command, " OUT: " and its actions.
+/// Reads a published file. Each line is "IN: ", a command, " OUT: ", and the command's actions.
 std::vector<Command> read_commands(const std::string& option, const std::string& path, std::string& fingerprint) {
   constexpr std::string_view in = "IN: ", out = " OUT: ";
   const std::string bytes = read_data_file("data", option, path);
@@ -169,7 +170,7 @@ std::vector<Command> read_commands(const std::string& option, const std::string&
   return commands;
 }
 
-/// Puts commands into a random order.
+/// The commands in random order.
 std::vector<const Command*> shuffled(const std::vector<Command>& commands, std::uint64_t seed) {
   std::vector<const Command*> out;
   for (std::uint64_t place = 0; place < commands.size(); ++place)
@@ -177,7 +178,7 @@ std::vector<const Command*> shuffled(const std::vector<Command>& commands, std::
   return out;
 }
 
-/// Adds a command's example. `path`: the file that it is from; empty where it was made from the grammar.
+/// Adds the example of a command to a split. `path` is the command's file; empty if the command comes from the grammar.
 void add_command(const Command& command, Split split, const std::string& path, Dataset& scan) {
   std::vector<std::int32_t> input, output;
   try {
@@ -210,7 +211,7 @@ void list_grammar(const Config& config, const ScanOptions& options, Dataset& sca
                 scan);
   for (const Command* command : parts.test) add_command(*command, Split::test, "", scan);
   if (parts.primitive) {
-    const std::int64_t times = (training + 4) / 9; // a tenth of the sum, rounded: 1 part in 9 of the others
+    const std::int64_t times = (training + 4) / 9; // a tenth of the sum, rounded: times / (training + times) = 1 / 10
     add_command(*parts.primitive, Split::train, "", scan);
     scan.examples[0].repeat_last(times);
     scan.notes.push_back(fmt::format("training has \"{}\" {} times, a tenth of the part that it shares with validation",
@@ -236,7 +237,8 @@ void list_files(const Config& config, Dataset& scan) {
   };
   std::set<std::string_view> held_out;
   if (data.validation_path.empty()) {
-    // What a published training part repeats is what it teaches alone ("jump"), so it stays there.
+    // A command that a published training file repeats is one that it teaches in isolation ("jump"), so it stays in
+    // training.
     const std::set<std::string_view> single = single_commands(training);
     const std::int64_t validation = config.task.validation;
     if (validation >= std::ssize(single)) refuse_validation(validation, single.size(), data.path);

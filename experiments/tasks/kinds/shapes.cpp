@@ -1,4 +1,4 @@
-// Task `shapes`: which kind of shape an image shows.
+// Task `shapes`: classify small synthetic images by the kind of shape that they show.
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
@@ -16,7 +16,7 @@ extern const TaskInfo task_shapes;
 
 namespace {
 
-/// A kind of shape: whether the pixel (x, y) off the centre belongs to one of radius r.
+/// A kind of shape. `covers`: does a shape of radius r cover the pixel at offset (x, y) from its centre?
 struct Kind {
   const char* name;
   bool (*covers)(std::int64_t x, std::int64_t y, std::int64_t r);
@@ -56,7 +56,7 @@ const OptionTable<ShapesOptions>& shapes_option_table() {
   return table;
 }
 
-/// What an image shows; the noise aside, all that there is to it.
+/// The content of an image: kind, radius and position of its shape. The image also has random noise.
 struct Figure {
   std::int64_t kind, radius, x, y;
 };
@@ -107,7 +107,7 @@ private:
     return out;
   }
 
-  /// 8 of 10 figures belong to training, 1 to validation, 1 to test.
+  /// The split of a figure, at random: 8 of 10 figures are in training, 1 in validation, 1 in test.
   Split split_of(const Figure& f) const {
     const auto place = static_cast<std::uint64_t>(((f.kind * 256 + f.radius) * 256 + f.x) * 256 + f.y);
     const std::uint64_t tenth = below({seed_, Stream::evaluation_rows, 16}, place, 10);
@@ -130,7 +130,7 @@ private:
     Figure f = draw_figure(random);
     while (split_of(f) != split) f = draw_figure(random);
     float* pixel = images_.pixels(batch, at);
-    // A shape covers about a quarter of the image, so that these have a mean of about 0.
+    // A shape covers about a quarter of the image, so these values give pixels a mean of about 0.
     constexpr double ground = -0.5, figure = 1.5;
     for (std::int64_t y = 0; y < options_.size; ++y)
       for (std::int64_t x = 0; x < options_.size; ++x) {
@@ -146,7 +146,7 @@ private:
   ImageClasses images_;
   ShapesOptions options_;
   std::uint64_t seed_;
-  std::array<std::int64_t, 3> rows_; // by Split
+  std::array<std::int64_t, 3> rows_; // indexed by Split
 };
 
 std::unique_ptr<Task> make_shapes(const Config& config) {

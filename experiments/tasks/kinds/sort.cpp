@@ -1,4 +1,4 @@
-// Task `sort`: the output is the input in ascending order.
+// Task `sort`: output the input symbols in ascending order.
 #include "experiments/tasks/symbol_task.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
@@ -20,13 +20,14 @@ const OptionTable<SymbolOptions>& sort_option_table() {
   return table;
 }
 
-/// How many of n independent, equally likely symbols, put out in ascending order, the best guesser gets right who sees
-/// only the outputs so far.
+/// The expected number of correct predictions, out of n, of the best predictor that sees only the previous outputs. The
+/// n input symbols are independent and uniform; the outputs are the input symbols in ascending order.
 ///
-/// Say i outputs are below w, and w is next: then the m = n - i others are independent and even over the k symbols from
-/// w on (k = symbols - w), and N of them, at least one, are w. After c outputs of w, the next is w again with
-/// probability P(N > c | N >= c). Otherwise m - c symbols are left, even over the k - 1 above w, of which the smallest
-/// is likelier w + 1 than any other. So each guess is w or w + 1, whichever is likelier, and N is binomial.
+/// Let w be an output symbol and i the number of outputs below w. The other m = n - i outputs are independent and
+/// uniform over the k = symbols - w symbols from w upwards. N of them, at least one, are w, and N is binomial. After c
+/// outputs of w, the next output is w again with probability P(N > c | N >= c). Otherwise the m - c remaining outputs
+/// are uniform over the k - 1 symbols above w, and their minimum is most likely w + 1. So the best prediction is the
+/// likelier of w and w + 1.
 double right_guesses(std::int64_t n, std::int64_t symbols) {
   const auto binomial = [](std::int64_t trials, double p, std::int64_t k) {
     return trials == 0
@@ -34,16 +35,16 @@ double right_guesses(std::int64_t n, std::int64_t symbols) {
                : boost::math::pdf(boost::math::binomial(static_cast<double>(trials), p), static_cast<double>(k));
   };
   constexpr double negligible = 1e-12;
-  // The first output: w = 0 is the likeliest minimum.
+  // The first output: the most likely minimum is w = 0.
   double right = 1 - std::pow(1 - 1 / static_cast<double>(symbols), static_cast<double>(n));
   for (std::int64_t w = 0; w < symbols; ++w) {
     const auto k = static_cast<double>(symbols - w);
-    const double others = k < 2 ? 0 : (k - 2) / (k - 1); // chance that a symbol above w is not w + 1
+    const double others = k < 2 ? 0 : (k - 2) / (k - 1); // P(a symbol above w is not w + 1)
     for (std::int64_t i = 0; i < (w == 0 ? 1 : n); ++i) {
       const double below = binomial(n, static_cast<double>(w) / static_cast<double>(symbols), i);
       if (below < negligible) continue;
       const std::int64_t m = n - i;
-      double at_least = 1;                    // P(N >= c), from its sum
+      double at_least = 1;                    // P(N >= c), by summation
       double exactly = binomial(m, 1 / k, 0); // P(N = c)
       for (std::int64_t c = 1; c < m; ++c) {
         at_least -= exactly;
@@ -72,7 +73,7 @@ Generator sort_of(const SymbolOptions& options) {
       all += static_cast<double>(n);
     }
     std::string how = "the likeliest next symbol of a sorted sequence, after those already put out";
-    if (ends && lengths.shortest == lengths.longest) { // the end is sure
+    if (ends && lengths.shortest == lengths.longest) { // the end token is certain
       right += 1;
       all += 1;
       how += ", and the end";

@@ -1,4 +1,4 @@
-// Task `text`: the tokens of a file, each predicted from those before it.
+// Task `text`: language modelling. Each token of a text file is predicted from the tokens before it.
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
@@ -105,7 +105,7 @@ public:
 
   void require_whole() const override { text_->require_whole(); }
 
-  /// The share of the training split's commonest token in the validation split.
+  /// The accuracy on the validation split of always predicting the training split's most frequent token.
   Chance chance(Form) const override {
     const std::span<const std::int64_t> seen = text_->counts(0), validation = text_->counts(1);
     const auto commonest = static_cast<std::int32_t>(std::ranges::max_element(seen) - seen.begin());
@@ -142,7 +142,7 @@ public:
   }
 
 private:
-  /// The same text in other windows.
+  /// The same text, with windows of `block` tokens.
   TextTask(const TextTask& whole, std::int64_t block) : text_(whole.text_), block_(block), files_(whole.files_) {
     const std::int64_t there_are = part(Split::validation).size();
     if (there_are <= block)
@@ -157,15 +157,15 @@ private:
 
   const TextPart& part(Split split) const { return text_->parts()[static_cast<std::size_t>(split)]; }
 
-  /// Windows that together predict every character of the part but its first, once.
+  /// The number of windows that together predict every token of the part exactly once, except its first.
   std::int64_t windows(const TextPart& part) const { return part.size() < 2 ? 0 : (part.size() - 2) / block_ + 1; }
 
-  /// How many of them window `row` predicts: the last one what is left.
+  /// The number of tokens that window `row` predicts. The last window may predict fewer.
   std::int64_t evaluated_tokens(Split split, std::int64_t row) const {
     return std::min(block_, part(split).size() - 1 - row * block_);
   }
 
-  /// A window from anywhere in the part.
+  /// Writes a window from a random position in the part.
   void write_random_window(const RandomKey& key, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
     const auto starts = static_cast<std::uint64_t>(part(split).size() - block_);
     const auto start = static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), starts));
@@ -178,14 +178,14 @@ private:
     text_->copy(begin + 1, size, batch.targets.data() + row);
   }
 
-  /// A window whose tokens and targets are all the first of the vocabulary.
+  /// Writes a window whose tokens and targets are all token 0. Only its length is meaningful.
   static void write_row_lengths(std::int64_t size, Batch& batch, std::int64_t at) {
     const std::int64_t row = begin_row(size, batch, at);
     std::fill_n(batch.tokens.begin() + row, size, 0);
     std::fill_n(batch.targets.begin() + row, size, 0);
   }
 
-  /// Where the row's tokens and targets begin, of which there are so many.
+  /// The offset of the row's tokens and targets in the batch. Sets the row's length to `size`.
   static std::int64_t begin_row(std::int64_t size, Batch& batch, std::int64_t at) {
     if (at < 0 || at >= batch.rows || size > batch.length)
       throw Failed(fmt::format("[task.text] a window of {} tokens does not fit as row {} of a batch [{}, {}]", size, at,
@@ -194,7 +194,7 @@ private:
     return at * batch.length;
   }
 
-  /// How many tokens data.path has.
+  /// The number of tokens in the file data.path.
   std::int64_t tokens_of_path(const DataOptions& data) const {
     std::int64_t count = text_->parts()[0].size();
     if (data.validation_path.empty()) count += text_->parts()[1].size();
@@ -204,7 +204,7 @@ private:
 
   std::shared_ptr<const TokenText> text_;
   std::int64_t block_;
-  std::array<std::string, 3> files_; // by Split
+  std::array<std::string, 3> files_; // indexed by Split
 };
 
 std::unique_ptr<Task> make_text(const Config& config) {

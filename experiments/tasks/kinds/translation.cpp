@@ -1,4 +1,4 @@
-// Task `translation`: from one text to another, line by line.
+// Task `translation`: translate one text to another, line by line, from parallel files or a tab-separated file.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/table_file.hpp"
@@ -47,7 +47,8 @@ const OptionTable<TranslationOptions>& translation_option_table() {
   return table;
 }
 
-/// `target`: the option that would name a file of outputs. `counts`: there is a third column.
+/// Reads lines of an input, a tab and an output. `target` is the option that would name a separate file of outputs.
+/// `counts`: each line has a third column.
 void add_tsv(std::string_view bytes, const std::string& path, const std::string& target, bool counts,
              std::vector<TextRow>& rows) {
   each_line(text_of_rows(bytes, path), [&](std::int64_t number, std::string_view line) {
@@ -87,7 +88,7 @@ void add_lines(std::string_view inputs, const std::string& input_path, std::stri
   for (std::size_t i = 0; i < from.size(); ++i) rows.push_back({static_cast<std::int64_t>(i) + 1, from[i], to[i]});
 }
 
-/// Kinds of tokens whose vocabulary is the same whatever the text.
+/// Is the vocabulary independent of the text?
 bool given(const Vocabulary& vocabulary, const DataOptions& data) {
   return !vocabulary.fingerprint().empty() || data.tokens == "bytes";
 }

@@ -31,9 +31,9 @@ const OptionTable<Options>& table() {
 
 double square(double x) { return x * x; }
 
-/// With V_t = beta_t V_(t-1) + (1 - beta_t) G^2 and beta_t = 1 - t^-decay, U = G / sqrt(V), where a matrix's V is the
-/// product of its rows' and its columns' means over their mean; then, rate_t = min(rate, 1 / sqrt(t)) max(scale,
-/// RMS(W)):
+/// Adafactor. V_t = beta_t V_(t-1) + (1 - beta_t) G^2 with beta_t = 1 - t^-decay, and U = G / sqrt(V). For a matrix, V
+/// is approximated by the product of its row means and its column means, divided by its overall mean. With rate_t =
+/// min(rate, 1 / sqrt(t)) max(scale, RMS(W)):
 ///   W <- W (1 - rate decay) - rate_t U / max(1, RMS(U) / clip)
 class Adafactor : public Optimizer {
 public:
@@ -57,7 +57,8 @@ public:
   }
 
 private:
-  /// A parameter as matrices of its last two axes; one with fewer has its numbers as rows.
+  /// A parameter seen as matrices over its last two axes. A parameter with fewer axes is a vector, and each value is a
+  /// row.
   struct Factors {
     bool factored;
     std::int64_t matrices, rows, columns;
@@ -120,7 +121,9 @@ private:
   static constexpr double least_square = 1e-30; // the paper's epsilon_1
 
   Options options_;
-  std::vector<std::vector<Real>> rows_, columns_; // of each parameter; without columns, a square for each number
+  // For each parameter: row means and column means of the squares. A vector has no columns, and its rows are the
+  // squares.
+  std::vector<std::vector<Real>> rows_, columns_;
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The options of adam and adamw.
+// The options of the optimizers adam and adamw, and the function that makes both.
 #pragma once
 
 #include "autograd/optimizers/adam.hpp"
@@ -6,7 +6,7 @@
 
 namespace heed::HEED_REAL {
 
-/// [train.adamw] and [train.adam]; see AdamOptions.
+/// The options in [train.adamw] and [train.adam]; see AdamOptions.
 struct AdamTable {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.0;
 };
@@ -23,7 +23,7 @@ inline const OptionTable<AdamTable>& adam_table() {
   return t;
 }
 
-/// coupled: weight decay is added to the gradient (adam), not to the step (adamw).
+/// coupled: weight decay is added to the gradient (adam) instead of the step (adamw).
 inline std::unique_ptr<Optimizer> make_adam(const OptionValues& options, bool coupled, const Parameters& parameters) {
   const AdamTable o = adam_table().read(options);
   return std::make_unique<Adam>(AdamOptions{o.beta1, o.beta2, o.epsilon, o.weight_decay, coupled}, parameters);

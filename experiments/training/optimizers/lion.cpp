@@ -21,7 +21,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// c = beta1 m + (1 - beta1) g; w <- w - rate (sign(c) + decay w); m <- beta2 m + (1 - beta2) g.
+/// Lion: c = beta1 m + (1 - beta1) g; w <- w - rate (sign(c) + decay w); m <- beta2 m + (1 - beta2) g.
 class Lion : public Optimizer {
 public:
   Lion(const Options& options, const Parameters& parameters)
@@ -43,7 +43,7 @@ private:
     Real* const m = m_.data() + u.entry.offset;
     for (std::int64_t i = 0, n = u.entry.shape.size(); i < n; ++i) {
       const Real g = factor * u.gradients[i], c = beta1 * m[i] + rest1 * g;
-      // A NaN must not become a step of nothing.
+      // If c is NaN, the sign is NaN too, so that the NaN is not hidden by a step of 0.
       const Real sign = c > 0 ? Real{1} : c < 0 ? Real{-1} : c;
       u.values[i] = kept * u.values[i] - rate * sign;
       m[i] = beta2 * m[i] + rest2 * g;

@@ -31,8 +31,9 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-/// Nearly U V^T of X = U S V^T, by five of Newton and Schulz's steps X <- a X + (b A + c A A) X with A = X X^T, whose
-/// coefficients Jordan et al. (2024) chose to bring small singular values up fast: those of the result lie around 1.
+/// Approximates U V^T of X = U S V^T by five Newton-Schulz steps X <- a X + (b A + c A A) X with A = X X^T. The
+/// coefficients of Jordan et al. (2024) increase small singular values fast, so the singular values of the result are
+/// close to 1 but not equal to it.
 Tensor orthogonal(Tape& tape, const Real* numbers, std::int64_t rows, std::int64_t columns) {
   constexpr Real a = Real(3.4445), b = Real(-4.7750), c = Real(2.0315);
   constexpr int steps = 5;
@@ -50,8 +51,9 @@ Tensor orthogonal(Tape& tape, const Real* numbers, std::int64_t rows, std::int64
   return contiguous(rows > columns ? transpose(x) : x);
 }
 
-/// Of a map of r x c: M <- momentum M + G; W <- W (1 - rate decay) - 0.2 sqrt(max(r, c)) rate orthogonal(M), or of
-/// G + momentum M, so that a step is as large as one of AdamW. All else has AdamW's steps.
+/// Muon. For an r x c weight matrix of a linear layer: M <- momentum M + G; W <- W (1 - rate decay) - 0.2 sqrt(max(r,
+/// c)) rate orthogonal(M). With nesterov, orthogonal(G + momentum M). The factor makes steps as large as AdamW's. All
+/// other parameters use AdamW.
 class Muon : public Optimizer {
 public:
   Muon(const Options& options, const Parameters& parameters)
@@ -74,7 +76,7 @@ private:
     return static_cast<Real>(u.entry.decay == WeightDecay::yes ? 1 - u.learning_rate * options_.weight_decay : 1);
   }
 
-  /// Matrix by matrix: queries', keys' and values' maps stand in one parameter, one below the other.
+  /// Updates each matrix separately: one parameter holds the matrices of queries, keys and values, stacked by rows.
   void update_map(const Update& u) {
     const Shape& s = u.entry.shape;
     const std::vector<std::int64_t> whole(static_cast<std::size_t>(s.size() / (s[-2] * s[-1])), s[-2]);
@@ -119,7 +121,7 @@ private:
   }
 
   Options options_;
-  PagedVector<Real> m_, v_; // the second: of what is no map
+  PagedVector<Real> m_, v_; // v_: only for parameters that AdamW updates
 };
 
 } // namespace

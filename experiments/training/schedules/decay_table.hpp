@@ -1,4 +1,4 @@
-// The options of schedules that end at a rate of their own.
+// The option of the schedules that decay to a configured final rate.
 #pragma once
 
 #include "experiments/training/schedules.hpp"

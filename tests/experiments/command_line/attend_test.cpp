@@ -1,4 +1,4 @@
-// heed attend, and what a report does so that its attention weights are those of the newest checkpoint.
+// Tests of `heed attend`, and of the rule that a report's attention weights come from the newest checkpoint.
 #include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/attention_maps.hpp"
@@ -20,7 +20,7 @@ namespace json = boost::json;
 
 namespace {
 
-// A run's folder with the checkpoints of its steps 1, 2, ..., `steps`.
+// A run's folder with checkpoints of steps 1, 2, ..., `steps`.
 RunFolder run_of(const Scratch& scratch, const std::string& base, const std::string& id, std::int64_t steps = 4,
                  std::vector<std::string> assignments = {}) {
   assignments.insert(assignments.end(), {"train.steps=4", "train.checkpoint_every=1"});
@@ -43,7 +43,7 @@ std::vector<std::string> inputs_of(const RunFolder& run) {
   return out;
 }
 
-// A plan of arms with one finished run each, whose configurations ask for these inputs.
+// A plan of arms with one finished run each. Their configurations ask for attention weights of these inputs.
 Plan plan_of(const std::vector<std::pair<RunFolder, std::string>>& runs, const std::vector<std::string>& attend) {
   Plan plan;
   plan.name = "test";
@@ -100,7 +100,8 @@ TEST_CASE("attend tells programs all weights in full", "[command_line]") {
   CHECK(head.at("entropy").to_number<double>() == Approx(*expected.heads.at(3).entropy).epsilon(1e-14));
   for (std::size_t q = 0; q < 5; ++q)
     for (std::size_t k = 0; k < 5; ++k)
-      CHECK(head.at("weights").at(q).at(k).to_number<double>() == // Boost reads digits to the last bit but one
+      // Boost reads a number exactly except for its last bit
+      CHECK(head.at("weights").at(q).at(k).to_number<double>() ==
             Approx(expected.heads.at(3).weights.at(5 * q + k)).epsilon(1e-14));
 }
 
@@ -180,12 +181,12 @@ TEST_CASE("a report makes what is missing, and makes again what is of another ch
   CHECK(inputs_of(run) == std::vector<std::string>{"3 1 4 | 3"});
   CHECK(read_attention(run)->front().step == 2);
 
-  // Nothing is made twice: what is there stays to the byte, and to its time.
+  // Nothing is computed twice: existing files keep their bytes and their modification time.
   const auto before = std::filesystem::last_write_time(run.attention());
   CHECK(refresh_attention(plan, scratch.path).empty());
   CHECK(std::filesystem::last_write_time(run.attention()) == before);
 
-  // A user attends to another input, and to one of unknown origin; then the run resumes.
+  // The user runs `attend` on another input; a third example has no recorded step. Then the run resumes.
   CHECK(heed_says({"attend", run.path.string(), "--input", "1 |"}).status == 0);
   AttentionExample foreign = read_attention(run)->front();
   foreign.input = "foreign";

@@ -1,4 +1,4 @@
-// The program's commands, called within the test's process.
+// Test helper: runs a command of the program `heed` in the test's own process and returns its exit status and output.
 #pragma once
 
 #include "experiments/command_line/command_line.hpp"

@@ -1,4 +1,4 @@
-// The command line's behaviour: nearest names, help, exit statuses, and where things are written.
+// Tests of the command line: suggestions for misspelt names, help, exit statuses, and which stream each output goes to.
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
@@ -174,7 +174,7 @@ TEST_CASE("a plan is registered before anything has run, with the hash of the sw
     CHECK(std::regex_search(written, std::regex("\"registered\": \\{\\s*\"at\": \"20..-..-..T..:..:..Z\"")));
     CHECK(contains(written, "\"finished\": 0"));
 
-    // What runs later has this hash in its folder's name and in every report.
+    // Every later run has this hash in its folder's name and in every report.
     const auto planned = load_plan(freeze(*plan, out));
     CHECK(planned.hash == plan->hash);
     CHECK(std::filesystem::exists(std::filesystem::path(out) / "sweeps" / ("a-plan-" + plan->hash) / "plan.json"));
@@ -204,8 +204,9 @@ TEST_CASE("status and report of a folder that is not there are refused", "[comma
   CHECK(heed_says({"inspect", "abc", "--out", "/nowhere/runs"}).status == 2);
   CHECK(heed_says({"inspect", "abc", "--rows", "-1"}).status == 2);
   CHECK(heed_says({"inspect", "/nowhere/a.toml"}).status == 2);
-  CHECK(heed_says({"inspect", "abc", "model.width=3"}).status == 2);   // a run is what it is
-  CHECK(heed_says({"inspect", "abc", "--split", "test"}).status == 2); // `evaluate` alone looks at the test
+  // the configuration of an existing run cannot be changed
+  CHECK(heed_says({"inspect", "abc", "model.width=3"}).status == 2);
+  CHECK(heed_says({"inspect", "abc", "--split", "test"}).status == 2); // only `evaluate` reads the test split
 }
 
 TEST_CASE("variants and options know their families and tables, and the nearest name", "[command_line]") {
@@ -262,7 +263,7 @@ TEST_CASE("data shows the files, the counts and what can't be seen", "[command_l
   CHECK(answer.status == 0);
   CHECK(contains(answer.out, "files       training " + text + "; validation " + held_out + "\n"));
   CHECK(contains(answer.out, "training 45; validation 16; test 0"));
-  CHECK(contains(answer.out, "\" \" "));   // a blank, in quotes
+  CHECK(contains(answer.out, "\" \" "));   // a space, in quotes
   CHECK(contains(answer.out, "\\u00A0 ")); // a no-break space
   CHECK(contains(answer.out, "\\n "));     // a line end
 }
@@ -286,7 +287,7 @@ TEST_CASE("data writes every example of a split in full, and nothing else", "[co
   const std::string test = all("test").out, validation = all("validation").out;
   CHECK(std::count(test.begin(), test.end(), '\n') == 30);
   CHECK(std::count(validation.begin(), validation.end(), '\n') == 20);
-  // The same rows, by hand, of another split than training's.
+  // The expected rows, computed here, of a split other than the training split.
   CHECK(contains(heed_says({"data", config, "--split", "test", "--examples", "2"}).out, "in <unknown>"));
 
   const std::string copies = files.file("b.toml", "[task]\nkind = \"copy\"\n");
@@ -319,7 +320,8 @@ TEST_CASE("data writes the rows of training steps", "[command_line]") {
       Batch batch;
       batch.reset(1, task->shape(Form::language_model), Form::language_model);
       task->training_row(Form::language_model, 4, step, row, batch, 0);
-      const std::int32_t n = batch.lengths[0], symbols = n / 2; // symbols, the separator, and all but the last again
+      // the symbols, the separator, and the symbols again without the last one
+      const std::int32_t n = batch.lengths[0], symbols = n / 2;
       const std::string tokens = numbers(batch.tokens, n), answered = numbers(batch.tokens, symbols);
       expected += std::to_string(step) + "\t" + std::to_string(row) + "\t" + tokens + "\t\t" +
                   numbers(batch.targets, n) + "\t" + answered + " |\t" + answered + "\n";

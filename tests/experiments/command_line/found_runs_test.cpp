@@ -1,4 +1,4 @@
-// heed runs, diff, export and rerun on folders as workers leave them.
+// Tests of `heed runs`, `diff`, `export` and `rerun` on run folders such as a worker writes.
 #include "tests/catch.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
@@ -162,7 +162,7 @@ TEST_CASE("rerun refuses what can't be compared", "[command_line][rerun]") {
   const RunFolder stopped = run_of(runs, "seed = 5\n", losses({2.0}), "interrupted");
   CHECK_THAT(heed_says({"rerun", stopped.id(), "--out", runs.out}).err,
              Contains("interrupted") && Contains("finished"));
-  // The data of these runs belongs to no user.
+  // The data that these runs record is not the data of their task.
   const Answer other_data = heed_says({"rerun", runs.dot.id(), "--out", runs.out});
   CHECK(other_data.status == 2);
   CHECK_THAT(other_data.err, Contains("data of run"));

@@ -1,4 +1,4 @@
-// What is shown while a sweep runs.
+// Tests of the progress display of a running sweep.
 #include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/report/text_table.hpp"
@@ -103,8 +103,8 @@ TEST_CASE("without a terminal there are plain lines: at each end, and every 30 s
 
 namespace {
 
-/// A terminal that breaks long lines anew when its width changes, as far as the display needs one: rows of text, and a
-/// cursor that goes up, to the left, and erases.
+/// A minimal terminal that wraps long lines again when its width changes. It has rows of text and a cursor that moves
+/// up and left and erases.
 class SmallTerminal {
 public:
   explicit SmallTerminal(std::size_t columns) : columns_(columns) {}
@@ -178,7 +178,8 @@ TEST_CASE("a window that gets narrower keeps no copy of the lines", "[command_li
     display.tick();
     pass_on();
     INFO(columns);
-    // The line from before, which may be broken, a line for the whole, one for each run, and where the cursor is.
+    // The expected lines: the earlier line (which may be wrapped), one line for the whole sweep, one line for each run,
+    // and the cursor's position.
     const std::size_t before = (std::string("what stood there before").size() + columns - 1) / columns;
     CHECK(terminal.rows().size() == before + 4);
     CHECK(terminal.rows().front().starts_with("what stood"));

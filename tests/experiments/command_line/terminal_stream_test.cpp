@@ -1,4 +1,5 @@
-// The stream to a terminal: Heed's own commands pass, those in texts are shown.
+// Tests of the stream that writes to a terminal: it passes Heed's own escape sequences on, and prints those inside
+// texts in visible form.
 #include "experiments/command_line/terminal_stream.hpp"
 #include "experiments/command_line/progress_board.hpp"
 #include "experiments/report/style.hpp"

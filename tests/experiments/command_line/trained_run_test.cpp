@@ -1,4 +1,4 @@
-// The commands that look at what a run learned.
+// Tests of the commands that inspect what a run has learned.
 #include "experiments/config/config.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_folder.hpp"
@@ -45,7 +45,7 @@ TEST_CASE("an encoder-decoder's run puts out a line for each input, and is evalu
   CHECK(both.status == 0);
   CHECK(std::ranges::count(both.out, '\n') == 2);
   CHECK(both.out.starts_with(one.out));
-  // As in files of data: a byte order mark and carriage returns are no part of a text.
+  // As in data files, a byte order mark and carriage returns are not part of a text.
   std::ofstream(file) << "\xEF\xBB\xBF" << input << "\r\n" << other << "\r\n";
   const Answer marked = heed_says({"generate", run, "--input-file", file, "--beam", "2", "--length-penalty", "0.6"});
   CHECK(marked.out == both.out);

@@ -1,4 +1,5 @@
-// What the tests of configurations share.
+// Helpers for the tests of configurations: parse a configuration from text, catch error messages, list other values of
+// an option, and make temporary folders.
 #pragma once
 
 #include "experiments/config/catalogue.hpp"
@@ -18,7 +19,7 @@
 
 namespace heed::test {
 
-/// What `work` is refused with; empty where it is not.
+/// The message of the heed::Refused that `work` throws; empty if it throws none.
 template <class Work> std::string refusal(Work work) {
   try {
     work();
@@ -28,7 +29,7 @@ template <class Work> std::string refusal(Work work) {
   return "";
 }
 
-/// What a file's text is refused with, when it is read or when it is resolved.
+/// The error message for the text of a configuration file, when it is parsed or resolved; empty if it is valid.
 inline std::string refusal_of(const std::string& toml) {
   return refusal([&] { Settings::parse(toml, "x.toml").resolve(); });
 }
@@ -39,10 +40,10 @@ inline Config config(const std::string& toml, const std::vector<std::string>& as
   return settings.resolve();
 }
 
-/// The registered words of an option, as messages list them: tests must not mind a new variant.
+/// The registered words of an option, as messages list them. Tests that use it need no change for a new variant.
 inline std::string words_of(const std::string& key) { return list_in_words(find_option(key)->words); }
 
-/// Candidates for another value, within the option's bounds or not.
+/// Candidates for a value other than the given one. They may lie outside the option's bounds.
 struct Others {
   const Option& o;
   std::vector<Value> operator()(bool v) const { return {Value(!v)}; }
@@ -72,7 +73,7 @@ struct Others {
   }
 };
 
-/// Values that an option may have besides its default: each other word, numbers on both sides of the default.
+/// Valid values of an option other than its default: each other word, and numbers on both sides of the default.
 inline std::vector<Value> other_values(const Option& option) {
   std::vector<Value> out;
   for (Value& v : std::visit(Others{option}, option.default_value))
@@ -80,7 +81,7 @@ inline std::vector<Value> other_values(const Option& option) {
   return out;
 }
 
-/// A folder that is gone after the test.
+/// A temporary folder. The destructor removes it.
 class Folder {
 public:
   Folder() : path_(make()) {}

@@ -1,4 +1,4 @@
-// What a sweep of kind `random` draws.
+// Tests of the values that a sweep of kind `random` draws.
 #include "autograd/rng.hpp"
 #include "experiments/config/draws.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// Every message that a configuration can cause, word for word.
+// Tests of every error message that a configuration can cause, word for word.
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 
@@ -247,13 +247,13 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
       {"[train]\nbatch = 2\nshards = 4",
        "x.toml:3:1: train.shards is 4, but train.batch is 2: a shard must have at least one sequence"},
   });
-  // Fractions that do nothing leave as much as they like.
+  // Fractions without an effect may have any sum.
   CHECK(config("[task]\nkind = \"text\"\n[data]\npath = \"a\"\ntest = 0.5\nvalidation_path = \"b\"").data.test == 0.5);
-  // Rows by tokens may be fewer than shards; those without a row have nothing to do.
+  // With batches by tokens, a step may have fewer rows than shards; shards without a row have no work.
   CHECK(config("[task]\nkind = \"scan\"\n[train]\nbatch_tokens = 200\nshards = 64").train.shards == 64);
-  const Config one = config("[train]\nbatch = 1"); // two shards are the default, not a choice
+  const Config one = config("[train]\nbatch = 1"); // two shards are the default, not a choice of the user
   CHECK(one.train.shards == 1);
-  CHECK(to_toml(config(to_toml(one))) == to_toml(one)); // as a run's configuration is written and read
+  CHECK(to_toml(config(to_toml(one))) == to_toml(one)); // the same configuration, written and read as for a run
 }
 
 TEST_CASE("[[block.override]] is checked like all else", "[config]") {
@@ -324,10 +324,10 @@ TEST_CASE("Files that cannot be read are refused", "[config]") {
 
 TEST_CASE("An option of several choices does something where one of them holds", "[config]") {
   const std::string all = "[init]\nlinear = 0.1\n[model]\ninit_std = 0.1\n";
-  CHECK(refusal_of(all) == ""); // embeddings start by it
+  CHECK(refusal_of(all) == ""); // embeddings use the option for their initial values
   const std::string untied =
       "[init]\nlinear = 0.1\nembedding = 0.1\n[model]\ninit_std = 0.1\ntied_embeddings = false\n";
-  CHECK(refusal_of(untied) == ""); // the head
+  CHECK(refusal_of(untied) == ""); // the output layer uses it
   CHECK(refusal_of("[train]\nbatch_tokens = 500\nbatch = 8\nevaluate_batches = 2\n[task]\nkind = \"scan\"") == "");
   CHECK(refusal_of("[train]\nbatch_tokens = 500\nbatch = 8\nevaluate_random_batches = 2\n[task]\nkind = \"scan\"") ==
         "");

@@ -1,4 +1,5 @@
-// Attention as a formula in a configuration: tables whose names are the user's, and every message word for word.
+// Tests of attention formulas in a configuration: tables with names that the user chooses, and every error message word
+// for word.
 #include "experiments/config/difference.hpp"
 #include "experiments/config/formulas.hpp"
 #include "tests/catch.hpp"
@@ -61,7 +62,7 @@ TEST_CASE("What no formula names does nothing", "[config][formula]") {
   check("[model]\nkind = \"recurrent_decoder\"\n[attention]\nscore_mod = \"2 * s\"",
         "x.toml:4:1: attention.score_mod does nothing: model.kind is 'recurrent_decoder' (x.toml:2:1); it matters only "
         "where model.kind is not 'recurrent_decoder'");
-  // A later layer drops them.
+  // A later layer of settings drops the options.
   Settings settings = Settings::parse(formulas, "x.toml");
   settings.override_with({"attention.score_mod="});
   CHECK(settings.resolve().layers[0].attention.parameters == Lines{sinks});

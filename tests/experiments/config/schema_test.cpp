@@ -1,4 +1,4 @@
-// The lists of all options, for people, programs and editors; and the tables that they come from.
+// Tests of the lists of all options (for people, programs and editors) and of the tables that the lists are made from.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/schema.hpp"
@@ -31,7 +31,7 @@ TEST_CASE("Every option can be changed", "[config]") {
   for (const std::string& key : all_keys()) {
     const Option& o = *find_option(key);
     INFO(key);
-    // A family of one variant has no other word.
+    // A family with only one variant has no other word.
     CHECK((o.words.size() == 1 || o.of_tables || !other_values(o).empty()));
   }
 }
@@ -43,7 +43,7 @@ TEST_CASE("What options depend on exists", "[config]") {
     if (wanted == std::vector<std::string>{Dependency::anything}) {
       CHECK(on->words.empty());
       CHECK((on->type == OptionType::text || on->type == OptionType::integer || on->type == OptionType::real));
-      CHECK(is_given(on->default_value) == (key == "train.steps")); // without steps, much does nothing
+      CHECK(is_given(on->default_value) == (key == "train.steps")); // with 0 steps, many options have no effect
       return;
     }
     if (on->type == OptionType::integer) {
@@ -154,7 +154,7 @@ TEST_CASE("Every option of a sweep is described, and its example can be read", "
       if (table.table == "sweep.block") CHECK(settings.sweep().blocks.size() == 1);
       words.push_back(table.table + "." + option.name);
     }
-  // What a file may hold is what is described: an unknown name is refused with all that there are.
+  // The schema describes everything that a file may hold: an unknown name is refused with a list of all names.
   const auto known = [&](const std::string& table, const std::string& text) {
     for (const std::string& word : words)
       if (word.starts_with(table + ".") && word.find('.', table.size() + 1) == std::string::npos)

@@ -1,4 +1,4 @@
-// How files, the command line and arms come together in a configuration.
+// Tests of how files, the command line and arms are combined into one configuration.
 #include "experiments/config/config.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/difference.hpp"
@@ -32,7 +32,7 @@ TEST_CASE("Each option of a file has its place in the configuration", "[config]"
   for (const LayerChoice& layer : c.layers) {
     CHECK(layer.attention.score == "cosine");
     CHECK_FALSE(layer.attention.causal);
-    CHECK(layer.score_options.at("temperature") == Value(2.0)); // an integer does for a number
+    CHECK(layer.score_options.at("temperature") == Value(2.0)); // an integer is accepted as a number
     CHECK(layer.score_options.size() == find_table("attention.cosine")->options.size());
   }
   CHECK(c.optimizer_options.at("momentum") == Value(0.5));
@@ -68,8 +68,8 @@ TEST_CASE("Later layers win: built-in, extends from left to right, file, command
   CHECK(t.clip == 5);
   CHECK(t.log_every == 6);
   CHECK(t.evaluate_every == TrainOptions{}.evaluate_every);
-  CHECK(settings.resolve().train.log_every == 5); // an arm leaves the settings as they are
-  CHECK(arm.resolve().general.name == "top");     // a file that has no name is called by its own
+  CHECK(settings.resolve().train.log_every == 5); // an arm does not change the settings that it is made from
+  CHECK(arm.resolve().general.name == "top");     // a file without a name gets its file name as the run's name
   CHECK(arm.values().at("train.steps").origin.text() == (folder.path() / "base/deep.toml").string() + ":2:1");
   CHECK(arm.values().at("train.clip").origin.text() == "command line");
   CHECK(arm.values().at("train.log_every").origin.text() == "sweep");
@@ -87,7 +87,7 @@ TEST_CASE("Files that extend each other in a circle, or are not there, are refus
   CHECK(refusal([&] { Settings::load(folder.path() / "c.toml"); }) ==
         here + "/c.toml:1:11: extends 'bb.toml', but there is no file " + here + "/bb.toml; did you mean 'b.toml'?\n" +
             here + "/c.toml:2:1: the top level has no option 'sede'; did you mean 'seed'?");
-  // Twice as many files at each level would take for ever.
+  // Twice as many files at each level would take forever.
   for (int i = 0; i < 30; ++i) {
     const std::string next = "\"d" + std::to_string(i + 1) + ".toml\"";
     folder.write("d" + std::to_string(i) + ".toml", "extends = [" + next + ", " + next + "]");
@@ -184,7 +184,7 @@ TEST_CASE("@default takes back what a file sets", "[config]") {
   CHECK(config(file, {"model.width=@default"}).model.width == ModelOptions{}.width);
   CHECK(config(file, {"attention.cosine.temperature=@default"}).layers[0].score_options.at("temperature") ==
         find_option("attention.cosine.temperature")->default_value);
-  // The command line chose another score, so the options of the file's are dropped, not refused.
+  // The command line chose another score, so the options of the file's score are dropped and cause no error.
   CHECK(config(file, {"attention.score=@default"}).layers[0].attention.score == AttentionOptions{}.score);
   CHECK(config(file, {"model.width=@default", "model.width=16"}).model.width == 16);
   CHECK(refusal([&] { config(file, {"model.wdth=@default"}); }) ==
@@ -233,7 +233,7 @@ TEST_CASE("Options of a variant that a later layer does not choose are dropped, 
             "position.kind is not one of 'none', 'rotary', 'alibi', 'kerple', 't5', 'shaw', 'skewed'"});
   const Config c = arm.resolve();
   CHECK(c.layers[0].score_options.empty());
-  // What does nothing has its default, so that equal runs are equal.
+  // An option without an effect has its default, so that equal runs have equal configurations.
   CHECK(c.position.combine == PositionOptions{}.combine);
   CHECK(difference(c, config("", {"attention.score=dot", "position.kind=none"})).empty());
 }
@@ -274,11 +274,11 @@ TEST_CASE("Blocks can differ", "[config]") {
   CHECK(c.layers[2].block.residual == "ffn");
   CHECK(c.layers[2].attention.score == "additive");
 
-  // What a single block has wins over what is set for all, even from the command line.
+  // A setting of a single block overrides a setting for all blocks, even one from the command line.
   CHECK(config(file, {"attention.score=dot"}).layers[0].attention.score == "additive");
   CHECK(config(file, {"attention.score=dot"}).layers[1].attention.score == "dot");
 
-  // Fewer blocks, from a later layer, drop what is left without a block.
+  // If a later layer sets fewer blocks, settings of blocks that no longer exist are dropped.
   Settings fewer = Settings::parse(file, "x.toml");
   fewer.override_with({"model.layers=1"});
   CHECK(fewer.resolve().layers.size() == 1);
@@ -336,7 +336,7 @@ TEST_CASE("every integer option has bounds, and what is beyond is refused", "[co
     INFO(key);
     REQUIRE(option->minimum);
     REQUIRE(option->maximum);
-    CHECK(*option->maximum <= 1e15); // exact as a double, and far from overflow when a few are added
+    CHECK(*option->maximum <= 1e15); // exact as a double, and a sum of a few such values does not overflow
     const auto value = [&, type = option->type](std::int64_t v) {
       return type == OptionType::integer ? Value(v) : Value(std::vector<std::int64_t>{v});
     };

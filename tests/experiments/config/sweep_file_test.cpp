@@ -1,4 +1,4 @@
-// What a file's [sweep] says, and the messages of one that is wrong.
+// Tests of a file's table [sweep]: what it sets, and the error messages for invalid tables.
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 
@@ -15,7 +15,7 @@ std::string wrong(const std::string& toml) {
   return refusal([&] { sweep(toml); });
 }
 
-/// "attention.score=\"dot\" ..." of a list of changes.
+/// Text such as "attention.score=\"dot\" ..." for a list of changes.
 std::string shown(const std::vector<Change>& changes) {
   std::string out;
   for (const Change& c : changes) out += (out.empty() ? "" : " ") + c.key + "=" + value_text(c.value);
@@ -281,7 +281,7 @@ TEST_CASE("a list of very many seeds is read in a moment, and one that stands th
   for (int seed = 0; seed < 200'000; ++seed) text += std::to_string(seed * 3) + (seed % 10 == 9 ? ",\n" : ", ");
   const auto begin = std::chrono::steady_clock::now();
   const Settings settings = Settings::parse(text + "]\n", "test.toml");
-  // By comparing each with each, some 20 billion comparisons.
+  // Comparing every pair would need some 20 billion comparisons.
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
   CHECK(settings.sweep().seeds.size() == 200'000);
   CHECK(settings.sweep().seeds[7] == 21);

@@ -1,4 +1,4 @@
-// A resolved configuration, written as TOML, resolves to the same again.
+// Tests that a resolved configuration, written as TOML, resolves to the same configuration again.
 #include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
 #include "tests/catch.hpp"
@@ -18,7 +18,7 @@ void check_round_trip(const Config& config) {
   const Config again = Settings::parse(text, "again.toml").resolve();
   CHECK(to_toml(again) == text);
   CHECK(difference(config, again).empty());
-  // Not only the text: every struct and every variant's options of every block.
+  // Compares not only the text, but every struct and the variants' options in every block.
   for (const Section& s : sections()) {
     if (s.get) CHECK(s.get(config) == s.get(again));
     else
@@ -37,10 +37,10 @@ using Random = std::mt19937_64;
 
 template <class T> const T& any_of(const std::vector<T>& list, Random& random) { return list[random() % list.size()]; }
 
-/// Some options, each with another value, one over the other; what is refused is left out.
+/// Some options, each set to another value, one after the other. Refused values are left out.
 Settings random_settings(Random& random) {
   Settings settings;
-  // Choices first, so that variants' options have a chance to matter.
+  // Choices of variants first, so that more of the variants' options have an effect.
   std::vector<std::string> keys;
   for (const FamilyPlace& place : family_places()) keys.push_back(place.key);
   for (int i = 0; i < 25; ++i) keys.push_back(any_of(all_keys(), random));
@@ -53,7 +53,7 @@ Settings random_settings(Random& random) {
   return settings;
 }
 
-/// The same configuration with a block that differs at random.
+/// The same configuration with one block that differs at random.
 std::string with_random_override(const std::string& toml, Random& random) {
   std::string out = toml + "\n[[block.override]]\nlayers = [" + std::to_string(random() % 2) + "]\n";
   std::set<std::string> taken;

@@ -1,4 +1,4 @@
-// Comma-separated values as RFC 4180 has them, and what is written is what is read.
+// Tests of comma-separated values by RFC 4180: what is written can be read back unchanged.
 #include "experiments/data/csv.hpp"
 #include "experiments/data/table_file.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,5 @@
-// What tests of kept data share: a folder to keep it in, and how much this process has read.
+// Helpers for the tests of the data cache: the number of bytes that this process has read, and the files of a folder
+// with a given extension.
 #pragma once
 
 #include "experiments/data/data_cache.hpp"
@@ -14,7 +15,7 @@
 
 namespace heed::test {
 
-/// Bytes that this process has read so far, as the kernel counts them.
+/// The number of bytes that this process has read so far, from /proc/self/io; -1 if the file cannot be read.
 inline std::int64_t bytes_read() {
   std::ifstream counts("/proc/self/io");
   std::string name;
@@ -23,7 +24,7 @@ inline std::int64_t bytes_read() {
   return bytes;
 }
 
-/// The files of this kind in a folder.
+/// The files of a folder that have the given extension.
 inline std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder, const std::string& extension) {
   std::vector<std::filesystem::path> out;
   for (const auto& entry : std::filesystem::directory_iterator(folder))

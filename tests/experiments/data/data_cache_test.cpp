@@ -1,5 +1,5 @@
-// The contract of kept data: made once, never wrong whatever becomes of its files, and made in memory where it can't be
-// kept.
+// Tests of the data cache: data is computed once, is never wrong whatever happens to the cache's files, and stays in
+// memory if it cannot be stored.
 #include "experiments/data/data_cache.hpp"
 
 #include "autograd/error.hpp"
@@ -25,7 +25,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Writes two sections, and counts how often.
+/// Writes two sections and counts the calls.
 struct Maker {
   std::string one = "numbers and words, not a multiple of any size";
   std::vector<std::int32_t> two = {1, -2, 3};
@@ -65,7 +65,7 @@ TEST_CASE("data is made once and found again", "[data][kept]") {
   other.one = "something else";
   CHECK(other.is_in(*data_cache({scratch.path}, "key 2", other.make())));
   CHECK(other.calls == 1);
-  // A file that has another's name is not taken for it.
+  // A file with the name of another entry is not accepted as that entry.
   const auto files = files_in(scratch.path, ".kept");
   fs::rename(files[0], files[1]);
   CHECK(maker.is_in(*data_cache({scratch.path}, "key", maker.make())));
@@ -81,7 +81,7 @@ TEST_CASE("data is in memory where there is no folder for it", "[data][kept]") {
   const Scratch scratch;
   const Environment cache("XDG_CACHE_HOME", scratch.path.string());
   CHECK(data_cache_place(least_cached_bytes).folder == scratch.path / "heed" / "data");
-  // Where that can't be made, among temporary files, and where that can't be, nowhere.
+  // If that folder cannot be made, the cache uses the folder for temporary files; if that fails too, it stores nothing.
   const Environment none("XDG_CACHE_HOME", "/dev/null/cache"), temporary("TMPDIR", scratch.path.string());
   CHECK(data_cache_place(least_cached_bytes).folder.parent_path() == scratch.path);
   const Environment no_temporary("TMPDIR", "/dev/null");
@@ -96,12 +96,13 @@ TEST_CASE("a damaged file is made anew and never taken for whole", "[data][kept]
   const std::string whole = *read_file(file);
   const auto check = [&](const std::string& damaged, std::size_t at) {
     INFO("at " << at);
-    write_file(file, damaged, Durability::process); // as the program does: those who have the old one keep it
+    // as the program writes it: processes with the old file open still see the old file
+    write_file(file, damaged, Durability::process);
     const int before = maker.calls;
     const auto data = data_cache({scratch.path}, "key", maker.make());
     REQUIRE(std::ranges::equal(data->numbers<std::int32_t>("two"), maker.two));
     if (text_of(data->section("one")) == maker.one) return;
-    REQUIRE(maker.calls == before); // it is found out when it is used
+    REQUIRE(maker.calls == before); // the damage is found when the data is used
     REQUIRE(!data->is_whole("one"));
     REQUIRE(!fs::exists(file));
     REQUIRE(maker.is_in(*data_cache({scratch.path}, "key", maker.make())));
@@ -126,7 +127,7 @@ TEST_CASE("data whose file is shortened or written to while it is used says so, 
   const fs::path file = files_in(scratch.path, ".kept").front();
   REQUIRE(data->is_whole("one"));
   CHECK(data->problem().empty());
-  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // more than a tick of the kernel's clock
+  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // longer than a tick of the kernel's clock
   const std::string whole = *read_file(file);
 
   SECTION("what changes nothing of it is no problem") {
@@ -153,7 +154,7 @@ TEST_CASE("data whose file is shortened or written to while it is used says so, 
   }
   std::size_t size = 0;
   for (const char c : text_of(data->section("one"))) size += c != 'z';
-  CHECK(size == maker.one.size()); // no process dies by it
+  CHECK(size == maker.one.size()); // no process crashes because of it
   CHECK(data->problem() ==
         "'" + file.string() + "' was shortened or changed while it was read; run again, and it is made anew");
   const auto again = data_cache({scratch.path}, "key", maker.make());
@@ -169,7 +170,7 @@ TEST_CASE("where it can't be written, data is in memory and nothing is left", "[
       int left = n;
       const WriteHook hook([&](const fs::path&) { return left-- == 0 ? error : 0; });
       CHECK(maker.is_in(*data_cache({scratch.path}, "key", maker.make())));
-      if (left >= 0) { // it got through
+      if (left >= 0) { // no write failed
         CHECK(n > 5);
         break;
       }
@@ -204,7 +205,7 @@ TEST_CASE("several at once make data once", "[data][kept]") {
   for (std::thread& thread : threads) thread.join();
   CHECK(calls == 1);
   CHECK(right == 4);
-  // A process that is killed meanwhile blocks no other, and its temporary file is removed.
+  // A process that is killed while it holds the lock does not block others, and its temporary file is removed.
   const pid_t killed = ::fork();
   if (killed == 0) {
     data_cache({scratch.path}, "another key", [&](DataCacheWriter& to) {
@@ -233,14 +234,14 @@ TEST_CASE("old files go when a new one comes", "[data][kept]") {
   const fs::path old = files_in(scratch.path, ".kept").front();
   const std::uint64_t size = fs::file_size(old);
   age(old, 15 * 24);
-  CHECK(keep("first")); // it is used
+  CHECK(keep("first")); // it is in use
   keep("second");
   CHECK(files_in(scratch.path, ".kept").size() == 2);
   age(old, 15 * 24);
   keep("third");
   CHECK(files_in(scratch.path, ".kept").size() == 2);
   CHECK(!fs::exists(old));
-  CHECK((maker.is_in(*first) && first->is_whole("one"))); // who has it, has it
+  CHECK((maker.is_in(*first) && first->is_whole("one"))); // a process that has the file mapped can still read it
 
   for (const fs::path& file : files_in(scratch.path, ".kept")) age(file, 2);
   keep("fourth", 2 * size + size / 2);

@@ -1,4 +1,5 @@
-// The contract of data files that are read in pieces: the whole comes of them, and what is known of a file is true.
+// Tests of data files that are read in pieces: the pieces give the whole content, and the stored facts about a file are
+// true.
 #include "experiments/data/data_file.hpp"
 
 #include "autograd/rng.hpp"
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Words of one to four bytes a character, of which some are longer than a piece.
+/// Words of characters of one to four bytes each. Some words are longer than a piece.
 std::string text(std::size_t size) {
   const std::vector<std::string> parts = {"word", "é", "€uro", "😀", " ", "\n", "  ", "\t", "longer", "-"};
   RandomSource random({2, Stream::test, 0});
@@ -95,7 +96,7 @@ TEST_CASE("a fingerprint that is known is that of the file as it is", "[data][da
   const auto known = [&] { return known_fingerprint(DataFile("data", "path", on_disk.path()), 0, place, now); };
   const auto right = [&] { return DataFile("data", "path", on_disk.path()).fingerprint(); };
 
-  // A file of a moment ago is not settled, and is read each time.
+  // A file that was modified a moment ago is not trusted as unchanged, so it is read each time.
   CHECK(known_fingerprint(DataFile("data", "path", on_disk.path()), 0, place) == right());
   CHECK(files_in(scratch.path, ".seen").empty());
 
@@ -104,14 +105,14 @@ TEST_CASE("a fingerprint that is known is that of the file as it is", "[data][da
   const std::string expected = right();
   const std::int64_t before = bytes_read();
   CHECK(known() == expected);
-  CHECK(bytes_read() - before < 100'000); // of 5 MB
+  CHECK(bytes_read() - before < 100'000); // the file has 5 MB
 
   const auto time = fs::last_write_time(on_disk.path());
   {
     std::fstream change(on_disk.path(), std::ios::in | std::ios::out | std::ios::binary);
     change.put('#');
   }
-  fs::last_write_time(on_disk.path(), time); // as it was, and as large
+  fs::last_write_time(on_disk.path(), time); // with its old time and size
   CHECK(right() != expected);
   CHECK(known() == right());
 

@@ -1,4 +1,4 @@
-// The contract of reading images: bytes to pixels, and no header trusted.
+// Tests of reading image files: bytes become pixels, and no value in a header is trusted without a check.
 #include "experiments/data/image_files.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"

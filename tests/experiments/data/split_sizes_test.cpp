@@ -1,4 +1,5 @@
-// How the rows of one file are shared out: by fractions, by numbers of rows, and where splits have files of their own.
+// Tests of how the rows of one file are divided into splits: by fractions, by numbers of rows, and when splits have
+// files of their own.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/split_sizes.hpp"
@@ -39,14 +40,14 @@ TEST_CASE("fractions give the first floor(train n) rows, the last floor(test n) 
   CHECK(split_sizes(data(0.6, 0.2), 20) == Sizes{12, 4, 4});
   CHECK(split_sizes(data(0.9, 0), 15) == Sizes{13, 2, 0});
   CHECK(split_sizes(data(0.5, 0.25), 7) == Sizes{3, 3, 1});
-  CHECK(split_sizes(data(0.8, 0.1), 20, false) == Sizes{16, 4, 0}); // the test is another set
+  CHECK(split_sizes(data(0.8, 0.1), 20, false) == Sizes{16, 4, 0}); // the test split is another file
 }
 
 TEST_CASE("numbers of rows are met exactly", "[data][splits]") {
-  // Multi30k's sizes, which no fractions with four digits give.
+  // Multi30k's sizes. No fractions with four digits give them.
   CHECK(split_sizes(data(0.9, 0, 1014, 1000), 31014) == Sizes{29000, 1014, 1000});
-  CHECK(split_sizes(data(0.9, 0.1, 3), 31) == Sizes{25, 3, 3});  // the test is a fraction still
-  CHECK(split_sizes(data(0.5, 0, 0, 4), 20) == Sizes{10, 6, 4}); // training is a fraction still
+  CHECK(split_sizes(data(0.9, 0.1, 3), 31) == Sizes{25, 3, 3});  // the test split is still a fraction
+  CHECK(split_sizes(data(0.5, 0, 0, 4), 20) == Sizes{10, 6, 4}); // the training split is still a fraction
   CHECK(split_sizes(data(0.9, 0, 9, 10), 20) == Sizes{1, 9, 10});
   CHECK(split_sizes(data(0.9, 0, 5000), 60000, false) == Sizes{55000, 5000, 0});
 }

@@ -1,5 +1,5 @@
-// The contract of reading rows: cells as RFC 4180 has them, the line of each row, and every bad file refused with its
-// place.
+// Tests of reading rows of a table: cells by RFC 4180, the line number of each row, and an error with the place for
+// every invalid file.
 #include "experiments/data/table_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"

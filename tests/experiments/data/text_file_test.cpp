@@ -1,4 +1,4 @@
-// The contract of reading text: UTF-8 in, code points out, and every bad file refused clearly.
+// Tests of reading text files: UTF-8 is decoded to code points, and every invalid file gives a clear error.
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/data_file.hpp"
 #include "experiments/system/utf8.hpp"
@@ -21,8 +21,8 @@ TEST_CASE("UTF-8 is read and written by characters", "[text]") {
 }
 
 TEST_CASE("every character and no other sequence of bytes is UTF-8", "[text]") {
-  // Against Boost's decoder, which is another: all code points, and all sequences of three bytes with a fourth that
-  // ends or continues them.
+  // Compares with Boost's independent decoder: all code points, and all sequences of three bytes with a fourth byte
+  // that ends or continues them.
   namespace utf = boost::locale::utf;
   for (char32_t c = 0; c < 0x110000; ++c) {
     if (c >= 0xd800 && c < 0xe000) continue;
@@ -53,7 +53,7 @@ TEST_CASE("every character and no other sequence of bytes is UTF-8", "[text]") {
 }
 
 TEST_CASE("the fingerprint is the XXH3 hash of the bytes, of 128 bits", "[text]") {
-  // XXH3_128bits of no bytes, as xxHash publishes it in its canonical form, and the form for others.
+  // XXH3_128bits of empty input, as xxHash publishes it in canonical form, and our hexadecimal form for other inputs.
   const XXH128_hash_t none = XXH3_128bits("", 0);
   REQUIRE(none.high64 == 0x99aa06d3014798d8ULL);
   REQUIRE(none.low64 == 0x6001c324468d497fULL);
@@ -70,7 +70,8 @@ TEST_CASE("what is not UTF-8 is refused with its place", "[text]") {
                                              "off;"));
   for (const char* bad : {"\x80", "\xc0\xaf", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                           "\xf8\x88\x80\x80\x80", "\xe2\x28\xa1"}) {
-    // A lone continuation, overlong forms, a surrogate, above U+10FFFF, five bytes, a broken sequence.
+    // Invalid UTF-8: a lone continuation byte, overlong forms, a surrogate, a value above U+10FFFF, five bytes, a
+    // broken sequence.
     INFO(bad);
     CHECK_THAT(message(std::string("x") + bad + "yyyy"), Contains("at byte offset 1, line 1"));
   }

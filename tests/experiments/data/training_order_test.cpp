@@ -1,4 +1,5 @@
-// The contract of training's order: permutations, epochs that leave nothing out, and buckets of like lengths.
+// Tests of the order of training rows: permutations, epochs that contain every row once, and buckets of rows of similar
+// length.
 #include "experiments/data/training_order.hpp"
 #include "tests/catch.hpp"
 
@@ -17,7 +18,7 @@ std::vector<std::int64_t> permutation(std::uint64_t seed, std::uint64_t epoch, s
   return out;
 }
 
-/// Lengths 1 to 50, none of a pattern that the order could follow.
+/// Lengths from 1 to 50, without a pattern that the order could follow.
 std::vector<std::int32_t> lengths(std::int64_t n) {
   std::vector<std::int32_t> out;
   for (std::int64_t i = 0; i < n; ++i)
@@ -47,7 +48,7 @@ TEST_CASE("seeds and epochs have permutations of their own, in which any number 
   for (std::uint64_t seed = 0; seed < 10; ++seed)
     for (std::uint64_t epoch = 0; epoch < 10; ++epoch) seen.insert(permutation(seed, epoch, 50));
   CHECK(seen.size() == 100);
-  // Where number 3 of 12 goes, over 6000 keys: 500 times to each place, give or take 5 standard deviations (107).
+  // The position of item 3 of 12 under 6000 keys: each position about 500 times, within 5 standard deviations (107).
   std::map<std::uint64_t, int> places;
   for (std::uint64_t seed = 0; seed < 6000; ++seed) ++places[permuted({seed, Stream::test, 0}, 3, 12)];
   CHECK(places.size() == 12);
@@ -92,10 +93,10 @@ TEST_CASE("every epoch has every example once, whatever the sizes of batches and
 
 TEST_CASE("rows that a batch leaves to the next epoch are of any length", "[order]") {
   const std::vector<std::int32_t> length = lengths(200);
-  const TrainingOrder order(length, 16, 50); // 12 batches and a half an epoch
+  const TrainingOrder order(length, 16, 50); // an epoch has 12.5 batches
   std::set<bool> short_ones, first_short;
   for (std::int64_t epoch = 0; epoch < 40; epoch += 2) {
-    const std::vector<std::int64_t> shared = step(order, 3, epoch / 2 * 25 + 12, 16); // 8 of each epoch
+    const std::vector<std::int64_t> shared = step(order, 3, epoch / 2 * 25 + 12, 16); // 8 rows of each epoch
     const auto is_short = [&](std::int64_t row) {
       return length[static_cast<std::size_t>(shared[static_cast<std::size_t>(row)])] < 25;
     };
@@ -128,7 +129,7 @@ TEST_CASE("a pool's batches hold the same examples, sorted by length, in a rando
   std::ranges::sort(expected);
   std::ranges::sort(found);
   CHECK(expected == found);
-  CHECK(spread / 20 < 5); // 200 lengths out of 50 in 20 batches: about 2.5 apart
+  CHECK(spread / 20 < 5); // 200 lengths from 50 values in 20 batches: batches differ by about 2.5
   CHECK(plain_spread / 20 > 30);
   CHECK_FALSE(std::ranges::is_sorted(longest));
 }
@@ -137,7 +138,7 @@ TEST_CASE("an example's place depends on seed, step and row alone", "[order]") {
   const TrainingOrder one(lengths(300), 4, 6), other(lengths(300), 4, 6), longer(lengths(301), 4, 6);
   const auto late = step(one, 1, 100, 4);
   (void)step(one, 2, 3, 4);
-  (void)step(longer, 1, 100, 4); // another order of the same seed and pool, in the same thread
+  (void)step(longer, 1, 100, 4); // another order with the same seed and pool, in the same thread
   CHECK(step(one, 1, 100, 4) == late);
   CHECK(step(other, 1, 100, 4) == late);
   CHECK(step(one, 2, 100, 4) != late);
@@ -193,7 +194,7 @@ TEST_CASE("batches by tokens are functions of seed and step, whoever asks and in
     (void)step_of(other, 2, s);
     CHECK(step_of(other, 1, s) == forwards[static_cast<std::size_t>(s)]);
   }
-  // Another seed has other batches, and not these in another order alone.
+  // Another seed gives different batches, not only the same batches in another order.
   std::set<std::set<std::int64_t>> first, second;
   for (std::int64_t s = 0; s < 60; ++s) {
     const auto a = step_of(one, 1, s), b = step_of(one, 2, s);
@@ -204,7 +205,7 @@ TEST_CASE("batches by tokens are functions of seed and step, whoever asks and in
 }
 
 TEST_CASE("a row as long as the room is a batch by itself", "[order]") {
-  const TokenBatches batches({5, 9, 9, 3, 1}, 9); // 1 + 3 fit, as 2 rows of 3; 5; 9; 9
+  const TokenBatches batches({5, 9, 9, 3, 1}, 9); // 1 + 3 fit as 2 rows of length 3; then 5; 9; 9
   std::multiset<std::int64_t> rows;
   for (std::int64_t s = 0; s < 4; ++s) rows.insert(batches.rows(0, s));
   CHECK(rows == std::multiset<std::int64_t>{1, 1, 1, 2});

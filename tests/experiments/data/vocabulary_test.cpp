@@ -1,4 +1,4 @@
-// The contract of vocabularies: made from training alone, there and back, and a token for what was not seen.
+// Tests of vocabularies: built only from training data, text to tokens and back, and a token for unknown words.
 #include "experiments/config/config.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/vocabulary.hpp"

@@ -1,4 +1,4 @@
-// The contract of the table of words: different texts have different numbers, in the order in which they come.
+// Tests of the word table: it gives different texts different numbers, in the order of their first occurrence.
 #include "experiments/data/word_table.hpp"
 
 #include "autograd/rng.hpp"
@@ -17,7 +17,7 @@ TEST_CASE("words have the numbers that a sorted map gives them", "[words]") {
     RandomSource random({1, Stream::test, 0});
     std::vector<std::string> words;
     for (int i = 0; i < 50000; ++i) {
-      std::string word; // of few letters, zeros and long ones among them
+      std::string word; // words of few letters; some contain zeros and some are long
       for (std::size_t left = random.below(7) == 0 ? 400 : random.below(6); left > 0; --left)
         word += static_cast<char>(random.below(5));
       words.push_back(word);
@@ -30,7 +30,7 @@ TEST_CASE("words have the numbers that a sorted map gives them", "[words]") {
     }
     REQUIRE(table.size() == expected.size());
     if (texts == WordTable::Texts::copied)
-      for (std::string& word : words) std::ranges::fill(word, 'x'); // the table has its own
+      for (std::string& word : words) std::ranges::fill(word, 'x'); // the table has copies of its own
     for (const auto& [word, number] : expected) {
       REQUIRE(table.find(word) == number);
       REQUIRE(table[number] == word);

@@ -1,4 +1,4 @@
-// The search against all outputs there are, one by one.
+// Tests of beam search against an exhaustive search over all possible outputs.
 #include "experiments/decoding/search.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t begin_token = 3, end_token = 4;
 
-// What follows each beginning, as logits; the same for all rows.
+// The next token's logits after each prefix, the same for all rows.
 using Rule = std::function<std::vector<Real>(const std::vector<std::int32_t>& read)>;
 
 class RuleDecoding : public Decoding {
@@ -72,7 +72,7 @@ Batch row_of(const TestModel& m, const Batch& rows, std::int64_t r) {
   return row;
 }
 
-// Every output of a row with its score, by the model's whole logits.
+// Every possible output of a row with its score, from the logits of the model's full pass.
 std::map<std::vector<std::int32_t>, double> all_scores(TestModel& m, const Batch& row, double alpha) {
   std::map<std::vector<std::int32_t>, double> out;
   using Tokens = std::vector<std::int32_t>;
@@ -107,7 +107,7 @@ std::map<std::vector<std::int32_t>, double> all_scores(TestModel& m, const Batch
 } // namespace
 
 TEST_CASE("a beam as wide as there are outputs finds the exact best of each row", "[decoding]") {
-  // 5 classes and 4 steps: fewer than 5^3 beginnings are ever open. All rows are decoded at once.
+  // 5 classes and 4 steps: fewer than 5^3 prefixes are ever open. All rows are decoded at once.
   TestModel m({"model.kind=encoder_decoder"});
   m.weights.fill(23, {-1.5, 1.5, 0});
   const Batch rows = m.batch({4, 2, 3});
@@ -159,7 +159,7 @@ TEST_CASE("greedy search takes the most probable token each time, and a beam of 
   Tape tape;
   tape.record(false);
   const auto outputs = search(tape, m.weights.parameters, *m.model, rows, with(1));
-  // The outputs, read by the model as a whole, are what it says follows.
+  // In a full pass over the found outputs, each of their tokens has the largest logit.
   Batch read = rows;
   std::ranges::fill(read.outputs, 0);
   for (std::size_t r = 0; r < 3; ++r) {
@@ -181,7 +181,8 @@ TEST_CASE("greedy search takes the most probable token each time, and a beam of 
 }
 
 TEST_CASE("a beam finds what greed does not see", "[decoding]") {
-  // 0 is the more probable beginning (0.6), but all that follows it is not sure of itself; 1 ends for sure.
+  // Token 0 is the more probable first token (0.6), but every continuation of it is uncertain; after token 1 the output
+  // surely ends.
   const Rule rule = [](const std::vector<std::int32_t>& read_tokens) -> std::vector<Real> {
     if (read_tokens.size() == 1) return {log_of(0.6), log_of(0.4), -50, -50, -50};
     if (read_tokens.back() == 1) return {-50, -50, -50, -50, 0};
@@ -199,7 +200,7 @@ TEST_CASE("the length penalty is that of Wu et al. 2016, and makes longer output
   CHECK(length_factor(7, 1) == 2.0);
   CHECK(length_factor(7, 0.5) == Approx(std::sqrt(2.0)));
   CHECK(length_factor(100, 0) == 1.0);
-  // Ending at once has probability 0.4; three tokens and the end 0.6 * 0.65 = 0.39 in all.
+  // Ending at once has probability 0.4; three tokens and the end have 0.6 * 0.65 = 0.39 in total.
   const Rule rule = [](const std::vector<std::int32_t>& read_tokens) -> std::vector<Real> {
     if (read_tokens.size() == 1) return {log_of(0.6), -50, -50, -50, log_of(0.4)};
     if (read_tokens.size() == 2) return {log_of(0.65), log_of(0.35), -50, -50, -50};
@@ -213,7 +214,7 @@ TEST_CASE("the length penalty is that of Wu et al. 2016, and makes longer output
 }
 
 TEST_CASE("fairseq's length penalty divides by the number of tokens to the power of alpha", "[decoding]") {
-  // fairseq/search.py and sequence_generator.py: eos_scores / (step + 1)^len_penalty, step counted from 0.
+  // fairseq/search.py and sequence_generator.py: eos_scores / (step + 1)^len_penalty, with step counted from 0.
   CHECK(length_factor(1, 0.7, LengthPenalty::fairseq) == 1.0);
   CHECK(length_factor(7, 1, LengthPenalty::fairseq) == 7.0);
   CHECK(length_factor(9, 0.5, LengthPenalty::fairseq) == Approx(3.0));
@@ -221,8 +222,8 @@ TEST_CASE("fairseq's length penalty divides by the number of tokens to the power
   CHECK(length_penalty_kind("fairseq") == LengthPenalty::fairseq);
   CHECK(length_penalty_kind("gnmt") == LengthPenalty::gnmt);
   CHECK_THROWS_AS(length_penalty_kind("length"), Failed);
-  // Ending at once has probability 0.4; three tokens and the end 0.2 in all: ln 0.4 = -0.92, ln 0.2 / 4 = -0.40, and
-  // by GNMT's (5 + 4) / 6 = 1.5, -1.07.
+  // Ending at once has probability 0.4; three tokens and the end have 0.2 in total. The scores are ln 0.4 = -0.92
+  // against ln 0.2 / 4 = -0.40, or -1.07 with GNMT's penalty (5 + 4) / 6 = 1.5.
   const Rule rule = [](const std::vector<std::int32_t>& read_tokens) -> std::vector<Real> {
     if (read_tokens.size() == 1) return {log_of(0.6), -50, -50, -50, log_of(0.4)};
     if (read_tokens.size() == 2) return {0, 0, 0, -50, -50};
@@ -240,14 +241,15 @@ TEST_CASE("fairseq's length penalty divides by the number of tokens to the power
 TEST_CASE("at equal scores, what stood first and the lower token go first", "[decoding]") {
   const Rule level = [](const std::vector<std::int32_t>&) { return std::vector<Real>(5, 0); };
   for (const std::int64_t beam : {1, 2, 3}) {
-    const Hypothesis h = found(level, with(beam, 5)); // with so high an alpha, only outputs that are cut off are best
+    // with such a high alpha, the best outputs are all cut off at the maximum length
+    const Hypothesis h = found(level, with(beam, 5));
     CHECK(h.tokens == std::vector<std::int32_t>(4, 0));
     CHECK_FALSE(h.ended);
   }
 }
 
 TEST_CASE("the token that begins an output is never put out", "[decoding]") {
-  // Whatever the model says: it stands in no target, and has no text.
+  // The token must never be produced, whatever the logits are: it is in no target and has no text.
   const Rule rule = [](const std::vector<std::int32_t>&) { return std::vector<Real>{0, 1, 0, 9, -50}; };
   for (const std::int64_t beam : {1, 3}) CHECK(found(rule, with(beam)).tokens == std::vector<std::int32_t>(4, 1));
 }

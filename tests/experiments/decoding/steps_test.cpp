@@ -1,5 +1,5 @@
-// Decoding step by step gives the logits that the whole row has, whether keys and values are kept or all is computed
-// anew.
+// Tests that step-by-step decoding gives the logits of a full pass, both with cached keys and values and with full
+// recomputation.
 #include "experiments/decoding/reread.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
@@ -8,7 +8,8 @@ using namespace heed::f32;
 
 namespace {
 
-// Logits of all steps for the rows' own next tokens, [steps][rows, classes]; before step `turn`, rows become `parents`.
+// Logits of all steps for the rows' own next tokens, [steps][rows, classes]. Before step `turn`, the rows are replaced
+// by `parents`.
 std::vector<std::vector<Real>> step_through(TestModel& m, Decoding& decoding, const Batch& batch, std::int64_t turn,
                                             const std::vector<std::int64_t>& parents) {
   const bool has_outputs = m.form == Form::sequence_to_sequence;
@@ -40,7 +41,7 @@ void check_steps(const std::vector<std::string>& assignments) {
   if (refused(assignments)) return;
   TestModel m(assignments);
   Batch batch = m.batch({4, 4, 4});
-  if (m.form == Form::sequence_to_sequence) batch.lengths = {4, 2, 3}; // of the inputs; outputs stay whole
+  if (m.form == Form::sequence_to_sequence) batch.lengths = {4, 2, 3}; // lengths of the inputs; outputs stay whole
   const std::vector<Real> whole = m.logits(batch);
   const std::vector<std::int64_t> parents{2, 0, 0, 1};
   Tape tape;
@@ -62,7 +63,7 @@ void check_steps(const std::vector<std::string>& assignments) {
     }
   }
 
-  // One token, then two at once, and rows that change places before the fourth.
+  // One token, then two at once; before the fourth token the rows change places.
   const bool has_outputs = m.form == Form::sequence_to_sequence;
   const std::vector<std::int32_t>& tokens = has_outputs ? batch.outputs : batch.tokens;
   const auto of_rows = [&](std::size_t first, std::size_t count, const std::vector<std::int64_t>& rows) {

@@ -1,4 +1,5 @@
-// The bytes of .npy files, by the format's description: numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+// Tests of the bytes of .npy files, by the format's description:
+// numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 #include "experiments/exports/npy.hpp"
 
 #include "autograd/error.hpp"
@@ -12,11 +13,11 @@ TEST_CASE("an array is a header that 64 divides, and its numbers, the lowest byt
   const std::vector<float> numbers{1.0F, -2.0F, 0.5F, 0.0F, 0.0F, 3.0F};
   const std::vector<std::int64_t> shape{1, 2, 3};
   const std::string bytes = npy_bytes(numbers, shape);
-  // What NumPy 2.3 writes: io.BytesIO b; numpy.save(b, numpy.array([[[1, -2, .5], [0, 0, 3]]], "<f4"))
+  // The bytes that NumPy 2.3 writes: io.BytesIO b; numpy.save(b, numpy.array([[[1, -2, .5], [0, 0, 3]]], "<f4"))
   const std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }";
   const std::string header = dictionary + std::string(128 - 10 - 1 - dictionary.size(), ' ') + "\n";
   CHECK(bytes.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
-  CHECK(bytes.substr(8, 2) == std::string("\x76\x00", 2)); // 118 bytes of header after 10 bytes
+  CHECK(bytes.substr(8, 2) == std::string("\x76\x00", 2)); // 118 bytes of header after the first 10 bytes
   CHECK(bytes.substr(10, 118) == header);
   const std::string data = bytes.substr(128);
   REQUIRE(data.size() == 6 * 4);

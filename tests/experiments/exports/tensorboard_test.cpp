@@ -1,5 +1,5 @@
-// The records are read here by a reader of their own, which follows the format's description byte by byte;
-// tests/peers/tensorboard_reads.py has TensorBoard itself read them.
+// Tests of TensorBoard event files. A separate reader in this file decodes the records by the format's description,
+// byte by byte; tests/peers/tensorboard_reads.py reads them with TensorBoard itself.
 #include "experiments/exports/tensorboard.hpp"
 #include "tests/catch.hpp"
 
@@ -9,7 +9,7 @@ using namespace heed;
 
 namespace {
 
-// CRC-32C by its definition, a bit at a time: the reflected polynomial 0x82f63b78 (RFC 3720).
+// CRC-32C by its definition, one bit at a time: the reflected polynomial 0x82f63b78 (RFC 3720).
 std::uint32_t by_bits(std::string_view bytes) {
   std::uint32_t crc = 0xffffffff;
   for (const char c : bytes) {

@@ -1,4 +1,4 @@
-// Where an index stands: never in the output folder, nor where two machines could write it.
+// Tests of where an index is stored: never in the output folder, and never where two machines could write it.
 #include "experiments/index/index_place.hpp"
 #include "experiments/index/run_index.hpp"
 #include "tests/catch.hpp"
@@ -21,12 +21,12 @@ TEST_CASE("an index stands in a folder of one's own, never in the output folder"
   const auto place = [&](const std::vector<FoundFolder>& folders) { return index_place("/data/runs", folders); };
   CHECK(place({cache, temporary}).parent_path() == cache.path);
   CHECK(place({cache}).filename().string().size() == 32);
-  // A home that several machines have, or that can't be written.
+  // A home directory that several machines share, or that cannot be written.
   CHECK(place({{cache.path, true, true}, temporary}).parent_path() == temporary.path);
   CHECK(place({{cache.path, false, false}, temporary}).parent_path() == temporary.path);
   CHECK(place({{cache.path, true, true}, {temporary.path, false, false}}).empty());
   CHECK(place({}).empty());
-  // One for each folder.
+  // Each output folder has an index of its own.
   CHECK(place({cache}) == index_place("/data/runs", {cache}));
   CHECK(place({cache}) != index_place("/data/other/runs", {cache}));
 }
@@ -67,7 +67,7 @@ TEST_CASE("the index of a folder that is read-only is kept up to date, and nothi
   fs::create_directories(seen);
   fs::create_directories(cache);
   const Environment variable("XDG_CACHE_HOME", cache.string());
-  // A mount of its own, which goes with the process.
+  // A separate mount, which ends with the process.
   constexpr int can_not_mount = 77;
   const pid_t child = ::fork();
   if (child == 0) {

@@ -1,5 +1,5 @@
-// What makes the index of very many folders fast changes nothing of what it says: what arms share is read and kept
-// once, and folders are looked at without being opened.
+// Tests that the optimisations for very many run folders do not change the index's content: values that arms share are
+// read and stored once, and folders are checked without being opened.
 #include "experiments/config/config.hpp"
 #include "experiments/index/folder_signatures.hpp"
 #include "experiments/index/run_index.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-/// Everything that is in an index, in order.
+/// The whole content of an index, in order.
 std::vector<Rows> full_dump(const fs::path& out) {
   RunIndex index(out);
   std::vector<Rows> rows;
@@ -43,7 +43,7 @@ std::vector<Rows> full_dump_from_nothing(const fs::path& out) {
   return full_dump(out);
 }
 
-/// What a slow reading of the folders, one by one, has of runs, options and metrics.
+/// The runs, options and metrics that a slow reading of the folders, one by one, gives.
 struct Slowly {
   Rows runs, options, metrics;
 
@@ -106,7 +106,7 @@ void check_by_reading_slowly(const fs::path& out) {
   CHECK(metrics == slowly.metrics);
 }
 
-/// Folders of some arms and seeds that come, change and go.
+/// Folders of some arms and seeds that appear, change and disappear.
 class Changing {
 public:
   explicit Changing(const fs::path& out) : out_(out) {}
@@ -167,7 +167,7 @@ TEST_CASE("after random additions, changes and removals the index is as one made
     INFO("round " << round);
     const auto step_by_step = full_dump(out.path);
     check_by_reading_slowly(out.path);
-    // Beside the one that is kept.
+    // A new index beside the stored one.
     const fs::path kept = out.path / "kept.sqlite";
     fs::copy_file(index_file(out.path), kept, fs::copy_options::overwrite_existing);
     CHECK(full_dump_from_nothing(out.path) == step_by_step);
@@ -196,7 +196,7 @@ TEST_CASE("what an entry reader has read before changes no entry", "[runs][index
   for (const int seed : {0, 1, 7, 10, 1000000})
     for (const char* arm : {"", "attention.score = \"additive\"\n", "model.layers = 3\n"})
       runs.push_back(run_of(out, "name = \"n\"\nseed = " + std::to_string(seed) + "\n" + arm, losses({2.0, 1.0})));
-  // The seed otherwise than Heed writes it, or where only one of two lines is it.
+  // The seed is not written as Heed writes it, or only one of two lines is the seed.
   const auto edit = [&](std::size_t which, const std::string& from, const std::string& to) {
     std::string text = content(runs[which].config());
     INFO(which << " " << text);
@@ -204,12 +204,12 @@ TEST_CASE("what an entry reader has read before changes no entry", "[runs][index
     put(runs[which].config(), text.replace(text.find(from), from.size(), to));
   };
   edit(0, "seed = 0\n", "seed = 0x0\n");
-  edit(3, "seed = 1\n", "seed = 01\n");                     // no TOML
-  edit(4, "seed = 1\n", "");                                // the default
+  edit(3, "seed = 1\n", "seed = 01\n");                     // invalid TOML
+  edit(4, "seed = 1\n", "");                                // the default value
   edit(5, "seed = 1\n", "seed = 1000000000000001\n");       // too large
-  edit(6, "seed = 7\n", "seed = 8\n");                      // another run's
+  edit(6, "seed = 7\n", "seed = 8\n");                      // the seed of another run
   edit(7, "seed = 7\n", "seed = 7 # as it was\n");          // a comment
-  edit(8, "name = \"n\"\n", "name = '''\nseed = 3\n'''\n"); // within a text
+  edit(8, "name = \"n\"\n", "name = '''\nseed = 3\n'''\n"); // inside a string
   EntryReader reader;
   std::size_t left_out = 0;
   for (int again = 0; again < 2; ++again)
@@ -234,7 +234,7 @@ TEST_CASE("what an entry reader has read before changes no entry", "[runs][index
   CHECK(left_out >= 8);
   CHECK(left_out < 20);
 
-  // A line within a text is no seed, also where it was one by chance before.
+  // A line inside a string is not the seed, even where it was the seed by chance before.
   const auto seed_in = [&](const RunFolder& run) {
     const auto entry = reader.read_entry(run);
     REQUIRE(entry);
@@ -261,7 +261,7 @@ TEST_CASE("the signature of a folder tells each of its three files from any othe
   const auto many = folder_signatures(out.path, ids);
   REQUIRE(many.size() == ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) REQUIRE(folder_signatures(out.path, {ids[i]}).front() == many[i]);
-  CHECK(many[3] == many[4]); // neither is there
+  CHECK(many[3] == many[4]); // neither of them exists
   CHECK(many[0] != many[1]);
   const auto signature = [&] { return folder_signatures(out.path, {runs[0].id()}).front(); };
   std::int64_t before = signature();

@@ -1,4 +1,4 @@
-// The filter against a filter in plain C++ over the same runs, and what it says of mistakes.
+// Tests of the run filter: its results against a filter in plain C++ over the same runs, and its error messages.
 #include "experiments/index/run_filter.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
@@ -15,7 +15,7 @@ using heed::test::run_of;
 
 namespace {
 
-/// What a run is, as the plain filters see it.
+/// The properties of a run that the plain filters use.
 struct Plain {
   std::string id, name, score, state;
   std::int64_t seed = 0, heads = 0;
@@ -24,7 +24,7 @@ struct Plain {
   std::optional<double> loss;
 };
 
-/// 24 runs of all sorts; every sixth has no metrics.
+/// 24 different runs; every sixth has no metrics.
 struct Runs : Scratch {
   std::vector<Plain> all;
   std::optional<RunIndex> index;
@@ -118,9 +118,9 @@ TEST_CASE("filters find what the same conditions in C++ find", "[runs][filter]")
       {"state = 'failed'", [](const Plain& p) { return p.state == "failed"; }},
       {"created > '2024' and created < '2025'", [](const Plain&) { return true; }},
       {"attention.scaled_dot.scale = 'sqrt'", [](const Plain& p) { return p.score == "scaled_dot"; }},
-      // A word is not above a number, as SQLite would have it.
+      // A word is not greater than a number, although SQLite would say so.
       {"attention.scaled_dot.scale > 0.1", [](const Plain&) { return false; }},
-      // Who lacks the metric is not found, nor by the opposite.
+      // A run that lacks the metric is not found, not even by the opposite condition.
       {"not val_loss < 1.9", [](const Plain& p) { return p.loss && !(*p.loss < 1.9); }},
       {"val_loss < 1.9 or not val_loss < 1.9", [](const Plain& p) { return p.loss.has_value(); }},
   };
@@ -195,7 +195,7 @@ TEST_CASE("deep and long filters are taken up to a bound, and refused beyond it"
   CHECK_THAT(runs.refusal(std::string(100000, '(')), Contains("nested deeper"));
   std::string parentheses = std::string(12, '(') + "seed = 1" + std::string(12, ')');
   CHECK(runs.found(parentheses).size() == 1);
-  // At the bound SQLite takes whatever stands before each parenthesis, also where a statement nests the filter again.
+  // At the depth limit, SQLite accepts any text before each parenthesis, also where a statement nests the filter again.
   for (const std::string before : {"seed = 1 or seed = 2 and ", "seed = 1 and seed in (1, 2) or seed = 2 and ",
                                    "attention.score like 'd%' or seed < 3 and "}) {
     const auto deep = [&](int levels) {

@@ -1,4 +1,4 @@
-// The index says what the folders say, whatever happened to it or to them.
+// Tests that the index always agrees with the run folders, whatever happened to the index or to the folders.
 #include "experiments/index/run_index.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_claim.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-/// Everything that is in an index, in order.
+/// The whole content of an index, in order.
 std::vector<Rows> dump(RunIndex& index) {
   return {index.query("SELECT * FROM runs ORDER BY id"), index.query("SELECT * FROM options ORDER BY run, key"),
           index.query("SELECT * FROM metrics ORDER BY run, name"), index.query("SELECT * FROM folders ORDER BY id")};
@@ -200,7 +200,7 @@ TEST_CASE("who reads is not waited for: the index is then in memory, and says so
   Database reader(index_file(runs.path).string());
   reader.run("BEGIN");
   REQUIRE(reader.query("SELECT count(*) FROM runs") == Rows{{std::int64_t{3}}});
-  CHECK(RunIndex(runs.path).in_memory().empty()); // nothing is new, so nothing is written
+  CHECK(RunIndex(runs.path).in_memory().empty()); // no folder is new, so nothing is written
   run_of(runs, "seed = 3\n", losses({1.0}));
   const auto start = std::chrono::steady_clock::now();
   {
@@ -208,7 +208,8 @@ TEST_CASE("who reads is not waited for: the index is then in memory, and says so
     CHECK_THAT(index.in_memory(), Contains("another program is using it"));
     CHECK(index.size() == 4);
   }
-  CHECK(std::chrono::steady_clock::now() - start < Database::patience); // to the process that writes
+  // the time limit for waiting for the process that writes
+  CHECK(std::chrono::steady_clock::now() - start < Database::patience);
   reader.run("COMMIT");
   RunIndex index(runs.path);
   CHECK(index.in_memory().empty());
@@ -219,7 +220,7 @@ TEST_CASE("an index that is open keeps no other from being brought up to date at
   const Three runs;
   const RunIndex one(runs.path);
   RunIndex other(runs.path);
-  CHECK(other.in_memory().empty()); // as it is for who has waited in vain
+  CHECK(other.in_memory().empty()); // the index as a process sees it that has waited in vain
   CHECK(other.read_anew() == 0);
 }
 
@@ -305,7 +306,7 @@ TEST_CASE("the trained parameters are counted from a checkpoint, without the opt
   RunIndex index(out.path);
   CHECK(index.query("SELECT parameters FROM runs") == Rows{{std::int64_t{17}}});
 
-  // Whatever the bytes are, the answer is a number or none.
+  // Whatever the bytes are, the answer is a number or nothing.
   const std::string bytes = content(run.checkpoint(10));
   for (std::size_t size = 0; size < bytes.size(); size += 3) {
     put(run.checkpoint(10), bytes.substr(0, size));
@@ -357,7 +358,7 @@ TEST_CASE("an output folder that isn't there is refused", "[runs][index]") {
 
 namespace {
 
-/// What lies in an output folder where its copy of the index should be, or beside.
+/// Things that can be in the place of the index's copy in an output folder, or beside it.
 const std::string copy_name = "index.sqlite";
 
 std::string all_bits_flipped_at(std::string bytes, std::size_t at) {
@@ -376,7 +377,7 @@ TEST_CASE("a copy for other tools lies in the output folder, as new as the index
   run_of(runs, "seed = 3\n", losses({1.0}));
   { RunIndex again(runs.path); }
   CHECK(count() == Rows{{std::int64_t{4}}});
-  // Nothing new: it is not written again. Changed or removed: it is.
+  // If nothing is new, the copy is not written again. If the copy was changed or removed, it is.
   const auto written = fs::last_write_time(copy);
   { RunIndex again(runs.path); }
   CHECK(fs::last_write_time(copy) == written);
@@ -435,7 +436,7 @@ TEST_CASE("an index that an earlier version left in the output folder is replace
   const auto right = dump(runs.path);
   const fs::path copy = runs / copy_name;
   const std::string whole = content(copy);
-  put(copy, all_bits_flipped_at(whole, 5000)); // with the header of an index
+  put(copy, all_bits_flipped_at(whole, 5000)); // with the header of a valid index
   SECTION("by itself") {
     CHECK(dump(runs.path) == right);
     CHECK(content(copy) == whole);
@@ -443,7 +444,8 @@ TEST_CASE("an index that an earlier version left in the output folder is replace
   SECTION("with a journal, which SQLite would play back into what replaces it, or delete what the journal names") {
     const Scratch elsewhere;
     put(elsewhere / "victim", "not to be lost");
-    // As SQLite's pager reads it: a header, then the name of a "super-journal", its length, its sum, a mark.
+    // The form that SQLite's pager reads: a header, then the name of a "super-journal", its length, its checksum, a
+    // mark.
     const std::string name = (elsewhere / "victim").string();
     std::uint32_t sum = 0;
     for (const char c : name) sum += static_cast<std::uint32_t>(c);
@@ -475,7 +477,7 @@ TEST_CASE("whatever bit of an index is flipped, what it says is what the folders
     std::string flipped = bytes;
     flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
     put(file, flipped);
-    fs::last_write_time(file, time); // a disk may lose data without an error
+    fs::last_write_time(file, time); // a disk can lose data without an error
     INFO("byte " << at);
     RunIndex index(runs.path);
     REQUIRE(index.in_memory().empty());

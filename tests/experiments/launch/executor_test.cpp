@@ -1,4 +1,4 @@
-// The order of runs and the events that the executor reports, with a launcher that starts no processes.
+// Tests of the executor: the order of runs and the events that it reports, with a launcher that starts no processes.
 #include "experiments/launch/executor.hpp"
 #include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_records.hpp"
@@ -24,7 +24,7 @@ struct Runs {
   FakeLauncher launcher;
   std::vector<RunFolder> folders;
   std::vector<RunEvent> events;
-  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {}; // of each event, as it comes
+  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {}; // called for each event when it happens
 
   explicit Runs(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) folders.push_back(prepare_run(out.path, "run" + std::to_string(i), ""));
@@ -44,7 +44,7 @@ struct Runs {
     return executor.execute(folders, take, stop);
   }
 
-  /// All events but progress, in their order.
+  /// All events except progress, in order.
   std::vector<std::pair<std::size_t, Kind>> told() const {
     std::vector<std::pair<std::size_t, Kind>> list;
     for (const RunEvent& event : events)
@@ -72,7 +72,7 @@ TEST_CASE("runs start in their order, no more at once than jobs, and none that i
   CHECK(runs.launcher.calls == Calls{"start run0", "start run2", "start run3", "start run4"});
   CHECK(runs.launcher.most_at_once == 2);
   CHECK(runs.launcher.threads == 3);
-  CHECK(runs.told() == Told{{1, Kind::skipped}, // those are counted from the beginning
+  CHECK(runs.told() == Told{{1, Kind::skipped}, // their starts are counted from the beginning
                             {0, Kind::started},
                             {2, Kind::started},
                             {0, Kind::finished},
@@ -120,7 +120,7 @@ TEST_CASE("a failure is told with its reason, and stops no other run", "[sweep][
   CHECK(runs.reason_of(2) == "ended with status 1; its last words: begins / cannot write: no space");
   CHECK(runs.reason_of(3) == "the queue is full");
   CHECK_THAT(runs.reason_of(4), Contains("came to its end, but") && Contains("run4' was removed or changed"));
-  // What a crash could not note is noted for it.
+  // If a run crashed and could not record the failure, the executor records it.
   CHECK(state_of(runs.folders[1]) == RunState::failed);
   CHECK(read_manifest(runs.folders[1])->failure == "the node is gone");
 }
@@ -141,7 +141,7 @@ TEST_CASE("a stop reaches all that runs, and nothing starts after it", "[sweep][
   Runs runs(5);
   runs.acts(0) = {waits_for_stop()};
   runs.acts(1) = {finishes()};
-  runs.acts(1).front().until_stopped = true; // at its end when it is asked
+  runs.acts(1).front().until_stopped = true; // it is already at its end when it is asked to stop
   runs.acts(2) = {crashes("was killed")};
   runs.acts(2).front().until_stopped = runs.acts(2).front().end.by_stop = true;
   const ExecutionSummary executed = runs.execute(3, [&] { return runs.events.size() == 3; });
@@ -156,10 +156,10 @@ TEST_CASE("a stop reaches all that runs, and nothing starts after it", "[sweep][
                             {1, Kind::finished},
                             {2, Kind::interrupted}});
   CHECK(state_of(runs.folders[2]) == RunState::missing);
-  // What crashes in a stop but not by it has failed.
+  // A run that crashes during a stop, but not because of the stop, has failed.
   runs.acts(0) = {crashes("out of memory")};
   runs.acts(0).front().until_stopped = true;
-  CHECK(runs.execute(1, [&] { return runs.told().size() == 2; }).failed == 1); // one is finished, one has started
+  CHECK(runs.execute(1, [&] { return runs.told().size() == 2; }).failed == 1); // one run is finished, one has started
 }
 
 TEST_CASE("a stop before anything starts leaves all", "[sweep][executor]") {
@@ -261,7 +261,8 @@ TEST_CASE("what a run needs while it goes on goes with its end, but for words an
   CHECK(there(runs.folders[2].progress()));
   CHECK(there(runs.folders[2].log()));
 
-  // The process that ran it died before it could; the next process that finds the run finished does it.
+  // The process that executed it died before it could remove them; the next process that finds the run finished removes
+  // them.
   for (const std::size_t run : {0, 1}) put(runs.folders[run].progress(), "{}");
   put(runs.folders[0].log(), "");
   runs.acts(2) = {Act{leaves("", "finished")}};
@@ -271,7 +272,7 @@ TEST_CASE("what a run needs while it goes on goes with its end, but for words an
   CHECK_FALSE(there(runs.folders[1].progress()));
   CHECK(content(runs.folders[1].log()) == "a warning\n");
 
-  // Where they can't be removed, they stay, and the run is finished nevertheless.
+  // If they cannot be removed, they stay, and the run is finished nevertheless.
   Runs again(1);
   again.acts(0) = {Act{leaves("", "finished")}};
   const WriteHook hook([](const std::filesystem::path& path) { return path.extension() == ".txt" ? EACCES : 0; });
@@ -289,12 +290,12 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
     return std::pair(s.jobs, s.threads);
   };
   CHECK(share(100, 1e6) == std::pair(8, 1));
-  CHECK(share(3, 1e6) == std::pair(3, 2)); // fewer runs than cores: threads take the rest
+  CHECK(share(3, 1e6) == std::pair(3, 2)); // fewer runs than cores: the remaining cores become threads
   CHECK(share(1, 1e6) == std::pair(1, 8));
-  CHECK(share(100, 2e9) == std::pair(4, 2)); // 80 % of the memory holds 4
+  CHECK(share(100, 2e9) == std::pair(4, 2)); // 4 runs fit into 80 % of the memory
   CHECK(share(100, 1e12) == std::pair(1, 8));
   CHECK(share(100, 1e6, 0, 4) == std::pair(2, 4));
-  CHECK(share(100, 1e12, 6) == std::pair(6, 1)); // who asks for it gets it
+  CHECK(share(100, 1e12, 6) == std::pair(6, 1)); // an explicit number is obeyed
   CHECK(share(100, 1e6, 2, 3) == std::pair(2, 3));
   CHECK(share(0, 0) == std::pair(1, 8));
 }
@@ -302,7 +303,7 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
 TEST_CASE("a failure that could not be recorded is told by the worker, and noted where it can be",
           "[sweep][executor]") {
   Runs runs(2);
-  // The manifest still says that it runs: the disk took no later one.
+  // The manifest still says that the run is running, because the disk accepted no later manifest.
   runs.acts(0) = {
       Act{[](const RunFolder& run) { record(run, "running"); }, {.status = 1, .failure = "the disk is full"}}};
   const ExecutionSummary executed = runs.execute(1);
@@ -331,7 +332,7 @@ TEST_CASE("in a queue, a run is queued, then started when somebody has it", "[sw
   CHECK(executed.finished == 2);
   CHECK(runs.told() ==
         Told{{0, Kind::queued}, {1, Kind::queued}, {1, Kind::finished}, {0, Kind::started}, {0, Kind::finished}});
-  CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "submit", "stop run0"}); // handed over together
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "submit", "stop run0"}); // submitted together
 }
 
 TEST_CASE("a stop leaves what outlives this process where it is", "[sweep][executor]") {
@@ -361,7 +362,7 @@ TEST_CASE("what took a run away is told, and is no failure", "[sweep][executor]"
   WorkerEnd end;
   end.interruption = "out of time (job 7_0)";
   runs.acts(0) = {Act{[](const RunFolder& run) { record(run, "running"); }, end}};
-  runs.acts(1) = {Act{[](const RunFolder& run) { record(run, "finished"); }, end}}; // it was at its end by then
+  runs.acts(1) = {Act{[](const RunFolder& run) { record(run, "finished"); }, end}}; // it had already ended by then
   const ExecutionSummary executed = runs.execute(1);
   CHECK(executed.interrupted == 1);
   CHECK(executed.finished == 1);

@@ -1,4 +1,5 @@
-// A launcher without processes: a test says what a worker leaves in its run's folder, and how it ends.
+// FakeLauncher, a launcher that starts no processes. A test specifies what each worker writes to its run's folder and
+// how the worker ends.
 #pragma once
 
 #include "experiments/launch/launcher.hpp"
@@ -19,8 +20,8 @@ namespace heed {
 struct Act {
   std::function<void(const RunFolder&)> leaves = [](const RunFolder&) {};
   WorkerEnd end = {};
-  bool until_stopped = false; ///< else it has ended when it is first looked at
-  std::string refusal = {};   ///< why no worker can be started
+  bool until_stopped = false; ///< runs until stop(); otherwise it has ended at the first call of ended()
+  std::string refusal = {};   ///< not empty: start() throws heed::Failed with this message
 };
 
 inline void record(const RunFolder& run, const std::string& outcome, const std::string& failure = "") {
@@ -49,13 +50,13 @@ inline Act waits_for_stop() {
 
 class FakeLauncher : public Launcher {
 public:
-  std::map<std::string, std::deque<Act>> acts; ///< by the run's ID, for each of its starts
+  std::map<std::string, std::deque<Act>> acts; ///< by run ID: one act for each start of the run
   std::function<Act()> otherwise = finishes;
   std::vector<std::string> calls; ///< "start run0", "stop run0"
   std::size_t most_at_once = 0;
-  int threads = 0;                     ///< that the last start was given
-  bool queue = false;                  ///< workers wait for their turn and go on without this process
-  std::set<std::string> queued_before; ///< runs that such a worker has already
+  int threads = 0;                     ///< number of threads in the last call of start()
+  bool queue = false;                  ///< acts as a job queue: workers outlive this process
+  std::set<std::string> queued_before; ///< runs that already have a worker in the job queue
 
   std::size_t start(const RunFolder& run, int with_threads) override {
     calls.push_back("start " + run.id());

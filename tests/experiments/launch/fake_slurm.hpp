@@ -1,4 +1,5 @@
-// Slurm's programs as shell scripts: what they answer stands in files, and what they were told is kept.
+// FakeSlurm: shell scripts in place of Slurm's sbatch, squeue, scontrol and sinfo. Their output comes from files that a
+// test writes. sbatch stores its arguments and its input in files for the test to read.
 #pragma once
 
 #include "tests/experiments/system/scratch.hpp"
@@ -13,7 +14,7 @@ class FakeSlurm {
 public:
   FakeSlurm() : before_(std::getenv("PATH")) {
     std::filesystem::create_directory(folder / "bin");
-    // The number of an array counts up.
+    // sbatch prints the number of a new job array: 1, 2, 3, ...
     script("sbatch", R"sh(
 for word; do printf '%s\n' "$word"; done > $here/sbatch.words
 cat > $here/sbatch.script

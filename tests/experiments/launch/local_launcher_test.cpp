@@ -1,4 +1,5 @@
-// Runs in processes of this machine, with a shell script for a worker: a run's config.toml is what the script does.
+// Tests of runs in processes on this machine. The worker is a shell script: a run's config.toml contains the commands
+// that it executes.
 #include "experiments/launch/executor.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/runs/run_claim.hpp"
@@ -26,7 +27,7 @@ struct Launched {
   fs::path program;
   std::vector<RunFolder> runs;
   std::vector<RunEvent> events;
-  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {}; // of each event, as it comes
+  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {}; // called for each event when it happens
 
   Launched() : program(out / "worker.sh") {
     put(program, R"sh(#!/bin/sh
@@ -109,7 +110,7 @@ TEST_CASE("a run that fails or crashes stops no other, and says why", "[sweep][l
   CHECK_THAT(sweep.reason_of(2), Contains("status 1") && Contains("cannot write: no space"));
   CHECK_THAT(sweep.reason_of(3), Contains("want of memory"));
   CHECK_THAT(sweep.reason_of(4), Contains("came to its end, but"));
-  // What a crash could not note is noted for it.
+  // If a run crashed and could not record the failure, the failure is recorded for it.
   CHECK(state_of(sweep.runs[1]) == RunState::failed);
   CHECK_THAT(read_manifest(sweep.runs[1])->failure, Contains("signal 11"));
 }
@@ -125,7 +126,7 @@ TEST_CASE("a run that failed before is tried again, and an old reason is not tol
 
 TEST_CASE("no more runs at once than jobs", "[sweep][launcher]") {
   Launched sweep;
-  // The first two wait for each other.
+  // The first two runs wait for each other.
   const std::string begin = "cd " + sweep.out.path.string() + "; touch on-$$; ",
                     meet = "until [ $(ls | grep -c '^on-') = 2 ] || [ -e met ]; do sleep 0.02; done; touch met; ",
                     end = "ls | grep -c '^on-' >> counts; rm on-$$; outcome finished";
@@ -154,7 +155,7 @@ TEST_CASE("progress is passed on", "[sweep][launcher]") {
 TEST_CASE("a stop lets running ones keep their checkpoints, and starts no more", "[sweep][launcher]") {
   Launched sweep;
   sweep.add("trap 'outcome interrupted; exit 1' TERM; touch $dir/ready; while :; do sleep 0.02; done");
-  // The second is at its end when it is asked to stop.
+  // The second run is already at its end when it is asked to stop.
   sweep.add("trap 'outcome finished; exit 0' TERM; touch $dir/ready; while :; do sleep 0.02; done");
   sweep.add("outcome finished");
   const ExecutionSummary executed = sweep.execute(2, [&] {
@@ -177,7 +178,7 @@ TEST_CASE("what another process runs is waited for, and nothing runs twice", "[s
   auto second = RunClaim::attempt(sweep.runs[1]);
   REQUIRE(first);
   REQUIRE(second);
-  std::atomic<int> seen{0}; // how many were found to run elsewhere
+  std::atomic<int> seen{0}; // number of runs that were found running elsewhere
   sweep.heard = [&](const RunEvent& event) { seen += event.kind == Kind::elsewhere; };
   std::thread elsewhere([&] {
     while (seen < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -247,14 +248,14 @@ TEST_CASE("a worker has neither BLAS's threads nor the terminal", "[sweep][launc
 
 TEST_CASE("who waits is woken by the end of a worker, and not by what it tells", "[sweep][launcher]") {
   Launched sweep;
-  // It ends once it has been waited for in vain.
+  // The process ends after the wait for it has timed out.
   sweep.add("eval \"printf 'words' >&$6\"; while [ ! -e $dir/end ]; do sleep 0.01; done; outcome finished");
   LocalLauncher launcher(sweep.program);
   launcher.start(sweep.runs[0], 1);
   launcher.wait(std::chrono::milliseconds(100));
   CHECK(launcher.ended().empty());
   put(sweep.runs[0].path / "end", "");
-  constexpr std::chrono::hours for_ever{1}; // a test that hangs is stopped before
+  constexpr std::chrono::hours for_ever{1}; // a test that hangs is stopped earlier
   std::vector<WorkerEnd> ends;
   while (ends.empty()) {
     launcher.wait(for_ever);

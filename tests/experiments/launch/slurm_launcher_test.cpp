@@ -1,4 +1,4 @@
-// How runs are handed to Slurm. A real Slurm is in tests/cluster.
+// Tests of how runs are submitted to Slurm, with shell scripts in place of Slurm. tests/cluster tests a real Slurm.
 #include "autograd/error.hpp"
 #include "experiments/launch/slurm_launcher.hpp"
 #include "experiments/runs/run_state.hpp"
@@ -57,7 +57,7 @@ struct Cluster {
     for (const auto& task : submission.tasks) sizes.push_back(task.size());
     return sizes;
   }
-  /// All that was submitted is in the queue.
+  /// Puts everything that was submitted into the queue.
   void queue(const std::string& state) {
     std::string lines;
     for (const Submission& submission : submissions())
@@ -71,7 +71,7 @@ struct Cluster {
 
 TEST_CASE("short runs are packed until a task takes its minutes", "[sweep][slurm]") {
   Cluster cluster(25);
-  cluster.hand_over(); // a minute each, ten minutes a task
+  cluster.hand_over(); // a minute for each run, ten minutes for each task
   REQUIRE(cluster.submissions().size() == 1);
   const Submission submission = cluster.submissions().front();
   CHECK(cluster.sizes(submission) == Sizes{10, 10, 5});
@@ -147,7 +147,7 @@ TEST_CASE("what waits or runs is followed, and not submitted again", "[sweep][sl
   CHECK(cluster.slurm.submitted() == 1);
   CHECK(again->jobs() == std::set<std::string>{"1"});
   CHECK(again->ended().empty());
-  // One finishes: its folder says so.
+  // One run finishes; its folder records this.
   put(cluster.runs[0].manifest(), R"({"run": "0000000000000000", "outcome": "finished"})");
   leave_queue(cluster.runs[0]);
   const auto ends = again->ended();
@@ -255,7 +255,7 @@ TEST_CASE("a task waits for a program that is being built anew", "[sweep][slurm]
 
 TEST_CASE("a test of the settings can't be taken for a job", "[sweep][slurm]") {
   Cluster cluster(1);
-  cluster.settings.options = {"--comment"}; // without a value, it takes the next word for one
+  cluster.settings.options = {"--comment"}; // without a value, sbatch takes the next argument as the value
   cluster.launcher()->check();
   CHECK_THAT(cluster.slurm.words(), StartsWith("--test-only\n") && EndsWith("--comment\n"));
 }

@@ -1,4 +1,4 @@
-// What Slurm knows of runs, and what Heed writes of it into their folders. A real Slurm is in tests/cluster.
+// Tests of what Slurm reports about runs and what Heed writes into their folders. tests/cluster tests a real Slurm.
 #include "experiments/launch/slurm_queue.hpp"
 #include "experiments/runs/run_claim.hpp"
 #include "tests/catch.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 const std::string ids[] = {"00000000000000a0", "00000000000000b0", "00000000000000c0"};
 
-/// A run in task 2 of an array, and what Slurm says of it.
+/// A run in task 2 of a job array, and Slurm's answer about it.
 struct Waiting {
   FakeSlurm slurm;
   Scratch out;
@@ -186,7 +186,7 @@ TEST_CASE("what is just being submitted is not lost yet", "[sweep][slurm]") {
   Waiting run;
   run.submit("");
   CHECK(run.settle().ended.empty());
-  // Its maker died long ago.
+  // The process that made it died long ago.
   fs::last_write_time(Submission::file(run.out.path, "heed-s-1"),
                       fs::file_time_type::clock::now() - std::chrono::hours(1));
   CHECK(run.settle().ended == "lost");

@@ -1,4 +1,4 @@
-// What a user tells Heed of a Slurm cluster.
+// Tests of the user's settings for a Slurm cluster.
 #include "autograd/error.hpp"
 #include "experiments/launch/slurm_settings.hpp"
 #include "tests/catch.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("what is wrong in [slurm] is told with its place and what is allowed",
   CHECK_THAT(refusal_of("[slurm]\npartition = \"--help\"\n"), Contains("slurm.partition"));
   CHECK_THAT(refusal_of("[slurm]\noptions = \"constraint=x\"\n"), Contains("slurm.options") && Contains("begin with"));
   CHECK_THAT(refusal_of("[slurm]\noptions = [\"--array=0-9\"]\n"), Contains("--array") && Contains("Heed sets itself"));
-  // However it is written: cut short, or with a value or other letters in one word.
+  // The option in every spelling: abbreviated, with its value in the same word, or combined with other letters.
   for (const char* word : {"--arr=0-3", "--a",        "--outp=x",      "--jo=x",       "--err=x", "--wai", "--sig=USR1",
                            "--test",    "--ntasks=2", "--open=append", "--clusters=b", "--help",  "-a0-3", "-Qa0-3",
                            "-Jname",    "-J",         "-osome",        "-vW",          "-Mb",     "-h",    "--"})
@@ -97,7 +97,7 @@ TEST_CASE("what is wrong in [slurm] is told with its place and what is allowed",
 }
 
 TEST_CASE("times are sbatch's", "[sweep][slurm]") {
-  // The forms of sbatch(1), --time.
+  // The formats of --time in sbatch(1).
   CHECK(seconds_of_slurm_time("90") == 90 * 60);
   CHECK(seconds_of_slurm_time("90:30") == 90 * 60 + 30);
   CHECK(seconds_of_slurm_time("2:03:04") == 2 * 3600 + 3 * 60 + 4);

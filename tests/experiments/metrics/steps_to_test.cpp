@@ -1,4 +1,4 @@
-// steps_to(METRIC, VALUE): how fast a run gets there.
+// Tests of the metric steps_to(METRIC, VALUE): the first step at which a run reaches a target value.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/steps_to.hpp"
@@ -29,7 +29,7 @@ std::vector<MetricsRecord> accuracies(const std::vector<double>& values) {
   return out;
 }
 
-/// The first line's step that reaches the goal.
+/// The step of the first record that reaches the target.
 std::optional<std::int64_t> first_step(const std::vector<MetricsRecord>& lines, const StepsTo& goal,
                                        Direction direction) {
   for (const MetricsRecord& line : lines)
@@ -64,7 +64,7 @@ TEST_CASE("the first evaluation that has the value counts, not those after it", 
   CHECK(first_step(accuracies({}), goal, Direction::higher) == std::nullopt);
   CHECK(first_step(accuracies({2.0, 0.9, 0.1}), goal, Direction::lower) == 20); // lower is better
   CHECK(first_step(accuracies({0.1}), {"val_loss", 0.9}, Direction::higher) == std::nullopt);
-  // A line without an evaluation is none.
+  // A record without an evaluation does not count.
   std::vector<MetricsRecord> lines = accuracies({0.1, 0.95});
   lines[1].values.pop_back();
   CHECK(first_step(lines, goal, Direction::higher) == std::nullopt);

@@ -1,5 +1,5 @@
-// BLEU and chrF2 equal sacreBLEU 2.6.0's, whose numbers stand in tests/fixtures/translation_scores.json
-// (generate_translation_scores.py wrote them).
+// Tests that BLEU and chrF2 equal those of sacreBLEU 2.6.0. generate_translation_scores.py wrote sacreBLEU's scores to
+// tests/fixtures/translation_scores.json.
 #include "autograd/error.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/metrics/text/bleu.hpp"
@@ -72,8 +72,8 @@ TEST_CASE("the scores of parts add up by their counts, not by their means", "[me
   }
   CHECK(bleu.score() == corpus_bleu(outputs, references));
   CHECK(chrf.score() == corpus_chrf(outputs, references));
-  // By hand: 8 of 10 words; of 8 pairs, the cat, cat saw, dog ran, ran home, home quickly; of 6 triples, the cat saw,
-  // dog ran home, ran home quickly; of 4 fours, dog ran home quickly.
+  // By hand: 8 of 10 words; of 8 bigrams: the cat, cat saw, dog ran, ran home, home quickly; of 6 trigrams: the cat
+  // saw, dog ran home, ran home quickly; of 4 4-grams: dog ran home quickly.
   CHECK(bleu.right == std::array<std::int64_t, 4>{8, 5, 3, 1});
   CHECK(bleu.all == std::array<std::int64_t, 4>{10, 8, 6, 4});
   CHECK(bleu.score() == Approx(100 * std::pow(0.8 * 0.625 * 0.5 * 0.25, 0.25)));

@@ -1,5 +1,5 @@
-// Gradients of whole models against differences.
-#define HEED_REAL f64 // differences need double precision
+// Compares gradients of whole models with finite differences.
+#define HEED_REAL f64 // finite differences need double precision
 #include "experiments/config/config.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "tests/experiments/models/model_support.hpp"
@@ -10,7 +10,8 @@ using namespace heed::f64;
 
 namespace {
 
-// A gradient that is by definition another's has no differences to be held to (tests/layers/gradient_test.cpp does).
+// Options whose gradient is by definition not the derivative of the output. Finite differences cannot check it;
+// tests/layers/gradient_test.cpp does.
 bool has_no_differences(const LayerChoice& choice) {
   const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
   return normalizer.gradient_of && normalizer.gradient_of(choice.normalizer_options);

@@ -1,5 +1,5 @@
-// What [init], and the biases' options, make of every kind of model: which parameters there are, and what each starts
-// with. A parameter's numbers follow from its Init, its name and the seed, so equal Inits are equal bits.
+// Tests of the effect of [init] and of the bias options on every kind of model: which parameters exist, and how each
+// one is initialised. A parameter's values follow from its Init, its name and the seed, so equal Inits give equal bits.
 #include "tests/experiments/models/model_support.hpp"
 
 #include "tests/catch.hpp"
@@ -36,7 +36,7 @@ struct Made {
 
 bool named(const std::string& name, const std::string& part) { return name.find(part) != std::string::npos; }
 
-// What a parameter is, by its name: these are all that the models have with their default scores.
+// The role of a parameter, by its name. These are all the names in models with default scores.
 enum class Sort { embedding, position, map, bias, norm, head, head_bias, cell, cell_bias, score, own };
 Sort sort_of(const std::string& name, const std::string& kind) {
   const bool bias = name.ends_with(".bias");
@@ -52,7 +52,7 @@ Sort sort_of(const std::string& name, const std::string& kind) {
 }
 
 bool ends_branch(const std::string& name) { return named(name, "attention.output.") || named(name, "ffn.project."); }
-// Of layers that would start their maps otherwise.
+// Layers whose linear maps have a different initialisation by default.
 bool starts_by_itself(const std::string& name) {
   return named(name, "readout.") || named(name, ".place.") || named(name, "pooling.keys.");
 }
@@ -115,7 +115,7 @@ TEST_CASE("each kind of parameter starts as its own option says, in every model"
         auto assignments = variants.at(kind);
         assignments.push_back(option + "=" + word);
         INFO(kind << ": " << option << " = " << word);
-        // An option that would do nothing is refused.
+        // An option without an effect is refused.
         const std::string refused = test::refusal([&] { Made(kind, assignments); });
         CHECK(refused.empty() == has(sort));
         if (!refused.empty()) continue;
@@ -130,7 +130,7 @@ TEST_CASE("each kind of parameter starts as its own option says, in every model"
             CHECK(same(e.init, old));
             continue;
           }
-          // The fans, by the shape: rows are outputs; images' kernels count.
+          // Fan-in and fan-out by the shape: rows are outputs; the kernel size of image convolutions counts.
           const double pixels = e.shape.rank == 4 ? static_cast<double>(e.shape[2] * e.shape[3]) : 1;
           double in = static_cast<double>(e.shape[e.shape.rank == 4 ? 1 : -1]) * pixels;
           const std::int64_t rows = e.shape.rank == 4 ? e.shape[0] : e.shape.rank == 1 ? 0 : e.shape[-2];
@@ -145,7 +145,7 @@ TEST_CASE("each kind of parameter starts as its own option says, in every model"
             continue;
           }
           const Init found{e.init.kind, e.init.a};
-          if (e.init.first > 0) CHECK(e.init.b == Approx(e.init.a)); // heads of one width
+          if (e.init.first > 0) CHECK(e.init.b == Approx(e.init.a)); // all heads have the same width
           if (word == "xavier_uniform") CHECK(same(found, Init::uniform(std::sqrt(6 / (in + out)))));
           if (word == "xavier_normal") CHECK(same(found, Init::normal(std::sqrt(2 / (in + out)))));
           const bool vectors = sort == Sort::embedding || sort == Sort::position;
@@ -172,7 +172,7 @@ TEST_CASE("biases are there where their options say so", "[model]") {
     const Made m(kind, assignments);
     return m.all.contains(name);
   };
-  // The head's: without more said, classifiers and recurrent models have one.
+  // The bias of the output layer: by default, classifiers and recurrent models have one.
   for (const std::string& kind : kinds) {
     INFO(kind);
     const bool usual = kind != "decoder" && kind != "encoder_decoder";
@@ -182,7 +182,7 @@ TEST_CASE("biases are there where their options say so", "[model]") {
   }
   CHECK(has("decoder", {"model.tied_embeddings=false", "model.head_bias=yes"}, "output.bias"));
   CHECK_FALSE(has("decoder", {"model.head_bias=yes"}, "output.weight"));
-  // Within blocks: the feed-forward's biases, and those of modules with "same", follow block.bias.
+  // Inside blocks, block.bias sets the biases of the feed-forward layer and of modules with "same".
   const std::vector<std::pair<std::string, std::vector<std::string>>> own = {
       {"attention.qkv_bias",
        {"encoder.blocks.0.attention.qkv.bias", "decoder.blocks.1.cross_attention.query.bias",

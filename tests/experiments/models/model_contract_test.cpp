@@ -1,4 +1,4 @@
-// What models keep to, whatever they are made of.
+// Tests of properties that every model must have, whatever its configuration.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
@@ -15,7 +15,7 @@ std::vector<std::string> with(std::vector<std::string> assignments, const std::s
   return assignments;
 }
 
-// Another token wherever `where` says so.
+// Replaces the token wherever `where` is true.
 void exchange(Batch& batch, const std::function<bool(std::int64_t row, std::int64_t t)>& where) {
   for (std::int64_t r = 0; r < batch.rows; ++r)
     for (std::int64_t t = 0; t < batch.length; ++t)
@@ -57,7 +57,7 @@ TEST_CASE("without recording, logits are the same bits, in the memory of one blo
       const Batch batch = m.batch({2, 4, 1});
       Tape tape;
       tape.record(false);
-      for (int time = 0; time < 2; ++time) { // with new memory, and with what was there
+      for (int time = 0; time < 2; ++time) { // with new memory, and with memory that was used before
         Pass pass = m.weights.pass(tape);
         CHECK(read(m.model->logits(pass, batch)) == m.logits(batch));
         tape.rewind();
@@ -72,7 +72,7 @@ TEST_CASE("without recording, logits are the same bits, in the memory of one blo
       m.model->logits(pass, m.batch(std::vector<std::int32_t>(50, 4)));
       return static_cast<double>(tape.peak());
     };
-    // Of a block, leaves alone stay.
+    // Without recording, only the leaf tensors of a block stay in memory.
     CHECK(peak(8, false) < 1.1 * peak(2, false));
     CHECK(peak(8, true) > 2.5 * peak(2, true));
   }
@@ -121,8 +121,8 @@ TEST_CASE("an encoder-decoder's logits depend on all of the input, and on no lat
     INFO(listed(assignments));
     if (refused(assignments)) continue;
     TestModel m(assignments);
-    // Without the connection around attention, what was read decides no more than what the input is weighted with,
-    // which may be too little to be seen.
+    // Without the residual connection around attention, earlier tokens affect only the weights of the input, and the
+    // effect may be too small to see.
     const std::string& residual = m.config.layers[0].block.residual;
     const bool keeps_tokens = residual == "both" || residual == "attention";
     const Batch before = m.batch({4, 4, 4});
@@ -141,7 +141,7 @@ TEST_CASE("an encoder-decoder's logits depend on all of the input, and on no lat
       }
       if (keeps_tokens) CHECK(found != expected);
     }
-    // Other normalisers may give a token no weight at all.
+    // Other normalisers may give a token a weight of exactly 0.
     if (m.config.layers[0].attention.normalizer != "softmax") continue;
     for (std::int64_t past = 0; past < 4; ++past) {
       Batch after = before;
@@ -232,7 +232,7 @@ TEST_CASE("tied embeddings are the output's weights; untied ones have a matrix o
 }
 
 TEST_CASE("weights start normal, and smaller where a residual branch ends", "[model]") {
-  // 2 layers: the projections that end a branch start at init_std / sqrt(4).
+  // 2 layers: the projections at the end of a branch start at init_std / sqrt(4).
   for (bool scaled : {true, false}) {
     const Config config = test::config("[model]\nlayers = 2\nwidth = 64\ninit_std = 0.1\n",
                                        {std::string("model.scaled_init=") + (scaled ? "true" : "false")});

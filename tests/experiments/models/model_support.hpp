@@ -1,4 +1,5 @@
-// Models for tests: made from a configuration's text, with drawn parameters, and batches of drawn tokens.
+// Small models for tests, made from configuration assignments, with random parameters and batches of random tokens; and
+// lists of configurations that cover all variants.
 #pragma once
 
 #include "experiments/config/config.hpp"
@@ -9,8 +10,8 @@
 
 namespace heed::HEED_REAL {
 
-/// A small model without a task: 5 tokens, rows of up to 4, 3 classes where it classifies; outputs of the same 5
-/// tokens, of which 3 begins and 4 ends them.
+/// A small model without a task: a vocabulary of 5 tokens, sequences of up to 4 tokens, and 3 classes for a classifier.
+/// A sequence-to-sequence model has outputs from the same 5 tokens: token 3 begins an output and token 4 ends it.
 struct TestModel {
   static TaskShape shape_for(Form form) {
     if (form == Form::sequence_to_sequence)
@@ -37,7 +38,7 @@ struct TestModel {
     weights.fill(11, {-0.7, 0.9, 0});
   }
 
-  /// Rows with the given numbers of tokens; targets are drawn, some of them `ignored`.
+  /// A batch of sequences with the given lengths. Tokens and targets are random; some targets are `ignored`.
   Batch batch(const std::vector<std::int32_t>& lengths, std::uint64_t seed = 1) const {
     Batch b;
     b.reset(static_cast<std::int64_t>(lengths.size()), shape, form);
@@ -53,7 +54,7 @@ struct TestModel {
         if (form == Form::language_model) b.targets[at] = t == 1 ? ignored : drawn(shape.classes);
         else if (form == Form::classification) b.targets[row] = drawn(shape.classes);
       }
-    // Rows of outputs are as long as those of inputs, but the other way round.
+    // Output sequences have the lengths of the input sequences, in reverse order.
     if (form == Form::sequence_to_sequence) b.output_lengths.assign(lengths.rbegin(), lengths.rend());
     for (std::size_t row = 0; row < b.output_lengths.size(); ++row)
       for (std::int32_t t = 0; t < b.output_lengths[row]; ++t) {
@@ -75,8 +76,8 @@ struct TestModel {
   }
 };
 
-/// Configurations that between them have every score, positional scheme and combination of it, residual connection,
-/// norm and activation; as assignments over TestModel's configuration.
+/// Configurations that together contain every score, normaliser, positional scheme with every way to combine it,
+/// residual connection, norm and activation. Each one is a list of assignments to TestModel's configuration.
 inline std::vector<std::vector<std::string>> spread() {
   std::vector<std::vector<std::string>> out = {{}};
   const auto each = [&](const std::string& key, const std::vector<std::string>& others = {}) {
@@ -91,7 +92,7 @@ inline std::vector<std::vector<std::string>> spread() {
   each("block.activation");
   each("model.embedding_scale");
   for (const PositionInfo* info : positions()) {
-    const auto& silences = info->about.silences; // without parameters there is nothing to share
+    const auto& silences = info->about.silences; // no parameters: sharing has no effect
     if (info->make_relative && std::count(silences.begin(), silences.end(), "position.shared") == 0)
       out.push_back({"position.kind=" + info->about.name, "position.shared=true"});
     if (info->has_vectors)
@@ -104,14 +105,15 @@ inline std::vector<std::vector<std::string>> spread() {
   out.push_back({"block.bias=false"});
   out.push_back({"attention.head_width=3"});
   out.push_back({"attention.dropout=0.2", "block.dropout=0.2", "model.dropout=0.2"});
-  // Widened by positions, a model's output can't be the token embeddings.
+  // If positions widen the model, its output layer cannot be tied to the token embeddings.
   for (auto& assignments : out)
     if (std::count(assignments.begin(), assignments.end(), "position.concat=widen"))
       assignments.push_back("model.tied_embeddings=false");
   return out;
 }
 
-/// Is there no such model? Only positions that look back may say so, of a model that is not causal.
+/// Whether the model is refused. Only positional schemes that need causal attention may refuse a model that is not
+/// causal; the function checks the message.
 inline bool refused(const std::vector<std::string>& assignments) {
   try {
     TestModel m(assignments);
@@ -122,7 +124,7 @@ inline bool refused(const std::vector<std::string>& assignments) {
   }
 }
 
-/// Configurations of a kind of model that `spread` gives: an encoder has no embeddings to tie.
+/// The configurations of `spread` for one kind of model. An encoder has no tied embeddings, so that option is dropped.
 inline std::vector<std::vector<std::string>> spread_of(const std::string& kind) {
   auto out = spread();
   for (auto& assignments : out) {

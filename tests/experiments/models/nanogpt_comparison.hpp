@@ -1,5 +1,5 @@
-// A decoder of nanoGPT's form against PyTorch (tests/fixtures/nanogpt.json), in the precision of the file that includes
-// it.
+// Compares a decoder with nanoGPT's architecture to nanoGPT in PyTorch (tests/fixtures/nanogpt.json). The file that
+// includes this header sets the precision.
 #pragma once
 
 #include "tests/experiments/models/model_support.hpp"
@@ -7,7 +7,7 @@
 
 namespace heed::HEED_REAL {
 
-/// Logits, loss and all gradients, from copied weights.
+/// Copies the fixture's weights into the model and compares logits, loss and all gradients.
 inline void compare_with_nanogpt() {
   const Fixture fixture("nanogpt", "decoder");
   const Config config = test::config(R"(

@@ -1,4 +1,4 @@
-// What the recurrent models keep to.
+// Tests of properties that every recurrent model, and the model on image patches, must have.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/models/small_model.hpp"
 
@@ -8,7 +8,7 @@ using Catch::Contains;
 
 namespace {
 
-// Other tokens where the input, or the output, is padding; and nothing else.
+// Replaces tokens only where the input, or the output, is padding.
 Batch with_other_padding(Batch b) {
   for (std::int64_t r = 0; r < b.rows; ++r) {
     for (std::int64_t t = b.lengths[static_cast<std::size_t>(r)]; t < b.length; ++t)
@@ -30,7 +30,7 @@ std::vector<Real> counted(const std::vector<Real>& logits, const Batch& b, std::
   return out;
 }
 
-// The one row `at` of a batch, padded as it was.
+// A batch of only row `at`, with the same padding.
 Batch row_of(const Batch& b, const TaskShape& shape, std::int64_t at) {
   Batch one;
   one.reset(1, shape, b.form);
@@ -133,7 +133,7 @@ TEST_CASE("the tape of a recurrent translator grows with its steps only where a 
       if (step == 1) CHECK(tape.nodes() == nodes);
       nodes = tape.nodes();
     }
-    // Without attention and feeding, the tape does not grow with the steps.
+    // Without attention and input feeding, the tape does not grow with the number of steps.
     const bool one_operation = m.config.recurrent.attention == "none" ||
                                (m.config.recurrent.attention == "luong" && !m.config.recurrent.input_feeding);
     Batch shorter = batch;
@@ -153,7 +153,7 @@ TEST_CASE("recurrent models give token by token the logits of the whole row", "[
     INFO(in_words(assignments));
     Batch batch = m.batch();
     if (m.form == Form::language_model)
-      batch.lengths = {4, 4, 4}; // a step knows of no end, where the state stands still
+      batch.lengths = {4, 4, 4}; // a step does not know where a row ends and its state stays fixed
     const std::vector<Real> whole = m.logits(batch);
     const bool translates = m.form == Form::sequence_to_sequence;
     const std::vector<std::int32_t>& given = translates ? batch.outputs : batch.tokens;
@@ -168,7 +168,7 @@ TEST_CASE("recurrent models give token by token the logits of the whole row", "[
       tape.rewind();
       if (t == 1) rows = {2, 0, 0, 1};
       if (t == 1) decoding->select(rows);
-      if (t == 2) { // two rows that go on from one change places
+      if (t == 2) { // two rows that continue from the same row change places
         const std::vector<std::int64_t> turned = {0, 2, 1, 3};
         decoding->select(turned);
       }
@@ -266,12 +266,12 @@ TEST_CASE("the model that looks at patches sees every pixel, tells patches apart
       other.images[pixel] += 1;
       const std::vector<Real> after = m.logits(other);
       CHECK_FALSE(std::equal(before.begin(), before.begin() + 3, after.begin()));
-      CHECK(std::equal(before.begin() + 3, before.end(), after.begin() + 3)); // rows do not see each other
+      CHECK(std::equal(before.begin() + 3, before.end(), after.begin() + 3)); // rows do not affect each other
     }
     for (std::int64_t r = 0; r < 3; ++r)
       CHECK(distance(m.logits(row_of(batch, m.shape, r)),
                      std::vector<Real>(before.begin() + 3 * r, before.begin() + 3 * r + 3)) < 20 * rounding);
-    Batch moved = batch; // the upper half of a channel exchanged with its lower half
+    Batch moved = batch; // the upper half of a channel swapped with its lower half
     for (std::size_t c = 0; c < 2; ++c)
       std::swap_ranges(moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c),
                        moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c + 8),
@@ -288,7 +288,7 @@ TEST_CASE("the model that looks at patches sees every pixel, tells patches apart
 TEST_CASE("a linear stem is a linear map of each patch's pixels", "[model]") {
   SmallModel m({"model.kind=patches", "model.heads=1", "model.patches.patch=2", "position.kind=none",
                 "block.residual=none", "block.norm=none", "model.layers=1"});
-  // An image of one patch moved to another place gives, without positions, the same mean over patches.
+  // Without positions, an image of one patch that is moved to another place gives the same mean over patches.
   Batch batch = m.batch();
   std::fill(batch.images.begin(), batch.images.end(), 0.0F);
   Batch moved = batch;
@@ -296,6 +296,6 @@ TEST_CASE("a linear stem is a linear map of each patch's pixels", "[model]") {
   moved.images[2 * 4 + 2] = 1.5F; // pixel (2, 2): the same place in another patch
   CHECK(distance(m.logits(batch), m.logits(moved)) < 20 * rounding);
   moved.images[2 * 4 + 2] = 0;
-  moved.images[2 * 4 + 3] = 1.5F; // another place in it
+  moved.images[2 * 4 + 3] = 1.5F; // another place within the patch
   CHECK(distance(m.logits(batch), m.logits(moved)) > 1e-4);
 }

@@ -1,5 +1,5 @@
-// Gradients of the recurrent models and of the one that looks at patches, against differences.
-#define HEED_REAL f64 // differences need double precision
+// Compares gradients of the recurrent models, and of the model on image patches, with finite differences.
+#define HEED_REAL f64 // finite differences need double precision
 #include "tests/experiments/models/small_model.hpp"
 #include "tests/layers/module_check.hpp"
 

@@ -1,4 +1,4 @@
-// Blocks that share their parameters, against blocks of their own that have the same numbers.
+// Tests of blocks that share parameters, against separate blocks with equal values.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/models/small_model.hpp"
 
@@ -15,7 +15,7 @@ std::vector<std::string> with_all(std::vector<std::string> assignments, const st
   return assignments;
 }
 
-// "decoder.blocks.2.ffn.expand.weight" as "decoder.blocks.0.ffn.expand.weight".
+// Turns "decoder.blocks.2.ffn.expand.weight" into "decoder.blocks.0.ffn.expand.weight".
 std::string in_first_block(std::string name) {
   const auto at = name.find("blocks.");
   if (at == std::string::npos) return name;
@@ -25,7 +25,7 @@ std::string in_first_block(std::string name) {
 
 struct Step {
   std::vector<Real> logits;
-  std::map<std::string, std::vector<double>> gradients; // of all blocks of a stack together
+  std::map<std::string, std::vector<double>> gradients; // gradients summed over all blocks of a stack
 };
 
 Step step(SmallModel& m, const Batch& batch) {

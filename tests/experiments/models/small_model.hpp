@@ -1,4 +1,5 @@
-// Small models of any form for tests: made from a configuration's assignments, with drawn parameters and batches.
+// Small models of every form for tests, made from configuration assignments, with random parameters and batches; and
+// all configurations of the recurrent translator.
 #pragma once
 
 #include "experiments/models/model.hpp"
@@ -7,7 +8,8 @@
 
 namespace heed::HEED_REAL {
 
-/// 5 tokens in rows of up to 4, 6 output tokens in rows of up to 5, 3 classes, images of 2 x 4 x 4 numbers.
+/// Input sequences of up to 4 tokens from a vocabulary of 5; outputs of up to 5 tokens from a vocabulary of 6; 3
+/// classes; images of shape [2, 4, 4].
 struct SmallModel {
   Config config;
   Form form;
@@ -28,7 +30,7 @@ struct SmallModel {
     return {.vocabulary = 5, .length = 4, .classes = form == Form::language_model ? 5 : 3};
   }
 
-  /// Three rows of 4, 2 and 1 input tokens, and 2, 5 and 3 output tokens.
+  /// A batch of three examples with 4, 2 and 1 input tokens, and 2, 5 and 3 output tokens.
   Batch batch(std::uint64_t seed = 1) const {
     Batch b;
     b.reset(3, shape, form);
@@ -69,7 +71,7 @@ struct SmallModel {
   }
 };
 
-/// Each combination of the recurrent translator's own choices that does something, as assignments.
+/// Every combination of the recurrent translator's own options in which each option has an effect, as assignments.
 inline std::vector<std::vector<std::string>> recurrent_choices() {
   std::vector<std::vector<std::string>> out;
   for (const std::string& cell : find_option("recurrent.cell")->words)

@@ -1,4 +1,5 @@
-// Who sees what it is to predict: what follows from the masks, against models in which that token is exchanged.
+// Tests which positions see the token that they predict: what the masks imply, against models in which that token is
+// replaced.
 #include "experiments/models/target_sight.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
@@ -17,13 +18,13 @@ Config configured(const std::vector<std::string>& assignments, const std::string
   return test::config(copies + more, assignments);
 }
 
-/// Whether the logits at any position that counts change with the token after it.
+/// Whether the logits at any position that counts change with the next token.
 bool depends_on_targets(const Config& config, const Task& task) {
   const TaskShape shape = task.shape(Form::language_model);
   Weights weights;
   const auto model = model_info(config.model.kind).make(weights.scope(), config, shape);
   weights.fill(11, {-0.7, 0.9, 0});
-  weights.parameters.initialise(3); // formulas' numbers, and all others as they start
+  weights.parameters.initialise(3); // values of formula parameters; all others as initialised
   const auto logits = [&](const Batch& batch) {
     Tape tape;
     Pass pass = weights.pass(tape);
@@ -53,7 +54,7 @@ bool depends_on_targets(const Config& config, const Task& task) {
 TEST_CASE("a model is said to see its targets just where its outputs depend on them", "[model][sight]") {
   struct Case {
     std::vector<std::string> assignments;
-    std::string sight; ///< as it is said
+    std::string sight; ///< the expected statement
     std::string more = "";
   };
   const std::string free = "attention.causal=false", no_cause = "attention.causal = false";
@@ -70,7 +71,7 @@ TEST_CASE("a model is said to see its targets just where its outputs depend on t
       {{free, "attention.mask_mod=j <= i + 1"}, with_formula},
       {{free, "attention.mask_mod=j <= i or h == 1"}, with_formula},
       {{free, "attention.mask_mod=j != i + 1", "model.layers=1"}, ""},
-      {{free, "attention.mask_mod=j != i + 1"}, with_formula}, // by the position after it
+      {{free, "attention.mask_mod=j != i + 1"}, with_formula}, // allowed by a position after it
       {{free, "attention.mask_mod=j <= i + ahead", "attention.parameters.ahead.start=0",
         "attention.parameters.ahead.learned=false"},
        ""},

@@ -1,4 +1,4 @@
-// An encoder with formulas, pooled by a learned query, against PyTorch (tests/fixtures/classifier.json).
+// Compares an encoder with formulas, pooled by a learned query, to PyTorch (tests/fixtures/classifier.json).
 #define HEED_REAL f64
 #include "tests/experiments/models/model_support.hpp"
 #include "tests/fixtures/fixture.hpp"

@@ -1,5 +1,5 @@
-// Encoder-decoders against torch.nn.Transformer (tests/fixtures/transformer.json), in the precision of the file that
-// includes it.
+// Compares encoder-decoders to torch.nn.Transformer (tests/fixtures/transformer.json). The file that includes this
+// header sets the precision.
 #pragma once
 
 #include "tests/experiments/models/model_support.hpp"
@@ -7,7 +7,7 @@
 
 namespace heed::HEED_REAL {
 
-/// Where one of our parameters stands in PyTorch's: a tensor, and the part of its rows (all where end is 0).
+/// The PyTorch tensor that holds one of our parameters, and its rows [begin, end) there (all rows if end is 0).
 struct TorchPlace {
   std::string ours, theirs;
   std::int64_t begin = 0, end = 0;
@@ -51,7 +51,7 @@ inline std::vector<TorchPlace> torch_places(bool pre_norm) {
   return out;
 }
 
-/// Logits, loss and all gradients, from copied weights.
+/// Copies the fixture's weights into the model and compares logits, loss and all gradients.
 inline void compare_with_torch_transformer(const std::string& name) {
   const Fixture fixture("transformer", name);
   const bool pre_norm = name.starts_with("pre");

@@ -1,4 +1,4 @@
-// Which parameters weight decay pulls towards 0: every parameter of every variant stands in the guide's table.
+// Tests which parameters have weight decay: every parameter of every variant must be in the guide's table.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/models/small_model.hpp"
 
@@ -15,12 +15,12 @@ using namespace heed::f32;
 
 namespace {
 
-// What a name ends in says what a parameter is, whichever model and block it is in.
+// The end of a parameter's name tells its role, in every model and block.
 struct Lists {
   std::vector<std::string> decaying, left_alone;
 };
 
-// From the guide's table under "Weight decay": the names in a row, and whether they decay.
+// The guide's table under "Weight decay": the names in a row, and whether they decay.
 Lists lists_of_guide() {
   const char* const fixtures = std::getenv("HEED_FIXTURES");
   REQUIRE(fixtures);
@@ -43,10 +43,10 @@ Lists lists_of_guide() {
   return out;
 }
 
-// Ends the name so, in whole parts? "ffn.project.weight" ends in "project.weight".
+// Whether the name ends in `end` at a dot. "ffn.project.weight" ends in "project.weight".
 bool ends_in(const std::string& name, const std::string& end) { return ("." + name).ends_with("." + end); }
 
-// The longest of the ends that fit; empty where none does.
+// The longest of the ends that match; empty if none does.
 std::string end_of(const std::string& name, const std::vector<std::string>& ends) {
   std::string best;
   for (const std::string& end : ends)
@@ -54,7 +54,8 @@ std::string end_of(const std::string& name, const std::vector<std::string>& ends
   return best;
 }
 
-// All parameters of all models that change one option of the kind's (or what a variant has of it): name, does it decay.
+// All parameters of all models that change one option of the kind (or an option of a variant): the name, and whether it
+// decays.
 std::map<std::string, bool> all_parameters() {
   std::map<std::string, bool> out;
   const auto take = [&](std::vector<std::string> assignments, const std::string& kind) {
@@ -71,7 +72,7 @@ std::map<std::string, bool> all_parameters() {
     } catch (const Failed&) {
     }
   };
-  const auto chosen = [&](const std::string& key) { // the choice that a variant's own option needs
+  const auto chosen = [&](const std::string& key) { // chooses the variant that the option belongs to
     std::vector<std::string> choices;
     for (const FamilyPlace& place : family_places())
       for (const Variant* v : place.family.variants)

@@ -1,4 +1,4 @@
-// What a sweep found, in words.
+// Tests of the sentences that state a sweep's findings.
 #include "experiments/report/answers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
@@ -10,7 +10,8 @@ using namespace heed;
 
 namespace {
 
-/// A sweep whose reference gives 1.0, 1.1, ... and whose arm differs from it by these, one for each seed.
+/// A sweep whose reference has the values 1.0, 1.1, ... and whose arm differs from it by `differences`, one for each
+/// seed.
 ReportData sweep(const std::string& label, const std::vector<double>& differences) {
   ReportData report;
   report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy"};
@@ -45,7 +46,7 @@ std::vector<double> negative(std::vector<double> values) {
 } // namespace
 
 TEST_CASE("an ablation that differs is told by what it costs", "[report]") {
-  // Of six differences, what is above 5 % in the test by flips lies between the least and the greatest.
+  // With six differences, the sign-flip confidence interval at 5 % reaches from the smallest to the largest.
   CHECK(sentence(sweep("without residual", clear)) ==
         "Removing residual costs 0.307 nats [0.270, 0.340], p = 0.031, n = 6.");
 }
@@ -62,7 +63,7 @@ TEST_CASE("costs and gains follow the metric's direction", "[report]") {
 }
 
 TEST_CASE("what can't be told from the reference is not said to be the same", "[report]") {
-  // p: of the 64 flips, |sum| >= 0.47 in 32 (a loop in Python).
+  // p: in 32 of the 64 flips, |sum| >= 0.47 (a loop in Python).
   ReportData report = sweep("norm = post", unclear);
   // 1.7927 standard deviations, where Phi(d)^6 + Phi(-d)^6 = 0.8: 0.3879, by SciPy and Python's statistics.
   CHECK(sentence(report) == "norm = post can't be told from the reference: +0.08 nats [-0.20, 0.30], p = 0.50, n = 6. "
@@ -87,7 +88,8 @@ TEST_CASE("the difference that would have been found goes by the test and the nu
   report = sweep("norm = post", {0.30, -0.20, 0.25, -0.10});
   report.test = statistics::Test::unpaired;
   compute_statistics(report);
-  // Four runs that have to lie apart: 2.8806675 of what both arms' runs spread, sqrt((0.129099^2 + 0.232289^2) / 2).
+  // Four runs that must be separated: 2.8806675 times the two arms' pooled standard deviation, sqrt((0.129099^2 +
+  // 0.232289^2) / 2).
   REQUIRE(report.arms[1].comparison->answer == statistics::Answer::undecided);
   CHECK(*report.arms[1].smallest_found == Approx(2.8806675 * 0.187916205).epsilon(1e-5));
 
@@ -100,7 +102,7 @@ TEST_CASE("the same within the margin is an answer of its own", "[report]") {
   ReportData report = sweep("heads = 8", {0.01, -0.02, 0.015, -0.01, 0.02, -0.01});
   report.margin = 0.05;
   compute_statistics(report);
-  // One flip of 64 has all differences within the margin.
+  // In one flip of 64, all differences are within the margin.
   CHECK(sentence(report) ==
         "heads = 8 is the same as the reference within 0.05 nats: +0.001 nats [-0.015, 0.015] (90 %, "
         "this arm alone), p = 0.016 (equivalence), n = 6. No seed of 6 failed; up to 39 % may (at 95 %).");
@@ -108,7 +110,7 @@ TEST_CASE("the same within the margin is an answer of its own", "[report]") {
 
 TEST_CASE("where other arms make the intervals of all at once wide, the arm's own stands beside, and why", "[report]") {
   ReportData report = sweep("without residual", clear);
-  for (const double odd : {0.1, 0.2, 0.3}) { // learned by half of the seeds
+  for (const double odd : {0.1, 0.2, 0.3}) { // half of the seeds learned
     ReportArm arm = sweep("rate", {3, 0, 3 - odd, 0, 0, 3}).arms[1];
     arm.label = "odd";
     report.arms.push_back(arm);
@@ -143,7 +145,7 @@ TEST_CASE("what is the same number in every seed is equal, and no difference is 
   compute_statistics(report);
   CHECK(sentence(report) == equal + "all 6 seeds.");
   CHECK(sentence(sweep("without scale", {0})) == equal + "the one seed.");
-  // Differences whose mean is 0 are no such thing.
+  // Differences with mean 0 give no such statement.
   CHECK_THAT(sentence(sweep("without scale", {0.5, -0.5, 0.5, -0.5, 0.5, -0.5})), Catch::Contains("can't be told"));
 }
 
@@ -189,7 +191,7 @@ TEST_CASE("an arm that gains where it does not fail is not said to gain without 
   }
   compute_statistics(report);
   CHECK_THAT(sentence(report), Catch::Contains(" gains 0.307 nats") && Catch::Contains("the answer does not hold."));
-  // The same runs, and every seed of the reference failed there, too: nothing is lost in comparison.
+  // The same runs, but every seed of the reference failed there, too: the comparison loses nothing.
   for (std::size_t i = 6; i < 9; ++i) {
     report.arms[0].runs[i].state = RunState::failed;
     report.arms[0].runs[i].value.reset();
@@ -216,14 +218,14 @@ TEST_CASE("where some seeds learn and some don't, their shares come first", "[re
   compute_statistics(report);
   CHECK_THAT(sentence(report), Catch::StartsWith("norm = post: 2 of 6 seeds learned (33 % [4, 78]; val_accuracy >= "
                                                  "0.985), of the reference 4 of 6, p = 0.57 (Fisher). "));
-  report.learned = 0.1; // all learned: nothing to say
+  report.learned = 0.1; // all learned: no statement
   compute_statistics(report);
   CHECK_THAT(sentence(report), Catch::StartsWith("norm = post can't be told"));
   CHECK(report.arms[1].learned->arm.seeds == 6);
 }
 
 TEST_CASE("outcomes that are one heap have no learned seeds", "[report]") {
-  const ReportData report = sweep("norm = post", clear); // all of the arm's apart from the reference's
+  const ReportData report = sweep("norm = post", clear); // all of the arm's values are separated from the reference's
   CHECK_FALSE(report.arms[1].learned);
 }
 
@@ -297,7 +299,7 @@ TEST_CASE("what was known when a sweep was planned is said", "[report]") {
 TEST_CASE("an accuracy's interval ends where accuracies do", "[report]") {
   ReportData report = sweep("norm = post", {-0.99, -0.95, -0.99, -0.97, -0.5, -0.48, -0.5});
   report.metric = {"val_accuracy", Direction::higher, "", "fraction that is right", 0, 1};
-  // Further arms that are as clear with other signs, each with signs of its own, widen the intervals of all.
+  // Further arms that are as clear but have other signs widen the intervals of all arms.
   for (std::size_t arm = 0; arm < 4; ++arm) {
     report.arms.push_back(report.arms[0]);
     for (std::size_t i = 0; i < 7; ++i)

@@ -1,4 +1,4 @@
-// What is read of a run's attention.json, and what is said of a damaged one.
+// Tests of reading a run's attention.json, and of the messages for a damaged one.
 #include "experiments/report/attention_maps.hpp"
 
 #include "tests/catch.hpp"

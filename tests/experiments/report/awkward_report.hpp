@@ -1,4 +1,4 @@
-// A report of runs that never were, whose names have every sign that some format could stumble over.
+// A made-up report for tests. Its names contain every character that needs escaping in some output format.
 #pragma once
 
 #include "experiments/report/report_data.hpp"
@@ -32,7 +32,8 @@ inline ReportArm arm_of(std::string label, std::vector<ReportRun> runs) {
   return arm;
 }
 
-/// The reference, an arm that is 0.30, 0.31 and 0.29 worse, and one of whose three runs one failed.
+/// Three arms with three runs each: the reference, an arm that is worse by 0.30, 0.31 and 0.29, and an arm with one
+/// failed run.
 inline ReportData awkward_report() {
   ReportData report;
   report.name = "</title><script>alert(1)</script>";

@@ -1,4 +1,4 @@
-// The report as comma-separated values, read back by a reader of its own.
+// Tests of the report as comma-separated values. A separate reader in this file reads them back.
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
@@ -11,7 +11,8 @@ using namespace heed;
 
 namespace {
 
-/// RFC 4180: fields between commas, those in quotes with any character, a quote doubled; lines end in CR LF.
+/// Reads RFC 4180: commas separate fields; a field in quotes may have any character, with quotes doubled; lines end in
+/// CR LF.
 std::vector<std::vector<std::string>> read_csv(const std::string& text) {
   std::vector<std::vector<std::string>> lines{{""}};
   bool quoted = false;

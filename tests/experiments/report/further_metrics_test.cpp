@@ -1,4 +1,4 @@
-// Several metrics as one family.
+// Tests of several metrics that are corrected together as one family.
 #include "experiments/report/answers.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-/// An arm that costs 0.3 nats in every seed, and as much accuracy as these.
+/// An arm that costs 0.3 nats in every seed, with these differences in accuracy.
 ReportData two_metrics(const std::vector<double>& accuracy_lost) {
   const std::vector<double> noise{0.00, 0.01, -0.01, 0.02, 0.005, -0.015};
   ReportData report;
@@ -56,7 +56,7 @@ TEST_CASE("a further metric has a comparison of its own, corrected for both", "[
 }
 
 TEST_CASE("naming a further metric makes p larger where that is the clearer one", "[report]") {
-  // The differences' signs are mixed in the loss; alone its p is what 64 flips give.
+  // The differences in loss have mixed signs; tested by itself, the loss has the p of 64 flips.
   ReportData report = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
   const std::vector<double> mixed{0.3, -0.1, 0.3, 0.2, 0.1, 0.2};
   for (std::size_t i = 0; i < mixed.size(); ++i)
@@ -73,7 +73,7 @@ TEST_CASE("naming a further metric makes p larger where that is the clearer one"
 TEST_CASE("a run without the further metric is in no number of it", "[report]") {
   ReportData report = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
   report.arms[1].runs[0].also[0].reset();
-  report.arms[1].runs[1].also.clear(); // of an earlier version
+  report.arms[1].runs[1].also.clear(); // as an earlier version stored it
   compute_statistics(report);
   CHECK(report.arms[1].values == 6);
   CHECK(report.arms[1].also[0].values == 4);

@@ -1,4 +1,4 @@
-// Whether what one option does depends on another.
+// Tests of interactions: whether the effect of one option depends on another option.
 #include "experiments/report/answers.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/json.hpp"
@@ -36,7 +36,7 @@ std::vector<double> plus(std::vector<double> values, const std::vector<double>& 
   return values;
 }
 
-/// Score and heads crossed: the score makes +0.10 alone, the heads +0.05, both together 0.15 and these.
+/// Score and heads crossed: the score alone adds 0.10, the heads alone 0.05, and both together 0.15 plus these values.
 ReportData crossed(const std::vector<double>& beyond) {
   ReportData report;
   report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy"};
@@ -58,7 +58,7 @@ TEST_CASE("the interaction of two options is what both make beyond each by itsel
   CHECK(interaction.effect_without == Approx(0.10));
   CHECK(interaction.effect_with == Approx(0.31));
   CHECK(interaction.comparison.difference.mean == Approx(0.21));
-  CHECK(*interaction.comparison.p == 2.0 / 64); // all six have one sign
+  CHECK(*interaction.comparison.p == 2.0 / 64); // all six have the same sign
   CHECK(interaction_sentence(report, interaction) ==
         "Interaction: score = additive makes +0.100 nats by itself and +0.310 nats with heads = 8; the change of "
         "+0.210 nats [0.180, 0.260] is found, p = 0.031, n = 6.");
@@ -91,7 +91,7 @@ TEST_CASE("without one of the four arms there is no interaction", "[report]") {
   compute_statistics(report);
   CHECK(report.interactions.empty());
   report = crossed({0.20, 0.22, 0.18, 0.21, 0.19, 0.26});
-  report.arms[2].changes[0].value = "4"; // another number of heads than both has
+  report.arms[2].changes[0].value = "4"; // a number of heads that neither arm has
   compute_statistics(report);
   CHECK(report.interactions.empty());
 }

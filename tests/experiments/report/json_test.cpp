@@ -1,4 +1,4 @@
-// The report as JSON, and the page that embeds it.
+// Tests of the report as JSON, and of the HTML page that embeds the JSON.
 #include "experiments/report/json.hpp"
 #include "experiments/report/page_document.hpp"
 #include "experiments/report/renderers.hpp"
@@ -20,10 +20,10 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// A number as another reader of the text takes it: that of Boost 1.81 may be off by the last bit.
+/// A number as another reader parses it: Boost 1.81's parser may differ in the last bit.
 double read_back(const json::value& number) { return std::stod(json::serialize(number)); }
 
-/// The JSON that stands in a page.
+/// The JSON that a page contains.
 std::string embedded(const std::string& page) {
   const std::string open = "id=\"report-data\">";
   const std::size_t begin = page.find(open) + open.size();

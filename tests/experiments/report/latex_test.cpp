@@ -1,5 +1,5 @@
-// The report as LaTeX. That it compiles is for a machine with LaTeX to say; here is what it says, and that no name in
-// it can be taken for a command.
+// Tests of the report as LaTeX: its content, and that no name in it is read as a LaTeX command. No test here compiles
+// it.
 #include "experiments/report/latex.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("bytes that are no UTF-8 are shown as what they are, and nothing is re
 
 TEST_CASE("the document has the question, the answers, the table and both figures", "[report]") {
   ReportData report = awkward_report();
-  report.arms[1].comparison->answer = statistics::Answer::differs; // which three seeds can't show
+  report.arms[1].comparison->answer = statistics::Answer::differs; // three seeds cannot show this
   report.arms[1].comparison->interval = statistics::Interval{0.275, 0.3253};
   const std::string text = render_latex(report);
   CHECK(contains(text, "\\section*{Is a\\_b 50 \\% of \\textquotedbl{}c\\textquotedbl{} \\& d?}"));
@@ -74,7 +74,7 @@ TEST_CASE("the document has the question, the answers, the table and both figure
 
 namespace {
 
-/// Two groups of two arms each, of which the second of each is 0.3 worse.
+/// Two groups of two arms each. The second arm of each group is worse by 0.3.
 ReportData grouped_report() {
   ReportData report = awkward_report();
   report.within = {{"task.copy.length", "length"}};
@@ -92,7 +92,7 @@ ReportData grouped_report() {
   return report;
 }
 
-/// What follows `name=` up to the next sign that ends a number.
+/// The text after `name=`, up to the next character that ends a number.
 double number_after(const std::string& text, const std::string& name) {
   const std::size_t at = text.find(name + "=");
   REQUIRE(at != std::string::npos);
@@ -105,7 +105,7 @@ std::size_t times(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// The labels of an axis: what stands between its braces, by tick.
+/// The labels of an axis: the text between its braces, by tick.
 std::vector<std::string> labels_of(const std::string& text, const std::string& key) {
   const std::size_t begin = text.find(key + "={");
   REQUIRE(begin != std::string::npos);
@@ -120,7 +120,7 @@ std::vector<std::string> labels_of(const std::string& text, const std::string& k
   return labels;
 }
 
-/// What stands in the braces of the first \\caption.
+/// The text in the braces of the first \\caption.
 std::string caption_of(const std::string& text) {
   const std::size_t begin = text.find("\\caption{") + 9;
   return text.substr(begin, text.find('}', begin) - begin);
@@ -157,14 +157,14 @@ TEST_CASE("0 is always on the axis of differences", "[report]") {
   ReportData report = awkward_report();
   report.margin.reset();
   compute_statistics(report);
-  report.arms.pop_back(); // what is left is all above 0
+  report.arms.pop_back(); // all remaining values are above 0
   report.arms[1].comparison->interval = statistics::Interval{0.1, 0.7};
   const std::string text = render_latex(report);
   CHECK(contains(text, "+= (0.4, 0) -= (0.2, 0)"));
   CHECK(number_after(text, "xmin") <= 0);
   CHECK(number_after(text, "xmax") >= 0.7);
   report.metric.direction = Direction::higher;
-  std::swap(report.arms[0].runs, report.arms[1].runs); // and now below
+  std::swap(report.arms[0].runs, report.arms[1].runs); // now they are below
   compute_statistics(report);
   report.arms[1].comparison->interval = statistics::Interval{-0.7, -0.1};
   const std::string below = render_latex(report);
@@ -173,7 +173,7 @@ TEST_CASE("0 is always on the axis of differences", "[report]") {
 }
 
 TEST_CASE("ticks of differences and of curves are distinct, with as few decimals as tell them apart", "[report]") {
-  // An interval from -0.5 to 4.5 times this.
+  // An interval from -0.5 to 4.5 times this value.
   const auto differing_by = [](double unit) {
     ReportData report = awkward_report();
     report.margin.reset();

@@ -1,4 +1,4 @@
-// Runs whose folders can't be relied on: the tests write a sweep's folders, and then damage or edit some of them.
+// Tests of runs whose folders are not reliable: the tests write a sweep's folders, then damage or edit some of them.
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A sweep of two arms and four seeds. The reference ends in 1.0, 1.1, 1.2, 1.3, the other arm in 0.5 more.
+/// A sweep of two arms and four seeds. The reference ends at 1.0, 1.1, 1.2, 1.3, and the other arm at 0.5 more.
 struct FourSeeds : Scratch {
   Plan plan = make_plan(
       Settings::parse("name = \"four seeds\"\n"
@@ -27,7 +27,7 @@ struct FourSeeds : Scratch {
                       "test"),
       [](const Config&) { return "data of a test"; }, "test");
 
-  /// `end`: of the other arm's seed 1, in place of 1.6.
+  /// @param end  the final value of the other arm's seed 1, in place of 1.6
   explicit FourSeeds(double end = 1.6) {
     for (const PlannedRun& run : plan.runs) {
       double last = 1.0 + 0.1 * static_cast<double>(run.seed) + (run.arm == 0 ? 0.0 : 0.5);
@@ -143,7 +143,7 @@ TEST_CASE("a folder that can't be relied on is named with its reason, and no num
     CHECK(written.at("state").as_string() == "left out");
     CHECK(written.at("value").is_null());
     CHECK_THAT(std::string(written.at("problem").as_string()), Contains(harm.reason));
-    // The page draws this document and nothing else.
+    // The HTML page shows only this document.
     CHECK_THAT(render_html(report), Contains("\"state\":\"left out\"") && Contains("7 of 8 runs finished, 1 left out"));
   }
 }

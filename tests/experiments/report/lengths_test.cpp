@@ -1,4 +1,4 @@
-// What runs measure by length, from their folders to every format.
+// Tests of metrics by length, from the run folders to every output format.
 #include "experiments/report/curves.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/latex.hpp"
@@ -14,8 +14,8 @@ namespace json = boost::json;
 
 namespace {
 
-/// Two arms of two seeds. An arm's accuracy at a length is 1 less a thousandth of it, less a tenth for the second arm,
-/// and a hundredth less with seed 1; its loss at a length is the length.
+/// Two arms of two seeds. An arm's accuracy at a length is 1 - length / 1000, minus 0.1 for the second arm, and minus
+/// 0.01 for seed 1. Its loss at a length is the length.
 struct ThreeLengths : Scratch {
   Plan plan;
 
@@ -64,13 +64,14 @@ TEST_CASE("what is measured at lengths is the last evaluation's, each metric by 
   CHECK(length_metrics(report) == std::vector<std::string>{"val_accuracy_at", "val_accuracy_by_length", "val_loss_at"});
   CHECK(metric_at_lengths(report) == "val_accuracy_at");
   CHECK(metric_at_lengths(ThreeLengths("val_loss").report()) == "val_loss_at");
-  CHECK(metric_at_lengths(ThreeLengths("train_loss").report()) == "val_loss_at");    // it has none of its own
-  CHECK(metric_at_lengths(ThreeLengths("val_accuracy_at.8", {8}).report()).empty()); // one length makes no line
+  // train_loss has no values by length
+  CHECK(metric_at_lengths(ThreeLengths("train_loss").report()) == "val_loss_at");
+  CHECK(metric_at_lengths(ThreeLengths("val_accuracy_at.8", {8}).report()).empty()); // a single length gives no line
   const std::vector<BandPoint> band = length_band(report.arms[1], "val_accuracy_at");
   REQUIRE(band.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const int length = std::vector{8, 16, 128}[i];
-    CHECK(band[i].at == length); // by the numbers, not by the words
+    CHECK(band[i].at == length); // sorted as numbers, not as text
     CHECK(band[i].runs == 2);
     CHECK(band[i].low == Approx(ThreeLengths::accuracy(length, 1, 1)));
     CHECK(band[i].high == Approx(ThreeLengths::accuracy(length, 1, 0)));

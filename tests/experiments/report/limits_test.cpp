@@ -1,4 +1,4 @@
-// Floor and ceiling: what a task can't tell apart.
+// Tests of floor and ceiling effects: when a task cannot separate the arms.
 #include "experiments/report/answers.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/limits.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Arms with these values, one for each seed; the first is the reference of all.
+/// Arms with these values, one for each seed; the first arm is the reference of all others.
 ReportData sweep(Metric metric, const std::vector<std::pair<std::string, Values>>& arms, Task::Chance chance) {
   ReportData report;
   report.metric = std::move(metric);
@@ -98,7 +98,7 @@ TEST_CASE("one arm at chance is a result, and said to have learned nothing", "[r
 }
 
 TEST_CASE("an arm that diverged is worse than chance, not at it", "[report]") {
-  // val_loss of models that guess, and of one whose rate is 1e6
+  // val_loss of models that guess, and of a model whose learning rate is 1e6
   const Values guesses{1.41, 1.43, 1.45, 1.46, 1.47, 1.48}, diverged{2e12, 3e12, 4e12, 2e12, 4e12, 3e12};
   const Task::Chance four{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}};
   const ReportData report = sweep(loss, {{"reference", guesses}, {"rate = 1e6", diverged}}, four);
@@ -132,14 +132,14 @@ TEST_CASE("an arm that sees what it is to predict is named first, and gets no an
   for (const std::string& text :
        {render_markdown(report), render_latex(report), render_html(report), render_terminal(report, Style{})})
     CHECK_THAT(text, Contains("sees what it is to predict"));
-  // Two that see it can be compared.
+  // Two arms above chance can be compared.
   ReportData both = sweep(loss, {{"reference", seen}, {"other", also_seen}}, {});
   for (ReportArm& arm : both.arms) arm.sight = "attention.causal = false";
   compute_statistics(both);
   REQUIRE(both.arms[1].comparison);
   CHECK(both.arms[1].comparison->answer == statistics::Answer::differs);
   CHECK_THAT(answer_sentences(both).front(), StartsWith("The reference and other see what they are to predict"));
-  // The reference may be the one.
+  // The arm above chance may be the reference.
   both.arms[1].sight = "";
   compute_statistics(both);
   CHECK(answer_sentence(both, both.arms[1]) ==
@@ -179,7 +179,7 @@ TEST_CASE("where some seeds learned, an arm is not at chance, however wide its i
 }
 
 TEST_CASE("a little above chance in every seed is above chance", "[report]") {
-  // 3 % of the way, and nowhere near it beside its spread.
+  // 3 % of the way from chance to perfect, and small compared with its spread.
   const ReportData report = sweep(accuracy, {{"reference", {0.151, 0.152, 0.1515, 0.151, 0.152, 0.1515}}}, eight);
   CHECK(limit_of(report, report.arms[0]) == Limit::none);
 }
@@ -226,7 +226,7 @@ TEST_CASE("what is said of limits stands in every format, before the answers", "
 }
 
 TEST_CASE("heaps that lie closer than the margin, or a twentieth of the way from chance, are one", "[report]") {
-  // All but right: 0.9995 is one digit of 2048.
+  // Nearly perfect: 0.9995 is one wrong digit of 2048.
   const auto learned = [](double odd, std::optional<double> margin) {
     const Values all(6, 1.0), one{1, 1, odd, 1, 1, 1};
     ReportData report = sweep(accuracy, {{"reference", all}, {"a", one}}, eight);

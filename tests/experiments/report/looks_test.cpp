@@ -1,4 +1,4 @@
-// What a report says before, at and between planned looks.
+// Tests of what a report says before, at and between planned looks (interim analyses).
 #include "experiments/report/answers.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
@@ -18,7 +18,7 @@ const std::vector<double> clear_at_six{0.30, 0.33, 0.29, 0.31, 0.27, 0.34, -0.9,
 const std::vector<double> clear_at_ten{0.30, -0.02, 0.29, 0.31, 0.27, 0.34, 0.30, 0.32, 0.28, 0.31};
 const std::vector<double> unclear_at_ten{0.30, -0.20, 0.30, -0.03, -0.10, 0.20, 0.1, -0.2, 0.05, -0.15};
 
-/// Ten seeds with looks at 6 and 10, of which all runs of the first so many are there.
+/// Ten seeds with looks at 6 and 10. All runs of the first `finished` seeds exist.
 ReportData looked_at(std::size_t finished,
                      const std::vector<std::vector<double>>& arms = {clear_at_six, clear_at_ten, unclear_at_ten}) {
   ReportData report;
@@ -57,7 +57,7 @@ TEST_CASE("before the first look there are no answers", "[report]") {
              Contains("looks: planned at 6, 10 seeds, where p may be 0.0354, 0.0146, 5 % together; 5 of 10 seeds have "
                       "finished; the first look is at 6 seeds, and there are no answers before it."));
   CHECK_THAT(text, !Contains("p = "));
-  // Nor a test of shares or of ranks.
+  // A test of proportions or of ranks does not change this, either.
   report.learned = 1.2;
   report.arms[1].runs[0].value.reset();
   report.arms[1].runs[0].state = RunState::failed;
@@ -75,7 +75,7 @@ TEST_CASE("at a look, answers are at the level that it may spend", "[report]") {
   CHECK(report.arms[1].comparison->level == Approx(0.03542565));
   CHECK_THAT(sentence(report, 1),
              Contains("p = 0.031, n = 6.") && Contains("Found at the look of 6 seeds (p 0.031 <= 0.0354)."));
-  CHECK(report.arms[2].comparison->answer == Answer::undecided); // 2 of 32: one sign is another
+  CHECK(report.arms[2].comparison->answer == Answer::undecided); // 2 of 32: one sign differs
   CHECK_THAT(sentence(report, 2), !Contains("Found at"));
   const std::string text = render_terminal(report, Style{}, 0);
   CHECK_THAT(text, Contains("difference [96.5 %]") && Contains("[96.5 %]: by the same flips"));
@@ -99,7 +99,7 @@ TEST_CASE("between looks the answers are the last look's, and later seeds are in
   CHECK_THAT(render_markdown(between),
              Contains("9 of 10 seeds have finished; the answers are of the planned look at 6, and "
                       "later seeds are in no number of the table."));
-  // A look is whole when no run of its seeds is still to come: one that failed is not.
+  // A look is complete when no run of its seeds is still expected; a failed run is not expected.
   ReportData gap = looked_at(9);
   gap.arms[2].runs[3].state = RunState::running;
   gap.arms[2].runs[3].value.reset();
@@ -115,7 +115,7 @@ TEST_CASE("between looks the answers are the last look's, and later seeds are in
 
 TEST_CASE("what a look found stays, with that look's numbers", "[report]") {
   const ReportData report = looked_at(10);
-  // By all ten seeds, arm 1 is anything but clear.
+  // With all ten seeds, arm 1 is far from clear.
   CHECK(report.arms[1].comparison->answer == Answer::differs);
   CHECK(report.arms[1].look == 6);
   CHECK(report.arms[1].comparison->seeds.size() == 6);
@@ -139,7 +139,8 @@ TEST_CASE("what a look found stays, with that look's numbers", "[report]") {
 }
 
 TEST_CASE("a p between a look's level and 5 % is no difference", "[report]") {
-  // Of 10 seeds, the two least differences have the other sign; 20 of the 1024 flips reach as far (a loop in Python).
+  // Of 10 seeds, the two smallest differences have the other sign; 20 of the 1024 flips are at least as extreme (a loop
+  // in Python).
   const std::vector<double> d{0.30, -0.15, 0.29, 0.31, -0.16, 0.34, 0.30, 0.32, 0.28, 0.31};
   ReportData report = looked_at(10, {d});
   CHECK(*report.arms[1].comparison->p == Approx(20.0 / 1024));

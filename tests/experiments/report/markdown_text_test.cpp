@@ -1,4 +1,4 @@
-// Texts of people's in Markdown show just what they are.
+// Tests that users' texts appear literally in Markdown.
 #include "experiments/report/markdown_text.hpp"
 #include "experiments/report/text_table.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// What a report says of made-up runs.
+// Tests of the report in every format, from made-up runs.
 #include "experiments/report/digits.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/report_data.hpp"
@@ -50,7 +50,7 @@ ReportData made_up() {
   return report;
 }
 
-/// Six seeds: `worse` costs 0.30, 0.31, 0.29, ...; `alike` 0.012, -0.008, ...
+/// Six seeds: the arm `worse` is worse by 0.30, 0.31, 0.29, ...; the arm `alike` differs by 0.012, -0.008, ...
 ReportData six_seeds() {
   ReportData report = made_up();
   report.seeds = {0, 1, 2, 3, 4, 5};
@@ -88,7 +88,7 @@ TEST_CASE("an arm that diverged takes no decimals from the others, in any format
   for (const std::string* text : {&latex, &markdown}) {
     CHECK(contains(*text, text == &latex ? "1.075 \\pm 0.094" : "1.075 ± 0.094")); // the standard deviation is 0.0935
     CHECK(contains(*text, text == &latex ? "21000 \\pm 13312" : "21000 ± 13312"));
-    CHECK(contains(*text, "[-0.0")); // of the arm that is alike
+    CHECK(contains(*text, "[-0.0")); // of the arm `alike`
   }
   const TableDigits digits(report);
   CHECK(digits.of(report.arms[0]).value == 3);
@@ -122,7 +122,7 @@ TEST_CASE("a spread that is rounding is none", "[report]") {
 }
 
 TEST_CASE("differences are paired by seed", "[report]") {
-  // 0.30, 0.31, 0.29: mean 0.30, sd 0.01; t(2, 0.975) = 4.302653, so that the half width is 4.302653 * 0.01 / sqrt(3).
+  // 0.30, 0.31, 0.29: mean 0.30, sd 0.01. t(2, 0.975) = 4.302653, so the half width is 4.302653 * 0.01 / sqrt(3).
   const ReportData report = made_up();
   const auto& d = report.arms[1].comparison->difference;
   CHECK(d.pairs == 3);
@@ -172,7 +172,8 @@ TEST_CASE("the terminal's report is no wider than the terminal", "[report]") {
       INFO(line);
       CHECK(display_width(line) <= width);
     }
-    // Nothing is lost: each word is there as often, but for the first column, which stands in each part of the table.
+    // Nothing is lost: each word occurs equally often, except in the first column, which every part of the table
+    // repeats.
     std::map<std::string, int> before, after;
     const auto count_words = [](const std::string& whole, std::map<std::string, int>& counts) {
       std::istringstream words(whole);
@@ -197,7 +198,8 @@ TEST_CASE("colour marks the better and the worse side, whichever that is", "[rep
 TEST_CASE("what may be noise has no colour", "[report]") {
   Style colour;
   colour.colour = true;
-  const std::string text = render_terminal(made_up(), colour); // three seeds: an interval without 0, but no answer
+  // three seeds: the interval excludes 0, but there is no answer
+  const std::string text = render_terminal(made_up(), colour);
   CHECK_FALSE(contains(text, "\033[31m+"));
   CHECK_FALSE(contains(text, "\033[32m+"));
 }
@@ -278,7 +280,7 @@ TEST_CASE("the Markdown report names changes, curves, runs, failures and the con
 
 namespace {
 
-/// As `six_seeds`, and an arm that is its reference again, and one that is off by some 1e-8.
+/// `six_seeds`, plus an arm that equals its reference exactly, and an arm that differs by some 1e-8.
 ReportData with_equal_arm() {
   ReportData report = six_seeds();
   report.arms.push_back(arm("again", report.arms[0].runs));

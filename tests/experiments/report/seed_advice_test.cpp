@@ -1,4 +1,4 @@
-// What a plan says of its seeds.
+// Tests of a plan's advice on the number of seeds.
 #include "experiments/report/seed_advice.hpp"
 
 #include "autograd/error.hpp"
@@ -32,8 +32,9 @@ TEST_CASE("a plan says when it has too few seeds for any answer", "[report]") {
 }
 
 TEST_CASE("a plan says how many seeds effects take", "[report]") {
-  // See power_test.cpp for the numbers: 34, 10, 7 and 6 for one arm; SciPy's for the unpaired test of sqrt(2) times the
-  // effect, but 5 for 1.5 and 2, which permutations, unlike the t test, can't do with 4 and can with 5 runs of each.
+  // power_test.cpp has the numbers: 34, 10, 7 and 6 for one arm. The unpaired test has SciPy's numbers for sqrt(2)
+  // times the effect, except 5 for effects 1.5 and 2: unlike the t test, permutations need 5 runs of each arm there,
+  // and 4 are too few.
   const std::string one = seed_advice(plan(2, 8));
   CHECK(contains(one, "  effect d_z  seeds  unpaired  power of 8  unpaired\n"));
   for (const auto* row : {"         0.5     34        33 ", "           1     10         9 ",
@@ -48,7 +49,8 @@ TEST_CASE("a plan says how many seeds effects take", "[report]") {
 }
 
 TEST_CASE("a plan says what its own seeds find", "[report]") {
-  // All six signs must agree: Phi(1)^6 + Phi(-1)^6 = 0.354, which 2000 sweeps know to 0.011.
+  // All six signs must agree: Phi(1)^6 + Phi(-1)^6 = 0.354. 2000 simulated sweeps estimate it with a standard error of
+  // 0.011.
   Plan six = plan(2, 6);
   const std::vector<EffectRow> rows = effect_rows(six);
   REQUIRE(rows.size() == 4);
@@ -78,7 +80,7 @@ TEST_CASE("a plan with looks says what they may spend, and goes by the last", "[
   CHECK(contains(text, "  looks    at 6, 10 seeds, where p may be 0.0354, 0.0146: 5 % together\n"));
   CHECK(contains(text, "p <= 0.0146 (the last look's alone)"));
   CHECK(effect_rows(looks)[1].power_paired < effect_rows(plan(2, 10))[1].power_paired);
-  CHECK(effect_rows(looks)[1].seeds == 14); // SciPy: the t test's power is 0.8 from 14 pairs on at 0.01457
+  CHECK(effect_rows(looks)[1].seeds == 14); // SciPy: at level 0.01457, the t test has power 0.8 with 14 or more pairs
   CHECK_FALSE(contains(seed_advice(plan(2, 10)), "looks"));
 }
 

@@ -1,4 +1,4 @@
-// How fast runs get there, from their folders: those that never do are beyond the last.
+// Tests of steps_to in reports, from run folders: runs that never reach the target rank after the last step.
 #include "experiments/report/answers.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using Losses = std::vector<double>;
 
-/// Two arms and as many seeds as each has losses; these are of steps 10, 20, 30, ...
+/// Two arms, each with one seed for each list of losses; the losses are those of steps 10, 20, 30, ...
 ReportData report_of(const std::vector<Losses>& reference, const std::vector<Losses>& arm, const std::string& report) {
   const Scratch out;
   std::string seeds;

@@ -1,4 +1,4 @@
-// Numbers and tables as people read them.
+// Tests of numbers and tables formatted for people.
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/report/wrapping.hpp"
@@ -69,7 +69,7 @@ TEST_CASE("numbers that would all be zeros, and aren't, are shown by powers of t
   CHECK(fixed(std::nullopt, small) == "-");
   CHECK(fixed(1.6e-6, decimals_showing({1.6e-6, -2e-7}, 6)) == "1.6e-06");
   CHECK(fixed(1.6e-5, decimals_showing({1.6e-5, -2e-7}, 6)) == "0.000016");
-  // One of them can be told from zero, or all are zero.
+  // Either one value differs from zero as printed, or all are zero.
   CHECK(signed_fixed(1e-7, decimals_showing({1e-7, -0.0001, 0.0002}, 4)) == "0.0000");
   CHECK(signed_fixed(0, decimals_showing({0, -0.0, 0}, 4)) == "0.0000");
 }
@@ -80,7 +80,8 @@ TEST_CASE("probabilities have two significant digits, and two decimals at least"
   CHECK(probability(0.0997) == "0.10");
   CHECK(probability(0.03125) == "0.031");
   CHECK(probability(0.05) == "0.05");
-  CHECK(probability(0.05029296875) == "0.0503"); // 103 of 2048 flips: above the level, and to be seen so
+  // 103 of 2048 flips: above the level, and printed so that this is visible
+  CHECK(probability(0.05029296875) == "0.0503");
   CHECK(probability(0.0009765625) == "0.00098");
   CHECK(probability(0.0000019) == "1.9e-06");
   CHECK(p_with_relation(0.03125) == "= 0.031");

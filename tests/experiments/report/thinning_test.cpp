@@ -1,4 +1,4 @@
-// Curves of very many points are thinned for the page alone, and it says so.
+// Tests that curves of very many points are thinned only for the HTML page, and that the page says so.
 #include "experiments/report/thinning.hpp"
 
 #include "experiments/report/curves.hpp"
@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// The awkward report, each of its runs with so many evaluations, the last run with some less.
+/// The awkward report with this number of evaluations in each run; the last run has fewer.
 ReportData with_evaluations(std::size_t points) {
   ReportData report = awkward_report();
   for (ReportArm& arm : report.arms)
@@ -77,7 +77,7 @@ TEST_CASE("curves of very many evaluations are thinned as little as does, on the
   const ReportData report = with_evaluations(50'000); // nine runs of three arms
   const Thinning thinning = thinning_of(report);
   CHECK(thinning.runs == 5);  // 450,000 points
-  CHECK(thinning.bands == 6); // 150,000: every 5th and the three last are above 30,000
+  CHECK(thinning.bands == 6); // 150,000 points: every 5th and the last of each arm exceed 30,000
   const json::value page = in_page(report);
   CHECK(points_of_runs(page) <= most_run_points);
   CHECK(points_of_bands(page) <= most_band_points);
@@ -92,7 +92,7 @@ TEST_CASE("curves of very many evaluations are thinned as little as does, on the
     CHECK(arm.at("curve").at("step").as_array().back() == 500'000);
   }
 
-  // Elsewhere all is there, and the numbers are of all.
+  // Other formats have all points, and the statistics use all of them.
   const json::value whole = page_document(report, {});
   CHECK(points_of_runs(whole) == 9 * 50'000 - 3);
   CHECK(points_of_bands(whole) == 3 * 50'000);

@@ -1,4 +1,4 @@
-// Runs' folders as a worker leaves them, without training anything.
+// Test helpers that write run folders as a worker does (configuration, metrics, manifest), without any training.
 #pragma once
 
 #include "experiments/config/config.hpp"
@@ -15,7 +15,7 @@
 
 namespace heed::test {
 
-/// A folder with the right ID for the configuration. An empty `outcome` leaves it without a manifest.
+/// Writes a run folder with the correct ID for the configuration. If `outcome` is empty, it writes no manifest.
 inline RunFolder run_of(const Scratch& out, const std::string& toml, const std::vector<MetricsRecord>& metrics,
                         const std::string& outcome = "finished") {
   const Config config = Settings::parse(toml, "test").resolve();
@@ -42,12 +42,12 @@ inline RunFolder run_of(const Scratch& out, const std::string& toml, const std::
   return run;
 }
 
-/// The index of an output folder.
+/// The path of an output folder's index.
 inline std::filesystem::path index_file(const std::filesystem::path& out) {
   return index_folder(out) / index_file_name;
 }
 
-/// Losses at steps 10, 20, ...
+/// Metrics records with these values of val_loss at steps 10, 20, ...
 inline std::vector<MetricsRecord> losses(const std::vector<double>& values) {
   std::vector<MetricsRecord> out;
   for (std::size_t i = 0; i < values.size(); ++i)

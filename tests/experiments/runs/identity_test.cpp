@@ -1,5 +1,5 @@
-// What an option that came later does to the identity of runs: nothing, while it has its neutral value. Each test
-// pretends that an option came later, and compares with the identity of a version that has never heard of it.
+// Tests that an option of a later version does not change the identity of runs while the option has its neutral value.
+// Each test pretends that an option came later, and compares with the identity of a version without it.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
@@ -19,10 +19,10 @@ namespace {
 
 using Later = std::map<std::string, Value>;
 
-/// The ID by a version in which these options came later.
+/// The ID by a version in which these options were added later.
 std::string later_id(const Config& config, const Later& later) { return run_id(flatten(config, later), "data"); }
 
-/// The ID by a version that doesn't have the option: its lines are not there.
+/// The ID by a version without the option: the configuration lacks its lines.
 std::string earlier_id(const Config& config, const std::string& key) {
   std::vector<FlatOption> lines = flatten(config);
   const std::string in_block = key.starts_with("block.") ? key.substr(5) : "." + key;
@@ -54,7 +54,7 @@ TEST_CASE("an option of a section that came later is left out while it is neutra
   CHECK(later_id(without, later) != run_id(without, "data"));
   CHECK(later_id(with, later) != later_id(without, later));
   CHECK(later_id(with, later) == run_id(with, "data"));
-  // It is shown nevertheless.
+  // The option is shown nevertheless.
   const auto lines = flatten(without, later);
   CHECK(std::ranges::count(lines, std::string("model.dropout"), &FlatOption::key) == 1);
 }
@@ -125,7 +125,7 @@ TEST_CASE("whichever option came later, its neutral value is left out, and diffe
       if (!refusal([&] { next.resolve(); }).empty()) continue;
       configs.push_back(next.resolve());
       if (!belongs_to_blocks(key)) continue;
-      for (const Value& own : values) { // of the block in the middle
+      for (const Value& own : values) { // of the middle block
         const std::string text = to_toml(next.resolve()) + "\n[[block.override]]\nlayers = [1]\n" +
                                  (key.starts_with("block.") ? key.substr(6) : key) + " = " + value_text(own) + "\n";
         if (refusal_of(text).empty()) configs.push_back(config(text));
@@ -170,7 +170,7 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("train.optimizer = \"muon\"") == 8);
   CHECK(numerics("train.optimizer = \"muon\"\nmodel.kind = \"recurrent\"") == 6);
   const std::string t5 = "position.kind = \"t5\"\nposition.t5.";
-  CHECK(numerics(t5 + "furthest = 15") == 8); // of 32 buckets, 16 have a distance each: 0 to 15
+  CHECK(numerics(t5 + "furthest = 15") == 8); // of 32 buckets, 16 hold one distance each: 0 to 15
   CHECK(numerics(t5 + "furthest = 16") == 6);
   CHECK(numerics(t5 + "furthest = 8\nposition.t5.both_sides = true") == 6);
   CHECK(numerics(t5 + "furthest = 7\nposition.t5.both_sides = true") == 8);
@@ -189,7 +189,7 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics(context + "attention.mask_mod = \"abs(i - j) < 3\"") == 8);
   CHECK(numerics(encoder + "attention.mask_mod = \"abs(i - j) < 3\"") == 6);
   const std::string two = context + "model.layers = 2\n[[block.override]]\nattention.score_mod = \"s * 2\"\nlayers = ";
-  CHECK(numerics(two + "[0]") == 6); // pooling has the last block's choices
+  CHECK(numerics(two + "[0]") == 6); // pooling uses the last block's choices
   CHECK(numerics(two + "[1]") == 8);
   CHECK(text("").starts_with("numerics 6\n"));
   CHECK(text("attention.normalizer = \"sparsemax\"").starts_with("numerics 7\n"));
@@ -202,7 +202,7 @@ TEST_CASE("the neutral value of an option is its default, and of its type and bo
     if (!option.neutral) continue;
     ++count;
     INFO(key);
-    // A file from before means what it meant, and an option that can't change a result is in no identity anyway.
+    // An old file means the same as before, and an option that cannot change a result is in no identity anyway.
     CHECK(*option.neutral == option.default_value);
     CHECK((option.of_tables || wrong_value(option, key, *option.neutral).empty()));
     CHECK(option.changes_results);

@@ -77,7 +77,7 @@ TEST_CASE("the first tensor that differs is named with its first number that doe
   CHECK_THAT(checkpoint_difference(then, {tensor("a", {1, 2, 3})}), Contains("b is missing now"));
   CHECK_THAT(checkpoint_difference({tensor("a", {1})}, then), Contains("a is float32 [1] then, float32 [3] now"));
   CHECK_THAT(checkpoint_difference({tensor("b", {4})}, then), Contains("a is new"));
-  // Other bits of the same number are other bits.
+  // Numbers that are equal but differ in their bits count as different.
   CHECK_THAT(checkpoint_difference({tensor("z", {0.0F})}, {tensor("z", {-0.0F})}), Contains("0 then, -0 now"));
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("an unlike CPU makes other bits but with kernels that are the same on 
   b.build.kernels = "avx2";
   REQUIRE(bit_differences(a, b).size() == 2);
   CHECK(bit_differences(a, b)[0].what == "kernels");
-  a.build.kernels.clear(); // of a version that kept none
+  a.build.kernels.clear(); // as a version wrote it that did not record the instruction set
   REQUIRE(bit_differences(a, b).size() == 1);
   CHECK(bit_differences(a, b)[0].what == "cpu");
 }

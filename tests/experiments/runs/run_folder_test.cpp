@@ -182,7 +182,8 @@ TEST_CASE("every metric reads back to the last bit", "[runs][metrics]") {
   std::vector<double> values{9.406938033585421, 1.0194999999999999, -0.0, 5e-324, 1.7976931348623157e308, 1e23};
   std::uint64_t bits = 1;
   while (values.size() < 2000) {
-    bits = bits * 6364136223846793005U + 1442695040888963407U; // Knuth's, in The Art of Computer Programming, 3.3.4
+    // Knuth's multiplier, from The Art of Computer Programming, 3.3.4
+    bits = bits * 6364136223846793005U + 1442695040888963407U;
     if (const auto value = std::bit_cast<double>(bits); std::isfinite(value)) values.push_back(value);
     values.push_back(static_cast<double>(bits >> 11) * 0x1p-53);
   }
@@ -261,7 +262,7 @@ TEST_CASE("metrics after a checkpoint are taken back", "[runs][metrics]") {
 
 namespace {
 
-/// Bytes that this process has had in memory at once.
+/// The peak memory of this process, in bytes.
 std::int64_t most_memory() {
   ::rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -273,7 +274,7 @@ std::int64_t most_memory() {
 TEST_CASE("metrics are read and cut a block at a time, whatever their number", "[runs][metrics]") {
   const Scratch scratch;
   const RunFolder run = new_run(scratch);
-  // 48 MB; a hundredth of what once was the largest size, and more than the memory that may be taken for it.
+  // 48 MB: a hundredth of the former maximum size, and more than the memory limit of the test.
   const std::int64_t lines = 400'000;
   std::int64_t bytes = 0;
   std::uint64_t expected = 0;
@@ -400,7 +401,7 @@ TEST_CASE("the state of a run is what its folder shows", "[runs][state]") {
   CHECK(state_of(run) == RunState::missing);
   append_metrics(run, {1, 0, 0, {}});
   CHECK(state_of(run) == RunState::interrupted);
-  // Its process died without another word.
+  // Its process died without a final record.
   set_outcome(run, "running");
   CHECK(state_of(run) == RunState::interrupted);
   set_outcome(run, "failed");

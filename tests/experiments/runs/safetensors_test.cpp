@@ -27,7 +27,7 @@ Checkpoint example() {
   return c;
 }
 
-/// A file with the given header over `data`.
+/// A file with the given header before `data`.
 std::string file(const std::string& header, const std::string& data = "") {
   const std::uint64_t length = header.size();
   std::string out(8, '\0');
@@ -113,7 +113,7 @@ TEST_CASE("weights are read without the optimiser's tensors", "[runs][safetensor
 TEST_CASE("of weights every byte that changes is noticed, whatever the optimiser's are", "[runs][safetensors]") {
   const Checkpoint checkpoint = with_moments();
   const std::string whole = to_safetensors(checkpoint);
-  std::size_t at = whole.size(); // where the tensors' data begin
+  std::size_t at = whole.size(); // where the tensors' data begins
   for (const StoredTensor& t : checkpoint.tensors) at -= t.bytes.size();
   for (const StoredTensor& t : checkpoint.tensors) {
     for (std::size_t i = at; i < at + t.bytes.size(); ++i) {

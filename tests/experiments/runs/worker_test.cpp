@@ -1,4 +1,4 @@
-// The worker with an engine of three lines, so that each test sees what the worker itself does.
+// Tests of the worker, with an engine of three lines, so that each test sees only the worker's own behaviour.
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "experiments/engines/kernels.hpp"
@@ -46,7 +46,8 @@ struct Script {
   std::function<void()> act;
 } script;
 
-/// One parameter, w <- 1.5 w - step; a line of metrics at every step, a checkpoint at every third and at the end.
+/// One parameter, w <- 1.5 w - step; a metrics record at every step, and a checkpoint at every third step and at the
+/// end.
 Outcome fake_train(const Config& config, const Task&, const std::optional<Checkpoint>& from,
                    const TrainingHooks& hooks) {
   double w = static_cast<double>(config.general.seed);
@@ -102,7 +103,7 @@ RunFolder planned(const Scratch& out, const std::string& toml = "train.steps = 1
 
 int work(const RunFolder& run) { return run_worker(run, 2, parts()); }
 
-/// The record of a run that nothing disturbed, to compare others with.
+/// The record of an undisturbed run, for comparison.
 struct Record {
   std::string metrics, checkpoint;
   explicit Record(const RunFolder& run) : metrics(content(run.metrics())), checkpoint(content(run.checkpoint(10))) {}
@@ -218,7 +219,7 @@ TEST_CASE("whichever write fails, the run goes on to the same bits when it is ru
 
 namespace {
 
-/// Each file of a run's folder with its bytes, but for what is being written and what only shows how far it is.
+/// Each file of a run's folder with its bytes, except files that are being written and files that only show progress.
 std::map<std::string, std::string> all_of(const RunFolder& run) {
   std::map<std::string, std::string> out;
   for (const auto& entry : fs::directory_iterator(run.path))
@@ -227,8 +228,8 @@ std::map<std::string, std::string> all_of(const RunFolder& run) {
   return out;
 }
 
-/// The reading that comes n-th fails once, for each n. Nothing may be lost by it, and the next start gives the same
-/// bits. Returns how many there were.
+/// For each n, the n-th read fails once. No file may be lost because of the failure, and the next start must give the
+/// same bits. Returns the number of reads.
 int with_each_read_failing(const std::function<RunFolder(const Scratch&)>& prepare, int error) {
   const Record expected = undisturbed();
   for (int n = 0;; ++n) {
@@ -253,7 +254,7 @@ int with_each_read_failing(const std::function<RunFolder(const Scratch&)>& prepa
       CHECK(status == 0);
       return n;
     }
-    // Before the first step nothing was changed; later there is no less than before.
+    // Before the first step, nothing was changed; later, nothing has been lost.
     if (status == untouched) CHECK_THAT(told, Contains("cannot read"));
     for (const auto& [name, bytes] : before) {
       if (!name.starts_with("checkpoint-")) continue;
@@ -351,7 +352,7 @@ TEST_CASE("metrics that were changed keep what they held until the run is finish
 }
 
 TEST_CASE("an owner that was halted beyond its lease changes nothing of the next owner's", "[runs][worker][claim]") {
-  // Halted at each of these moments, while another takes the run on and finishes it.
+  // The process is halted at each of these moments, while another process takes over the run and finishes it.
   const std::string moment = GENERATE(as<std::string>(), "a line", "a checkpoint", "the removal of one",
                                       "the manifest");
   const Record expected = undisturbed();
@@ -362,7 +363,7 @@ TEST_CASE("an owner that was halted beyond its lease changes nothing of the next
   const auto halt = [&] {
     if (halted) return;
     halted = true;
-    // As if the lease had run out, and another machine's process had done the rest.
+    // As if the lease had expired and another machine's process had done the rest.
     fs::remove(run.claim());
     const pid_t other = fork();
     if (other == 0) {
@@ -434,7 +435,7 @@ TEST_CASE("what is refused before the first step has the exit status 2", "[runs]
   SECTION("a configuration that was edited since it was planned") {
     const RunFolder run = planned(out);
     put(run.config(), content(run.config()) + "\n");
-    CHECK(work(run) == 0); // of no consequence
+    CHECK(work(run) == 0); // the failure has no consequence
     const RunFolder other = prepare_run(out.path, "0123456789abcdef", "train.steps = 5\n");
     CHECK(work(other) == 2);
     CHECK_THAT(read_manifest(other)->failure, Contains("of another run") && Contains("changed since it was planned"));
@@ -542,7 +543,7 @@ TEST_CASE("two workers of one run take turns, and nothing runs twice", "[runs][w
 
 namespace {
 
-/// Why a finished run can't be relied on, and that running it again brings it to the same bits.
+/// Checks the reason why a finished run is unreliable, and that running it again restores the same bits.
 std::string made_again_after(const std::function<void(const RunFolder&)>& damage, std::int64_t resumed_at) {
   const Record expected = undisturbed();
   const Scratch out;
@@ -554,7 +555,7 @@ std::string made_again_after(const std::function<void(const RunFolder&)>& damage
   const std::string why = *wrong_metrics(run, *read_manifest(run));
   CHECK(read_entry(run).error == why);
   CHECK(state_of(run) == RunState::interrupted);
-  std::int64_t first = 0; // step of this start
+  std::int64_t first = 0; // first step of this start
   script = {resumed_at + 1, [&] { first = resumed_at + 1; }};
   CHECK(work(run) == 0);
   CHECK(first == (resumed_at < 10 ? resumed_at + 1 : 0));
@@ -564,7 +565,7 @@ std::string made_again_after(const std::function<void(const RunFolder&)>& damage
   return why;
 }
 
-/// metrics.jsonl without what follows its line `n`.
+/// metrics.jsonl without the lines after line `n`.
 void keep_lines(const RunFolder& run, std::size_t n, std::string_view rest = "") {
   std::string text = content(run.metrics());
   std::size_t end = 0;
@@ -575,7 +576,7 @@ void keep_lines(const RunFolder& run, std::size_t n, std::string_view rest = "")
 } // namespace
 
 TEST_CASE("a finished run that lost metrics is named, and made again from a checkpoint before", "[runs][worker]") {
-  // Checkpoints of steps 9 and 10 are there.
+  // Checkpoints of steps 9 and 10 exist.
   CHECK_THAT(made_again_after([](const RunFolder& run) { keep_lines(run, 9); }, 9),
              Contains("ends at step 9, but the run at step 10") && Contains("heed run"));
   CHECK_THAT(made_again_after([](const RunFolder& run) { keep_lines(run, 9, "{\"step\": 10, \"sec"); }, 9),
@@ -607,7 +608,7 @@ TEST_CASE("a run that was killed does not go on from a checkpoint whose metrics 
   const RunFolder run = planned(out);
   script = {8, [] { throw std::runtime_error("stop here"); }};
   CHECK(work(run) == 1);
-  keep_lines(run, 4); // of the checkpoints of steps 3 and 6, the first has all of its metrics
+  keep_lines(run, 4); // of the checkpoints of steps 3 and 6, only the first has all of its metrics
   script = {};
   CHECK(work(run) == 0);
   CHECK(Record(run) == expected);
@@ -635,7 +636,7 @@ TEST_CASE("why a run failed is told, whatever the disk takes", "[runs][worker]")
   telling.tell = [&](std::string_view text) { told += text; };
   {
     const WriteHook full([](const fs::path& path) { return path.filename() == "lock" ? 0 : ENOSPC; });
-    // Its standard error is a file on that disk.
+    // The worker's standard error is a file on that disk.
     const int before = ::dup(STDERR_FILENO), nowhere = ::open("/dev/full", O_WRONLY);
     ::dup2(nowhere, STDERR_FILENO);
     const int status = run_worker(run, 2, telling);
@@ -653,7 +654,7 @@ TEST_CASE("a run that goes on elsewhere says so, and keeps what its earlier step
   const auto moved_from = [&](const std::string& compiler) {
     Manifest manifest = *read_manifest(run);
     manifest.build.compiler = compiler;
-    manifest.host = "host"; // another host makes the same bits
+    manifest.host = "host"; // another host, the same bits
     write_file(run.manifest(), to_json(manifest));
   };
   script = {5, [] { throw std::runtime_error("stop here"); }};

@@ -11,8 +11,8 @@
 
 using namespace heed::statistics;
 
-// SciPy 1.17.1: stats.bootstrap((d,), STATISTIC, n_resamples=400000, method="BCa"), iqm the weighted form of
-// summary.hpp in NumPy. Resamples differ, so that the ends agree to what 10,000 of them leave.
+// SciPy 1.17.1: stats.bootstrap((d,), STATISTIC, n_resamples=400000, method="BCa"); iqm is the weighted form of
+// summary.hpp in NumPy. The resamples differ, so the ends agree only within the error of 10,000 resamples.
 TEST_CASE("the BCa interval of a mean is SciPy's, about", "[statistics]") {
   const auto sleep = bca_interval(sleep_differences, mean);
   REQUIRE(sleep);
@@ -33,8 +33,8 @@ TEST_CASE("the BCa interval of the interquartile mean is SciPy's, about", "[stat
 }
 
 TEST_CASE("the BCa interval is its formula, over the statistics of what was drawn", "[statistics]") {
-  // Efron 1987 (Better bootstrap confidence intervals), with NumPy's quantiles; few resamples, so that the ends lie
-  // between the outermost.
+  // Efron 1987 (Better bootstrap confidence intervals), with NumPy's quantiles. There are so few resamples that the
+  // ends lie between the outermost ones.
   std::vector<double> resampled, left_out;
   const std::vector<double> x{3.1, 0.2, 8.9, 4.4, 5.0, 1.7, 6.3};
   const auto noted = [&](std::span<const double> values) {
@@ -98,7 +98,7 @@ TEST_CASE("intervals of several samples' interquartile means are those of each s
   heed::RandomSource random({7, heed::Stream::test, 0});
   for (const std::size_t n : {3U, 8U, 8U, 9U, 10U, 11U, 11U, 30U, 30U, 101U}) {
     std::vector<double>& sample = samples.emplace_back();
-    // Some values stand there several times, and zeros with either sign.
+    // Some values occur several times, and zeros have both signs.
     for (std::size_t i = 0; i < n; ++i)
       sample.push_back((static_cast<double>(random.below(n)) - 4) / 3 * (i % 2 ? 1 : -1));
   }

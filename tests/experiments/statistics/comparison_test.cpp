@@ -26,7 +26,7 @@ const SeedValues worse = values({1.30, 1.41, 1.49, 1.36, 1.24, 1.46});       // 
 const SeedValues alike = values({1.012, 1.092, 1.210, 1.037, 0.956, 1.141}); // 0.012, -0.008, 0.010, -0.013, ...
 const SeedValues unclear = values({1.30, 0.90, 1.50, 1.02, 0.85, 1.35});
 
-/// Each arm against `reference`, of a metric that is better the lower it is.
+/// Compares each arm with `reference`, for a metric where lower is better.
 std::vector<std::optional<Comparison>> with_reference(std::vector<SeedValues> arms, std::optional<double> margin) {
   arms.insert(arms.begin(), reference);
   auto all = compare(arms, std::vector<std::size_t>(arms.size(), 0), {.margin = margin});
@@ -44,9 +44,9 @@ TEST_CASE("a comparison holds everything that is said of an arm", "[statistics]"
   const Comparison& c = *all[0];
   CHECK(c.seeds == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
   CHECK(c.difference.mean == Approx(1.81 / 6));
-  // 0.29, 0.29 | 0.30, 0.31 | 0.31, 0.31: half of the second and of the fifth stay.
+  // 0.29, 0.29 | 0.30, 0.31 | 0.31, 0.31: half of the second value and half of the fifth remain.
   CHECK(c.interquartile->value == Approx((0.5 * 0.29 + 0.30 + 0.31 + 0.5 * 0.31) / 3));
-  CHECK_FALSE(c.interquartile->interval); // of eight pairs on
+  CHECK_FALSE(c.interquartile->interval); // only with eight or more pairs
   CHECK(c.effect_size.value() > 10);
   CHECK(c.improvement->value == 0.0);
   CHECK(c.p_flip.value() == 0.03125);
@@ -71,7 +71,8 @@ TEST_CASE("beside same stands the equivalence test's interval, within the margin
   REQUIRE(one[0]->equivalence);
   CHECK(one[0]->equivalence->low == Approx(-0.0105));
   CHECK(one[0]->equivalence->high == Approx(0.01));
-  const auto all = with_reference(std::vector{alike, worse, unclear}, 0.03); // the arm's own, whatever the others do
+  // the arm's own result, independent of the other arms
+  const auto all = with_reference(std::vector{alike, worse, unclear}, 0.03);
   REQUIRE(all[0]->equivalence);
   CHECK(all[0]->equivalence->low == one[0]->equivalence->low);
   CHECK(all[0]->equivalence->high == one[0]->equivalence->high);
@@ -81,7 +82,7 @@ TEST_CASE("beside same stands the equivalence test's interval, within the margin
 
 TEST_CASE("unpaired, the equivalence interval inverts the one-sided tests, also with unequal numbers of runs",
           "[statistics]") {
-  // 3 and 8 runs, so that a permutation's mirror image is none. By the 165 permutations of a - theta and b.
+  // 3 and 8 runs, so that no permutation is the mirror image of another. By the 165 permutations of a - theta and b.
   const std::vector<double> a{1.02, 1.10, 0.97}, b{1.00, 1.05, 0.94, 1.12, 1.01, 0.99, 1.08, 0.96};
   const auto test = permutation_test(a, b, 0.95);
   REQUIRE(test.sides);
@@ -111,7 +112,7 @@ TEST_CASE("a difference within the margin is the same, as far as the margin says
 
 TEST_CASE("arms that are beyond the margin don't keep others from being the same", "[statistics]") {
   const auto all = with_reference(std::vector{alike, worse, unclear}, 0.03);
-  // With all signs turned, what lies clearly beyond the margin is as clearly within.
+  // With all signs reversed, a difference clearly beyond the margin becomes one clearly within it.
   CHECK(all[0]->p_equivalence_flips.value() == 2.0 / 64);
   CHECK(all[0]->answer == Answer::same);
   CHECK(all[1]->p_equivalence_flips.value() == 1.0);
@@ -130,7 +131,7 @@ TEST_CASE("five seeds are too few for a difference, and enough for none", "[stat
 }
 
 TEST_CASE("an arm that can't reach 5 % takes nothing from those that can", "[statistics]") {
-  // Two pairs, and as large a |t| as any: were it one of the family, every p would be 0.5 at least.
+  // Two pairs with a maximal |t|: if this arm were in the family, every p would be at least 0.5.
   const auto all = with_reference(std::vector{worse, values({5.00, 5.10}), values({5.00, 5.10, 5.21})}, {});
   CHECK(all[0]->p.value() == 0.03125);
   CHECK(all[0]->answer == Answer::differs);
@@ -187,7 +188,8 @@ TEST_CASE("what differs by rounding is equal", "[statistics]") {
 }
 
 TEST_CASE("the interval excludes zero just where a difference is found", "[statistics][many]") {
-  // Noise of all shapes and arms of all strengths: which of both decides, the interval or stepping down, varies.
+  // Noise of different shapes and arms of different strengths, so that sometimes the interval and sometimes the
+  // step-down test decides.
   int differ = 0, closed = 0;
   for (std::uint64_t which = 0; which < 400; ++which) {
     heed::RandomSource random({which, heed::Stream::test, 0});
@@ -257,7 +259,7 @@ TEST_CASE("unpaired intervals share 5 % among the arms that are compared", "[sta
   CHECK(two[1]->interval->low == expected(0.975).low);
   CHECK(two[1]->interval->high == expected(0.975).high);
   CHECK(expected(0.975).high > expected(0.95).high);
-  // Wherever the reference stands.
+  // This holds for any position of the reference.
   const auto between = compare(std::vector{high, low, high}, std::vector<std::size_t>{1, 1, 1},
                                {.test = Test::unpaired});
   CHECK(between[0]->interval->low == expected(0.975).low);
@@ -318,8 +320,8 @@ TEST_CASE("Welch's interval and Hedges' g", "[statistics]") {
 }
 
 TEST_CASE("two metrics of the same runs are one family", "[statistics]") {
-  // Losses and accuracies of one arm: six flips' signs turn both. By a plain loop over the 64 flips: the larger |t| of
-  // the two decides the first, and p of the other is not below.
+  // Losses and accuracies of one arm: the six sign flips apply to both. By a plain loop over the 64 flips: the larger
+  // |t| of the two decides the first p, and the other p is not below it.
   const SeedValues accuracy_of_reference = values({0.80, 0.78, 0.79, 0.81, 0.80, 0.77});
   const SeedValues accuracy_of_unclear = values({0.79, 0.80, 0.76, 0.80, 0.795, 0.75});
   const std::vector<SeedValues> arms{reference, unclear, accuracy_of_reference, accuracy_of_unclear};
@@ -351,7 +353,7 @@ TEST_CASE("two metrics of the same runs are one family", "[statistics]") {
   const std::size_t at[] = {1, 3};
   CHECK(*all[at[clearer]]->p == first / 64.0);
   CHECK(*all[at[other]]->p == std::max(first, second) / 64.0);
-  // Each by itself is less sure than it looks: corrected, p is larger.
+  // Each by itself seems more certain than it is: corrected, p is larger.
   CHECK(*all[at[clearer]]->p > *all[at[clearer]]->p_flip);
   CHECK(all[3]->improvement->value == Approx(1.0 / 6)); // higher is better: one of six is
   CHECK(all[1]->difference.mean ==
@@ -379,7 +381,7 @@ TEST_CASE("a margin is of the metric that it is given for", "[statistics]") {
 }
 
 TEST_CASE("the correlation of pairs is Pearson's", "[statistics]") {
-  // 1, 2, 3, 4 and 2, 1, 4, 3: deviations' products add up to 3, their squares to 5 and 5.
+  // 1, 2, 3, 4 and 2, 1, 4, 3: the products of the deviations add up to 3, their squares to 5 and 5.
   CHECK(*pair_correlation(std::vector<double>{1, 2, 3, 4}, std::vector<double>{2, 1, 4, 3}) == Approx(0.6));
   CHECK(*pair_correlation(std::vector<double>{1, 2, 3}, std::vector<double>{-2e30, -4e30, -6e30}) == Approx(-1));
   CHECK_FALSE(pair_correlation(std::vector<double>{1, 2}, std::vector<double>{2, 1}));
@@ -403,7 +405,7 @@ TEST_CASE("a level of its own decides answers, and how sure intervals are", "[st
   const PairedDifference d = at(0.0354).difference;
   CHECK((d.interval->high - d.mean) / (*d.standard_deviation / std::sqrt(6.0)) ==
         Approx(2.860156217150967).epsilon(1e-4));
-  // No flip of six seeds is below 0.031, and none on one side below 0.016.
+  // With six seeds, no p of the flips is below 0.031, and no one-sided p is below 0.016.
   CHECK(at(0.02).answer == Answer::same);
   CHECK(at(0.015).answer == Answer::underpowered);
   CHECK(at(0.015).seeds_needed == 8);

@@ -22,7 +22,7 @@ TEST_CASE("the effect size is the mean in standard deviations of the differences
   CHECK(effect_size(sleep_differences).value() == Approx(-1.173924903514205).epsilon(1e-12));
   CHECK_FALSE(effect_size(std::vector<double>{1, 2}));
   CHECK_FALSE(effect_size(std::vector<double>{0.5, 0.5, 0.5}));
-  CHECK_FALSE(effect_size(std::vector<double>{1.3 - 1.0, 1.1 - 0.8, 0.3})); // alike but for rounding
+  CHECK_FALSE(effect_size(std::vector<double>{1.3 - 1.0, 1.1 - 0.8, 0.3})); // equal except for rounding
 }
 
 TEST_CASE("the probability of improvement has Clopper and Pearson's interval", "[statistics]") {
@@ -47,7 +47,7 @@ TEST_CASE("a tie counts half", "[statistics]") {
   // sleep: nine negative differences and a zero.
   CHECK(probability_of_improvement(sleep_differences, false).value == Approx(0.95));
   CHECK(probability_of_improvement(sleep_differences, true).value == Approx(0.05));
-  // Two ties are one pair that is better and one that is not.
+  // Two ties count as one pair that is better and one pair that is not.
   const Estimate ties = probability_of_improvement(std::vector<double>{1, 1, 1, 1, 1, 1, 0, 0, -1, -1}, true);
   CHECK(ties.interval->low == Approx(0.3475471499399921)); // binomtest(7, 10)
   CHECK(ties.interval->high == Approx(0.9332604888222655));

@@ -40,7 +40,7 @@ TEST_CASE("one pair says nothing of equivalence, and a margin is above zero", "[
 
 namespace {
 
-/// P(T >= t), T the sum over flips, in plain loops over one arm's flips.
+/// P(T >= t) for T, the sum over flips, in plain loops over one arm's flips.
 double one_sided(const std::vector<double>& values) {
   double observed = 0, reached = 0;
   for (const double x : values) observed += x;
@@ -57,7 +57,7 @@ double one_sided(const std::vector<double>& values) {
 
 TEST_CASE("one arm's flips of both sides are those in plain loops, where the sides can't be taken for each other",
           "[statistics]") {
-  // Far on one side: of the other, every flip but the identity is less clear.
+  // All values are far on one side: for the other side, every flip except the identity is less clear.
   const std::vector<double> d{0.9, 0.4, 1.2, 0.7, 1.1, 0.2, 0.8};
   std::vector<double> above;
   for (const double x : d) above.push_back(1.0 - x);

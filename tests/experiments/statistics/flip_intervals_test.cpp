@@ -27,7 +27,7 @@ double t_of(const std::vector<double>& d) {
   return std::abs(mean) / std::sqrt(squares / (n - 1) / n);
 }
 
-/// Is theta within the interval of `arms[which]` together with the others? In plain loops.
+/// Whether theta is within the interval of `arms[which]` together with the others, in plain loops.
 bool within(const std::vector<std::vector<double>>& arms, std::size_t which, double theta) {
   const std::size_t seeds = arms.front().size();
   std::vector<std::vector<double>> about = arms;
@@ -127,7 +127,7 @@ TEST_CASE("beyond twenty seeds the interval comes from the sampled flips", "[sta
   std::vector<double> d;
   for (int i = 0; i < 40; ++i) d.push_back(1 + random.normal());
   const FlipIntervals found = flip_intervals(std::vector{arm(d)});
-  // About normal: mean -+ 2 sd / sqrt(n), to a tenth of its width.
+  // Approximately normal: mean -+ 2 sd / sqrt(n), within a tenth of its width.
   double mean = 0, squares = 0;
   for (const double x : d) mean += x / 40;
   for (const double x : d) squares += (x - mean) * (x - mean);

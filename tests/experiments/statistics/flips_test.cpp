@@ -17,7 +17,7 @@ using namespace heed::statistics;
 
 namespace {
 
-/// mean / (sd / sqrt(n)), by the book.
+/// mean / (sd / sqrt(n)), by the textbook formula.
 double absolute_t(const std::vector<double>& d) {
   double mean = 0, squares = 0;
   const double n = static_cast<double>(d.size());
@@ -28,7 +28,7 @@ double absolute_t(const std::vector<double>& d) {
   return error == 0 ? 0 : std::abs(mean) / error;
 }
 
-/// Step-down max-|t| in plain loops: every flip of the seeds, every arm's t from the flipped values.
+/// The step-down max-|t| test in plain loops: every flip of the seeds, and every arm's t from the flipped values.
 std::vector<double> brute_force(const std::vector<SeedDifferences>& arms) {
   std::set<std::int64_t> all;
   for (const auto& a : arms) all.insert(a.seeds.begin(), a.seeds.end());
@@ -68,7 +68,7 @@ void check_brute_force(const std::vector<SeedDifferences>& arms) {
   for (std::size_t i = 0; i < arms.size(); ++i) CHECK(test.p[i] == Approx(expected[i]).margin(1e-12));
 }
 
-/// `arms` differences from one reference run of each seed, all of them noise.
+/// `arms` differences from one reference run of each seed, all of them pure noise.
 std::vector<SeedDifferences> noise(std::size_t arms, std::size_t seeds, std::uint64_t which, bool skewed) {
   RandomSource random({which, Stream::test, 0});
   auto draw = [&] { return skewed ? -std::log1p(-random.uniform()) : random.normal(); };
@@ -101,7 +101,7 @@ TEST_CASE("differences of one sign reach the floor, 2^(1 - n)", "[statistics]") 
 }
 
 TEST_CASE("the floor does not grow with the number of arms", "[statistics]") {
-  // Arms of the same differences but for scale: every |t| is the same.
+  // Arms with the same differences except for scale: every |t| is equal.
   std::vector<SeedDifferences> arms;
   for (int k = 1; k <= 12; ++k) arms.push_back(arm({1.0 * k, 2.0 * k, 1.5 * k, 1.2 * k, 1.7 * k, 0.8 * k}));
   for (const double p : step_down_flips(arms).p) CHECK(p == 0.03125);
@@ -153,7 +153,7 @@ TEST_CASE("beyond twenty seeds a sample of the flips is taken, and said to be on
   CHECK_FALSE(sampled.exact);
   CHECK(sampled.flips == 100'000);
   CHECK(sampled.p == step_down_flips(std::vector{arm(d)}).p);
-  // All 2^21 of them, in a loop.
+  // All 2^21 flips, in a loop.
   double sum = 0, reached = 0;
   for (const double x : d) sum += x;
   for (std::uint32_t flip = 0; flip < 1U << 21U; ++flip) {
@@ -168,16 +168,16 @@ TEST_CASE("beyond twenty seeds a sample of the flips is taken, and said to be on
 }
 
 TEST_CASE("many seeds draw signs that have nothing to do with each other", "[statistics]") {
-  // 200 seeds need two blocks of random bits; signs that came again 128 seeds later would cancel here. Under fair ones,
-  // |sum| >= 20 has the binomial distribution's probability 0.17896.
+  // 200 seeds need two blocks of random bits; if signs repeated after 128 seeds, they would cancel here. Under fair
+  // signs, |sum| >= 20 has probability 0.17896 by the binomial distribution.
   std::vector<double> d;
   for (int i = 0; i < 200; ++i) d.push_back(i < 110 ? 1.0 : -1.0);
   CHECK(step_down_flips(std::vector{arm(d)}).p[0] == Approx(0.17896).margin(0.005));
 }
 
 TEST_CASE("arms without a difference are called different in 5 % of sweeps at most", "[statistics]") {
-  // 2000 sweeps that are all noise: 5 % and three standard errors of it. It must not be far below, either: a test that
-  // never finds anything keeps its level, too.
+  // 2000 sweeps of pure noise: at most 5 % plus three standard errors may find a difference. The rate must not be far
+  // below 5 %, either, because a test that never finds anything also controls its level.
   constexpr int sweeps = 2000;
   const double most = 0.05 + 3 * std::sqrt(0.05 * 0.95 / sweeps);
   for (const bool skewed : {false, true}) {
@@ -236,7 +236,7 @@ TEST_CASE("on one side, only differences above zero count, and the mirror image 
 }
 
 TEST_CASE("sampled flips add up seed after seed, to the bit", "[statistics][flips]") {
-  // Signs are the bits of Philox's blocks by flip, 128 seeds a block; the first flip has none.
+  // The signs are the bits of Philox's blocks by flip, 128 seeds for each block; the first flip changes no sign.
   constexpr std::uint64_t stream_seed = 0x6865'6564'666c'6970;
   for (const auto& [seeds, columns] : {std::pair{21, 1}, {128, 3}, {129, 2}, {300, 9}}) {
     INFO(seeds << " x " << columns);
@@ -273,7 +273,7 @@ TEST_CASE("each arm's p by itself is that of its own test, whatever its neighbou
     return out;
   };
   std::vector<SeedDifferences> arms;
-  for (int i = 0; i < 18; ++i) arms.push_back(arm(drawn(9))); // more than go through the flips at once
+  for (int i = 0; i < 18; ++i) arms.push_back(arm(drawn(9))); // more arms than one pass over the flips handles
   arms.push_back(arm(drawn(9), 3));
   arms.push_back(arm(drawn(1)));
   arms.push_back(arm(drawn(most_exact_seeds + 3)));

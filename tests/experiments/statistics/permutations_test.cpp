@@ -54,7 +54,7 @@ TEST_CASE("the interval ends where the permutation test begins to reject", "[sta
 }
 
 TEST_CASE("an interval whose share of the permutations is a whole number ends there, too", "[statistics]") {
-  // Of 20 permutations 2 are 10 %: the two that all values of one arm, or the other, are greatest in.
+  // 2 of 20 permutations are 10 %: those in which one arm, or the other, has all of the largest values.
   const std::vector<double> x{1.1, 2.3, 3.2}, y{0.4, 1.9, 2.6};
   for (const double confidence : {0.9, 0.8, 0.7}) {
     const Interval found = permutation_test(x, y, confidence).interval.value();
@@ -82,7 +82,7 @@ TEST_CASE("more runs than can be counted are sampled, with about the same p and 
   const PermutationTest test = permutation_test(x, y);
   CHECK_FALSE(test.exact);
   CHECK(test.permutations == 100'000);
-  // SciPy's two-sample t test is close to it with so many: worked out here by the book.
+  // With so many runs, SciPy's two-sample t test is close to it; it is computed here by the textbook formula.
   double means[2] = {0, 0}, squares = 0;
   for (int i = 0; i < 15; ++i) {
     means[0] += x[static_cast<std::size_t>(i)] / 15;
@@ -108,7 +108,7 @@ TEST_CASE("a difference of three standard deviations is found with four runs in 
     }
     found += permutation_test(x, y).p <= 0.05;
   }
-  CHECK(found / 2000.0 == Approx(0.83).margin(0.03)); // the share of samples without an overlap
+  CHECK(found / 2000.0 == Approx(0.83).margin(0.03)); // proportion of samples that do not overlap
 }
 
 TEST_CASE("values that can't be squared, ties and no spread", "[statistics]") {

@@ -36,11 +36,11 @@ TEST_CASE("the seeds that an effect takes are the fewest with that power", "[sta
 TEST_CASE("no effect takes fewer seeds than flips need, and six only where one sign is likely", "[statistics]") {
   CHECK(seeds_for_effect(3) == 6);
   CHECK(seeds_for_effect(2) == 6);   // all six of one sign: Phi(2)^6 = 0.871
-  CHECK(seeds_for_effect(1.5) == 7); // the t test would take 6, but Phi(1.5)^6 = 0.660
+  CHECK(seeds_for_effect(1.5) == 7); // the t test would need 6, but Phi(1.5)^6 = 0.660
   CHECK(seeds_for_effect(1.7) == 7); // likewise 5, but Phi(1.7)^6 = 0.760
   CHECK(seeds_for_effect(50) == 6);
-  // Of ten arms, step-down tests simulated in NumPy find d_z = 3 in 0.78 with 6 seeds and 0.98 with 7, d_z = 4 in 0.92
-  // with 6; of three arms, d_z = 2 in 0.73 with 6 seeds and 0.92 with 7.
+  // Step-down tests simulated in NumPy: with ten arms, they find d_z = 3 with power 0.78 for 6 seeds and 0.98 for 7,
+  // and d_z = 4 with 0.92 for 6; with three arms, they find d_z = 2 with 0.73 for 6 seeds and 0.92 for 7.
   CHECK(seeds_for_effect(3, 0.8, 0.05, 10) == 7);
   CHECK(seeds_for_effect(4, 0.8, 0.05, 10) == 6);
   CHECK(seeds_for_effect(2, 0.8, 0.05, 3) == 7);
@@ -64,11 +64,11 @@ TEST_CASE("the power of the unpaired t test is SciPy's, and Cohen's", "[statisti
 }
 
 TEST_CASE("the chance that runs lie apart is the integral over the least and the greatest", "[statistics]") {
-  // scipy.integrate.quad over the other arm's least and greatest.
+  // scipy.integrate.quad over the other arm's smallest and largest value.
   CHECK(separation_chance(3, 4, 4) == Approx(0.8303737280426997).epsilon(1e-9));
   CHECK(separation_chance(1, 2, 5) == Approx(0.25358324761808027).epsilon(1e-9));
-  CHECK(separation_chance(0, 4, 4) == Approx(2.0 / 70)); // any order is as likely
-  // With four runs of each, nothing else reaches 5 %: 2.881 is where it is 0.8.
+  CHECK(separation_chance(0, 4, 4) == Approx(2.0 / 70)); // all orders are equally likely
+  // With four runs of each arm, only complete separation reaches 5 %: its probability is 0.8 at 2.881.
   CHECK(unpaired_seeds_for_effect(2.9) == 4);
   CHECK(unpaired_seeds_for_effect(2.8) == 5);
 }

@@ -20,7 +20,7 @@ TEST_CASE("a share has Clopper and Pearson's interval", "[statistics]") {
 }
 
 TEST_CASE("what none of n did, a share may still do", "[statistics]") {
-  // 1 - 0.05^(1/6) = 0.3930; of 59 it is the 5 % that a rule of thumb, 3 / n, promises.
+  // 1 - 0.05^(1/6) = 0.3930; with 59 runs it is 5 %, as the rule of thumb 3 / n says.
   CHECK(largest_share_of_none(6) == Approx(0.39304).epsilon(1e-4));
   CHECK(largest_share_of_none(59) == Approx(0.0495).epsilon(1e-2));
   CHECK_THROWS_AS(largest_share_of_none(0), Failed);
@@ -42,7 +42,7 @@ TEST_CASE("two heaps have a gap between them", "[statistics]") {
   CHECK(gap_between_modes(std::vector<double>{1, 1, 1, 1, 1, 0.2}).value() == Approx(0.6)); // one seed of six
   CHECK_FALSE(gap_between_modes(std::vector<double>{1, 1, 1, 1, 1, 1}));
   CHECK_FALSE(gap_between_modes(std::vector<double>{0.1, 0.2, 0.3, 0.5, 0.6, 0.7}));
-  CHECK_FALSE(gap_between_modes(std::vector<double>{0, 0, 1, 1, 1})); // five are too few to tell
+  CHECK_FALSE(gap_between_modes(std::vector<double>{0, 0, 1, 1, 1})); // five seeds are too few to tell
 }
 
 TEST_CASE("normal values seldom seem to be two heaps", "[statistics]") {

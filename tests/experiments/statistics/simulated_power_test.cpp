@@ -1,4 +1,4 @@
-// What sweeps of few seeds find, against probabilities that are known.
+// Tests of the simulated power of sweeps with few seeds, against known probabilities.
 #include "experiments/statistics/simulated_power.hpp"
 
 #include "experiments/statistics/power.hpp"
@@ -13,7 +13,8 @@ namespace {
 
 double phi(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 
-/// P(the least of four values around d is above the greatest of four around 0), by the trapezium rule over the least.
+/// P(the smallest of four values around d is above the largest of four around 0), by the trapezium rule over the
+/// smallest.
 double four_above_four(double d) {
   double sum = 0;
   constexpr double step = 0.001;
@@ -24,7 +25,8 @@ double four_above_four(double d) {
   return sum;
 }
 
-constexpr double drawn = 0.03; // three standard errors of 2000 sweeps are 0.034 at most, and less at these shares
+// three standard errors of 2000 sweeps are at most 0.034, and less at these probabilities
+constexpr double drawn = 0.03;
 
 } // namespace
 
@@ -45,7 +47,7 @@ TEST_CASE("four runs of each arm are found where they lie apart", "[statistics]"
 }
 
 TEST_CASE("five pairs are the same where all lie within the margin", "[statistics]") {
-  // 2^-5 of the flips is 0.031, and the next step 0.0625.
+  // 2^-5 of the flips is 0.031, and the next possible p is 0.0625.
   for (const double margin : {0.5, 1.5, 2.5})
     CHECK(paired_sameness_of(margin, {5}) == Approx(std::pow(phi(margin) - phi(-margin), 5)).margin(drawn));
   CHECK(paired_sameness_of(9, {4}) == 0);
@@ -58,7 +60,7 @@ TEST_CASE("more seeds, effects and fewer arms find more, across the change to th
     double before = 0;
     for (std::size_t n = 6; n < 16; ++n) {
       const double now = power(1.2, {n});
-      CHECK(now > before - 0.04); // p's steps can take a little from a seed more
+      CHECK(now > before - 0.04); // the discrete steps of p can make one more seed slightly worse
       before = now;
       CHECK(power(1.5, {n}) >= power(1.0, {n}));
       CHECK(power(1.5, {n}) >= power(1.5, {n, 8}) - drawn);
@@ -70,7 +72,7 @@ TEST_CASE("more seeds, effects and fewer arms find more, across the change to th
 TEST_CASE("ten arms take what their step-down test takes", "[statistics]") {
   // 40,000 sweeps in NumPy, with a step-down test by all flips in plain loops: d_z = 3 is found in 0.760 with 6 seeds.
   CHECK(paired_power_of(3, {6, 10}) == Approx(0.760).margin(drawn));
-  // Beyond what is drawn, Bonferroni's t test, and one sign where nothing else will do.
+  // Beyond the simulated cases: Bonferroni's t test, and all signs equal where nothing else is possible.
   CHECK(paired_power_of(1, {200, 10}) == Approx(1));
   CHECK(paired_power_of(1.5, {30, 4}) == Approx(paired_power(1.5, 30, 0.0125)));
   CHECK(paired_power_of(9, {6, 200}) <= 1);

@@ -1,5 +1,5 @@
-// R's `sleep` data ("Student", 1908): the extra hours of sleep of ten patients under one drug, minus those under
-// another.
+// R's `sleep` data ("Student", 1908): for each of ten patients, the extra hours of sleep under one drug minus the extra
+// hours under another drug.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What looks may spend, and that it keeps to 5 %.
+// Tests of alpha spending: the level that each look may spend, and that all looks together stay at 5 %.
 #include "experiments/statistics/spending.hpp"
 
 #include "autograd/error.hpp"
@@ -18,7 +18,8 @@ TEST_CASE("looks spend what Lan and DeMets' function of Pocock's kind says", "[s
   REQUIRE(two.size() == 2);
   CHECK(two[0] == Approx(0.0354256533).epsilon(1e-6));
   CHECK(two[1] == Approx(0.0145743467).epsilon(1e-6));
-  // Lan and DeMets 1983: of five even looks the first spends 0.01477 of 5 %, the half of all seeds 0.0310.
+  // Lan and DeMets 1983: with five equally spaced looks, the first spends 0.01477 of the 5 %; a look at half of all
+  // seeds spends 0.0310.
   const std::vector<double> five = look_levels(std::vector<std::size_t>{4, 8, 12, 16, 20});
   CHECK(five[0] == Approx(0.014770).epsilon(1e-4));
   CHECK(look_levels(std::vector<std::size_t>{10, 20})[0] == Approx(0.031006).epsilon(1e-4));
@@ -36,8 +37,8 @@ TEST_CASE("looks spend what Lan and DeMets' function of Pocock's kind says", "[s
 
 TEST_CASE("two looks find what isn't there in 5 % of sweeps at most, and in more without the rule",
           "[statistics][many]") {
-  // Under the null hypothesis, look by look: flips of 6 seeds have p <= 0.031 in 2 of 64, those of 10 p <= 0.0145 in 14
-  // of 1024, so that all together it is 0.045 at most; two looks at 5 % each find 0.06 to 0.08.
+  // Under the null hypothesis, look by look: flips of 6 seeds have p <= 0.031 in 2 of 64, and flips of 10 seeds have p
+  // <= 0.0145 in 14 of 1024, so the total is at most 0.045. Two looks at 5 % each would find 0.06 to 0.08.
   constexpr std::size_t sweeps = 2000;
   const std::vector<std::size_t> looks{6, 10}, reference_of{0, 0};
   const std::vector<double> levels = look_levels(looks);
@@ -61,6 +62,6 @@ TEST_CASE("two looks find what isn't there in 5 % of sweeps at most, and in more
   }
   // Three standard errors of 2000 sweeps are 0.015.
   CHECK(static_cast<double>(kept) / sweeps < 0.05);
-  CHECK(static_cast<double>(kept) / sweeps > 0.025); // it does find
+  CHECK(static_cast<double>(kept) / sweeps > 0.025); // the test does reject sometimes
   CHECK(static_cast<double>(lost) / sweeps > 0.055);
 }

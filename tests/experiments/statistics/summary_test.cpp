@@ -23,10 +23,10 @@ TEST_CASE("one value has a mean but no standard deviation, and no value has neit
 }
 
 TEST_CASE("the interquartile mean leaves out a quarter of the weight at each end", "[statistics]") {
-  // n divisible by 4: whole values are cut (NumPy: sort(x)[2:6].mean()).
+  // n is divisible by 4: whole values are cut (NumPy: sort(x)[2:6].mean()).
   CHECK(interquartile_mean(std::vector<double>{3.1, 0.2, 8.9, 4.4, 5.0, 1.7, 6.3, 2.2}) == Approx(3.675));
-  // n = 6: 1.5 values are cut at each end, so half of the second and of the fifth stay (by hand):
-  // (0.5 * 2 + 3 + 4 + 0.5 * 10) / 3.
+  // n = 6: 1.5 values are cut at each end, so half of the second value and half of the fifth remain (by hand): (0.5 * 2
+  // + 3 + 4 + 0.5 * 10) / 3.
   CHECK(interquartile_mean(std::vector<double>{10, 1, 4, 3, 2, 1000}) == Approx(13.0 / 3));
   CHECK(interquartile_mean(std::vector<double>{7}) == Approx(7));
   CHECK(interquartile_mean(std::vector<double>{1, 2}) == Approx(1.5));

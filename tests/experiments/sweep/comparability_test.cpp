@@ -1,4 +1,4 @@
-// Which arms may stand beside the reference.
+// Tests of which arms may be compared with the reference.
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/comparability.hpp"
 
@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Why an arm can't be compared with the plain copy task by `metric`.
+/// Why an arm cannot be compared with the plain copy task by `metric`.
 std::string why_not(const std::string& arm_toml, Form arm_form = Form::language_model,
                     const std::string& metric = "val_loss") {
   const Config reference = Settings::parse("task.kind = \"copy\"\n", "reference.toml").resolve();

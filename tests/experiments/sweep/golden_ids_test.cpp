@@ -1,5 +1,5 @@
-// The IDs of runs that earlier versions made, of the configurations in tests/fixtures/identities: they must stay what
-// they are, or every run that someone has is orphaned.
+// Tests that the run IDs of earlier versions, for the configurations in tests/fixtures/identities, never change. If an
+// ID changed, existing runs of users would no longer be found.
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "experiments/runs/run_identity.hpp"
@@ -22,7 +22,7 @@ fs::path folder() {
   return fs::path(fixtures ? fixtures : "tests/fixtures") / "identities";
 }
 
-// FILE, what it is the run of, its seed and its ID, for all runs that a file plans.
+// The file, the run's arm, its seed and its ID, for all runs that a file plans.
 std::string ids_of(const fs::path& file) {
   Settings settings = Settings::load(file);
   if (const std::string path = settings.resolve().data.path; !path.empty())
@@ -73,7 +73,7 @@ TEST_CASE("options that did nothing, and that earlier versions accepted, stay in
     const Config config = settings.resolve();
     return run_id(config, make_task(config)->fingerprint());
   };
-  // IDs of a version that counted [init] position beside rotary positions, and [model] init_std beside ALiBi.
+  // IDs of a version that included [init] position for rotary positions, and [model] init_std for ALiBi.
   const std::string rotary = model + task + "[position]\nkind = \"rotary\"\n[init]\nposition = ";
   const Settings saved = Settings::parse_saved(rotary + "\"torch\"\n", "run");
   CHECK(id(saved) == "5a3917fe921e599f");

@@ -92,7 +92,7 @@ TEST_CASE("a plan with groups reads back as it was", "[sweep][groups]") {
 }
 
 TEST_CASE("each group is evened out to its own reference", "[sweep][groups]") {
-  // Parameters: the width of the feed-forward, and what the score and the length add.
+  // Parameters: the width of the feed-forward layer, and what the score and the length add.
   const auto cost_of = [](const Config& config) {
     Cost cost;
     const std::int64_t length = std::get<std::int64_t>(config.task_options.at("length"));

@@ -1,4 +1,4 @@
-// The arms that each kind of block gives.
+// Tests of the arms that each kind of [sweep] block gives.
 #include "experiments/config/config.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
@@ -42,7 +42,7 @@ TEST_CASE("random arms are drawn once and for all", "[sweep][kinds]") {
   const Plan p = plan_of(text);
   CHECK(p.arms.size() == 7);
   CHECK(plan_of(text).hash == p.hash);
-  // More of them leave the first as they are; so does another option beside.
+  // A larger number of draws leaves the first draws unchanged; so does one more option.
   const Plan more = plan_of("[[sweep.block]]\ncount = 8\nseed = 3\nrandom = { \"train.learning_rate\" = { log_uniform "
                             "= [1e-4, 1e-2] }, \"attention.score\" = { choice = [\"dot\", \"additive\"] } }\n");
   for (std::size_t i = 0; i < 7; ++i) CHECK(more.runs[i].id == p.runs[i].id);
@@ -52,7 +52,7 @@ TEST_CASE("random arms are drawn once and for all", "[sweep][kinds]") {
   std::set<double> rates;
   for (const PlannedRun& run : p.runs) rates.insert(config_of(run).train.learning_rate);
   CHECK(rates.size() == 7);
-  // These are the arms of seed 3 on every machine: Philox4x32-10 and XXH3 written down in Python give the same.
+  // The arms of seed 3 are the same on every machine: Philox4x32-10 and XXH3 written in Python give them.
   CHECK(labels_of(other).at(1) == "learning rate = 0.0005305");
   CHECK(labels_of(other).at(2) == "learning rate = 0.0001574");
   CHECK(labels_of(other).at(3) == "learning rate = 0.001879");

@@ -1,5 +1,5 @@
-// Arms of equal capacity, with a cost that is counted by hand: the parameters of one block's attention and
-// feed-forward.
+// Tests of arms that are matched in parameters or FLOPs, with a cost counted by hand: the parameters of one block's
+// attention and feed-forward layer.
 #include "experiments/config/config.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-/// 4 d^2 for attention, 2 d d for additive attention's own, 2 d f for the feed-forward, in each layer.
+/// 4 d^2 for attention, 2 d d for additive attention's own parameters, 2 d f for the feed-forward layer, in each layer.
 Cost counted(const Config& config) {
   Cost cost;
   const std::int64_t d = config.model.width;
@@ -27,7 +27,7 @@ const std::string additive = "[[sweep.block]]\ngrid = { \"attention.score\" = [\
 
 TEST_CASE("an arm with more weights gets a narrower feed-forward", "[sweep][match]") {
   const Plan p = plan_of("[sweep]\nmatch = \"parameters\"\n" + additive, counted);
-  // 2 d^2 more a layer is as much as d = 64 features of the feed-forward: 256 becomes 192.
+  // 2 d^2 more in each layer equals d = 64 features of the feed-forward layer: 256 becomes 192.
   CHECK(labels_of(p) == Labels{"reference", "score = dot", "score = additive, ffn width 192"});
   REQUIRE(p.arms[2].matched);
   CHECK(p.arms[2].matched->width == 192);
@@ -35,7 +35,7 @@ TEST_CASE("an arm with more weights gets a narrower feed-forward", "[sweep][matc
   CHECK(p.arms[2].changes == std::vector<PlannedChange>{{"attention.score", "additive"}, {"block.ffn_width", "192"}});
   CHECK(config_of(p.runs[2]).layers.at(1).block.ffn_width == 192);
   CHECK_FALSE(p.arms[0].matched);
-  // What is even already stays as it is.
+  // An arm that already matches stays unchanged.
   CHECK(p.arms[1].matched->width == 256);
   CHECK(p.arms[1].changes == std::vector<PlannedChange>{{"attention.score", "dot"}});
   CHECK(p.runs[1].id == plan_of(additive, counted).runs[1].id);

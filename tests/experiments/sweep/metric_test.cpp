@@ -1,4 +1,4 @@
-// Metrics by name: those that the configuration is enough for, and those that only the model has.
+// Tests of metrics by name: those that the configuration determines, and those that only the model knows.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
@@ -11,7 +11,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Why a sweep of tiny models, compared by the metric, is refused; empty where it is not.
+/// The error message for a sweep of tiny models that is compared by the metric; empty if it is accepted.
 std::string refusal(const std::string& metric, const std::string& more = "") {
   const std::string text = "train.steps = 1\ntrain.inspect = \"everything\"\nmodel.width = 8\nmodel.heads = 2\n"
                            "model.layers = 2\ntask.validation = 2\ntask.copy.length = 3\n" +

@@ -1,4 +1,4 @@
-// What a plan is refused for before anything runs, and what in it does nothing.
+// Tests of the reasons why a plan is refused before any run starts, and of the notes on settings without an effect.
 #include "experiments/sweep/plan_notes.hpp"
 
 #include "autograd/error.hpp"
@@ -132,7 +132,7 @@ TEST_CASE("words and labels that look alike and are other code points are noted"
   CHECK(notes(rows, "translation") ==
         Notes{"1 token is there in several forms of Unicode that look alike, such as \"caf\xC3\xA9\": they count as "
               "different tokens. Convert the data to NFC (uconv -x any-nfc)"});
-  std::string others; // é and è are no forms of one character
+  std::string others; // é and è are different characters, not forms of the same one
   for (int i = 0; i < 20; ++i) others += "caf\xC3\xA9 x y\tgut\ncaf\xC3\xA8 x y\tgut\n";
   CHECK(notes(others, "translation").empty());
   std::string labelled = "text,label\n";

@@ -1,4 +1,4 @@
-// Plans for tests, from the text of a configuration.
+// Test helpers that make a sweep's plan or a configuration from TOML text and list the labels of a plan's arms.
 #pragma once
 
 #include "experiments/sweep/plan.hpp"

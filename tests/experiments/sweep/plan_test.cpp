@@ -308,7 +308,7 @@ arms = [{ "model.kind" = "encoder_decoder", "model.layers" = 3 }, { "task.additi
   REQUIRE(p.arms.size() == 7);
   REQUIRE(p.runs.size() == 42);
   for (const PlannedRun& run : p.runs) {
-    // The run's own configuration, with another seed and back, through nothing that the plan was made by.
+    // Checks the run's own configuration text, also with a changed seed, independently of the code that made the plan.
     const Config config = Settings::parse(run.config, "run.toml").resolve();
     CHECK(config.general.seed == run.seed);
     CHECK(to_toml(config) == run.config);
@@ -363,7 +363,7 @@ TEST_CASE("a plan of very many runs holds each arm's configuration once, and rea
 TEST_CASE("a plan of very many runs that has each with its configuration still reads", "[sweep][plan]") {
   Plan p = plan_of(long_sweep);
   const std::string short_text = to_json(p);
-  // One configuration that is not its arm's, in what can't change results, so that none can be left out.
+  // One configuration differs from its arm's only in options that cannot change results, so none can be left out.
   std::string& config = p.runs[77].config;
   const std::size_t at = config.find("threads = ");
   REQUIRE(at != std::string::npos);
@@ -451,7 +451,7 @@ TEST_CASE("a plan keeps the time at which it was frozen first, and an edited one
   const fs::path folder = freeze(first, out.path);
   std::string text = content(folder / "plan.json");
   const std::string at = load_plan(folder).frozen->at;
-  first.arms[0].cost = PlannedCost{.parameters = 7}; // written anew
+  first.arms[0].cost = PlannedCost{.parameters = 7}; // written again
   freeze(first, out.path);
   CHECK(load_plan(folder).frozen->at == at);
   CHECK(planned_cost(load_plan(folder), 0)->parameters == 7);
@@ -497,7 +497,7 @@ TEST_CASE("an edit of what no other hash covers is seen, and a plan of a version
     CHECK(plan_from_json(replaced(old, from, to)));
   }
   CHECK_THAT(plan_from_json(replaced(whole, "\"avx2\"", "\"--tell\"")).error, Contains("is not the name of kernels"));
-  // What was frozen before stays, and gets a checksum.
+  // A plan that was frozen earlier stays, and gets a checksum.
   put(folder / "plan.json", old);
   freeze(plan, out.path, "avx512");
   CHECK(content(folder / "plan.json") == whole);
@@ -555,7 +555,7 @@ TEST_CASE("planned looks are part of what is asked, and come back", "[sweep][pla
   CHECK(two.looks == std::vector<std::size_t>{6, 10});
   CHECK(two.hash != none.hash);
   CHECK(with("looks = [7, 10]").hash != two.hash);
-  CHECK(run_ids(two) == run_ids(none)); // runs are shared
+  CHECK(run_ids(two) == run_ids(none)); // the plans share their runs
   const auto read = plan_from_json(to_json(two));
   REQUIRE(read);
   CHECK(read->looks == two.looks);

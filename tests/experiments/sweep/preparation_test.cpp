@@ -1,4 +1,4 @@
-// What is known before anything runs: tasks by what makes them, and what the greatest run takes.
+// Tests of the preparation before any run starts: tasks by their settings, and the memory of the largest run.
 #include "experiments/sweep/preparation.hpp"
 
 #include "tests/catch.hpp"

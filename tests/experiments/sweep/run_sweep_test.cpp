@@ -1,4 +1,4 @@
-// A sweep's stages, with a launcher that starts no processes.
+// Tests of a sweep's stages, with a launcher that starts no processes.
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -19,7 +19,7 @@ using Numbers = std::vector<std::size_t>;
 
 namespace {
 
-// Runs of tuning: reference with 0.001 and 0.01, then the other arm with both. Four replicates.
+// Runs of tuning: the reference with 0.001 and 0.01, then the other arm with both. Then four replicates.
 const std::string tuned_sweep = R"(
 name = "tuned"
 [sweep]
@@ -32,7 +32,7 @@ grid = { "attention.score" = ["additive"] }
 )";
 const std::string plain = "[sweep]\nseeds = [0, 1, 2]\n";
 
-/// A worker that trains to a loss that is its learning rate.
+/// A worker that trains to a loss equal to its learning rate.
 Act trains() {
   return {[](const RunFolder& run) {
     append_metrics(run, {10, 1.0, 100, {{"val_loss", read_config(run).train.learning_rate}}});
@@ -41,9 +41,9 @@ Act trains() {
 }
 
 struct Heard : SweepEvents {
-  std::vector<std::size_t> runs, to_do; // of each start
+  std::vector<std::size_t> runs, to_do; // for each start
   std::vector<RunEvent> events;
-  std::vector<std::size_t> tuned_after; // how many events had come
+  std::vector<std::size_t> tuned_after; // the number of events before each choice
   std::function<bool()> stop = [] { return false; };
 
   void ready(const SweepStart& start) override {
@@ -70,7 +70,7 @@ struct Driven {
   FakeLauncher launcher;
   Plan plan;
   Heard heard;
-  std::vector<std::size_t> asked; // for how many runs a share was wanted
+  std::vector<std::size_t> asked; // the numbers of runs for which an allocation was requested
 
   explicit Driven(const std::string& toml) : plan(plan_of(toml)) { launcher.otherwise = trains; }
 
@@ -110,11 +110,11 @@ TEST_CASE("a sweep's runs are executed, and what was done before is not", "[swee
   Plan frozen = load_plan(first.folder);
   CHECK(frozen.frozen->finished == 0);
   CHECK(frozen.frozen->runs == 3);
-  CHECK(first.plan.frozen->at == frozen.frozen->at); // which the report that follows says
+  CHECK(first.plan.frozen->at == frozen.frozen->at); // the following report says so
   frozen.frozen.reset();
   CHECK(to_json(frozen) == to_json(sweep.plan));
 
-  const SweepResult second = sweep.run(); // what failed is tried again
+  const SweepResult second = sweep.run(); // a failed run is retried
   CHECK(sweep.launcher.calls == std::vector<std::string>{"start " + sweep.plan.runs[1].id});
   CHECK(second.executed.all_done());
   CHECK(second.to_do == 0);
@@ -131,7 +131,7 @@ TEST_CASE("a tuned sweep runs its trials, then what each arm chose", "[sweep][ru
   CHECK(sweep.heard.runs == Numbers{8});
   CHECK(sweep.heard.to_do == Numbers{8});
   CHECK(sweep.heard.numbers_of(Kind::finished) == count(8));
-  CHECK(sweep.heard.tuned_after == Numbers{8}); // started and finished, of four
+  CHECK(sweep.heard.tuned_after == Numbers{8}); // started and finished, for four runs
   CHECK(sweep.asked == Numbers{4, 4, 4});       // for the announcement, and for each stage
   REQUIRE(result.plan.tuning->settled());
   CHECK(result.plan.tuning->arms[0].chosen == 0U);
@@ -155,7 +155,7 @@ TEST_CASE("a trial that fails is tried once more, when the others are done", "[s
   sweep.acts(trials[2]) = {fails("the loss is NaN"), fails("the loss is NaN")};
   const SweepResult result = sweep.run();
   CHECK(sweep.heard.numbers_of(Kind::started) == Numbers{0, 1, 2, 3, 0, 2, 4, 5, 6, 7});
-  CHECK(result.executed.failed == 0); // what is out is no failure of the sweep
+  CHECK(result.executed.failed == 0); // a discarded trial is not a failure of the sweep
   CHECK(result.executed.finished == 8 - 1);
   CHECK(result.plan.tuning->arms[0].chosen == 0U);
   CHECK(result.plan.tuning->arms[1].chosen == 1U);
@@ -216,13 +216,13 @@ TEST_CASE("a stop while another process settles the arms starts no open trial ag
   sweep.acts(sweep.plan.tuning->runs[0]) = {Act{[](const RunFolder& run) { record(run, "running"); }, end}};
   const auto settling = Lease::attempt(file_of_sweep(freeze(sweep.plan, sweep.out.path), "claim"));
   REQUIRE(settling);
-  std::size_t asked = 0; // once by the executor, then while the arms' choice is waited for
+  std::size_t asked = 0; // asked once by the executor, then while the sweep waits for the arms' choice
   sweep.heard.stop = [&] { return sweep.heard.numbers_of(Kind::finished).size() == 3 && ++asked > 3; };
   const SweepResult stopped = sweep.run();
   CHECK(sweep.launcher.starts_of(taken_away.id()) == 1);
   CHECK(stopped.executed.interrupted == 1);
   CHECK(stopped.executed.remaining == 1 + 4);
-  CHECK(sweep.asked == Numbers{4, 4}); // a share was wanted for the start, and for the trials
+  CHECK(sweep.asked == Numbers{4, 4}); // an allocation was requested for the start, and for the trials
 }
 
 TEST_CASE("trials that another process runs are waited for before arms choose", "[sweep][run]") {

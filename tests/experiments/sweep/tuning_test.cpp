@@ -1,4 +1,5 @@
-// Tuned sweeps: what their plan holds, how arms choose, and what is kept of it. Runs are folders that the tests write.
+// Tests of tuned sweeps: the content of their plan, how arms choose a trial, and what is stored. The tests write the
+// run folders.
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/tuning.hpp"
 
@@ -40,7 +41,7 @@ void fail(const fs::path& out, const PlannedRun& run) {
   put(folder.manifest(), R"({"run": ")" + run.id + R"(", "outcome": "failed", "failure": "the loss is NaN"})");
 }
 
-/// Losses by arm and trial, the mean of two seeds that lie 0.1 on both sides.
+/// Losses by arm and trial: the mean of two seeds, which lie 0.1 above and below it.
 void finish_all(const Plan& plan, const fs::path& out, const std::vector<std::vector<double>>& losses) {
   for (std::size_t a = 0; a < losses.size(); ++a)
     for (std::size_t t = 0; t < losses[a].size(); ++t) {
@@ -75,7 +76,7 @@ TEST_CASE("each arm, the reference too, tries the whole grid with seeds of its o
   CHECK(config_of(second).train.learning_rate == 1e-2);
   CHECK(config_of(second).general.seed == 101);
   CHECK(config_of(second).layers.at(0).attention.score == "additive");
-  // Nothing is known of the replicates but their arm and seed.
+  // Only the arm and seed of the replicates are known.
   CHECK_FALSE(p.tuning->settled());
   REQUIRE(p.runs.size() == 6);
   for (const PlannedRun& run : p.runs) CHECK(run.id.empty());
@@ -106,7 +107,7 @@ TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tunin
   for (ArmTuning& arm : p.tuning->arms)
     for (std::size_t t = 0; t < arm.trials.size(); ++t)
       arm.trials[t].cost = PlannedCost{.parameters = static_cast<std::int64_t>(t)};
-  CHECK(planned_cost(p, 0)->parameters == 0); // of the first, as long as there is no choice
+  CHECK(planned_cost(p, 0)->parameters == 0); // of the first trial, as long as there is no choice
   settle(p, out.path, folder);
   CHECK(p.tuning->settled());
   CHECK(planned_cost(p, 0)->parameters == 1);
@@ -154,7 +155,7 @@ TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tunin
     };
     edited("\"chosen\": 1", "\"chosen\": 0");
     CHECK_THROWS_WITH(load_plan(folder), Contains("trial 0 is chosen, but by the values trial 1 is the best"));
-    edited("\"value\": 2", "\"value\": 3"); // the choice stays the best
+    edited("\"value\": 2", "\"value\": 3"); // the choice remains the best
     CHECK_THROWS_WITH(load_plan(folder), Contains("another checksum") && Contains("remove it"));
   }
   SECTION("where it is damaged, it is refused with the way out") {
@@ -205,7 +206,7 @@ TEST_CASE("a trial that fails is out, and an arm without any is told", "[sweep][
   CHECK_FALSE(settle(p, out.path, folder));
   CHECK_FALSE(fs::exists(folder / "tuned.json"));
 
-  // A seed that failed is no verdict while another runs: it may be tried once more.
+  // A failed seed is not final while another seed runs, because it may be retried.
   const PlannedRun &first = p.tuning->runs[trials[2].runs[0]], &second = p.tuning->runs[trials[2].runs[1]];
   fs::remove_all(out.path / first.id);
   fail(out.path, first);

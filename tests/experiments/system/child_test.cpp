@@ -1,4 +1,4 @@
-// Another program, run to its end.
+// Tests of running another program to its end.
 #include "experiments/system/child.hpp"
 #include "tests/catch.hpp"
 
@@ -23,7 +23,7 @@ TEST_CASE("more goes in and out than a pipe holds", "[system][child]") {
   CHECK(both.well());
   CHECK(both.out == much);
   CHECK(both.err == much);
-  CHECK(run_child({"true"}, much).well()); // it reads nothing of it
+  CHECK(run_child({"true"}, much).well()); // it reads none of its input
   CHECK(run_child({"cat"}).out.empty());   // nothing to read is an end
 }
 

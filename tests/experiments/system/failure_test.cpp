@@ -1,4 +1,4 @@
-// What the standard library throws, as sentences.
+// Tests that exceptions of the standard library become readable sentences.
 #include "experiments/system/failure.hpp"
 #include "autograd/error.hpp"
 #include "tests/catch.hpp"

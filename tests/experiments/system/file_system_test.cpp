@@ -9,7 +9,7 @@
 using namespace heed;
 
 TEST_CASE("file systems that several machines may share are known by their numbers", "[system]") {
-  // As the kernel's own header has them; the others are of file systems that are not in the kernel.
+  // Values from the kernel's own header; the other values are of file systems outside the kernel.
   for (const std::int64_t type :
        {std::int64_t{NFS_SUPER_MAGIC}, std::int64_t{SMB_SUPER_MAGIC}, std::int64_t{CIFS_SUPER_MAGIC},
         std::int64_t{SMB2_SUPER_MAGIC}, std::int64_t{CEPH_SUPER_MAGIC}, std::int64_t{FUSE_SUPER_MAGIC},
@@ -18,7 +18,7 @@ TEST_CASE("file systems that several machines may share are known by their numbe
         std::int64_t{0x19830326}}) {
     INFO(std::hex << type);
     CHECK(is_shared(type));
-    CHECK(is_shared(static_cast<std::int32_t>(type))); // as 32 bits, which may have a sign
+    CHECK(is_shared(static_cast<std::int32_t>(type))); // as 32 bits, possibly sign-extended
   }
   for (const std::int64_t type :
        {std::int64_t{EXT4_SUPER_MAGIC}, std::int64_t{XFS_SUPER_MAGIC}, std::int64_t{BTRFS_SUPER_MAGIC},
@@ -44,5 +44,5 @@ TEST_CASE("what can be written is known", "[system]") {
   CHECK_FALSE(may_write(scratch.path / "not there"));
   put(scratch.path / "file", "");
   std::filesystem::permissions(scratch.path / "file", std::filesystem::perms::owner_read);
-  CHECK(may_write(scratch.path / "file") == (::geteuid() == 0)); // root may all
+  CHECK(may_write(scratch.path / "file") == (::geteuid() == 0)); // root may write everywhere
 }

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Calls `act` with the first, second, ... change of the disk failing with ENOSPC until it gets through; `check` is
-/// called after each failure.
+/// Calls `act` repeatedly: first its first disk change fails with ENOSPC, then its second, and so on, until `act`
+/// succeeds. Calls `check` after each failure.
 int with_each_write_failing(const std::function<void()>& act, const std::function<void()>& check) {
   for (int n = 0;; ++n) {
     int left = n;
@@ -67,7 +67,7 @@ TEST_CASE("a line that can't be added leaves no part of itself", "[system][files
 }
 
 TEST_CASE("a full disk is told from the rest", "[system][files]") {
-  // /dev/full takes no byte: the system's own ENOSPC, past the hook.
+  // /dev/full accepts no byte: the ENOSPC is the system's own and does not come from the hook.
   if (!fs::exists("/dev/full")) return;
   CHECK_THROWS_WITH(append_line("/dev/full", "x"), Contains("'/dev/full'") && Contains("no space left on device"));
 }
@@ -112,7 +112,7 @@ TEST_CASE("what killed writers left aside is removed, and nothing else", "[syste
 }
 
 TEST_CASE("what a machine of the same name is writing stays, until it is old", "[system][files]") {
-  // A lock of another machine is not seen here, so these seem to be free.
+  // A lock held on another machine is not visible here, so these locks seem to be free.
   const Scratch scratch;
   char host[256] = {};
   REQUIRE(::gethostname(host, sizeof host - 1) == 0);
@@ -149,7 +149,8 @@ TEST_CASE("what a living writer has aside stays, and goes with the writer", "[sy
   };
   const ::pid_t child = ::fork();
   if (child == 0) {
-    // Asked before each change: the file aside is there and held when the second is to be made.
+    // Before each change, the test checks: the temporary file exists and is locked when the second change is about to
+    // happen.
     int changes = 0;
     const WriteHook hook([&](const fs::path&) {
       if (++changes == 3) ::pause();
@@ -159,7 +160,7 @@ TEST_CASE("what a living writer has aside stays, and goes with the writer", "[sy
     ::_exit(0);
   }
   while (aside().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50)); // past the lock
+  std::this_thread::sleep_for(std::chrono::milliseconds(50)); // after the lock
   remove_leftovers(scratch.path);
   CHECK_FALSE(aside().empty());
   ::kill(child, SIGKILL);
@@ -223,6 +224,6 @@ TEST_CASE("a file that is absurdly large is not read", "[system][files]") {
   CHECK_THAT(read_file(scratch / "long", 9).error, Contains("it has 10 bytes, and at most 9 make sense there"));
   CHECK(*read_beginning(scratch / "long", 4) == "0123");
   CHECK(*read_beginning(scratch / "long", 40) == "0123456789");
-  fs::resize_file(scratch / "long", std::uintmax_t{1} << 40); // a hole: it takes no room on the disk
+  fs::resize_file(scratch / "long", std::uintmax_t{1} << 40); // a hole: it uses no disk space
   CHECK_THAT(read_file(scratch / "long").error, Contains("1099511627776 bytes"));
 }

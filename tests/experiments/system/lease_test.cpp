@@ -21,12 +21,12 @@ using namespace std::chrono_literals;
 using Catch::Contains;
 namespace fs = std::filesystem;
 
-/// A process of another machine.
+/// A process on another machine.
 LeaseOwner elsewhere() { return {"another", "another-boot", "pid:[1]", 4242, 17, "12_3"}; }
 
 constexpr LeaseTimes quick{20ms, 200ms};
 
-/// A process that ran and is gone.
+/// A process that ran and has ended.
 template <class Act> void in_child(const Act& act) {
   const pid_t child = fork();
   if (child == 0) {
@@ -36,7 +36,7 @@ template <class Act> void in_child(const Act& act) {
   ::waitpid(child, nullptr, 0);
 }
 
-/// A lease of another machine, whose owner is gone without a word.
+/// A lease of another machine whose owner died without releasing it.
 void leave_foreign(const OutputFile& file) {
   in_child([&] {
     const auto lease = Lease::attempt(file, {1h, 2h}, elsewhere());
@@ -120,7 +120,7 @@ TEST_CASE("another start of a machine of this name proves no death: the lease is
 TEST_CASE("an owner that was halted finds out that its lease is another's by asking the file", "[lease]") {
   const Scratch scratch;
   const OutputFile file(scratch.path, "claim");
-  auto halted = Lease::attempt(file, {1h, 2h}, elsewhere()); // it renews nothing
+  auto halted = Lease::attempt(file, {1h, 2h}, elsewhere()); // it does not renew the lease
   REQUIRE(halted);
   CHECK(halted->confirm());
   fs::last_write_time(file.path(), fs::file_time_type::clock::now() - 3h);
@@ -131,7 +131,7 @@ TEST_CASE("an owner that was halted finds out that its lease is another's by ask
     CHECK_FALSE(halted->confirm());
     CHECK(halted->lost());
   }
-  // Nor is it its own again when the next owner is done.
+  // It does not get the lease back when the next owner releases it, either.
   CHECK_FALSE(fs::exists(file.path()));
   CHECK_FALSE(halted->confirm());
 }
@@ -159,11 +159,11 @@ TEST_CASE("another machine's lease lasts as long as it is renewed", "[lease]") {
   const OutputFile file(scratch.path, "claim");
   leave_foreign(file);
   REQUIRE(fs::exists(file.path()));
-  // Just renewed, for all that can be seen.
+  // As far as this machine can see, the lease was just renewed.
   REQUIRE(Lease::owner(file, {1s, 60s}));
   CHECK(Lease::owner(file, {1s, 60s})->job == "12_3");
   CHECK_FALSE(Lease::attempt(file, {1s, 60s}));
-  // Not renewed for long.
+  // Not renewed for a long time.
   std::this_thread::sleep_for(300ms);
   CHECK_FALSE(Lease::owner(file, quick));
   const auto lease = Lease::attempt(file, quick);

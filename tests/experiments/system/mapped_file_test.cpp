@@ -1,4 +1,4 @@
-// The contract of mapped files, of files that are written in parts, and of folders that one process has at a time.
+// Tests of mapped files, of files that are written in parts, and of folders that only one process uses at a time.
 #include "experiments/system/mapped_file.hpp"
 
 #include "experiments/system/own_folder.hpp"
@@ -61,7 +61,7 @@ TEST_CASE("a mapped file that is shortened ends nobody: what is gone reads as ze
   CHECK(before.size == whole.size());
   CHECK(before == file->state());
   REQUIRE(text_of(*file) == whole);
-  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // more than a tick of the kernel's clock
+  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // longer than a tick of the kernel's clock
   const std::size_t left = GENERATE_COPY(std::size_t{0}, 2 * page, 2 * page + 1, 5 * page + 6);
   fs::resize_file(scratch / "a", left);
   CHECK(file->state() != before);
@@ -69,17 +69,17 @@ TEST_CASE("a mapped file that is shortened ends nobody: what is gone reads as ze
   for (int i = 0; i < 4; ++i) threads.emplace_back([&] { (void)text_of(*file); });
   for (std::thread& thread : threads) thread.join();
   CHECK(text_of(*file) == std::string(left, 'a') + std::string(whole.size() - left, '\0'));
-  CHECK(file->lost() == (left <= 5 * page)); // the rest of a page that is left is zeros without a word
+  CHECK(file->lost() == (left <= 5 * page)); // the rest of the last page that is left reads as zeros without an error
   CHECK(file->state().size == left);
   CHECK((text_of(*other) == whole && !other->lost()));
-  // One that is mapped anew at the same place has lost nothing.
+  // A new file mapped at the same address has lost nothing.
   file = MappedFile::open(scratch / "b");
   CHECK((text_of(*file) == whole && !file->lost()));
 }
 
 namespace {
 
-/// Whether it ends the process that does it. Sanitizers end it in their own way.
+/// Whether the action kills the process that does it. Sanitizers end the process in their own way.
 bool is_the_end(const auto& act) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -91,7 +91,7 @@ bool is_the_end(const auto& act) {
   return WIFSIGNALED(status) || WEXITSTATUS(status) != 0;
 }
 
-/// Reads what a file has no more, that was mapped past Heed.
+/// Reads bytes that a file no longer has, through a mapping that Heed did not make.
 void read_beyond(const fs::path& path) {
   const Descriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (::ftruncate(fd.get(), 1) != 0) ::_exit(0);
@@ -121,7 +121,7 @@ TEST_CASE("a file in parts has its name when it is whole", "[system][files]") {
     file.write("one ");
     CHECK(content(scratch / "a") == "before");
     CHECK(entries(scratch.path) == 2);
-    remove_leftovers(scratch.path); // it is being written
+    remove_leftovers(scratch.path); // the file is being written
     CHECK(entries(scratch.path) == 2);
     file.write("two");
     file.finish();
@@ -155,7 +155,7 @@ TEST_CASE("a file's identity is another when somebody wrote to it", "[system][fi
   CHECK(before.size == 3);
   CHECK(before == identity());
   const auto time = fs::last_write_time(scratch / "a");
-  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // more than a tick of the kernel's clock
+  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // longer than a tick of the kernel's clock
   put(scratch / "a", "two");
   fs::last_write_time(scratch / "a", time);
   CHECK(identity() != before);

@@ -1,4 +1,4 @@
-// What lies below an output folder is reached without leaving it, whatever another user put there.
+// Tests that file operations below an output folder never leave it, whatever another user has put there.
 #include "experiments/system/output_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// An output folder with OUT/a/file, and something of the user's outside of it.
+/// An output folder with OUT/a/file, and a file of the user's outside of it.
 struct Place {
   Scratch out, outside;
   OutputFile file{out.path, "a/file"};
@@ -29,7 +29,7 @@ struct Place {
     put(outside / "folder" / "file", "nor this\n");
     OutputFile(out.path, "a/").make_folder();
   }
-  /// That nothing outside was changed, and nothing made there.
+  /// Checks that nothing outside was changed or created.
   void check_outside() const {
     CHECK(content(outside / "precious") == "not to be lost\n");
     CHECK(content(outside / "folder" / "file") == "nor this\n");
@@ -38,7 +38,7 @@ struct Place {
   }
 };
 
-/// Everything that changes something, by name.
+/// All operations that change something, by name.
 const std::vector<std::pair<std::string, std::function<void(const OutputFile&)>>> changes{
     {"write", [](const OutputFile& f) { f.write("mine\n"); }},
     {"write in parts",
@@ -100,7 +100,7 @@ TEST_CASE("no link below an output folder is followed, to a file or to a folder"
         CHECK_THAT(failed.what(), Contains("a/file") || Contains("/a'"));
       }
       place.check_outside();
-      if (!folder && !fs::is_symlink(place.out / "a/file")) continue; // it was replaced, or has another name now
+      if (!folder && !fs::is_symlink(place.out / "a/file")) continue; // it was replaced, or now has another name
       CHECK_FALSE(place.file.read());
       CHECK_FALSE(place.file.open());
       CHECK_FALSE(place.file.read_beginning(3));
@@ -109,11 +109,11 @@ TEST_CASE("no link below an output folder is followed, to a file or to a folder"
   const Place place;
   fs::create_symlink(place.outside / "precious", place.out / "a/file");
   CHECK_THAT(place.file.read().error, Contains("a link stands there"));
-  CHECK_FALSE(place.file.read().is_unreadable()); // it is damage
+  CHECK_FALSE(place.file.read().is_unreadable()); // it counts as damaged
   CHECK_THROWS_WITH(place.file.append_line("x"), Contains("a link stands there") && Contains("replace the link"));
   CHECK(place.file.exists());
   CHECK_FALSE(place.file.is_regular_file());
-  // The user's own folder may be a link.
+  // The user's own output folder may be a link.
   fs::create_directory_symlink(place.out.path, place.outside / "runs");
   OutputFile(place.outside / "runs", "a/other").write("mine");
   CHECK(content(place.out / "a/other") == "mine");
@@ -177,7 +177,7 @@ TEST_CASE("a file that is appended to is a regular one, and nothing else is wait
   REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0666) == 0);
   refused("pipe", "a pipe stands where the file should be");
   const Descriptor reader(::open((scratch / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  refused("pipe", "a pipe stands where the file should be"); // another process is at its other end
+  refused("pipe", "a pipe stands where the file should be"); // another process may hold its other end
   fs::create_directory(scratch / "folder");
   refused("folder", "a folder stands where the file should be");
   fs::create_symlink(scratch / "log", scratch / "link");
@@ -194,7 +194,7 @@ TEST_CASE("what can't be read now is told from what is missing and from what is 
     CHECK(place.file.read().is_unreadable());
     CHECK(place.file.open().is_unreadable());
     CHECK(OutputFile(place.out.path, "a").names().is_unreadable());
-    CHECK(place.file.exists()); // for all that is known
+    CHECK(place.file.exists()); // it may exist, as far as is known
     CHECK_THROWS_AS(require_readable(place.file.read()), Unreadable);
   }
   CHECK(*place.file.read() == "whole");
@@ -215,7 +215,7 @@ TEST_CASE("what is set aside has a name of its own beside the file", "[system][o
   CHECK(content(place.out / "a/file.damaged-3") == "three");
   place.file.write("four");
   CHECK(content(place.file.copy_aside().path()) == "four");
-  place.file.write("five"); // replaced, so that the copy stays
+  place.file.write("five"); // replaced by a new file, so the copy is unchanged
   CHECK(content(place.out / "a/file.damaged-4") == "four");
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("who may not change a file any more is asked right before each change,
   for (const auto& [what, change] : changes) {
     if (what == "make a folder" || what == "remove what was left" || what == "synchronise" || what == "touch" ||
         what == "open to append")
-      continue; // they take nothing from anybody
+      continue; // these operations remove nothing
     const Place place;
     place.file.write("theirs\n");
     INFO(what);

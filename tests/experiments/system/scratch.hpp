@@ -1,4 +1,5 @@
-// A folder of its own for a test, gone afterwards.
+// Scratch, a temporary folder for one test that its destructor removes; and functions that read and write files and
+// count a folder's entries.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Lines and words of what other programs write.
+// Tests of splitting other programs' output into lines and words.
 #include "experiments/system/text.hpp"
 #include "tests/catch.hpp"
 

@@ -1,4 +1,4 @@
-// The contract of listings that are kept: the task that comes of one is the task that comes of the files.
+// Tests of cached datasets: a task from a cached dataset equals the task from the original files.
 #include "experiments/config/config.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/files.hpp"
@@ -18,7 +18,7 @@ namespace {
 /// Only files above a certain size are cached; a long word makes few rows large enough.
 const std::string long_word(150, 'w');
 
-/// So many rows "aN some words TAB bN more words TAB 0 1 1", of which some are alike.
+/// Rows "aN some words TAB bN more words TAB 0 1 1"; some rows are equal.
 std::string table(int rows, bool counts = false) {
   std::string out;
   for (int i = 0; i < rows; ++i) {
@@ -31,7 +31,7 @@ std::string table(int rows, bool counts = false) {
   return out;
 }
 
-/// Everything that there is to ask of a task.
+/// All results that a task can give.
 std::string told(const Task& task, Form form) {
   std::string out = task.fingerprint() + task.facts().unit;
   const auto add = [&](const auto& numbers) {
@@ -67,7 +67,7 @@ std::string told(const Task& task, Form form) {
   return out;
 }
 
-/// Twice from what is kept, once without. @param files  that are kept after it
+/// Makes the task twice from the cache and once without it. @param files  number of cached files afterwards
 void check(const Config& config, Form form, std::size_t files) {
   const Scratch scratch;
   std::string without;
@@ -80,7 +80,7 @@ void check(const Config& config, Form form, std::size_t files) {
   const auto kept = files_in(scratch / "heed/data", ".kept");
   REQUIRE(kept.size() == files);
   CHECK((told(*make_task(config), form) == without));
-  // One that is damaged is made anew.
+  // A damaged file is made again.
   std::string bytes = *read_file(kept.front());
   bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 4);
   write_file(kept.front(), bytes, Durability::process);
@@ -206,7 +206,8 @@ TEST_CASE("a dataset depends on all options of data and task but those of order"
 }
 
 TEST_CASE("what is kept of a dataset is version 1", "[tasks][kept]") {
-  // As of a text (token_text_test.cpp): where it fails, the version in cached_dataset.cpp goes up, and this with it.
+  // As for a text (token_text_test.cpp): if this test fails, increase the version in cached_dataset.cpp and change this
+  // value with it.
   const Scratch scratch;
   Dataset dataset;
   dataset.name = "translation";
@@ -224,7 +225,7 @@ TEST_CASE("what is kept of a dataset is version 1", "[tasks][kept]") {
   cached_dataset(
       config, named_files(config.data), [&] { return dataset; },
       [&](std::uint64_t) { return DataCachePlace{scratch.path}; });
-  // Without the index, which has the path.
+  // Without the index, which contains the path.
   const std::string bytes = *read_file(files_in(scratch.path, ".kept").at(0));
   CHECK(content_hash(bytes.substr(0, bytes.find("listing 1\n") - 8)).substr(0, 8) == "02d12970");
 }

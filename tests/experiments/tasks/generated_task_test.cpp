@@ -1,4 +1,5 @@
-// The contract of the generated tasks: what an example is, which split it belongs to, and what guessing reaches.
+// Tests of the generated tasks: the definition of an example, the split that it belongs to, and the accuracy of
+// guessing.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -29,7 +30,7 @@ OptionValues whole_numbers(std::initializer_list<std::pair<const char*, int>> va
   return options;
 }
 
-/// Every generated task, with equal lengths and, where it has them, unequal ones.
+/// Every generated task, with equal lengths and, if the task supports them, unequal lengths.
 std::vector<Config> generated_configs() {
   return {task_config("copy"),
           task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})),
@@ -57,7 +58,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// The part of a language-model row that tells which example it is: all up to where the first target stands.
+/// The part of a language-model row that identifies the example: everything up to the first target's position.
 std::vector<std::string> prompt_of(const Task& task, const Row& row) {
   const auto first = std::ranges::find_if(row.targets, [](std::int32_t t) { return t != ignored; });
   return words_of(task.decode(std::span(row.tokens).first(static_cast<std::size_t>(first - row.targets.begin()) + 1)));
@@ -82,7 +83,7 @@ int modular_answer(int x, const std::string& operation, int y) {
   return (x + y) % p;
 }
 
-/// The value of the expression that begins at `at`, which moves to its end.
+/// The value of the expression that begins at `at`. Moves `at` to the expression's end.
 int value_of(const std::vector<std::string>& words, std::size_t& at) {
   const std::string operation = words.at(at++);
   if (operation.front() != '[') return std::stoi(operation);
@@ -99,7 +100,7 @@ int value_of(const std::vector<std::string>& words, std::size_t& at) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-/// The answer in words to a prompt in words, found anew from what the task's name means.
+/// The answer to a prompt, both as words, computed again from the task's definition.
 std::string answer(const std::string& kind, std::vector<std::string> prompt) {
   if (kind == "recall") {
     const std::string key = prompt.back();
@@ -133,7 +134,7 @@ void check_row(const Task& task, const std::string& kind, const Row& row) {
   for (std::size_t i = first; i + 1 < row.tokens.size(); ++i) CHECK(row.tokens[i + 1] == row.targets[i]);
 }
 
-/// How many examples there are for a split, as the refusal of more says.
+/// The number of available examples for a split, from the error message for a request of more.
 std::int64_t most_of(Config config, const std::string& split) {
   config.task.validation = config.task.test = 16;
   (split == "test" ? config.task.test : config.task.validation) = 100000;
@@ -220,7 +221,7 @@ TEST_CASE("a classifier sees the same examples, with the answer as its label", "
       REQUIRE(label.targets.size() == 1);
       CHECK((label.targets[0] >= 0 && label.targets[0] < shape.classes));
       labels.insert(label.targets[0]);
-      // Labels count the answers' words from the first: v3 is 3, 1 is 1.
+      // Labels number the answer words from the first: v3 is 3, 1 is 1.
       const auto digits = answer_word.find_first_of("0123456789");
       CHECK(std::to_string(label.targets[0]) == answer_word.substr(digits));
     }
@@ -278,14 +279,16 @@ TEST_CASE("splits of few examples are the first that so many draws give, as thos
   struct Case {
     std::string kind;
     OptionValues options;
-    std::int64_t validation, test; // as many as there are, or fewer
+    std::int64_t validation, test; // the number of available examples, or fewer
   };
   std::vector<Case> cases;
   for (const char* kind : {"copy", "reverse", "sort"})
-    for (const auto& options : {whole_numbers({{"length", 4}, {"symbols", 8}}),                      // 4096
-                                whole_numbers({{"length", 4}, {"min_length", 1}, {"symbols", 5}}),   // 780, the short
-                                whole_numbers({{"length", 5}, {"min_length", 1}, {"symbols", 12}}),  // more often
-                                whole_numbers({{"length", 3}, {"symbols", 7}, {"test_length", 4}}),  // of its own
+    for (const auto& options : {whole_numbers({{"length", 4}, {"symbols", 8}}), // 4096
+                                // 780: short examples
+                                whole_numbers({{"length", 4}, {"min_length", 1}, {"symbols", 5}}),
+                                whole_numbers({{"length", 5}, {"min_length", 1}, {"symbols", 12}}), // more frequent
+                                // an input space of its own
+                                whole_numbers({{"length", 3}, {"symbols", 7}, {"test_length", 4}}),
                                 whole_numbers({{"length", 4}, {"symbols", 6}, {"test_length", 5}})}) // 1296 and 7776
       cases.push_back({kind, options, 512, 512});
   cases.push_back({"copy", whole_numbers({{"length", 4}, {"symbols", 8}}), 100, 512});
@@ -341,13 +344,14 @@ TEST_CASE("training goes through all of its part, and each example is as likely 
   std::map<Tokens, int> count;
   constexpr int draws = 40000;
   for (std::int64_t i = 0; i < draws; ++i) ++count[training_row(*task, Form::classification, 9, i / 32, i % 32).tokens];
-  // All of the 17 * 17 that the splits for evaluation leave.
+  // All of the 17 * 17 pairs that are not in the evaluation splits.
   REQUIRE(static_cast<std::int64_t>(count.size()) == 17 * 17 - most_of(config, "validation") - most_of(config, "test"));
   const double expected = draws / static_cast<double>(count.size());
   double chi_square = 0;
   for (const auto& [example, times] : count) chi_square += (times - expected) * (times - expected) / expected;
   const double freedom = static_cast<double>(count.size()) - 1;
-  CHECK(std::abs(chi_square - freedom) < 5 * std::sqrt(2 * freedom)); // a chi-square has the variance 2 freedom
+  // a chi-square variable with `freedom` degrees of freedom has variance 2 freedom
+  CHECK(std::abs(chi_square - freedom) < 5 * std::sqrt(2 * freedom));
 }
 
 TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
@@ -387,7 +391,8 @@ TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
     CHECK(shortest >= static_cast<std::size_t>(c.min_length));
     CHECK(longest <= static_cast<std::size_t>(c.length));
     CHECK(most == c.arguments);
-    CHECK(deepest == std::min(c.depth, (c.length - 1) / 3)); // [MIN 1 [MIN 1 2 ] ] is the shortest of its depth
+    // [MIN 1 [MIN 1 2 ] ] is the shortest expression of its depth
+    CHECK(deepest == std::min(c.depth, (c.length - 1) / 3));
   }
 }
 
@@ -395,7 +400,8 @@ TEST_CASE("listops counts its expressions, and says what can't be", "[tasks][lis
   const auto about = [](OptionValues options) {
     return make_task(task_config("listops", std::move(options)))->facts().notes.front();
   };
-  // 4 operations on two digits; on three; on a digit and an operation on two, either way round; on two such operations.
+  // 4 operations on two digits; on three digits; on a digit and an operation on two, in either order; on two such
+  // operations.
   CHECK_THAT(about(whole_numbers({{"length", 4}})), Contains("about 400 "));
   CHECK_THAT(about(whole_numbers({{"length", 5}})), Contains("about 4.4e+03 "));
   CHECK_THAT(about(whole_numbers({{"length", 7}, {"min_length", 7}, {"arguments", 2}})), Contains("about 3.2e+04 "));
@@ -428,7 +434,7 @@ TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
       check_row(*task, "modular_addition", row);
     }
     CHECK(seen == std::set<std::string>{operation});
-    // Chance, over all pairs.
+    // Chance accuracy, over all pairs.
     std::map<int, int> counts;
     int all = 0;
     for (int x = 0; x < 97; ++x)
@@ -462,7 +468,7 @@ TEST_CASE("a listed training part is gone through in epochs, and validation is a
     for (const Row& row : evaluation_rows(*task, form, Split::validation)) validation.insert(row.tokens);
     CHECK(training.size() == 36);
     CHECK(validation.size() == 85);
-    // Each epoch, four steps of nine rows or one of all, has every training example once, in another order.
+    // Each epoch (four steps of nine rows, or one step of all rows) has every training example once, in another order.
     std::set<std::vector<Tokens>> orders;
     for (const std::uint64_t seed : {0U, 1U})
       for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
@@ -474,7 +480,7 @@ TEST_CASE("a listed training part is gone through in epochs, and validation is a
       }
     for (const Tokens& tokens : training) validation.insert(tokens);
     CHECK(validation.size() == 121);
-    // Another task.seed has another part.
+    // Another task.seed gives another training part.
     config.task.seed = 1;
     std::set<Tokens> others;
     for (const Row& row : evaluation_rows(*make_task(config), form, Split::train)) others.insert(row.tokens);
@@ -559,7 +565,7 @@ TEST_CASE("the splits have the sizes asked for", "[tasks]") {
 TEST_CASE("shorter rows are padded with token 0 and ignored targets, and every length occurs", "[tasks]") {
   const auto task = make_task(task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})));
   const TaskShape shape = task->shape(Form::language_model);
-  CHECK(shape.length == 12); // six symbols, a separator, and six outputs of which the last is a target only
+  CHECK(shape.length == 12); // six symbols, a separator, and six outputs; the last output is only a target
   CHECK(shape.vocabulary == 6);
   CHECK(shape.classes == 6);
   Batch batch;
@@ -594,12 +600,13 @@ TEST_CASE("the shape is that of the longest row and of the tokens", "[tasks]") {
 
 namespace {
 
-/// What the best guesser reaches who sees the outputs so far but not the input: over all inputs of the lengths, which
-/// are equally likely, as are the inputs of one length. The expected number of right guesses over that of guesses.
+/// The accuracy of the best guesser that sees the outputs so far but not the input. It averages over all inputs of
+/// these lengths; the lengths are equally likely, and so are the inputs of one length. It is the expected number of
+/// correct guesses divided by the expected number of guesses.
 double best_guess(const std::string& kind, int shortest, int longest, int symbols) {
   double right = 0, all = 0;
   for (int n = shortest; n <= longest; ++n) {
-    std::map<std::vector<int>, std::map<int, int>> next; // after these outputs: how often each symbol
+    std::map<std::vector<int>, std::map<int, int>> next; // after each prefix of outputs: how often each symbol follows
     double inputs = 0;
     std::vector<int> input(static_cast<std::size_t>(n), 0);
     for (bool more = true; more; ++inputs) {
@@ -652,16 +659,17 @@ TEST_CASE("chance of one label is the share of the commonest, over all examples 
     for (std::int64_t i = 0; i < draws; ++i) ++count[training_row(*task, Form::classification, 1, i, 0).targets[0]];
     const double chance = task->chance(Form::classification).accuracy;
     const auto commonest = std::ranges::max_element(count, {}, [](const auto& c) { return c.second; })->second;
-    // Half a percentage point is for which examples fell to training, the rest five standard errors.
+    // A tolerance of half a percentage point for the random choice of training examples, plus five standard errors.
     CHECK(std::abs(commonest / double{draws} - chance) < 0.005 + 5 * std::sqrt(chance * (1 - chance) / draws));
   }
 }
 
 TEST_CASE("chance of a long sort is that of its limit", "[tasks][many]") {
-  // With 512 outputs of 1024 symbols the symbols' counts are nearly independent Poisson numbers of mean 1/2. The next
-  // output is the same again with probability P(N >= 2) / P(N >= 1) = 0.23 after the first of a symbol, and less after
-  // more; it is the symbol's neighbour with 0.77 * 0.39 = 0.30. So the best guess is always the neighbour: right for
-  // the 2 (1 - e^-1/2) of outputs that begin a symbol, where the neighbour is there, 1 - e^-1/2.
+  // With 512 outputs of 1024 symbols, the symbols' counts are nearly independent Poisson variables with mean 1/2. After
+  // the first output of a symbol, the next output is the same symbol with probability P(N >= 2) / P(N >= 1) = 0.23, and
+  // with a lower probability after more of them; it is the symbol's neighbour with probability 0.77 * 0.39 = 0.30. So
+  // the best guess is always the neighbour. A proportion 2 (1 - e^-1/2) of the outputs is the first of a symbol, and
+  // the neighbour is present with probability 1 - e^-1/2.
   const auto task = make_task(task_config("sort", whole_numbers({{"length", 512}, {"symbols", 1024}})));
   const double occurs = 1 - std::exp(-0.5);
   CHECK(task->chance(Form::language_model).accuracy == Approx(2 * occurs * occurs).margin(0.002));
@@ -727,7 +735,7 @@ TEST_CASE("a wish for more examples than there are is refused with how many ther
   config.task.validation = 16;
   config.task.test = 5000;
   CHECK_THAT(refusal([&] { make_task(config); }), Contains("[task] test = 5000 is more than there is"));
-  // Without a stated size a split has as many rows as there are, and a note says so.
+  // Without a requested size, a split has as many rows as there are, and a note says so.
   config.task = TaskOptions{.kind = config.task.kind};
   const auto task = make_task(config);
   CHECK(task->evaluation_rows(Form::classification, Split::validation) == most);
@@ -825,7 +833,7 @@ TEST_CASE("chance of whole rows, of ends and of losses, by enumerating all outpu
   for (const Case& c : {Case{3, 3, 3}, Case{2, 4, 3}, Case{1, 5, 2}, Case{4, 4, 2}})
     for (const bool ends : {false, true}) {
       INFO(c.shortest << " to " << c.longest << " of " << c.symbols << (ends ? " with ends" : ""));
-      // What a row's place may hold, by its probability; an output's own, by its length.
+      // The possible contents of a row's position, by probability; an output's own contents, by its length.
       std::map<int, std::map<int, double>> at;
       std::map<int, double> likeliest;
       double best = 0;
@@ -865,7 +873,7 @@ TEST_CASE("chance of whole rows, of ends and of losses, by enumerating all outpu
 }
 
 TEST_CASE("a form that ends outputs has another chance", "[tasks]") {
-  // Eight symbols of eight: all of a row right in one of 8^8.
+  // Eight symbols out of eight: a guess of the whole row is right in one of 8^8 cases.
   const auto copy = make_task(task_config("copy", whole_numbers({{"length", 8}, {"symbols", 8}})));
   const Task::Chance plain = copy->chance(Form::language_model), ended = copy->chance(Form::sequence_to_sequence);
   CHECK(plain.accuracy == 0.125);

@@ -1,4 +1,4 @@
-// The contract of tasks of images: shapes that are what their class says, and files seen as numbers around 0.
+// Tests of image tasks: generated shapes belong to their class, and images from files are scaled to values around 0.
 #include "experiments/config/config.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
@@ -22,7 +22,7 @@ Batch evaluation_batch(const Task& task, Split split, std::int64_t rows) {
   return batch;
 }
 
-/// What a noiseless image shows: the covered pixels of its bounding box, row by row.
+/// The shape in a noiseless image: the covered pixels of its bounding box, row by row.
 std::vector<std::string> figure(const Batch& batch, std::int64_t row) {
   const std::int64_t h = batch.image.height, w = batch.image.width;
   const float* p = batch.images.data() + row * batch.image.size();
@@ -41,7 +41,7 @@ std::vector<std::string> figure(const Batch& batch, std::int64_t row) {
   return out;
 }
 
-/// A folder with files, gone at the end of the scope.
+/// A folder with files. The destructor removes it.
 struct TemporaryFolder {
   TemporaryFolder() : marker("") { std::filesystem::create_directory(path()); }
   ~TemporaryFolder() { std::filesystem::remove_all(path()); }
@@ -156,7 +156,7 @@ TEST_CASE("images from files: each once, scaled by training's mean and deviation
   const auto task = make_task(config);
   CHECK(task->facts().sizes == std::array<std::int64_t, 3>{16, 4, 6});
   CHECK(task->shape(pictures).classes == 2);
-  // Training has 0, 10, ... 150: mean 75, deviation 10 sqrt((16^2 - 1) / 12).
+  // The training split has 0, 10, ... 150: mean 75, standard deviation 10 sqrt((16^2 - 1) / 12).
   const double deviation = 10 * std::sqrt(255.0 / 12);
   const Batch validation = evaluation_batch(*task, Split::validation, 4);
   for (std::int64_t i = 0; i < 4; ++i) {
@@ -210,7 +210,7 @@ TEST_CASE("images: a number of rows for validation, and folders of their own for
   const auto task = make_task(config);
   CHECK(task->facts().sizes == std::array<std::int64_t, 3>{20, 5, 6});
   CHECK(task->fingerprint() != fingerprint);
-  // All of data.path is for training: 0, 1, ... 19, of mean 9.5 and deviation sqrt((20^2 - 1) / 12).
+  // All of data.path is training data: 0, 1, ... 19, with mean 9.5 and standard deviation sqrt((20^2 - 1) / 12).
   const double deviation = std::sqrt(399.0 / 12);
   const Batch validation = evaluation_batch(*task, Split::validation, 5);
   for (std::int64_t i = 0; i < 5; ++i)
@@ -220,7 +220,7 @@ TEST_CASE("images: a number of rows for validation, and folders of their own for
   CHECK(make_task(config)->facts().sizes == std::array<std::int64_t, 3>{20, 5, 5});
   CHECK_THAT(make_task(config)->facts().files[2], Contains(other.path()));
   CHECK(make_task(config)->warnings() == std::vector<std::string>{"5 of the 5 test images are also validation images"});
-  const TemporaryFolder again; // 15 to 24, of which 15 to 19 are training's
+  const TemporaryFolder again; // 15 to 24; 15 to 19 are training values
   write(again, "t10k", 10, 15, 2);
   config.data.test_path = again.path();
   CHECK(make_task(config)->warnings() == std::vector<std::string>{"5 of the 10 test images are also training images"});

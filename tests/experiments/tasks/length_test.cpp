@@ -1,5 +1,5 @@
-// The contract of tasks whose test may be longer than training: addition, and those of symbols and bits; and of rows of
-// any length.
+// Tests of tasks whose test sequences may be longer than the training sequences (addition, and tasks on symbols and
+// bits), and of rows of any requested length.
 #include "experiments/tasks/task_info.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
@@ -19,7 +19,7 @@ struct Pair {
   std::string input, output;
 };
 
-/// Rows of a split; of training, 300. As a language model sees them, the input is the whole row.
+/// The rows of a split; 300 rows for training. For a language model, the input is the whole row.
 std::vector<Pair> pairs(const Task& task, Split split, Form form = s2s) {
   std::vector<Pair> out;
   const std::int64_t rows = split == Split::train ? 300 : task.evaluation_rows(form, split);
@@ -34,7 +34,7 @@ std::vector<Pair> pairs(const Task& task, Split split, Form form = s2s) {
   return out;
 }
 
-/// Words between spaces.
+/// Splits text at spaces.
 std::size_t words(const std::string& text) {
   std::istringstream in(text);
   return static_cast<std::size_t>(std::distance(std::istream_iterator<std::string>(in), {}));
@@ -132,7 +132,7 @@ TEST_CASE("a test of symbols or bits may be longer than training", "[tasks]") {
     OptionValues longer = lengths;
     longer["test_length"] = std::int64_t{16};
     Config config = task_config(kind, longer);
-    config.task.validation = config.task.test = 20; // of bits there are few
+    config.task.validation = config.task.test = 20; // few bit sequences exist
     const auto task = make_task(config);
     std::set<std::size_t> train, test;
     const auto check = [&](Split split, std::set<std::size_t>& seen) {
@@ -158,7 +158,7 @@ TEST_CASE("a test of symbols or bits may be longer than training", "[tasks]") {
       CHECK(task->shape(Form::classification).length == 16);
       CHECK(task->shape(Form::classification).varied);
     }
-    // Training and validation are those without it.
+    // Training and validation have the rows without it.
     config.task_options = lengths;
     const auto plain = make_task(config);
     CHECK(plain->fingerprint().find("test_length") ==
@@ -190,7 +190,7 @@ TEST_CASE("tasks that say so make rows of any length, from the same words, and n
     if (std::ranges::count(info->about.needs, "data.path") > 0) continue;
     INFO(info->about.name);
     const auto task = make_task(task_config(info->about.name));
-    // Brackets come in pairs, and eight pairs of keys and values with their questions take 32 places.
+    // Brackets come in pairs, and eight pairs of keys and values with their questions take 32 positions.
     const std::int64_t length = info->about.name == "mqar" ? 34 : 6;
     const Task* const shorter = task->of_length(length);
     CHECK((shorter != nullptr) == says);
@@ -211,7 +211,7 @@ TEST_CASE("tasks that say so make rows of any length, from the same words, and n
       CHECK_FALSE(trained.contains(pair.input));
       longest = std::max(longest, symbols(pair.input));
     }
-    // The last bracket of a row is a target only.
+    // The last bracket of a row is only a target.
     CHECK(longest >= static_cast<std::size_t>(length - (info->about.name == "dyck" ? 1 : 0)));
   }
   CHECK(tried == 10);
@@ -222,13 +222,13 @@ TEST_CASE("rows of a length: repeats, brackets, questions and expressions", "[ta
     const auto task = make_task(task_config(kind, std::move(options)));
     return pairs(*task->of_length(length), Split::validation, task->refuses(s2s).empty() ? s2s : lm);
   };
-  // Each row is a sequence and as much of it again, without the last symbol.
+  // Each row is a sequence followed by the same sequence, without its last symbol.
   for (const Pair& pair : of("induction", {{"min_length", std::int64_t{8}}}, 20)) CHECK(words(pair.input) == 39);
-  // Three pairs of brackets are three deep at most, where training's are four.
+  // Three pairs of brackets are at most three deep; the training rows' are at most four deep.
   for (const std::int64_t length : {6, 48})
     for (const Pair& pair : of("dyck", {}, length)) CHECK(words(pair.input) == static_cast<std::size_t>(length - 1));
   for (const Pair& pair : of("mqar", {{"pairs", std::int64_t{4}}}, 128)) CHECK(words(pair.input) == 128);
-  // Expressions have nine tenths of the length at least.
+  // Expressions have at least nine tenths of the length.
   std::set<std::size_t> lengths;
   for (const Pair& pair : of("listops", {}, 40)) lengths.insert(words(pair.input));
   CHECK((*lengths.begin() == 36 && *lengths.rbegin() == 40));

@@ -1,5 +1,5 @@
-// The contract of tasks whose targets stand at places of one row: which places count, what is wanted there, and what
-// guessing reaches.
+// Tests of tasks whose targets are at certain positions of one row: which positions count, the target at each, and the
+// accuracy of guessing.
 #include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
@@ -23,7 +23,7 @@ OptionValues numbers(std::initializer_list<std::pair<const char*, int>> values) 
   return options;
 }
 
-/// A row in words; "_" for a place without a target.
+/// A row as words, with "_" at positions without a target.
 struct Words {
   std::vector<std::string> tokens, targets;
 };
@@ -36,7 +36,7 @@ Words words_of(const Task& task, const Row& row) {
   return words;
 }
 
-/// Rows of all splits, 300 of training.
+/// Rows of all splits; 300 of training.
 std::vector<Words> rows_of(const Task& task) {
   std::vector<Words> out;
   for (const Split split : all_splits)
@@ -45,14 +45,15 @@ std::vector<Words> rows_of(const Task& task) {
   return out;
 }
 
-/// A task with few rows to look at.
+/// A task with few rows.
 Config small_config(const std::string& kind, const OptionValues& options) {
   Config config = task_config(kind, options);
   config.task.validation = config.task.test = 64;
   return config;
 }
 
-/// What holds of all of them: no example in two splits, the same rows for the same seed, one form alone.
+/// Properties of all these tasks: no example is in two splits, the same seed gives the same rows, and there is only one
+/// form.
 void check_contract(const Config& config) {
   const auto task = make_task(config), again = make_task(config);
   std::set<std::vector<std::int32_t>> held_out, training;
@@ -133,13 +134,13 @@ TEST_CASE("mqar's questions follow the power law, and its other tokens are even"
     }
     double total = 0;
     for (int s = 1; s <= 10; ++s) total += std::pow(s, power - 1);
-    for (int s = 1; s <= 10; ++s) { // slot s begins at place 2 s
+    for (int s = 1; s <= 10; ++s) { // slot s begins at position 2 s
       const double expected = std::pow(s, power - 1) / total;
       CHECK(std::abs(places[static_cast<std::size_t>(s)] / draws - expected) <
             5 * std::sqrt(expected * (1 - expected) / draws));
     }
     REQUIRE(others.size() == 8);
-    // One of the 7 that are not the row's key: a key in the 3 of 4 rows that have another.
+    // The 7 tokens other than the row's key are equally likely. A key can appear in the 3 of 4 rows with another key.
     for (const auto& [token, count] : others)
       CHECK(std::abs(count / (19.0 * draws) - (token < 4 ? 3.0 / 28 : 1.0 / 7)) < 0.005);
   }
@@ -185,7 +186,7 @@ TEST_CASE("induction repeats a sequence, and every symbol of it but the first is
       seen.insert(n);
       CHECK(std::set<std::string>(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(n)).size() == n);
       for (std::size_t i = 0; i < row.tokens.size(); ++i) {
-        // By induction: the symbol after the same symbol's earlier place, if it has one.
+        // By induction: the symbol that followed the same symbol's earlier position, if it occurred before.
         std::string expected = "_";
         for (std::size_t before = 0; before + 1 < i; ++before)
           if (row.tokens[before] == row.tokens[i] && i % n != n - 1) expected = row.tokens[before + 1];
@@ -292,7 +293,7 @@ TEST_CASE("dyck's brackets are balanced, within the depth, and each that closes 
 }
 
 TEST_CASE("dyck counts its rows, and its chance is that of kinds", "[tasks][dyck]") {
-  // Catalan's numbers: 5 ways to nest 3 pairs and 14 for 4; with a depth of 2, 4 and 8.
+  // Catalan numbers: 5 ways to nest 3 pairs and 14 ways for 4; with a maximal depth of 2, 4 and 8.
   const auto about = [](OptionValues options) {
     options["kinds"] = std::int64_t{10};
     return make_task(task_config("dyck", options))->facts().notes.front();

@@ -1,4 +1,4 @@
-// The contract of the task `scan`: the published commands, actions and splits.
+// Tests of the task `scan`: its commands, actions and splits equal the published ones.
 #include "experiments/config/config.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
@@ -25,7 +25,7 @@ std::pair<std::string, std::string> text_of(const Task& task, const Batch& batch
   return {task.decode(std::span(batch.tokens).first(length)), task.decode_output(s2s, batch.targets)};
 }
 
-/// Command and actions of each row of a split; of training, of its first epoch.
+/// The command and actions of each row of a split; for training, the rows of the first epoch.
 std::multimap<std::string, std::string> examples(const Task& task, Split split) {
   std::multimap<std::string, std::string> out;
   const TaskShape shape = task.shape(s2s);
@@ -40,7 +40,7 @@ std::multimap<std::string, std::string> examples(const Task& task, Split split) 
   return out;
 }
 
-/// What a command means, by the rules of the paper's appendix; "after" and "and" first.
+/// The actions of a command by the rules in the paper's appendix; "after" and "and" are handled first.
 std::string meaning(const std::string& command) {
   const auto cut = [&](const std::string& word) { return command.find(" " + word + " "); };
   const auto both = [](const std::string& a, const std::string& b) {
@@ -84,7 +84,7 @@ TEST_CASE("scan has 20,910 different commands, each with its meaning", "[tasks][
       if (actions != meaning(command)) CHECK((command + ": " + actions) == meaning(command));
     }
   CHECK(all.size() == 20910);
-  // From the paper's figure 1 and its text.
+  // Examples from the paper's figure 1 and its text.
   CHECK(all.at("jump") == "I_JUMP");
   CHECK(all.at("jump left") == "I_TURN_LEFT I_JUMP");
   CHECK(all.at("jump around right") ==
@@ -203,7 +203,7 @@ TEST_CASE("scan: a token has its word, in commands, in actions and in a language
 
 namespace {
 
-/// Lines as the published files have them.
+/// Lines in the format of the published files.
 std::string published(const std::vector<std::pair<std::string, std::string>>& commands) {
   std::string text;
   for (const auto& [command, actions] : commands) text += "IN: " + command + " OUT: " + actions + "\n";
@@ -233,7 +233,7 @@ TEST_CASE("scan: the published files are read, each for its split", "[tasks][sca
   CHECK(drawn->facts().sizes == std::array<std::int64_t, 3>{5, 2, 2});
   CHECK(drawn->facts().files == std::array<std::string, 3>{train.path(), train.path(), test.path()});
   std::multimap<std::string, std::string> seen = examples(*drawn, Split::train);
-  CHECK(seen.count("jump") == 2); // what the file repeats stays in training, as often
+  CHECK(seen.count("jump") == 2); // repeated lines of the file stay in training, equally often
   seen.merge(examples(*drawn, Split::validation));
   CHECK(seen == std::multimap<std::string, std::string>(some_commands.begin(), some_commands.end()));
   CHECK(examples(*drawn, Split::test) ==

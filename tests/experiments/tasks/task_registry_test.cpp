@@ -1,4 +1,4 @@
-// The contract of the registry of tasks, and of batches.
+// Tests of the registry of tasks, and of batches.
 #include "experiments/tasks/task_info.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"

@@ -1,4 +1,5 @@
-// What the tests of tasks share: configurations by hand, rows one at a time, and the text of a refusal.
+// Helpers for the tests of tasks: make a task's configuration, read single rows of a task, catch error messages, and
+// write temporary files.
 #pragma once
 
 #include "autograd/error.hpp"
@@ -27,7 +28,7 @@ inline Config task_config(const std::string& kind, OptionValues options = {}) {
   return config;
 }
 
-/// One row of a task, padding cut off.
+/// One row of a task, without padding.
 struct Row {
   std::vector<std::int32_t> tokens, targets;
   bool operator==(const Row&) const = default;
@@ -69,7 +70,7 @@ inline std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// The message with which `action` is refused; "(not refused)" where it is not.
+/// The message of the heed::Refused that `action` throws; "(not refused)" if it throws none.
 template <class Action> std::string refusal(Action action) {
   try {
     action();
@@ -79,7 +80,7 @@ template <class Action> std::string refusal(Action action) {
   return "(not refused)";
 }
 
-/// The message with which `action` fails; "(did not fail)" where it does not.
+/// The message of the heed::Failed that `action` throws; "(did not fail)" if it throws none.
 template <class Action> std::string failure(Action action) {
   try {
     action();
@@ -89,7 +90,7 @@ template <class Action> std::string failure(Action action) {
   return "(did not fail)";
 }
 
-/// A file with the given bytes, gone at the end of the scope.
+/// A temporary file with the given bytes. The destructor removes it.
 class TemporaryFile {
 public:
   explicit TemporaryFile(std::string_view bytes) {

@@ -1,4 +1,4 @@
-// The contract of looking at a task before training: sizes, lengths, counts and examples of what training will see.
+// Tests of the survey of a task before training: sizes, lengths, counts and examples of the training data.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
@@ -26,7 +26,7 @@ TEST_CASE("a survey counts what training sees", "[tasks][survey]") {
   CHECK(s.inputs.longest == 3);
   CHECK(s.outputs.shortest == 2);
   CHECK(s.outputs.longest == 3);
-  // Of 3 x 3 places for inputs 6 are filled, of 3 x 3 for outputs 8.
+  // 6 of 3 x 3 input positions are filled, and 8 of 3 x 3 output positions.
   CHECK(s.filled == Approx(14.0 / 18.0));
   using Counts = std::vector<std::pair<std::string, std::int64_t>>;
   CHECK(s.commonest == Counts{{"a", 4}, {"x", 4}, {"b", 2}, {"y", 1}});

@@ -1,4 +1,4 @@
-// The contract of tasks from rows of text: translation and labelled_text.
+// Tests of the tasks on rows of text: translation and labelled_text.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
@@ -25,7 +25,7 @@ Config file_config(const std::string& kind, const std::string& path, OptionValue
   return config;
 }
 
-/// Input and output of a split's rows; of training, of its first epoch.
+/// Input and output of a split's rows; for training, the rows of the first epoch.
 std::vector<std::pair<std::string, std::string>> texts(const Task& task, Form form, Split split) {
   std::vector<std::pair<std::string, std::string>> out;
   const std::int64_t rows = task.facts().sizes[static_cast<std::size_t>(split)];
@@ -70,7 +70,7 @@ TEST_CASE("a translation's rows go to one split each, the same from two files as
     std::multiset<std::string> seen;
     for (const Split split : all_splits)
       for (const auto& [input, output] : texts(*task, s2s, split)) {
-        // Each stands in one line alone: outside of training they are unknown.
+        // Each word occurs in only one line, so it is unknown outside of training.
         if (split == Split::train) CHECK("x" + input.substr(1, input.find(' ') - 1) == output);
         else CHECK((input + "|" + output) == "<unknown> b|<unknown>");
         seen.insert(input);
@@ -210,7 +210,7 @@ TEST_CASE("validation and test may have files of their own, in two files or one"
   CHECK(task->facts().files == std::array<std::string, 3>{from.path() + ", " + to.path(),
                                                           validation_from.path() + ", " + validation_to.path(),
                                                           test.path()});
-  // The whole of data.path is for training, and it alone makes the vocabulary.
+  // The whole of data.path is training data, and only training data makes the vocabulary.
   using Texts = std::vector<std::pair<std::string, std::string>>;
   CHECK(texts(*task, s2s, Split::train).size() == 20);
   CHECK(task->shape(s2s).vocabulary == 1 + 20 + 1 + 20 + 2); // <unknown>, aN, b, xN, begin and end
@@ -218,14 +218,14 @@ TEST_CASE("validation and test may have files of their own, in two files or one"
   const auto in_order = make_task(config);
   CHECK(texts(*in_order, s2s, Split::validation) == Texts{{"a1 b", "x1"}, {"<unknown> b", "<unknown> x2"}});
   CHECK(texts(*in_order, s2s, Split::test) == Texts{{"a2", "x2"}, {"a3 b", "x3"}, {"b", "<unknown>"}});
-  // Outputs keep the words of the file.
+  // Outputs contain the words of the file.
   const auto reference = in_order->reference(Split::validation, 1);
   REQUIRE(reference);
   CHECK(reference->text == "old x2");
   CHECK_FALSE(reference->in_vocabulary);
   CHECK(in_order->reference(Split::test, 0)->in_vocabulary);
 
-  // The content counts, not the path.
+  // The content matters, not the path.
   const auto fingerprint = task->fingerprint();
   const TemporaryFile twin("a1 b\nnew b\n"), other("a1 b\nnew c\n");
   config.data.validation_path = twin.path();
@@ -301,7 +301,7 @@ TEST_CASE("notes say in which file the first row of a kind is", "[tasks][rows]")
 
 namespace {
 
-/// Twenty rows whose output's last word counts alone, but for the first row, where the first of three does.
+/// Twenty rows in which only the output's last word counts; in the first row, the first of three words counts.
 std::string counted() {
   std::string text = "q0\tone two three\t1 0 0\n";
   for (int i = 1; i < 20; ++i) text += numbered("q", i) + "\tso then yes\t0 0 1\n";
@@ -315,7 +315,7 @@ Config counted_config(const std::string& path, const std::string& tokens) {
   return config;
 }
 
-/// The targets of training's listed row, "_" where there is none, and the text that is shown of it.
+/// The targets of one training row, "_" at positions without a target, and the text shown for the row.
 std::pair<std::string, std::string> targets_of(const Task& task, Form form, std::int64_t row) {
   Batch batch;
   batch.reset(1, task.shape(form), form);
@@ -337,13 +337,13 @@ TEST_CASE("a third column says which words of the output are targets", "[tasks][
   const auto words = make_task(counted_config(table.path(), "words"));
   CHECK(targets_of(*words, s2s, 0) == std::pair<std::string, std::string>{"one|_|_|<end>", "one two three"});
   CHECK(targets_of(*words, s2s, 1) == std::pair<std::string, std::string>{"_|_|yes|<end>", "so then yes"});
-  // One row: the input, what begins the output, and all but its end.
+  // One row: the input, the token that begins the output, and the output without its end.
   CHECK(targets_of(*words, Form::language_model, 0).first == "_|one|_|_|<end>");
   CHECK(targets_of(*words, Form::language_model, 1).first == "_|_|_|yes|<end>");
   const auto notes = words->facts().notes;
   CHECK_THAT(notes.back(), Contains("of 60 tokens of outputs, 20 count, and what ends each output"));
 
-  // What a word's characters or bytes are, with the blank before it, counts as it does.
+  // The characters or bytes of a word, including the space before it, count if the word counts.
   for (const std::string tokens : {"characters", "bytes"}) {
     const auto letters = make_task(counted_config(table.path(), tokens));
     std::string one = "o|n|e", yes;
@@ -354,13 +354,13 @@ TEST_CASE("a third column says which words of the output are targets", "[tasks][
     CHECK(targets_of(*letters, s2s, 1).second == "so then yes");
   }
 
-  // Without the option, all of them are; and it is other data.
+  // Without the option, all tokens count, and the data has another identity.
   Config plain = counted_config(table.path(), "words");
   plain.task_options = {};
   CHECK(targets_of(*make_task(plain), s2s, 1).first == "so|then|yes|<end>");
   CHECK(make_task(plain)->fingerprint() != words->fingerprint());
 
-  // "yes" and the end are equally frequent; of all tokens, training's commonest would be "so" as well.
+  // "yes" and the end token are equally frequent. Among all training tokens, "so" would be as frequent, too.
   CHECK(words->chance(s2s).accuracy == Approx(0.5));
 
   Config cut = counted_config(table.path(), "words");

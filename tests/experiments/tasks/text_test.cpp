@@ -1,4 +1,4 @@
-// The contract of the task `text`: which characters each split has, and that evaluation predicts each of them once.
+// Tests of the task `text`: the characters of each split, and that evaluation predicts each of them exactly once.
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
 #include "tests/catch.hpp"
@@ -14,7 +14,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A text of `size` random characters, of one to four bytes.
+/// A text of `size` random characters of one to four bytes each.
 std::u32string characters(std::size_t size) {
   const std::u32string alphabet = U"abcdefgh \nxyzäöü€😀";
   std::u32string text;
@@ -68,7 +68,7 @@ TEST_CASE("evaluation predicts every character of a split but its first, once, i
         for (std::size_t i = 0; i + 1 < rows.size(); ++i) CHECK(std::ssize(rows[i].tokens) == block);
         CHECK((!rows.back().tokens.empty() && std::ssize(rows.back().tokens) <= block));
       }
-      // Of the training split: the first windows, at most as many as validation has.
+      // For the training split: the first windows, at most as many as the validation split has.
       const auto rows = evaluation_rows(*task, lm, Split::train);
       CHECK(rows.size() <= evaluation_rows(*task, lm, Split::validation).size());
       CHECK(utf8(text.substr(1, train - 1)).starts_with(joined(*task, rows, &Row::targets)));
@@ -148,7 +148,7 @@ TEST_CASE("random windows of an evaluation are from anywhere in the split", "[ta
     seen.insert(task->decode(std::span(row.tokens).first(1)) + task->decode(row.targets));
   }
   CHECK(seen == expected);
-  // A function of seed, step and row, and not that of training.
+  // A training row is a function of seed, step and row, and differs from a validation row.
   const Row once = row_at(4, 7, 3);
   (void)row_at(9, 1, 1);
   CHECK(row_at(4, 7, 3) == once);
@@ -269,7 +269,7 @@ TEST_CASE("words, bytes and pieces: split after white space, numbered by trainin
       CHECK_THAT(words->decode(row.tokens), Contains("word") || Contains("<unknown>") || Contains("and"));
   const auto facts = words->facts();
   CHECK(facts.unit == "words");
-  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120); // 40 lines of two words and their end
+  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120); // 40 lines of two words and a line end
   CHECK_THAT(facts.notes.at(0), Contains("of 120 words are unknown to the vocabulary"));
   CHECK(words->decode(words->encode("word1 and\nword999")) == "word1 and\n<unknown>");
 
@@ -289,7 +289,7 @@ TEST_CASE("a text's validation and test may be files of their own", "[tasks][tex
   Config config = text_config(train.path(), 3);
   config.data.validation_path = validation.path();
   const auto task = make_task(config);
-  // The whole of data.path is for training; its characters are known, and there is one token for all others.
+  // The whole of data.path is training data. Its characters are known, and one token stands for all other characters.
   CHECK(task->facts().sizes == std::array<std::int64_t, 3>{15, 8, 0});
   CHECK(task->shape(lm).vocabulary == 4);
   CHECK(joined(*task, evaluation_rows(*task, lm, Split::validation), &Row::targets) == "b\uFFFDabcab");
@@ -299,7 +299,7 @@ TEST_CASE("a text's validation and test may be files of their own", "[tasks][tex
   CHECK(both->facts().files == std::array<std::string, 3>{train.path(), validation.path(), test.path()});
   CHECK(joined(*both, evaluation_rows(*both, lm, Split::test), &Row::targets) == "cabc\uFFFD");
   CHECK(both->fingerprint() != task->fingerprint());
-  // Without the first, the rest of data.path is validation's. Parts of a file end after white space.
+  // Without a validation file, the rest of data.path is the validation split. Parts of a file end after white space.
   const TemporaryFile spaced("abc abc abc abc abc ");
   config.data.path = spaced.path();
   config.data.validation_path = "";

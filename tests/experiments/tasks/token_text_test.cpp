@@ -1,5 +1,5 @@
-// The contract of a text's tokens: those of the whole files by their definition, whether made in memory, kept, found
-// again or damaged.
+// Tests of a text's tokens: they equal the tokens of the whole files by definition, whether they are computed in
+// memory, stored, loaded again or damaged.
 #include "experiments/tasks/token_text.hpp"
 
 #include "autograd/rng.hpp"
@@ -23,7 +23,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Lines of words of some hundred, of which the last ones are seldom.
+/// Lines of words from a vocabulary of some hundred; the last words are rare.
 std::string text(std::uint64_t seed, std::size_t size, std::size_t words) {
   const std::vector<std::string> letters = {"a", "b", "c", "d", "é", "ж", "€", "z"};
   RandomSource random({seed, Stream::test, 0});
@@ -52,7 +52,7 @@ struct Expected {
   std::string fingerprint;
 };
 
-/// @param others  of validation and test; empty: they are parts of `main`
+/// @param others  the files of validation and test; empty: both are parts of `main`
 Expected expected(const DataOptions& data, const std::string& main, const std::array<std::string, 2>& others = {}) {
   Expected out;
   const auto size_of = [&](std::size_t n, double share) {
@@ -152,7 +152,7 @@ TEST_CASE("tokens are those of the whole text, however they are come by", "[task
   }
   CHECK(files_in(scratch.path, ".kept").size() == cases.size());
   for (const auto& file : files_in(scratch.path, ".kept")) {
-    INFO("one byte or two each"); // a text is 1.2 MB, of fewer characters and still fewer words
+    INFO("one byte or two each"); // a text of 1.2 MB with fewer characters and still fewer words
     CHECK(std::filesystem::file_size(file) < 1'400'000);
   }
 }
@@ -164,7 +164,7 @@ TEST_CASE("a text that was kept is read again only where it changed", "[tasks][t
   const TemporaryFile file(before);
   const DataOptions data = options(file.path(), "words");
   check(TokenText(data, place), expected(data, before));
-  std::this_thread::sleep_for(std::chrono::milliseconds(3200)); // so long it must have rested
+  std::this_thread::sleep_for(std::chrono::milliseconds(3200)); // the file must be unmodified for this long
   check(TokenText(data, place), expected(data, before));
   const std::int64_t read = bytes_read();
   const TokenText again(data, place);
@@ -172,7 +172,7 @@ TEST_CASE("a text that was kept is read again only where it changed", "[tasks][t
   check(again, expected(data, before));
   write_file(file.path(), after, Durability::process);
   check(TokenText(data, place), expected(data, after));
-  check(again, expected(data, before)); // who has it, has it
+  check(again, expected(data, before)); // a process that has the old file can still read it
 }
 
 TEST_CASE("tokens that were damaged are made again before anyone has them", "[tasks][text][kept]") {
@@ -184,14 +184,14 @@ TEST_CASE("tokens that were damaged are made again before anyone has them", "[ta
   { const TokenText made(data, place); }
   const auto kept = files_in(scratch.path, ".kept").at(0);
   std::string damaged = *read_file(kept);
-  damaged[50'000] = static_cast<char>(damaged[50'000] ^ 1); // among the tokens
+  damaged[50'000] = static_cast<char>(damaged[50'000] ^ 1); // a byte among the tokens
   write_file(kept, damaged, Durability::process);
   check(TokenText(data, place), expected(data, bytes));
   CHECK(!std::filesystem::exists(kept));
   check(TokenText(data, place), expected(data, bytes));
   CHECK(std::filesystem::exists(kept));
 
-  // Where the text has changed by then, there is nothing to make them of.
+  // If the text has changed in the meantime, the tokens cannot be computed again.
   write_file(kept, damaged, Durability::process);
   const TokenText broken(data, place);
   std::string other = bytes;
@@ -227,8 +227,8 @@ TEST_CASE("texts that can't be used are refused, kept or not", "[tasks][text][ke
 }
 
 TEST_CASE("what is kept of a text is version 1", "[tasks][text][kept]") {
-  // Other bytes of the same text: other tokens, or another way to write them. Then the version in token_text.cpp goes
-  // up, and these with it, so that nothing of before is taken for it.
+  // Other bytes for the same text mean other tokens, or another way to write them. Then increase the version in
+  // token_text.cpp and change these values, so that no older file is used for the new form.
   const Scratch scratch;
   const auto place = [&](std::uint64_t) { return DataCachePlace{scratch.path}; };
   const TemporaryFile file("the cat saw the dog\nand the dog saw é\n");

@@ -1,5 +1,5 @@
-// The attention weights that `attend` reports of an input, against those of the model's own pass, and the tokens at
-// their axes.
+// Tests of `attend`: the attention weights that it reports for an input equal those of the model's own forward pass,
+// and the labels of their axes are correct.
 #define HEED_REAL f64
 #include "experiments/config/config.hpp"
 #include "experiments/training/attending.hpp"
@@ -19,7 +19,7 @@ using Labels = std::vector<std::string>;
 
 namespace {
 
-// A model at its start.
+// A model with initial parameters.
 struct Attentive {
   Config config;
   std::unique_ptr<Task> task;
@@ -37,7 +37,7 @@ struct Attentive {
   AttentionExample attend(const std::string& input, std::optional<std::string> output = {}) {
     return heed::f64::attend(*task, run, {input, std::move(output)});
   }
-  // The weights of a pass over a batch, padded to the longest row, call by call: [H, Tq, Tk] of row 0.
+  // The attention weights of a forward pass over a batch padded to the longest row, call by call: [H, Tq, Tk] of row 0.
   std::vector<std::vector<std::vector<std::vector<double>>>> pass_weights(const Batch& b) {
     Tape tape;
     KeptWeights weights;
@@ -168,13 +168,14 @@ TEST_CASE("without an output a decoder reads what the model finds greedily", "[a
   Sampling sampling;
   sampling.inputs = {"0 1 2 3"};
   sampling.write = [&](std::string_view text) { generated += text; };
-  // The same by the command's way, from a checkpoint.
+  // The same from a checkpoint, as the command does it.
   const test::History h = test::train(s.config);
   engine(s.config).generate(s.config, *s.task, h.last(), sampling);
   const AttentionExample trained = engine(s.config).attend(s.config, *s.task, h.last(), {{"0 1 2 3", {}}}).at(0);
   CHECK(trained.output.value() + "\n" == generated);
   CHECK(trained.step == 6);
-  // Cut off at the longest, it reads one token less than it puts out; else it puts out the end, too.
+  // An output that is cut off at the maximum length has read one token fewer than it produced; otherwise it also
+  // produces the end.
   for (const AttentionExample* e : {&own, &trained}) {
     const Labels& put_out = e->heads.back().queries;
     CHECK(put_out.size() <= static_cast<std::size_t>(s.run.shape.output_length));
@@ -225,7 +226,7 @@ TEST_CASE("pooling has one query of its own", "[attend]") {
   CHECK(pooling.keys == Labels{"1", "0", "1", "1"});
   CHECK_FALSE(pooling.distance);
   check_rows_sum_to_one(pooling);
-  CHECK(s.attend("1").heads.front().queries == Labels{"1"}); // one token is no query of pooling
+  CHECK(s.attend("1").heads.front().queries == Labels{"1"}); // one token is not a query of pooling
 }
 
 TEST_CASE("patches are called by row and column", "[attend]") {

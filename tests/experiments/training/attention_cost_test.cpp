@@ -1,4 +1,4 @@
-// What attention costs by itself, against counts by hand.
+// Tests of the cost of attention alone, against counts by hand.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
@@ -22,7 +22,8 @@ TEST_CASE("one block's attention costs its projections, and the pairs that may a
                whole = cost({"position.kind=none", "attention.causal=false"}, length);
     const auto n = static_cast<double>(length);
     CHECK(causal.parameters == 4 * 8 * 8 + 4 * 8);
-    // Forward, and twice backward: four products with matrices of 8 by 8, and of each pair two products of 8 in all.
+    // Forward, and twice that backward: four products with matrices of 8 by 8, and for each pair two products of 8 in
+    // total.
     CHECK(whole.flops == 3 * (4 * 2 * n * 8 * 8 + 2 * 2 * 8 * n * n));
     CHECK(causal.flops == 3 * (4 * 2 * n * 8 * 8 + 2 * 2 * 8 * n * (n + 1) / 2));
     CHECK(causal.seconds > 0);
@@ -34,7 +35,7 @@ TEST_CASE("scores and positions cost what they add", "[cost]") {
   const AttentionCost plain = cost({"position.kind=none"}, 16);
   CHECK(cost({"position.kind=learned"}, 16).parameters == plain.parameters + 16 * 8);
   CHECK(cost({"position.kind=none", "attention.score=additive"}, 16).parameters > plain.parameters);
-  // Memory is that of a row, and streams.
+  // The memory is that of one row, and attention streams.
   const double once = cost({"position.kind=none"}, 256).bytes, twice = cost({"position.kind=none"}, 512).bytes;
   CHECK(twice < 2.5 * once);
 }

@@ -1,4 +1,4 @@
-// What a step costs, by its shapes, against what the engine counts when it works the step out.
+// Tests of the cost of a step computed from shapes, against the engine's counts when it executes the step.
 #include "autograd/operation_count.hpp"
 #include "autograd/ops.hpp"
 #include "experiments/config/config.hpp"
@@ -21,7 +21,7 @@ struct Counted {
   double flops = 0, bytes = 0;
 };
 
-// A first shard's step as it is worked out, times the shards.
+// The executed cost of the first shard's step, times the number of shards.
 Counted worked_out(const Config& c) {
   using namespace heed::f32;
   const auto task = make_task(c);
@@ -47,7 +47,7 @@ void check_cost(const Config& c) {
   const Cost cost = engine(c).cost(c, *make_task(c));
   const Counted counted = worked_out(c);
   CHECK(cost.flops_per_step == Approx(counted.flops).epsilon(1e-12));
-  // Evaluation, which is not worked out here, may need more.
+  // Evaluation, which is not executed here, may need more.
   CHECK(cost.thread_bytes >= 0.97 * counted.bytes);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("costs are those of the steps that the shipped configurations take", "
     if (settings.resolve().data.path.empty()) {
       try {
         make_task(settings.resolve());
-      } catch (const Refused&) { // it wants a file
+      } catch (const Refused&) { // the task needs a file
         settings.override_with({"data.path=" + (scratch / "text").string()});
       }
     }
@@ -75,7 +75,7 @@ TEST_CASE("costs are those of the steps that the shipped configurations take", "
     try {
       make_task(c);
     } catch (const Refused&) {
-      continue; // of images, which a text is not
+      continue; // the model needs images, and a text has none
     }
     check_cost(c);
     ++tried;
@@ -96,7 +96,7 @@ TEST_CASE("costs are those of the steps of every variant", "[cost]") {
     }
   for (const std::vector<std::string>& changes :
        std::vector<std::vector<std::string>>{{"attention.score_mod=10 * tanh(s / 10)"},
-                                             {"attention.mask_mod=i - j < 3 + b"}, // rows that are not alike
+                                             {"attention.mask_mod=i - j < 3 + b"}, // the rows differ
                                              {"attention.key_value_heads=1"},
                                              {"attention.normalizer=sparsemax", "position.kind=shaw"},
                                              {"train.batch=7"}})
@@ -125,13 +125,13 @@ TEST_CASE("costs of a large text are found without its tokens", "[cost][kept]") 
   const auto task = make_task(c);
   engine(c).cost(c, *task);
   const std::vector<std::string> names = engine(c).inspected(c, *task);
-  CHECK(std::filesystem::exists(kept)); // who reads tokens finds them damaged, and removes them
+  CHECK(std::filesystem::exists(kept)); // a process that reads the tokens finds the damage and removes the file
   Batch batch;
   batch.reset(1, task->shape(Form::language_model), Form::language_model);
   task->training_row(Form::language_model, 0, 0, 0, batch, 0);
   CHECK(!std::filesystem::exists(kept));
 
-  f32::RunModel run(c, *task); // names are those of real rows
+  f32::RunModel run(c, *task); // the names of real rows
   run.parameters.initialise(0);
   Workers workers(1);
   const auto found = f32::as_metrics(f32::inspect_model(c, *task, run, Split::validation, 1,

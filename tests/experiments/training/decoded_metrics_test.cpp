@@ -1,4 +1,5 @@
-// What a model does when it goes by its own outputs: evaluation and `generate` against each other and against reading.
+// Tests of decoding from a model's own outputs: evaluation and `generate` are compared with each other and with a
+// forward pass.
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
@@ -18,7 +19,7 @@ using Catch::Contains;
 
 namespace {
 
-// A model that has learned to end its outputs, and more or less of the rest.
+// A model that has learned to end its outputs, and learned the rest more or less.
 Config half_trained(const std::vector<std::string>& more = {}) {
   std::vector<std::string> all{"train.steps=150",     "train.batch=32",     "model.width=16",
                                "task.copy.symbols=4", "task.validation=36", "train.evaluate_every=0",
@@ -29,14 +30,14 @@ Config half_trained(const std::vector<std::string>& more = {}) {
 
 constexpr Form form = Form::sequence_to_sequence;
 
-// A task whose validation rows have other outputs: what a model puts out for them itself, so that these rows are right,
-// but in every other row with another first token, so that these are wrong.
+// A task whose validation rows have other outputs: the model's own outputs, so these rows are right; but every other
+// row has a different first token, so it is wrong.
 class Answered : public Task {
 public:
   Answered(const Task& task, const std::vector<std::string>& answers) : task_(task), shape_(task.shape(form)) {
     for (const std::string& answer : answers) {
       std::vector<std::int32_t> tokens = task.encode_output(answer);
-      // An output that found no end is cut and ended, and the row is wrong.
+      // An output without an end is cut off and ended, and the row counts as wrong.
       const bool ended = std::ssize(tokens) < shape_.output_length;
       if (!ended) tokens.resize(static_cast<std::size_t>(shape_.output_length - 1));
       const bool right = ended && outputs_.size() % 2 == 0;
@@ -93,7 +94,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return out;
 }
 
-// What `generate` puts out for the validation's inputs.
+// The outputs of `generate` for the validation inputs.
 std::vector<std::string> generated(const Config& c, const Task& task, const Checkpoint& checkpoint) {
   Sampling sampling;
   sampling.beam = c.train.evaluate_beam;
@@ -122,7 +123,7 @@ std::vector<std::string> references_of(const Task& task) {
   return out;
 }
 
-/// Sets a matrix of a checkpoint of float32.
+/// Sets a matrix in a float32 checkpoint.
 void set_matrix(Checkpoint& checkpoint, const std::string& name, const std::vector<std::vector<float>>& rows) {
   for (StoredTensor& t : checkpoint.tensors) {
     if (t.name != name) continue;
@@ -137,7 +138,8 @@ void set_matrix(Checkpoint& checkpoint, const std::string& name, const std::vect
   FAIL("the checkpoint has no " << name);
 }
 
-/// A translator that says the same whatever it reads: every word leads to the next by the weights, which are 0 and 1.
+/// A translator that produces the same output for every input: its weights are 0 and 1, and each word determines the
+/// next.
 struct Parrot {
   test::Folder folder;
   Config c;
@@ -194,15 +196,15 @@ evaluate_beam = 1
 } // namespace
 
 TEST_CASE("outputs are scored against the file's text, in which no word is unknown", "[decoding]") {
-  // sacrebleu 2.6.0's corpus_bleu and corpus_chrf of three times the sentence, against these.
+  // sacrebleu 2.6.0's corpus_bleu and corpus_chrf of three copies of the sentence, against these references.
   const std::string said = "a man <unknown> rides near the old bridge .";
   const std::vector<std::string> file = {"a man slowly rides near the old bridge .",
                                          "a man quickly walks near the old bridge .",
                                          "the old man rides near a bridge ."};
   auto found = Parrot(said, file).scores();
-  CHECK(found.at("val_bleu") == Approx(36.40645805052651)); // against the tokens' text, it would be 64.29
+  CHECK(found.at("val_bleu") == Approx(36.40645805052651)); // against the text made from tokens, it would be 64.29
   CHECK(found.at("val_chrf") == Approx(63.16374636304645));
-  CHECK(found.at("val_decoded_accuracy") == 0); // the first differs by <unknown> alone, which is never right
+  CHECK(found.at("val_decoded_accuracy") == 0); // the first differs only by <unknown>, which is never right
 
   const std::vector<std::string> other = {"a man slowly rides near the old bridge .",
                                           "a man rides near the old bridge .", "the old man walks near a bridge ."};

@@ -1,5 +1,5 @@
-// [train] evaluate_lengths: other lengths are measured as a run of that length would measure them, whatever the model,
-// and training knows nothing of it.
+// Tests of [train] evaluate_lengths: other lengths give the metrics that a run of that length would give, for every
+// model, and training is bit-identical with or without it.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/catalogue.hpp"
@@ -25,10 +25,10 @@ std::string refused(const Config& c) {
   return refusal([&] { engine(c).check(c, *make_task(c)); });
 }
 
-// A run, and what makes its task one of another length: "task.copy.length=".
+// A run's configuration, and the start of the assignment that gives its task another length: "task.copy.length=".
 struct OfLength {
   std::string base, option, lengths;
-  std::vector<std::string> with, alone; // in both, and where the other length is the task's own
+  std::vector<std::string> with, alone; // in both, and only where the other length is the task's own
 };
 
 // A text of 7 letters in a file.
@@ -107,7 +107,7 @@ TEST_CASE("training is the same bits with other lengths measured as without", "[
                                                    {"model.kind=encoder_decoder"},
                                                    {"model.kind=recurrent"},
                                                    {"position.kind=shaw", "position.shaw.clip=2"},
-                                                   // Numbers that are not learned reach as far as rows do.
+                                                   // Parameters that are not learned exist for every distance in a row.
                                                    {"attention.score_mod=s + y", "attention.parameters.y.per=distance",
                                                     "attention.parameters.y.learned=false",
                                                     "attention.parameters.y.start=-abs(i - j) / 4"}};
@@ -117,7 +117,7 @@ TEST_CASE("training is the same bits with other lengths measured as without", "[
     const Config without = config(tiny_decoder, change);
     change.emplace_back("train.evaluate_lengths=[3, 17]");
     const Config with = config(tiny_decoder, change);
-    if (!refused(with).empty()) continue; // which the next tests look at
+    if (!refused(with).empty()) continue; // the following tests cover this
     INFO(change.front());
     ++tried;
     const History a = train(without), b = train(with);
@@ -184,8 +184,8 @@ TEST_CASE("lengths that can't be measured are refused, with the reason", "[train
              Contains("has 180 characters, and a window of 200 takes at least 201"));
   CHECK_THAT(refused(config(tiny_decoder, with("[2]"))),
              Contains("gives only 25 different examples, and validation has none of them"));
-  // In a file, lengths that the task's rows don't have do nothing; on a command line, they are dropped with the choice
-  // of the task.
+  // In a file, lengths that the task's rows do not have cause no error and have no effect; on a command line, they are
+  // dropped with the choice of the task.
   CHECK_THAT(refusal_of(tiny("kind = \"scan\"", "", "evaluate_lengths = [9]\n")),
              Contains("train.evaluate_lengths does nothing: task.kind is 'scan'"));
   Config scan = config(tiny("kind = \"scan\"", ""));
@@ -209,7 +209,7 @@ TEST_CASE("as many rows of another length are measured as of the split, of a tex
       out.push_back(fmt::format("train.batch={}", rows));
       out.emplace_back("train.evaluate_batches=1");
       out.emplace_back("train.steps=1");
-      out.emplace_back("train.learning_rate=1e-30"); // the checkpoint's parameters, evaluated as a run does
+      out.emplace_back("train.learning_rate=1e-30"); // the checkpoint's parameters, evaluated as in a run
       return out;
     }());
     std::optional<Checkpoint> from = h.last();

@@ -1,4 +1,4 @@
-// Evaluation against a row-by-row computation, generation, and what a run costs.
+// Tests of evaluation against a row-by-row computation, of generation, and of a run's cost.
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/catalogue.hpp"
@@ -23,13 +23,13 @@ namespace {
 
 std::map<std::string, double> by_name(const MetricsRecord& m) { return {m.values.begin(), m.values.end()}; }
 
-// What a model says at one target, in double precision.
+// The model's prediction at one target, in double precision.
 struct AtTarget {
   double loss;
   bool right;
 };
 
-// Calls f(AtTarget) for each target of the batch that counts, after a pass without a tape.
+// Calls f(AtTarget) for each target of the batch that counts, after a forward pass without recording.
 template <class F> void each_target(RunModel& run, const Batch& batch, const Pass::Options& options, F&& f) {
   Tape tape;
   tape.record(false);
@@ -46,7 +46,7 @@ template <class F> void each_target(RunModel& run, const Batch& batch, const Pas
   }
 }
 
-// One row at a time, softmax in double precision.
+// Evaluates one row at a time, with a softmax in double precision.
 std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoint, Split split,
                                     const std::string& prefix, std::int64_t rows = -1) {
   const auto task = make_task(c);
@@ -83,7 +83,7 @@ void expect_close(const std::map<std::string, double>& found, const std::map<std
   }
 }
 
-// A text of 65 different characters, and a decoder of it.
+// A text of 65 different characters, and a decoder for it.
 struct Reader {
   test::Folder folder;
   std::string path;
@@ -117,7 +117,7 @@ learning_rate = 3e-3
   }
 };
 
-// A Sampling without its `write`.
+// A Sampling without its `write` callback.
 struct Asked {
   std::string prompt = "ABC";
   std::int64_t tokens = 500;
@@ -160,7 +160,7 @@ TEST_CASE("evaluation equals a computation row by row, on every split", "[evalua
 
 TEST_CASE("long rows are evaluated some at a time, to the same bits, by any number of threads", "[evaluation]") {
   const Reader reader;
-  // 21 windows: pieces of 16 and 5, each cut into fives.
+  // 21 windows: pieces of 16 and 5, each divided into fives.
   std::string text;
   for (int i = 0; i < 16000; ++i) text += static_cast<char>(' ' + (i * (1 + i / 65)) % 65);
   const Config c = reader({"task.text.block=700", "data.train=0.05", "data.test=0", "model.layers=3",
@@ -171,7 +171,7 @@ TEST_CASE("long rows are evaluated some at a time, to the same bits, by any numb
   const std::int64_t rows = task->evaluation_rows(run.form, Split::validation);
   REQUIRE(rows > 16);
 
-  // Whole pieces at once, with all blocks' memory.
+  // Whole pieces at once, with the memory of all blocks.
   double loss = 0, count = 0;
   for (std::int64_t first = 0; first < rows; first += 16) {
     Batch batch;
@@ -181,7 +181,7 @@ TEST_CASE("long rows are evaluated some at a time, to the same bits, by any numb
     const Tensor logits = run.model->logits(pass, batch);
     double piece = 0;
     for (std::size_t i = 0; i < batch.targets.size(); ++i) {
-      if (batch.targets[i] == ignored) continue; // after the text's end
+      if (batch.targets[i] == ignored) continue; // after the end of the text
       const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
       const auto best = static_cast<double>(*std::max_element(p, p + run.shape.classes));
       double sum = 0;
@@ -241,13 +241,13 @@ TEST_CASE("accuracies by length are those of the rows of that length", "[evaluat
     const auto task = make_task(c);
     RunModel run(c, *task);
     load_parameters(run.parameters, h.last());
-    std::map<std::string, std::pair<double, double>> rows; // by length: right, all
+    std::map<std::string, std::pair<double, double>> rows; // by length: number correct, number in total
     for (std::int64_t r = 0; r < task->evaluation_rows(run.form, Split::validation); ++r) {
       Batch b;
       b.reset(1, run.shape, run.form);
       task->evaluation_row(run.form, Split::validation, r, b, 0);
       each_target(run, b, {}, [&](const AtTarget& t) {
-        // Parity's output is one token; a classifier's length is its input's.
+        // The output of `parity` is one token; a classifier's length is the length of its input.
         auto& [right, all] = rows[std::to_string(run.form == Form::classification ? b.lengths[0] : 1)];
         right += t.right;
         ++all;
@@ -301,7 +301,7 @@ min_length = 5
   CHECK(found.at("val_accuracy") == Approx(right / n));
   CHECK(found.at("val_accuracy_by_length.1") == Approx(right / n));
   CHECK(found.at("val_sequence_accuracy") == Approx(both / n));
-  CHECK(found.at("val_loss") == Approx(loss / (2 * n)).epsilon(1e-5)); // the end is a target of the loss
+  CHECK(found.at("val_loss") == Approx(loss / (2 * n)).epsilon(1e-5)); // the end token is a target of the loss
 }
 
 TEST_CASE("descriptions say which accuracies count the end", "[evaluation]") {
@@ -343,7 +343,7 @@ TEST_CASE("logging and evaluation are done as often as asked, and at the end", "
 
 namespace {
 
-/// A task at which a clock ticks: a second for each row of training, a thousand for each row of evaluation.
+/// A task that advances a clock: one second for each training row, 1000 seconds for each evaluation row.
 class Ticking : public Task {
 public:
   Ticking(std::unique_ptr<Task> task) : task_(std::move(task)) {}
@@ -367,7 +367,7 @@ public:
 
   double seconds() const { return static_cast<double>(trained + 1000 * evaluated); }
 
-  mutable std::int64_t trained = 0, evaluated = 0; // one thread works here
+  mutable std::int64_t trained = 0, evaluated = 0; // only one thread works here
 
 private:
   std::unique_ptr<Task> task_;
@@ -413,7 +413,7 @@ TEST_CASE("text is generated from the prompt on, the same for the same seed", "[
   CHECK(text == generated(c, checkpoint, once));
   CHECK(text != generated(c, checkpoint, {.tokens = 40, .seed = 6}));
   CHECK(generated(c, checkpoint, {.tokens = 0}) == "ABC");
-  // The first 10 tokens are the same however many follow.
+  // The first 10 tokens are the same for any number of further tokens.
   CHECK(generated(c, checkpoint, {.tokens = 10, .seed = 5}) == text.substr(0, 13));
 }
 
@@ -424,7 +424,7 @@ TEST_CASE("temperature 0 takes the most probable token, as does the best one alo
   const std::string greedy = generated(c, checkpoint, {.tokens = 30, .temperature = 0, .seed = 1});
   CHECK(greedy == generated(c, checkpoint, {.tokens = 30, .temperature = 0, .seed = 2}));
   CHECK(greedy == generated(c, checkpoint, {.tokens = 30, .temperature = 2, .top_k = 1, .seed = 3}));
-  // By hand: the last 16 tokens go in, the highest logit comes out.
+  // By hand: the last 16 tokens are the input, and the token with the highest logit is the output.
   const auto task = make_task(c);
   RunModel run(c, *task);
   load_parameters(run.parameters, checkpoint);
@@ -486,9 +486,9 @@ TEST_CASE("generation refuses what it cannot do", "[generation]") {
 }
 
 TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
-  // nanoGPT reports 0.80M without the 8,192 of its position table (github.com/karpathy/nanoGPT): 65 tokens, block 64, 4
-  // layers of width 128, no biases, tied embeddings. By hand: 65 * 128 + 64 * 128 + 4 (3 * 128^2 + 128^2 + 8 * 128^2 +
-  // 2 * 128) + 128.
+  // nanoGPT reports 0.80M parameters without the 8,192 of its position table (github.com/karpathy/nanoGPT): 65 tokens,
+  // block size 64, 4 layers of width 128, no biases, tied embeddings. By hand: 65 * 128 + 64 * 128 + 4 (3 * 128^2 +
+  // 128^2 + 8 * 128^2 + 2 * 128) + 128.
   const Reader reader;
   const Config c = reader({"task.text.block=64", "model.layers=4", "model.width=128", "model.heads=4",
                            "position.kind=learned", "block.bias=false", "train.batch=12"});
@@ -496,9 +496,9 @@ TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
   REQUIRE(task->shape(Form::language_model).vocabulary == 65);
   const Cost cost = engine(c).cost(c, *task);
   CHECK(cost.parameters == 804096);
-  // A multiplication and an addition for each weight, token and direction: 2 forward, 4 backward. Attention
-  // adds 2 * 128 for each score that a token sees and as much for the value it weights, and again twice backward; the
-  // causal mask lets through 65 / 2 of 64 keys on average.
+  // A multiplication and an addition for each weight, token and direction: 2 forward, 4 backward. Attention adds 2 *
+  // 128 for each score that a token sees and as much for the weighted value, and twice that backward; the causal mask
+  // leaves 65 / 2 of 64 keys on average.
   const double tokens = 12 * 64, weights = 65 * 128 + 4 * 12 * 128 * 128;
   const double products = 6 * tokens * weights + 12 * tokens * 4 * 128 * 65 / 2;
   CHECK(cost.flops_per_step == Approx(products).epsilon(1e-9));
@@ -515,14 +515,14 @@ TEST_CASE("a model that no machine has the memory for is refused by its shapes a
     return why;
   };
   const std::string wide = refused({"model.width=65536", "model.heads=1", "model.layers=4"}, 50'000'000);
-  // Blocks alone have 12 matrices of width by width; AdamW's two moments, a gradient and a checkpoint of the three that
-  // are kept, twice, make ten numbers of each at least.
+  // The blocks alone have 12 matrices of width by width. AdamW's two moments, a gradient, and two copies of a
+  // checkpoint with the three stored tensors make at least ten values for each parameter.
   CHECK_THAT(wide, Contains("GB of memory at least") && Contains("parameters (values, gradients of") &&
                        Contains("model.width = ") && Contains("would fit"));
   const double gigabytes = std::stod(wide.substr(wide.find("needs ") + 6));
   CHECK(gigabytes > 10 * 4 * 12 * 4 * 65536.0 * 65536.0 / 1e9);
   CHECK(gigabytes < 1.5 * 10 * 4 * 12 * 4 * 65536.0 * 65536.0 / 1e9);
-  // A few rows of this model would fit, and a million of them nowhere.
+  // A few rows of this model would fit into memory, but a million rows fit nowhere.
   const std::string many = refused({"model.width=512", "train.batch=1000000", "train.shards=1"}, 1'000'000'000);
   CHECK_THAT(many, Contains("for a shard's step of 1000000 rows") && Contains("train.batch = "));
 }
@@ -542,7 +542,7 @@ TEST_CASE("an estimate of the loss is the mean over random rows of the step, and
   const std::vector<std::string> estimates = {"train.evaluate_random_batches=3", "train.evaluate_every=10"};
   const Config with_text = reader(estimates), plain_text = reader({"train.evaluate_every=10"});
   const Config with_examples = config(test::tiny_decoder, {"train.evaluate_random_batches=3"});
-  // Of outputs of one token and an end, accuracy is of the one; the loss is of both.
+  // For outputs of one token and an end, accuracy counts only the token; the loss counts both.
   const Config with_answers = config(test::tiny_encoder_decoder,
                                      {"task.kind=parity", "train.evaluate_random_batches=3"});
   const std::pair<Config, Config> pairs[] = {{with_text, plain_text},

@@ -1,5 +1,5 @@
-// What inspection says of heads and modules, against plain loops, closed forms and models that are changed by hand.
-#define HEED_REAL f64 // so that what is compared differs by rounding alone
+// Tests of the metrics on heads and modules, against plain loops, closed forms and models that the test modifies.
+#define HEED_REAL f64 // in double precision, so that compared values differ only by rounding
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/inspected_metrics.hpp"
@@ -22,7 +22,7 @@ using Catch::Contains;
 
 namespace {
 
-// A model at its start, and the validation rows.
+// A model with initial parameters, and the validation rows.
 struct Subject {
   Config config;
   std::unique_ptr<Task> task;
@@ -53,7 +53,7 @@ struct Subject {
     return run.parameters.values() + e->offset;
   }
   void set_zero(const std::string& name) { std::fill_n(values(name), run.parameters.find(name)->shape.size(), 0.0); }
-  // Has the output projection of a block take nothing from a head of width 4.
+  // Sets the output projection of a block to 0 for one head of width 4.
   void disconnect(const std::string& block, std::int64_t head) {
     double* w = values(block + ".attention.output.weight"); // [8, 2 heads of 4]
     for (std::int64_t out = 0; out < 8; ++out) std::fill_n(w + out * 8 + head * 4, 4, 0.0);
@@ -153,7 +153,7 @@ TEST_CASE("a head that nobody listens to is worth nothing, to the last bit", "[i
 }
 
 TEST_CASE("a head's importance is the rise of the loss where its output is not listened to", "[inspection]") {
-  // Where scores stream and where they don't, and with a term of relative positions in the sums.
+  // With and without streamed scores, and with a relative position bias in the sums.
   for (const Config& c : {decoder(), decoder({"attention.normalizer=sparsemax"}), decoder({"position.kind=shaw"})}) {
     const std::vector<HeadInspection> heads = Subject(c).inspect({.importance = true}).heads;
     const double whole = Subject(c).loss();
@@ -176,7 +176,7 @@ TEST_CASE("activations are the root mean square of what modules give, padding le
   }
   const Inspection found = s.inspect({.activations = true});
   CHECK(module(found, "embedding").activation.value() == Approx(std::sqrt(squares / numbers)));
-  // A norm's gain starts at 1 and its bias at 0; its epsilon is small beside the variance.
+  // A norm's gain starts at 1 and its bias at 0; its epsilon is small compared with the variance.
   CHECK(module(found, "final_norm").activation.value() == Approx(1).epsilon(0.01));
   std::set<std::string> names;
   for (const ModuleInspection& m : found.modules) {
@@ -270,7 +270,7 @@ TEST_CASE("the variance of scores is that of dot products over the pairs that ar
 }
 
 TEST_CASE("a rank residual is the composite norm of what is left without the mean token", "[inspection]") {
-  // Without the mean (2, 0.5): (-1, 1.5), (1, -1.5). Columns' sums 2 and 3, rows' 2.5; of X 4 and 3, and 3 and 4.
+  // Without the mean (2, 0.5): (-1, 1.5), (1, -1.5). Column sums 2 and 3, row sums 2.5; for X 4 and 3, and 3 and 4.
   const std::vector<double> x{1, 2, 3, -1}, same{4, 5, 4, 5, 4, 5};
   CHECK(rank_residual(x.data(), 2, 2).value() == Approx(std::sqrt(3 * 2.5) / 4));
   CHECK(rank_residual(same.data(), 3, 2).value() == 0);
@@ -367,7 +367,7 @@ TEST_CASE("the names of what is measured are known before a run, and are all tha
       CHECK(info->name == name);
       CHECK_FALSE(info->is_goal());
     }
-    CHECK(metric_named(c, "rank_residual.blocks.99")); // which the model alone knows not to be there
+    CHECK(metric_named(c, "rank_residual.blocks.99")); // only the model knows that this block does not exist
     CHECK_FALSE(metric_named(c, "rank_residual"));
     CHECK_FALSE(metric_named(config(text, {"train.inspect=norms"}), "rank_residual.mean"));
   }
@@ -385,7 +385,7 @@ TEST_CASE("a run of no steps measures the model as it starts", "[inspection]") {
     CHECK(std::equal(s.run.parameters.values() + e.offset, s.run.parameters.values() + e.offset + e.shape.size(),
                      kept.parameters.values() + e.offset));
   CHECK(h.final("val_loss") == Approx(s.loss()).epsilon(1e-12));
-  // By the same rows, gradients included.
+  // On the same rows, gradients included.
   const Inspection whole = engine(c).inspect(c, *s.task, nullptr, Split::validation, 0);
   CHECK(whole.step == 0);
   for (const auto& [name, value] : as_metrics(whole)) {
@@ -399,7 +399,7 @@ TEST_CASE("a run of no steps measures the model as it starts", "[inspection]") {
     for (const auto& [name, value] : values_of(m))
       if (promised.contains(name)) found.insert(name);
   CHECK(found == promised);
-  // Nothing is left to do.
+  // No work is left.
   const test::History again = train(c, h.last());
   CHECK(again.outcome == Outcome::finished);
   CHECK(again.metrics.empty());

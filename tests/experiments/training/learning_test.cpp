@@ -1,5 +1,5 @@
-// Runs that have to learn, and runs that have to fail. What the former have to reach is so little that other seeds
-// reach it by far, and with them other roundings.
+// Tests of runs that must learn and runs that must fail. The required results are so low that other seeds, and
+// therefore other rounding errors, exceed them by far.
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "tests/experiments/training/training_support.hpp"
@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-// The copying of 8 symbols, which takes some 60 steps to learn.
+// The task of copying 8 symbols, which takes some 60 steps to learn.
 const std::string copying = R"(
 seed = 3
 [task]
@@ -38,7 +38,7 @@ clip = 1.0
 log_every = 5
 )";
 
-// A text of one sentence over and over, from which every character can be told but the first few of a window.
+// A text that repeats one sentence. Every character of a window is predictable, except the first few.
 struct Sentence {
   Folder folder;
   std::string path;
@@ -80,7 +80,8 @@ bool finite(const Checkpoint& c) {
 } // namespace
 
 TEST_CASE("a short run has the losses that were recorded for this version of the numerics", "[training][golden]") {
-  // Recorded on one machine; other CPUs may differ in the last bits, which 30 steps do not magnify to 1 in 1000.
+  // Recorded on one machine. Other CPUs may differ in the last bits; 30 steps do not amplify the difference to 1 in
+  // 1000.
   REQUIRE(numerics_of(flatten(config(copying))) == 6);
   const std::vector<double> recorded = {2.117110, 2.051428, 1.980635, 1.882749, 1.813498, 1.483243};
   for (const std::string precision : {"float32", "float64"}) {
@@ -170,7 +171,7 @@ TEST_CASE("every optimiser and every schedule trains", "[training][learning]") {
         CHECK(finite(h.last()));
         best = std::min(best, h.final("val_loss"));
       }
-      CHECK(best < 2.5); // guessing is ln 28 = 3.3; the characters' frequencies alone give 3.0
+      CHECK(best < 2.5); // guessing gives ln 28 = 3.3; character frequencies alone give 3.0
     }
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("the learning rate of each step is the schedule's", "[training]") {
   const auto rates = [](const std::vector<std::string>& assignments) {
     return train(config(tiny_decoder, assignments)).all("learning_rate");
   };
-  // 6 steps at 0.01, by the formulas in autograd/schedule.hpp.
+  // 6 steps at learning rate 0.01, by the formulas in autograd/schedule.hpp.
   const auto check = [&](const std::vector<std::string>& assignments, const std::vector<double>& expected) {
     const std::vector<double> found = rates(assignments);
     REQUIRE(found.size() == expected.size());
@@ -205,7 +206,7 @@ TEST_CASE("a run whose loss is not finite fails, names the step and the operatio
     CHECK_THAT(message, Contains("step 2") && Contains("not finite") && Contains("[") && Contains("learning_rate"));
     REQUIRE(kept.size() == 1);
     CHECK(kept[0].metadata.at("step") == "1");
-    CHECK(kept[0].metadata.at("numerics_version") == "6"); // which sparsemax's alone went beyond
+    CHECK(kept[0].metadata.at("numerics_version") == "6"); // only sparsemax has a later version
     CHECK(finite(kept[0]));
   }
 }

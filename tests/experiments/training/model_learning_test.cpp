@@ -1,5 +1,5 @@
-// Models besides the Transformers over tokens have to learn small tasks, each in a few seconds. What is asked for is so
-// little that other seeds give it by far, and with them other roundings.
+// Tests that the models other than Transformers over tokens learn small tasks, each in a few seconds. The required
+// results are so low that other seeds, and therefore other rounding errors, exceed them by far.
 #include "tests/experiments/training/training_support.hpp"
 
 using namespace heed;
@@ -63,7 +63,7 @@ clip = 1.0
 }
 
 TEST_CASE("a classifier with a context vector learns which word of a text decides", "[training][learning]") {
-  // Rows of neutral words with one of praise or of blame among them, over ten different words each.
+  // Rows of neutral words with one word of praise or of blame among them; there are ten different words of each.
   std::string table = "label\ttext\n";
   for (int i = 0; i < 1000; ++i) {
     const bool praise = i * 7 % 13 % 2 == 0;
@@ -99,7 +99,7 @@ clip = 1.0
   for (const std::string& pooling : find_option("model.recurrent_classifier.pooling")->words) {
     INFO(pooling);
     const History h = train(config(text, {"data.path=" + path, "model.recurrent_classifier.pooling=" + pooling}));
-    // The first state alone has seen all, since one direction reads from the end.
+    // Only the first state has seen all tokens, since one direction reads from the end.
     CHECK(h.final("val_accuracy") > 0.95);
   }
 }
@@ -131,6 +131,6 @@ warmup = 20
 schedule = "cosine"
 clip = 1.0
 )"));
-  CHECK(h.all("train_loss")[0] > 0.9); // guessing is ln 3 = 1.1
+  CHECK(h.all("train_loss")[0] > 0.9); // guessing gives ln 3 = 1.1
   CHECK(h.final("val_accuracy") > 0.7);
 }

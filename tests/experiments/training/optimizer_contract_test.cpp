@@ -1,4 +1,5 @@
-// What every registered optimiser must do, with each of its options; and what checkpoints make of their states.
+// Tests of the properties that every registered optimizer must have, with each of its options, and of its state in
+// checkpoints.
 #define HEED_REAL f64
 #include "experiments/config/catalogue.hpp"
 #include "experiments/training/optimizers.hpp"
@@ -36,7 +37,7 @@ void take_steps(Optimizer& optimizer, Parameters& parameters, std::int64_t first
 
 std::vector<double> numbers_in(const Parameters& p) { return {p.values(), p.values() + p.extent()}; }
 
-// Every optimiser as it is, and with another value of each of its options.
+// Every optimizer with its defaults, and with another value of each of its options.
 void for_each_optimizer(const auto& check) {
   for (const OptimizerInfo* info : optimizers()) {
     std::vector<OptionValues> cases = {{}};
@@ -54,8 +55,8 @@ void for_each_optimizer(const auto& check) {
   }
 }
 
-// A state that is not of the parameters' shapes: Adafactor's sums over rows and columns (Shazeer and Stern 2018, arXiv
-// 1804.04235), of matrices alone.
+// Optimizer state that does not have the parameters' shapes: Adafactor's sums over rows and columns (Shazeer and Stern
+// 2018, arXiv 1804.04235), only for matrices.
 class Factored : public Optimizer {
 public:
   explicit Factored(const Parameters& parameters) : Optimizer(parameters) {
@@ -92,7 +93,7 @@ private:
   std::vector<std::vector<double>> rows_, columns_;
 };
 
-// Five steps at once, and with a checkpoint after the third.
+// Five steps at once, and five steps with a checkpoint after the third.
 void expect_to_go_on(const auto& make) {
   Parameters whole = some_parameters();
   const auto uninterrupted = make(whole);
@@ -158,7 +159,7 @@ TEST_CASE("adafactor's and muon's ten steps are PyTorch's", "[training][optimize
        {std::tuple<std::string, OptionValues, double>{
             "adafactor", {{"decay", 0.7}, {"clip", 1.05}, {"least_scale", 1e-2}, {"weight_decay", 0.1}}, 0.05},
         {"muon", {}, 0.02},
-        {"muon_parts", {}, 0.02}}) { // whose matrix is of two maps, one row and two
+        {"muon_parts", {}, 0.02}}) { // its matrix consists of two linear maps, with one row and two rows
     INFO(name);
     const Fixture fixture("variant_optimizers", name);
     Parameters parameters;

@@ -1,5 +1,5 @@
-// No option is ever ignored: each option of the catalogue is changed in turn, where it matters, and the run must
-// change; options that are said to have no effect on results must leave every bit as it is.
+// Tests that no option is ignored. Each option of the catalogue is changed in a configuration where it is active, and
+// the run must change; options that are documented as without effect on results must leave every bit unchanged.
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/models/model.hpp"
@@ -17,19 +17,19 @@ using namespace heed::test;
 
 namespace {
 
-// What an option needs beside the choices of variants that the catalogue knows of.
+// Assignments that an option needs in addition to the choices of variants that the catalogue knows.
 const std::map<std::string, std::vector<std::string>> also_needed = {
-    {"train.optimizer", {"train.adamw.weight_decay=0.1"}},   // without decay, adamw is adam
+    {"train.optimizer", {"train.adamw.weight_decay=0.1"}},   // without weight decay, adamw equals adam
     {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},      // it looks ahead along the momentum
-    {"task.sort.test_length", {"task.sort.test_length=10"}}, // above the length, which is 8
+    {"task.sort.test_length", {"task.sort.test_length=10"}}, // above the length of 8
     {"task.copy.test_length", {"task.copy.test_length=10"}},
     {"task.reverse.test_length", {"task.reverse.test_length=10"}},
     {"task.parity.test_length", {"task.parity.test_length=20"}},
     {"task.listops.test_length", {"task.listops.test_length=80"}},
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
-    {"task.dyck.test_length", {"task.dyck.test_length=40"}},           // above the length, which is 32, and even
-    {"task.induction.test_length", {"task.induction.test_length=20"}}, // above the length, which is 16
-    // A search chooses among what the model has learned to tell apart, and one output leaves nothing to choose.
+    {"task.dyck.test_length", {"task.dyck.test_length=40"}},           // above the length of 32, and even
+    {"task.induction.test_length", {"task.induction.test_length=20"}}, // above the length of 16
+    // A search chooses among outputs that the model has learned to distinguish; a single output leaves no choice.
     {"train.evaluate_beam", {"train.steps=60", "task.validation=80"}},
     {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=80"}},
     {"task.scan.cutoff", {"task.scan.cutoff=10", "train.evaluate_batches=4"}}, // no command has 23 actions
@@ -37,41 +37,42 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"data.bucket", {"train.evaluate_batches=4"}},
     {"recurrent.reach", {"recurrent.reach=local_m", "recurrent.window=1"}}, // rows are shorter than the usual window
     {"recurrent.window", {"recurrent.window=1"}},
-    {"model.patches.channels", {"model.patches.channels=4", "model.patches.groups=1"}}, // groups divide channels
+    // the number of groups divides the number of channels
+    {"model.patches.channels", {"model.patches.channels=4", "model.patches.groups=1"}},
     {"model.patches.groups", {"model.patches.channels=12"}},
     {"position.t5.both_sides", {"position.t5.buckets=8"}},
     {"position.t5.furthest", {"position.t5.buckets=6", "position.t5.furthest=4"}}, // rows are short
-    {"train.batch_tokens", {"train.batch_tokens=35"}}, // room for the longest row, and twice and four times as many
+    // enough for the longest row, and for twice and four times as much
+    {"train.batch_tokens", {"train.batch_tokens=35"}},
     {"train.evaluate_length_penalty_kind",
      {"train.evaluate_beam=3", "train.evaluate_length_penalty=2", "train.steps=60", "task.validation=80"}},
     {"train.evaluate_bleu_tokenization", {"model.kind=encoder_decoder", "train.evaluate_beam=1"}},
     {"task.labelled_text.header", {"task.labelled_text.text=1", "task.labelled_text.label=2"}},
 };
 
-// Numbers that choose among outputs: a smaller change may choose the same ones.
+// Numbers that choose among outputs: a small change may choose the same ones.
 const std::map<std::string, double> least_changes = {{"train.evaluate_length_penalty", 0.5}};
 
-// Can this configuration show the option at work? Generated tasks put out digits, whose BLEU has the same words by any
-// rule, and of held-out files of other words nothing is right.
-// Labelled texts are of so few words that all distances have buckets of their own.
+// Whether this configuration can show the effect of the option. Generated tasks output digits, and every tokenization
+// of BLEU gives the same words for digits. On held-out files of other words, no output is right.
+// Labelled texts have so few words that every distance has a bucket of its own.
 bool shows(const std::string& key, const Config& c) {
   if (key == "position.t5.furthest") return c.task.kind != "labelled_text";
   return key != "train.evaluate_bleu_tokenization" || (c.task.kind == "translation" && c.data.validation_path.empty());
 }
 
-// Values to try in place of those nearby: rows of one length come in whole numbers, and rows are short.
+// Values to try in place of nearby values: for example, rows of one length need whole numbers, and rows are short.
 const std::map<std::string, std::vector<Value>> values_to_try = {
     {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}},
     {"train.evaluate_lengths", {std::vector<std::int64_t>{5}, std::vector<std::int64_t>{9, 12}}},
     {"attention.mask_mod", {std::string("abs(i - j) < 2")}},
-    {"attention.prefix", {std::int64_t{3}}},      // the first position is seen by all anyway
+    {"attention.prefix", {std::int64_t{3}}},      // every query sees the first position anyway
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},
     {"attention.top_k.k", {std::int64_t{1}, std::int64_t{2}}},
     {"position.t5.furthest", {std::int64_t{16}}}};
 
-// The value that an option of words stands for where it says "same" or "usual": choosing that by its name changes
-// nothing.
+// The value that "same" or "usual" stands for in an option of words. Choosing this value by its name changes nothing.
 std::string left_to_others(const std::string& key, const Config& c) {
   const bool block_bias = key == "attention.qkv_bias" || key == "attention.output_bias" || key == "block.norm_bias";
   if (block_bias) return c.layers[0].block.bias ? "yes" : "no";
@@ -88,11 +89,11 @@ const std::vector<std::string> paths = {"data.path",
                                         "task.translation.validation_target",
                                         "task.translation.test_target"};
 
-// There is nothing to change an option to that has one word only.
+// An option with only one word cannot be changed.
 bool has_one_word(const Option& option) { return option.type == OptionType::text && option.words.size() == 1; }
 
-// Everything that a run gives, to the last bit: what it measured, its last checkpoint, and the test split's metrics,
-// unless that has thousands of rows (SCAN's).
+// All results of a run, exact to the last bit: its metrics, its last checkpoint, and the test split's metrics, unless
+// the test split has thousands of rows (SCAN).
 std::string results(const Config& c) {
   const History h = train(c);
   std::string out = text_of(h.metrics) + text_of(h.last());
@@ -113,13 +114,13 @@ Value value_in(const Config& c, const std::string& key) {
     for (const Variant* v : place.family.variants)
       if (full_name(place.family.table, v->name) == table) {
         const OptionValues& values = place.options ? c.*place.options : c.layers[0].*place.layer_options;
-        const auto found = values.find(name); // of a variant that was not chosen, there are none
+        const auto found = values.find(name); // a variant that was not chosen has no options
         return found == values.end() ? find_option(key)->default_value : found->second;
       }
   throw Failed("there is no option " + key);
 }
 
-// Other values than an option's default, further from it than rounding.
+// Values other than an option's default, which differ from it by more than rounding.
 std::vector<Value> clearly_other(const Option& option) {
   std::vector<Value> out;
   for (Value& v : test::other_values(option)) {
@@ -130,8 +131,8 @@ std::vector<Value> clearly_other(const Option& option) {
   return out;
 }
 
-// Other values near the one that the configuration has. An option that may name what another one has (cross_score)
-// stays the same where it does.
+// Other values near the configuration's value. An option that may name the choice of another option (cross_score) keeps
+// its value where it does.
 std::vector<Value> values_near(const std::string& key, const Config& c) {
   if (const auto chosen = values_to_try.find(key); chosen != values_to_try.end()) return chosen->second;
   Option option = *find_option(key);
@@ -146,7 +147,7 @@ std::vector<Value> values_near(const std::string& key, const Config& c) {
   return out;
 }
 
-// The changes that make an option matter: each choice that it depends on, and what these depend on.
+// The changes that make an option active: each choice that it depends on, and the choices that those choices depend on.
 std::vector<std::string> enabling(const std::string& key, const Config& base) {
   std::vector<std::string> out;
   const auto add = [&](const auto& self, const std::string& option) -> void {
@@ -154,11 +155,11 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
       if (d.option != option) continue;
       if (d.words.front() == Dependency::anything) {
         if (is_given(value_in(base, d.on)) && d.unless) out.push_back(d.on + "=@default");
-        continue; // what has to be given is, in some base
+        continue; // required values are set in some base
       }
       const auto chosen = choice_word(value_in(base, d.on));
       const bool listed = std::count(d.words.begin(), d.words.end(), chosen) > 0, met = listed != d.unless;
-      if (met && d.unless) continue; // whether that choice does anything does not matter
+      if (met && d.unless) continue; // that choice need not have an effect
       self(self, d.on);
       if (met) continue;
       if (d.words[0] == Dependency::anything) continue; // also_needed has it
@@ -175,9 +176,9 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
   return out;
 }
 
-// Runs of a few milliseconds: decoders of a generated task, of a text and of pairs, an encoder-decoder of the first,
-// encoders of a generated task and of labelled texts, a model of images, and pairs with files for each split.
-// Their files are there twice, in the folders a and b.
+// Base runs of a few milliseconds: decoders for a generated task, for a text and for pairs; an encoder-decoder for the
+// generated task; encoders for a generated task and for labelled texts; a model for images; and pairs with a file for
+// each split. Their files exist twice, in the folders a and b.
 struct Bases {
   Folder folder;
 
@@ -196,12 +197,12 @@ struct Bases {
     for (int i = 0; i < 1500; ++i) text += static_cast<char>('a' + (i * i + i / 5) % 7);
     for (int i = 0; i < 120; ++i) {
       inputs += words(i, 1 + i % 6) + "\n";
-      // Words that BLEU's tokenizations each cut in their own way.
+      // Words that each of BLEU's tokenizations splits differently.
       std::string line = words(i + 7, 1 + i * i % 7);
       for (std::size_t at = 0; (at = line.find(' ', at)) != line.npos; at += 9) line.replace(at, 1, ",«a»+b ");
       outputs += line + ",«a»+b\n";
       counted += words(i, 1 + i % 4) + "\t" + words(i + 1, 2) + "\t0 1\n";
-      // A table by commas and, otherwise, by tabs; its columns 1 and 2 are called so, too.
+      // A table that can be read with commas or with tabs; its columns 1 and 2 also have these names.
       const std::string label = i % 3 ? "yes" : "no";
       labelled += fmt::format("{},{},{},{},{},x\t{}\t{}\t{}\n", words(i, 2), label, words(i, 1 + i % 6), label,
                               words(i, 1), words(i + 1, 3), label, words(i, 1));
@@ -224,7 +225,7 @@ struct Bases {
   }
 
   std::string path(const std::string& name) const { return (folder.path() / "a" / name).string(); }
-  /// Another file of the same content.
+  /// Another file with the same content.
   static std::string twin(std::string path) { return path.replace(path.rfind("/a/"), 3, "/b/"); }
 
   std::string with_file(const std::string& file, const std::string& kind, const std::string& more) const {
@@ -268,7 +269,7 @@ evaluate_every = 3
         with_files_apart()};
   }
 
-  // A translation whose splits have files of their own.
+  // A translation task whose splits have files of their own.
   std::string with_files_apart() const {
     std::string text = with_file("inputs.txt", "translation",
                                  fmt::format("[task.translation]\ntarget = \"{}\"\nvalidation_target = \"{}\"\n"
@@ -288,7 +289,7 @@ evaluate_every = 3
   }
 };
 
-// The settings as a configuration that can run, if they are one.
+// The configuration of the settings, if it is valid.
 std::optional<Config> runnable(const Settings& settings) {
   try {
     Config c = settings.resolve();
@@ -299,10 +300,10 @@ std::optional<Config> runnable(const Settings& settings) {
   }
 }
 
-// What configurations give before an option is changed, of which many options have the same.
+// The results of configurations before an option is changed; many options share such a configuration.
 using Known = std::map<std::vector<std::string>, std::string>;
 
-// Tries an option's values in a base; returns how many could be tried.
+// Tries an option's values in a base; returns the number of values that could be tried.
 int try_option(const std::string& key, const std::string& base_text, const Bases& bases, Known& known) {
   Settings base = Settings::parse(base_text, "base.toml");
   std::vector<std::string> changes = enabling(key, base.resolve());
@@ -337,7 +338,8 @@ TEST_CASE("every option changes the run, or, where it says so, none of its bits"
   const Bases bases;
   Known known;
   for (const std::string& key : all_keys()) {
-    if (key == "engine.kernels") continue;     // these programs have their own alone; tests/kernels/ has them all
+    // each of these programs has only its own instruction set; tests/kernels/ covers all
+    if (key == "engine.kernels") continue;
     if (find_option(key)->of_tables) continue; // see below
     int tried = 0;
     for (const std::string& base : bases.all()) tried += try_option(key, base, bases, known);
@@ -349,19 +351,20 @@ TEST_CASE("every option changes the run, or, where it says so, none of its bits"
 
 namespace {
 
-// Options that show nothing beside some variant in runs as small as these, and why.
+// Options without a visible effect beside some variant in runs as small as these, and the reasons.
 const std::map<std::string, std::string> no_effect_here = {
     {"train.evaluate_beam", "of what so small a model puts out, a wider search finds the same"},
     {"train.evaluate_length_penalty", "likewise, whatever it thinks of lengths"},
     {"position.t5.furthest", "rows are so short that each distance has a bucket of its own"}};
 
-/// What an option does beside a variant, in whichever runs it is active.
+/// The options that have an effect beside a variant, in any run in which they are active.
 struct Beside {
   int tried = 0;
   bool acts = false;
 };
 
-/// Changes each active option of a configuration that has shown no effect yet, and notes those that change the run.
+/// Changes each active option of a configuration that has shown no effect yet, and records the options that change the
+/// run.
 void try_active_options(const Settings& settings, const Config& before, const std::string& chosen,
                         std::map<std::string, Beside>& found) {
   std::string unchanged;
@@ -431,14 +434,14 @@ TEST_CASE("every option of a formula's parameter changes the run", "[training][o
 }
 
 TEST_CASE("every option of a block changes the run when one block has another value", "[training][options]") {
-  // The first: what the last block makes of early positions may count for nothing, where no target stands there.
+  // The first block: the last block's output at early positions may have no effect, if no target is there.
   const std::string plain = results(config(tiny_decoder));
   int tried = 0;
   for (const std::string& key : all_keys()) {
     const auto in_override = [](const std::string& k) { return k.starts_with("block.") ? k.substr(6) : k; };
     if (!belongs_to_blocks(key) || has_one_word(*find_option(key)) || find_option(key)->of_tables) continue;
-    std::string needed;              // the choice of the variant that the option is of
-    std::vector<std::string> of_run; // what the whole run must have
+    std::string needed;              // the choice of the variant that the option belongs to
+    std::vector<std::string> of_run; // settings that the whole run must have
     std::string base = plain;
     for (const std::string& a : enabling(key, config(tiny_decoder))) {
       const auto equals = a.find('=');

@@ -1,4 +1,4 @@
-// The same bits whatever the threads, and whether a run was interrupted or not.
+// Tests that runs are bit-identical for any number of threads, and with or without an interruption.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
@@ -9,7 +9,8 @@ using namespace heed::test;
 
 namespace {
 
-// What could depend on who computes what and when: dropout in every place, padding, a schedule, clipping.
+// Everything that could depend on which thread computes what and when: dropout in every place, padding, a schedule,
+// clipping.
 std::vector<Config> configurations() {
   const std::vector<std::string> all = {"attention.dropout=0.1", "block.dropout=0.2", "model.dropout=0.1",
                                         "train.schedule=cosine", "train.warmup=2",    "train.clip=0.5"};
@@ -21,11 +22,11 @@ std::vector<Config> configurations() {
           config(tiny_decoder, with({"precision=float64", "attention.score=additive", "train.optimizer=sgd",
                                      "train.sgd.momentum=0.9"})),
           config(tiny_encoder, with({"attention.score=cosine", "attention.cosine.learned=true"})),
-          // Steps with different rows, some with fewer rows than shards; estimates from random batches.
+          // Steps with different rows, some with fewer rows than shards; and estimates from random batches.
           config(tiny("kind = \"scan\"", "kind = \"encoder_decoder\"",
                       "batch_tokens = 130\nevaluate_batches = 1\nevaluate_random_batches = 1\n"),
                  with({"train.shards=8"})),
-          // All of a listed training part in each step: 48 rows.
+          // The whole of a training split, which is a fixed list, in each step: 48 rows.
           config(tiny("kind = \"modular_addition\"\n[task.modular_addition]\nmodulus = 11\ntrain = 0.4", "",
                       "full_batch = true\nevaluate_batches = 1\n"),
                  with({}))};

@@ -1,5 +1,5 @@
-// One optimiser step in double precision, against computations of the test's own.
-#define HEED_REAL f64 // so that what is compared differs by rounding alone
+// Tests of one optimizer step in double precision, against computations in the test.
+#define HEED_REAL f64 // in double precision, so that compared values differ only by rounding
 #include "experiments/config/config.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
@@ -16,7 +16,7 @@ using test::config;
 
 namespace {
 
-// A model at its start, and the loss and gradient of a whole batch in one piece.
+// A model with initial parameters, and the loss and gradient of a whole batch in one piece.
 struct Start {
   Config config;
   std::unique_ptr<Task> task;
@@ -29,7 +29,8 @@ struct Start {
     gradients.resize(static_cast<std::size_t>(run.parameters.extent()));
   }
 
-  // Without the engine's shards and without its loss: -sum log p(target) over the targets that count, by their number.
+  // Without the engine's shards and loss function: -sum log p(target) over the targets that count, divided by their
+  // number.
   double naive_loss(double smoothing = 0) {
     Batch batch;
     fill_training_batch(config, *task, run, 0, 0, config.train.batch, batch);
@@ -83,7 +84,8 @@ struct Start {
     return std::sqrt(square);
   }
 
-  // Holds every number after one step to `update(value, gradient, does it decay)`: all but biases and norms' gains do.
+  // Compares every value after one step with `update(value, gradient, does it decay)`. All parameters decay except
+  // biases and norm gains.
   void expect(const std::function<double(double, double, bool)>& update) {
     differentiate();
     const auto after = stepped();
@@ -109,7 +111,8 @@ Config tiny(std::vector<std::string> assignments) {
 } // namespace
 
 TEST_CASE("the first AdamW step is rate decay of matrices, and rate times the gradient's sign", "[training][step]") {
-  // Kingma and Ba's corrections make the first step g / (|g| + epsilon); Loshchilov and Hutter's decay is apart.
+  // Kingma and Ba's bias corrections make the first step g / (|g| + epsilon); Loshchilov and Hutter's weight decay is
+  // separate.
   Start start(tiny({"train.adamw.weight_decay=0.3", "train.adamw.epsilon=1e-3", "train.learning_rate=0.02"}));
   start.expect([](double w, double g, bool matrix) {
     return w * (1 - (matrix ? 0.02 * 0.3 : 0)) - 0.02 * g / (std::abs(g) + 1e-3);
@@ -201,7 +204,7 @@ TEST_CASE("a step with a loss that is not finite names itself and the operation,
 TEST_CASE("a training step asks for no memory from the third on", "[training][heap]") {
   const std::vector<std::vector<std::string>> cases = {{"attention.score=scaled_dot"},
                                                        {"attention.score=additive"},
-                                                       // In blocks of queries, computed anew in the backward pass.
+                                                       // In blocks of queries, recomputed in the backward pass.
                                                        {"attention.normalizer=sparsemax", "position.kind=shaw",
                                                         "attention.dropout=0.1", "task.copy.length=190",
                                                         "train.batch=3"}};
@@ -221,7 +224,7 @@ TEST_CASE("a training step asks for no memory from the third on", "[training][he
       asked_in(step, 0, 2);
       CHECK(asked_in(step, 2, 5) == 0);
     }
-    // Which thread takes which shard is left to chance: from the third shard of each thread on.
+    // Which thread takes which shard is random. A thread asks for no memory from its third shard on.
     Workers two(2);
     StepRunner step(start.config, *start.task, start.run, *optimizer, two);
     std::int64_t at = 0;

@@ -1,4 +1,4 @@
-// The same bits from several processes as from one.
+// Tests that training with several processes is bit-identical to training with one.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-// Dropout, clipping, padding, looks inside, decoded metrics, and shards that don't come out even.
+// Dropout, clipping, padding, metrics on heads and modules, decoded metrics, and shards of unequal size.
 std::vector<Config> team_configurations() {
   const std::vector<std::string> all = {"attention.dropout=0.1", "model.dropout=0.1", "train.clip=0.5",
                                         "train.evaluate_every=3"};

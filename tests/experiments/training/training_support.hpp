@@ -1,4 +1,4 @@
-// Whole runs for tests: a configuration's text is trained, and all that came of it is kept.
+// Helpers that train a whole run in a test and store its metrics and checkpoints; and tiny configurations to train.
 #pragma once
 
 #include "experiments/engines/engine.hpp"
@@ -17,7 +17,7 @@
 
 namespace heed::test {
 
-/// What a run gave.
+/// The outcome, metrics and checkpoints of a run.
 struct History {
   Outcome outcome = Outcome::finished;
   std::vector<MetricsRecord> metrics;
@@ -39,8 +39,8 @@ struct History {
   }
 };
 
-/// Trains; asks it to stop after `stop_at` steps (0: never).
-/// @param ranks  as one process of these; what came of it the first one hears
+/// Trains a configuration and requests a stop after `stop_at` steps (0: never).
+/// @param ranks  if not null, trains as one process of this group; only rank 0 receives metrics and checkpoints
 inline History train(const Config& config, const std::optional<Checkpoint>& from = {}, std::int64_t stop_at = 0,
                      Ranks* ranks = nullptr) {
   const auto task = make_task(config);
@@ -58,7 +58,8 @@ inline History train(const Config& config, const std::optional<Checkpoint>& from
   return h;
 }
 
-/// Likewise, by so many processes.
+/// Trains with `count` ranks, each in a thread of its own. Returns what rank 0 received; throws heed::Failed if
+/// another rank received metrics or checkpoints.
 inline History train_together(int count, const Config& config, const std::optional<Checkpoint>& from = {},
                               std::int64_t stop_at = 0) {
   History first;
@@ -70,7 +71,7 @@ inline History train_together(int count, const Config& config, const std::option
   return first;
 }
 
-/// Metrics to the last bit, but for the seconds, which no two runs share.
+/// Metrics as text that is exact to the last bit. It leaves out the seconds, because they differ in every run.
 inline std::string text_of(const std::vector<MetricsRecord>& metrics) {
   std::string out;
   for (const MetricsRecord& m : metrics) {
@@ -81,7 +82,7 @@ inline std::string text_of(const std::vector<MetricsRecord>& metrics) {
   return out;
 }
 
-/// All tensors of a checkpoint to the last bit: its names, shapes and numbers.
+/// All tensors of a checkpoint, exact to the last bit: names, shapes and values.
 inline std::string text_of(const Checkpoint& checkpoint) {
   std::string out;
   for (const StoredTensor& t : checkpoint.tensors) {
@@ -96,7 +97,7 @@ inline std::string text_of(const Checkpoint& checkpoint) {
   return out;
 }
 
-/// The numbers of a tensor of a checkpoint.
+/// The values of one tensor of a checkpoint.
 inline std::vector<double> numbers_of(const Checkpoint& checkpoint, const std::string& name) {
   for (const StoredTensor& t : checkpoint.tensors) {
     if (t.name != name) continue;
@@ -113,7 +114,7 @@ inline std::vector<double> numbers_of(const Checkpoint& checkpoint, const std::s
   throw Failed("the checkpoint has no " + name);
 }
 
-/// What `work` fails with; empty where it does not.
+/// The message of the heed::Failed that `work` throws; empty if it throws none.
 template <class Work> std::string failure(Work work) {
   try {
     work();
@@ -123,8 +124,8 @@ template <class Work> std::string failure(Work work) {
   return "";
 }
 
-/// A model that takes a few milliseconds to train. `task` is the table [task] and its own; `model` and `train` come at
-/// the end of theirs.
+/// The configuration of a model that trains in a few milliseconds. `task` is the content of the table [task] and of the
+/// task's own table; `model` and `train` are appended to the tables [model] and [train].
 inline std::string tiny(const std::string& task, const std::string& model, const std::string& train = "") {
   return "seed = 1\n[task]\n" + task + R"(
 [model]
@@ -145,7 +146,7 @@ evaluate_every = 3
 )" + train;
 }
 
-/// Copies of 2 to 4 of 5 symbols, so many for validation as for the test.
+/// The task `copy` with 2 to 4 symbols out of 5, and `examples` examples each for validation and test.
 inline std::string tiny_copies(int examples) {
   return fmt::format(R"(
 kind = "copy"
@@ -159,14 +160,14 @@ symbols = 5
                      examples);
 }
 
-/// A decoder that copies.
+/// A decoder for the task `copy`.
 inline const std::string tiny_decoder = tiny(tiny_copies(40), "");
 
-/// An encoder-decoder of the same task, which says how it does when it goes by its own outputs.
+/// An encoder-decoder for the task `copy`. It also measures decoded metrics, by beam search with 2 beams.
 inline const std::string tiny_encoder_decoder = tiny(tiny_copies(24), "kind = \"encoder_decoder\"",
                                                      "evaluate_beam = 2\n");
 
-/// An encoder that says whether 3 to 8 bits have an odd sum.
+/// An encoder that classifies whether the sum of 3 to 8 bits is odd.
 inline const std::string tiny_encoder = tiny(R"(
 kind = "parity"
 validation = 20
@@ -177,7 +178,7 @@ min_length = 3
 )",
                                              "kind = \"encoder\"");
 
-/// A model that looks at patches of 2 x 2 pixels and says which of 4 shapes an image shows.
+/// A model on patches of 2 x 2 pixels that classifies which of 4 shapes an image shows.
 inline const std::string tiny_patches = tiny(R"(
 kind = "shapes"
 validation = 20
