@@ -1,5 +1,5 @@
 """Holds comments and names of the C++ sources to plain words: constructions that read as something else, each with what
-to write instead. Also: no line has more than 120 columns.
+to write instead. Also: no line has more than 120 columns, and no source outside of tests/ more than 450 lines.
 
 `findings(path, text)` gives (line, sentence) of one file; ./heed style calls it for all. An exception says why, in
 EXCEPTIONS.
@@ -8,6 +8,7 @@ EXCEPTIONS.
 import re
 
 COLUMNS = 120
+LINES = 450
 
 # A construction, and what is wrong with it and what to write.
 COMMENTS = [
@@ -29,9 +30,10 @@ COMMENTS = [
 # A name that had a meaning of its own here, and the field's.
 NAMES = {
     "slopes": "gradients", "Into": "GradTarget", "Aside": "NestedTape", "Transient": "ArenaScope",
-    "StepWeight": "PackedWeight", "FixedWeights": "FrozenWeights", "hand_on": "donate_gradient", "InnerForm": "DotProductForm",
-    "PairwiseForm": "AdditiveForm", "ScoreTerms": "AttentionBias", "KeyValues": "KVCache", "Onlooker": "StatsObserver",
-    "Silencer": "HeadAblation", "training_outline": "training_row_lengths", "KeptData": "DataCache", "Listing": "Dataset",
+    "StepWeight": "PackedWeight", "FixedWeights": "FrozenWeights", "hand_on": "donate_gradient",
+    "InnerForm": "DotProductForm", "PairwiseForm": "AdditiveForm", "ScoreTerms": "AttentionBias",
+    "KeyValues": "KVCache", "Onlooker": "StatsObserver", "Silencer": "HeadAblation",
+    "training_outline": "training_row_lengths", "KeptData": "DataCache", "Listing": "Dataset",
     "RunLook": "RunSnapshot", "QueueLook": "QueueSnapshot", "Matched": "BudgetMatch", "Executed": "ExecutionSummary",
     "MetricsSum": "MetricsChecksum", "sayable": "in_vocabulary",
 }
@@ -61,6 +63,8 @@ def comments_and_code(text):
 
 def findings(path, text):
     allowed = EXCEPTIONS.get(path, {})
+    if not path.startswith("tests/") and text.count("\n") > LINES:
+        yield LINES + 1, f"the file has {text.count(chr(10))} lines; at most {LINES}: what is its second job?"
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > COLUMNS:
             yield number, f"{len(line)} columns; at most {COLUMNS}"

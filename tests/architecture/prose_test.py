@@ -46,6 +46,11 @@ class Prose(unittest.TestCase):
     def test_long_lines_are_found(self):
         self.assertEqual(lines("x" * 120 + "\n" + "x" * 121), [2])
 
+    def test_long_files_are_found_outside_of_tests(self):
+        self.assertEqual(lines("\n" * 450), [])
+        self.assertEqual(lines("\n" * 451), [451])
+        self.assertEqual(lines("\n" * 451, "tests/x.cpp"), [])
+
     def test_every_exception_is_needed(self):
         for path, allowed in prose.EXCEPTIONS.items():
             text = (ROOT / path).read_text(encoding="utf-8")
