@@ -34,6 +34,10 @@ std::string spread_text(std::optional<double> spread, Decimals decimals) {
   return spread && std::isfinite(*spread) ? "± " + number_text(spread, decimals) : "";
 }
 
+std::optional<double> value_or_none(const json::value& number) {
+  return number.is_null() ? std::nullopt : std::optional(number.to_number<double>());
+}
+
 /// A time that may be short, with three digits: "1.24 ms", "12.5 s"; from one minute, as `duration`.
 std::string short_time(double seconds) {
   if (seconds >= 59.95) return duration(seconds);
@@ -85,14 +89,11 @@ void add_comparison_texts(json::value& comparison, const statistics::Comparison&
 /// Adds the texts [mean, spread] for each point of a curve, which may be null.
 void add_point_texts(json::value& curve, int decimals) {
   if (curve.is_null()) return;
-  const auto value = [](const json::value& number) {
-    return number.is_null() ? std::nullopt : std::optional(number.to_number<double>());
-  };
   json::array texts;
   const json::array &means = curve.at("mean").as_array(), &spreads = curve.at("standard_deviation").as_array();
   for (std::size_t i = 0; i < means.size(); ++i)
-    texts.push_back(json::array{json::string(number_text(value(means[i]), decimals)),
-                                json::string(spread_text(value(spreads[i]), decimals))});
+    texts.push_back(json::array{json::string(number_text(value_or_none(means[i]), decimals)),
+                                json::string(spread_text(value_or_none(spreads[i]), decimals))});
   curve.as_object()["texts"] = std::move(texts);
 }
 
@@ -127,7 +128,9 @@ const CostMeasure cost_measures[] = {
 
 std::string ratio_text(double ratio) { return number_text(ratio, 3) + " ×"; }
 
-json::object arm_texts(const ReportArm& arm, const ReportArm& reference, const Digits& digits, const Digits& common) {
+/// @param deviation  of the runs' seconds
+json::object arm_texts(const ReportArm& arm, const ReportArm& reference, std::optional<double> deviation,
+                       const Digits& digits, const Digits& common) {
   json::object texts{{"mean", number_text(arm.mean, digits.value)},
                      {"spread", spread_text(arm.standard_deviation, digits.value)},
                      {"common_mean", number_text(arm.mean, common.value)},
@@ -136,9 +139,8 @@ json::object arm_texts(const ReportArm& arm, const ReportArm& reference, const D
   if (arm.mean && reference.mean && *reference.mean > 0) {
     const double scale = *reference.mean;
     ratios["metric"] = ratio_text(*arm.mean / scale);
-    if (arm.standard_deviation) ratios["metric_spread"] = "± " + number_text(*arm.standard_deviation / scale, 3);
+    if (arm.standard_deviation) ratios["metric_spread"] = spread_text(*arm.standard_deviation / scale, 3);
   }
-  const std::optional<double> deviation = seconds_deviation(arm);
   if (deviation) texts["time_spread"] = "± " + short_time(*deviation);
   for (const CostMeasure& cost : cost_measures) {
     const std::optional<double> value = cost.of(arm), base = cost.of(reference);
@@ -149,8 +151,7 @@ json::object arm_texts(const ReportArm& arm, const ReportArm& reference, const D
     differences[cost.name] = (by < 0 ? "\u2212" : by > 0 ? "+" : "") + cost.text(std::abs(by));
     if (*base <= 0) continue;
     ratios[cost.name] = ratio_text(*value / *base);
-    if (cost.name == std::string_view("time") && deviation)
-      ratios["time_spread"] = "± " + number_text(*deviation / *base, 3);
+    if (cost.name == std::string_view("time") && deviation) ratios["time_spread"] = spread_text(*deviation / *base, 3);
   }
   texts["differences"] = std::move(differences);
   texts["ratios"] = std::move(ratios);
@@ -191,8 +192,8 @@ void add_sides(json::value& metric, const Metric& of) {
 void add_arm(json::value& arm, const ReportData& report, const ReportArm& of, const TableDigits& table) {
   const Digits digits = table.of(of), common = table.common();
   json::object& out = arm.as_object();
-  out["texts"] = arm_texts(of, report.arms[of.reference], digits, common);
   const std::optional<double> deviation = seconds_deviation(of);
+  out["texts"] = arm_texts(of, report.arms[of.reference], deviation, digits, common);
   out["seconds_deviation"] = deviation ? json::value(*deviation) : json::value(nullptr);
   if (of.comparison) add_comparison_texts(out["comparison"], *of.comparison, report.metric, digits.difference);
   add_point_texts(out["curve"], report.curve_metric().name == report.metric.name ? common.value : 4);
@@ -239,9 +240,7 @@ json::object page_document(const ReportData& report, const Thinning& thinning) {
   for (json::value& arm : out["tuning"].at("arms").as_array()) {
     json::array texts;
     for (const json::value& value : arm.at("values").as_array())
-      texts.push_back(json::string(number_text(value.is_null() ? std::nullopt
-                                                               : std::optional(value.to_number<double>()),
-                                               table.common().value)));
+      texts.push_back(json::string(number_text(value_or_none(value), table.common().value)));
     arm.as_object()["texts"] = std::move(texts);
   }
   return out;
