@@ -104,12 +104,13 @@ struct Numbering {
   Numbering(std::uint64_t from, std::int64_t together, std::uint64_t row, std::uint64_t leap)
       : first(from), rows(together), next_row(row), next_leap(leap) {}
 
-  /// Calls f(i, index of element i, n) for runs of n elements with consecutive indices. The array has `size` elements
-  /// in rows of `width`.
-  template <class F> void each_run(std::int64_t size, std::int64_t width, F&& f) const {
-    if (rows == 0) return f(0, first, size);
-    for (std::int64_t i = 0, r = 0; i < size; i += width, ++r)
-      f(i, first + static_cast<std::uint64_t>(r / rows) * next_leap + static_cast<std::uint64_t>(r % rows) * next_row,
+  /// Calls f(i, index of element i, n) for runs of n elements with consecutive indices, for rows begin .. end - 1 of
+  /// an array with rows of `width`.
+  template <class F> void each_run(std::int64_t begin, std::int64_t end, std::int64_t width, F&& f) const {
+    if (rows == 0) return f(begin * width, first + static_cast<std::uint64_t>(begin * width), (end - begin) * width);
+    for (std::int64_t r = begin; r < end; ++r)
+      f(r * width,
+        first + static_cast<std::uint64_t>(r / rows) * next_leap + static_cast<std::uint64_t>(r % rows) * next_row,
         width);
   }
 };

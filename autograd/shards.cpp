@@ -1,24 +1,58 @@
 #include "autograd/shards.hpp"
 
+#include "autograd/error.hpp"
+#include "autograd/kernels/simd.hpp"
 #include "autograd/squares.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <fmt/format.h>
 #include <span>
 
 namespace heed::HEED_REAL {
 
 namespace {
 
-void add_to(Real* __restrict to, const Real* __restrict from, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
+void add_to(Real* to, const Real* from, std::int64_t n) {
+  map(n, [&](std::int64_t i, int some) { store(to + i, load(to + i, some) + load(from + i, some), some); });
 }
 
-// Sums one block over all parts, as a binary tree, while the block is in the cache.
-void add_one_block(const std::vector<Real*>& parts, std::int64_t begin, std::int64_t n) {
-  for (std::size_t distance = 1; distance < parts.size(); distance *= 2)
-    for (std::size_t i = 0; i + distance < parts.size(); i += 2 * distance)
-      add_to(parts[i] + begin, parts[i + distance] + begin, n);
-}
+// Sums over parts, as a binary tree: first parts that are neighbours, then neighbouring sums. Sums that are needed only
+// in between stay in the first-level cache.
+class PartSum {
+public:
+  explicit PartSum(const std::vector<Real*>& parts) : parts_(parts) {
+    if (std::bit_width(parts.size()) > most_levels)
+      throw Failed(fmt::format("[sum_parts] {} parts are too many", parts.size()));
+  }
+
+  /// parts[0] <- the sum, for the values begin .. begin + n - 1.
+  void add(std::int64_t begin, std::int64_t n) const {
+    if (parts_.size() < 2) return;
+    alignas(64) Real sums[most_levels * piece];
+    for (std::int64_t i = begin; i < begin + n; i += piece)
+      add_tree(0, parts_.size(), {i, std::min(piece, begin + n - i)}, parts_[0] + i, sums);
+  }
+
+private:
+  static constexpr int most_levels = 16;
+  static constexpr std::int64_t piece = 256;
+  struct Values {
+    std::int64_t begin, n;
+  };
+
+  // to <- the sum of `count` >= 2 parts. `free` has the memory of a piece for each level of the tree.
+  void add_tree(std::size_t first, std::size_t count, const Values& values, Real* to, Real* free) const {
+    const std::size_t left = std::bit_floor(count - 1), right = count - left;
+    if (left > 1) add_tree(first, left, values, to, free);
+    if (right > 1) add_tree(first + left, right, values, free, free + piece);
+    const Real* a = left > 1 ? to : parts_[first] + values.begin;
+    const Real* b = right > 1 ? free : parts_[first + left] + values.begin;
+    map(values.n, [&](std::int64_t i, int n) { store(to + i, load(a + i, n) + load(b + i, n), n); });
+  }
+
+  const std::vector<Real*>& parts_;
+};
 
 // A range of blocks of an array with `extent` values.
 struct Blocks {
@@ -60,9 +94,10 @@ double added(const double* squares, std::size_t blocks) {
 double sum_parts(Workers& workers, const std::vector<Real*>& parts, std::int64_t extent) {
   std::size_t blocks = 0;
   double* const squares = squares_of(extent, blocks);
+  const PartSum sum(parts);
   const auto job = [&, squares](int block, int) {
     const std::int64_t begin = block * sum_block, n = std::min(sum_block, extent - begin);
-    add_one_block(parts, begin, n);
+    sum.add(begin, n);
     squares[block] = sum_of_squares(parts[0] + begin, n);
   };
   workers.run(static_cast<int>(blocks), job);
@@ -76,9 +111,10 @@ double sum_parts_of_team(Workers& workers, const std::vector<Real*>& parts, Real
   std::size_t count = 0;
   double* const squares = squares_of(extent, count);
   Blocks mine{0, static_cast<int>(count)};
+  const PartSum sum_of_parts(parts);
   workers.run(mine.last, [&](int block, int) {
     const std::int64_t begin = block * sum_block;
-    add_one_block(parts, begin, std::min(sum_block, extent - begin));
+    sum_of_parts.add(begin, std::min(sum_block, extent - begin));
   });
 
   const int rank = ranks.rank();

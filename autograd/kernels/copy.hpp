@@ -1,8 +1,7 @@
 // Copies, and copies that add, between strided arrays.
 #pragma once
 
-#include "autograd/kernels/simd.hpp"
-#include "autograd/kernels/walk.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
@@ -12,7 +11,7 @@ namespace heed::HEED_REAL {
 inline void copy_strided(const Shape& extent, Real* to, const Shape& to_stride, const Real* from,
                          const Shape& from_stride, bool overwrite) {
   if (counting_only()) return;
-  walk<2>(extent, {to_stride, from_stride}, [&](auto at, std::int64_t n, auto step) {
+  walk_in_parallel<2>(extent, {to_stride, from_stride}, per_element, [&](auto at, std::int64_t n, auto step) {
     Real* p = to + at[0];
     const Real* q = from + at[1];
     if (step[0] == 1 && step[1] == 1) {

@@ -30,6 +30,10 @@ struct Matrix {
   std::int64_t row_stride, column_stride;
 
   Matrix transposed() const { return {p, columns, rows, column_stride, row_stride}; }
+  /// `height` rows and `width` columns, from row i and column j on.
+  Matrix part(std::int64_t i, std::int64_t j, std::int64_t height, std::int64_t width) const {
+    return {p + i * row_stride + j * column_stride, height, width, row_stride, column_stride};
+  }
 };
 
 /// A contiguous row-major matrix.

@@ -8,6 +8,7 @@
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
 #include "autograd/operation_count.hpp"
+#include "autograd/workers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -166,6 +167,47 @@ template <class F> void each_head(const Extents& e, const StreamingOptions& opti
       if (options.formula) options.formula->end_head();
     }
 }
+
+/// How many threads share the heads of an attention: 1 if a formula or the gradient of a bias is common to all heads.
+/// @param operations  multiplications and additions of the pass
+inline int threads_for_heads(const Extents& e, const StreamingOptions& options, double operations, bool for_backward) {
+  constexpr double per_nanosecond = 50;
+  if (options.formula || (for_backward && options.bias && options.bias->requires_grad())) return 1;
+  return static_cast<int>(std::min<std::int64_t>(threads_for(operations / per_nanosecond),
+                                                 std::max<std::int64_t>(e.batch * e.key_heads, 1)));
+}
+
+/// Calls f(thread, b, h, head of keys and values) for every query head, on threads 0 .. threads - 1 of a team. One
+/// thread has all query heads that share keys.
+template <class F> void each_head(const Extents& e, const StreamingOptions& options, int threads, F&& f) {
+  if (threads == 1)
+    return each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) { f(0, b, h, kh); });
+  if (counting_only()) return;
+  const std::int64_t groups = e.batch * e.key_heads;
+  run_parts(threads, [&](int thread, int) {
+    for (std::int64_t group = groups * thread / threads; group < groups * (thread + 1) / threads; ++group)
+      for (std::int64_t h = 0; h < e.sharing(); ++h)
+        f(thread, group / e.key_heads, group % e.key_heads * e.sharing() + h, group % e.key_heads);
+  });
+}
+
+/// Scratch memory of each of several threads.
+class ThreadScratch {
+public:
+  ThreadScratch() = default;
+  ThreadScratch(Tape::Scratch& scratch, int threads, std::int64_t n)
+      : size_(whole_lines(n)), p_(scratch.take<Real>(threads * size_)) {}
+  Real* of(int thread) const { return p_ + thread * size_; }
+
+private:
+  static std::int64_t whole_lines(std::int64_t n) {
+    constexpr std::int64_t line = 64 / sizeof(Real);
+    return (n + line - 1) / line * line;
+  }
+
+  std::int64_t size_ = 0;
+  Real* p_ = nullptr;
+};
 
 /// Does the bias or the formula need a gradient?
 inline bool further_gradients(const StreamingOptions& options) {

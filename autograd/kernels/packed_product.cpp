@@ -103,7 +103,7 @@ void blocked_product(const Matrix& a, const Matrix& c, Start start, const Real* 
                      const Block& block_of_b) {
   Rooms& room = rooms();
   const std::int64_t m = c.rows, n = c.columns, depth = a.columns;
-  const bool gathered = a.row_stride == 1 && a.column_stride > 512;
+  const bool gathered = gathers(a);
   for (std::int64_t j0 = 0; j0 < n; j0 += column_block) {
     const std::int64_t columns = std::min(column_block, n - j0);
     const Cuts panels(columns);
@@ -132,6 +132,8 @@ std::int64_t place_of_block(std::int64_t rows, std::int64_t k0, std::int64_t j0,
 }
 
 } // namespace
+
+bool gathers(const Matrix& a) { return a.row_stride == 1 && a.column_stride > 512; }
 
 void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Start start, const Real* start_row,
                     const Finish* finish) {

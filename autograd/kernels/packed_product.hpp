@@ -21,6 +21,9 @@ inline constexpr bool own_product = false;
 void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Start start,
                     const Real* start_row = nullptr, const Finish* finish = nullptr);
 
+/// Does packed_product copy this left operand?
+bool gathers(const Matrix& a);
+
 /// Packs b for any number of products. `to` must hold packed_size elements.
 PackedMatrix pack_matrix(const Matrix& b, Real* to);
 std::int64_t packed_size(std::int64_t rows, std::int64_t columns);

@@ -1,4 +1,5 @@
 #include "autograd/kernels/activations.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 
 namespace heed::HEED_REAL {
@@ -11,12 +12,14 @@ Tensor elementwise(const char* name, const Tensor& input, Value value, Derivativ
   const Op op(name, {&input});
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);
-  if (op.computes()) map(x.size(), [&](std::int64_t i, int n) { store(y.data + i, value(load(x.data + i, n)), n); });
+  if (op.computes())
+    map_in_parallel(x.size(), per_exponential,
+                    [&](std::int64_t i, int n) { store(y.data + i, value(load(x.data + i, n)), n); });
   op.record(y, [=] {
     const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    map(x.size(), [&](std::int64_t i, int n) {
+    map_in_parallel(x.size(), per_element, [&](std::int64_t i, int n) {
       deposit(d.p + i, derivative(load(x.data + i, n), load(y.data + i, n)) * load(dy + i, n), d.overwrite, n);
     });
   });
@@ -31,7 +34,7 @@ template <class At> Tensor elementwise_with_derivative(const char* name, const T
   const Tensor y = op.output(x.shape);
   Real* derivative = op.requires_grad() ? op.tape().keep<Real>(x.size()) : nullptr;
   if (op.computes())
-    map(x.size(), [&](std::int64_t i, int n) {
+    map_in_parallel(x.size(), per_exponential, [&](std::int64_t i, int n) {
       const ValueAndSlope v = at(load(x.data + i, n));
       store(y.data + i, v.value, n);
       if (derivative) store(derivative + i, v.derivative, n);
@@ -40,8 +43,9 @@ template <class At> Tensor elementwise_with_derivative(const char* name, const T
     const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    map(x.size(),
-        [&](std::int64_t i, int n) { deposit(d.p + i, load(derivative + i, n) * load(dy + i, n), d.overwrite, n); });
+    map_in_parallel(x.size(), per_element, [&](std::int64_t i, int n) {
+      deposit(d.p + i, load(derivative + i, n) * load(dy + i, n), d.overwrite, n);
+    });
   });
   return y;
 }

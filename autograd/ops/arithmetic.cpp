@@ -1,5 +1,4 @@
-#include "autograd/kernels/simd.hpp"
-#include "autograd/kernels/walk.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -10,18 +9,18 @@ namespace {
 
 // y = f(a, b), broadcast to y's shape. y is contiguous.
 template <class F> void combine(const Tensor& y, const Tensor& a, const Tensor& b, F f) {
-  walk<3>(y.shape, {y.stride, stretched(a.shape, a.stride, y.shape), stretched(b.shape, b.stride, y.shape)},
-          [&](auto at, std::int64_t n, auto step) {
-            Real* p = y.data + at[0];
-            const Real *s = a.data + at[1], *t = b.data + at[2];
-            if (step[0] == 1 && step[1] == 1 && step[2] == 1) {
-              for (std::int64_t i = 0; i < n; ++i) p[i] = f(s[i], t[i]);
-            } else if (step[0] == 1 && step[1] == 1 && step[2] == 0) {
-              for (std::int64_t i = 0; i < n; ++i) p[i] = f(s[i], *t);
-            } else {
-              for (std::int64_t i = 0; i < n; ++i) p[i * step[0]] = f(s[i * step[1]], t[i * step[2]]);
-            }
-          });
+  walk_in_parallel<3>(y.shape, {y.stride, stretched(a.shape, a.stride, y.shape), stretched(b.shape, b.stride, y.shape)},
+                      per_element, [&](auto at, std::int64_t n, auto step) {
+                        Real* p = y.data + at[0];
+                        const Real *s = a.data + at[1], *t = b.data + at[2];
+                        if (step[0] == 1 && step[1] == 1 && step[2] == 1) {
+                          for (std::int64_t i = 0; i < n; ++i) p[i] = f(s[i], t[i]);
+                        } else if (step[0] == 1 && step[1] == 1 && step[2] == 0) {
+                          for (std::int64_t i = 0; i < n; ++i) p[i] = f(s[i], *t);
+                        } else {
+                          for (std::int64_t i = 0; i < n; ++i) p[i * step[0]] = f(s[i * step[1]], t[i * step[2]]);
+                        }
+                      });
 }
 
 // Adds f(dy, a, b) to the gradient of `x` (one of a and b), summed over the broadcast axes of x.
@@ -36,26 +35,27 @@ template <class F> void reduce_into(const Tensor& x, const Tensor& y, const Tens
     d.overwrite = false;
   }
   const bool first = d.overwrite;
-  walk<4>(y.shape,
-          {stretched(x.shape, x.stride, y.shape), y.stride, stretched(a.shape, a.stride, y.shape),
-           stretched(b.shape, b.stride, y.shape)},
-          [&](auto at, std::int64_t n, auto step) {
-            Real* p = d.p + at[0];
-            const Real *g = dy + at[1], *s = a.data + at[2], *t = b.data + at[3];
-            if (step[0] == 0) {
-              Real total = 0;
-              for (std::int64_t i = 0; i < n; ++i) total += f(g[i * step[1]], s[i * step[2]], t[i * step[3]]);
-              deposit(*p, total, first);
-            } else if (step[0] == 1 && step[1] == 1 && step[2] == 1 && step[3] == 1) {
-              if (first)
-                for (std::int64_t i = 0; i < n; ++i) p[i] = f(g[i], s[i], t[i]);
-              else
-                for (std::int64_t i = 0; i < n; ++i) p[i] += f(g[i], s[i], t[i]);
-            } else {
-              for (std::int64_t i = 0; i < n; ++i)
-                deposit(p[i * step[0]], f(g[i * step[1]], s[i * step[2]], t[i * step[3]]), first);
-            }
-          });
+  walk_in_parallel<4>(y.shape,
+                      {stretched(x.shape, x.stride, y.shape), y.stride, stretched(a.shape, a.stride, y.shape),
+                       stretched(b.shape, b.stride, y.shape)},
+                      per_element, [&](auto at, std::int64_t n, auto step) {
+                        Real* p = d.p + at[0];
+                        const Real *g = dy + at[1], *s = a.data + at[2], *t = b.data + at[3];
+                        if (step[0] == 0) {
+                          Real total = 0;
+                          for (std::int64_t i = 0; i < n; ++i)
+                            total += f(g[i * step[1]], s[i * step[2]], t[i * step[3]]);
+                          deposit(*p, total, first);
+                        } else if (step[0] == 1 && step[1] == 1 && step[2] == 1 && step[3] == 1) {
+                          if (first)
+                            for (std::int64_t i = 0; i < n; ++i) p[i] = f(g[i], s[i], t[i]);
+                          else
+                            for (std::int64_t i = 0; i < n; ++i) p[i] += f(g[i], s[i], t[i]);
+                        } else {
+                          for (std::int64_t i = 0; i < n; ++i)
+                            deposit(p[i * step[0]], f(g[i * step[1]], s[i * step[2]], t[i * step[3]]), first);
+                        }
+                      });
 }
 
 Tensor broadcast_output(const Op& op, const Tensor& x, const Tensor& y) {
@@ -121,12 +121,15 @@ Tensor scale(const Tensor& input, Real factor, Real shift) {
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);
   if (op.computes())
-    for (std::int64_t i = 0, n = y.size(); i < n; ++i) y.data[i] = factor * x.data[i] + shift;
+    in_parallel(y.size(), per_element, elements_together, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) y.data[i] = factor * x.data[i] + shift;
+    });
   op.record(y, [=] {
     const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    map(y.size(), [&](std::int64_t i, int n) { deposit(d.p + i, load(dy + i, n) * factor, d.overwrite, n); });
+    map_in_parallel(y.size(), per_element,
+                    [&](std::int64_t i, int n) { deposit(d.p + i, load(dy + i, n) * factor, d.overwrite, n); });
   });
   return y;
 }

@@ -140,34 +140,38 @@ Tensor attend_softmax(const DotProductForm& form, const Tensor& v, const Streami
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
-  Tape::Scratch scratch(tape);
-  begin(options, tape, scratch, false);
   const auto tiles_of_head = [tiled, key_heads = e.key_heads](const Real* tiles, std::int64_t width, std::int64_t b,
                                                               std::int64_t kh) {
     return tiles + (b * key_heads + kh) * width * tiled;
   };
   const bool as_it_stands = !packed && e.queries == 1 && score_row_takes(head_of(k, k.data, 0, 0), e.width);
   const bool packs = !packed && !as_it_stands;
-  Real* own_k_tiles = packs ? scratch.take<Real>(e.width * tiled) : nullptr;
-  Real* v_scratch = scratch.take<Real>(e.keys * v_width);
-  Real* sums = scratch.take<Real>(row_block * v_width);
-  each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
-    const HeadProblem head{e, options, b, h};
-    const Scattered keys = head_of(k, k.data, b, kh);
-    if (packs && h % e.sharing() == 0) pack_tiles(keys, e.keys, e.width, factor, own_k_tiles);
-    const DotProductScores scores{head_of(q, q.data, b, h),
-                                  packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles,
-                                  e.width,
-                                  keys,
-                                  e.keys,
-                                  factor};
-    Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
-    const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
-    stream_forward(head, scores, v_rows, sums, y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], head_sums);
-    if (options.weights) softmax_weights(head, scores, head_sums);
-  });
   const double operations = 2 * seen_pairs(e, options.mask) * static_cast<double>(e.width + e.value_width);
   count_operations(operations);
+  {
+    Tape::Scratch scratch(tape);
+    begin(options, tape, scratch, false);
+    const int threads = threads_for_heads(e, options, operations, false);
+    const ThreadScratch k_tiles(scratch, threads, packs ? e.width * tiled : 0),
+        v_scratch(scratch, threads, e.keys * v_width), sums(scratch, threads, row_block * v_width);
+    each_head(e, options, threads, [&](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+      const HeadProblem head{e, options, b, h};
+      const Scattered keys = head_of(k, k.data, b, kh);
+      Real* own_k_tiles = packs ? k_tiles.of(thread) : nullptr;
+      if (packs && h % e.sharing() == 0) pack_tiles(keys, e.keys, e.width, factor, own_k_tiles);
+      const DotProductScores scores{head_of(q, q.data, b, h),
+                                    packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles,
+                                    e.width,
+                                    keys,
+                                    e.keys,
+                                    factor};
+      Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
+      const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch.of(thread));
+      stream_forward(head, scores, v_rows, sums.of(thread), y.data + b * y.stride[0] + h * y.stride[1], y.stride[2],
+                     head_sums);
+      if (options.weights) softmax_weights(head, scores, head_sums);
+    });
+  }
 
   op.record(merged, [=] {
     Tape& t = *merged.tape;
@@ -178,36 +182,42 @@ Tensor attend_softmax(const DotProductForm& form, const Tensor& v, const Streami
     MemoryGradients* later = MemoryGradients::for_call(packed, e.queries);
     const auto [dq, dk, dv] = later ? std::array{t.grad_target(q), GradTarget{}, GradTarget{}}
                                     : t.grad_targets({q, k, v});
-    Backward a{};
-    Real* own_k_tiles = packed ? nullptr : room.take<Real>(e.width * tiled);
-    Real* own_v_tiles = packed ? nullptr : room.take<Real>(e.value_width * tiled);
-    Real* q_scratch = room.take<Real>(e.queries * width);
-    Real* k_scratch = room.take<Real>(e.keys * width);
-    Real* dy_scratch = room.take<Real>(e.queries * v_width);
-    Real* delta = room.take<Real>(e.queries);
-    a.dq = room.take<Real>(e.queries * width);
-    a.dk = room.take<Real>(key_tile * width);
-    a.dv = room.take<Real>(key_tile * v_width);
-    each_head(e, options, [&, dq = dq, dk = dk, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
-      if (!packed) {
-        pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, own_k_tiles);
-        pack_tiles(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, own_v_tiles);
-      }
-      a.scores = {head_of(q, q.data, b, h), packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles,
-                  e.width};
-      a.v_tiles = packed ? tiles_of_head(packed->value_tiles, e.value_width, b, kh) : own_v_tiles;
-      a.dy = head_of(y, dy, b, h);
-      a.q_rows = pack_rows(a.scores.q, e.queries, e.width, q_scratch);
-      a.k_rows = pack_rows(head_of(k, k.data, b, kh), e.keys, e.width, k_scratch);
-      a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
-      row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
-      a.delta = delta;
-      a.log_sums = log_sums + (b * e.heads + h) * e.queries;
-      const HeadProblem head{e, options, b, h};
-      if (later) a.gathered = later->share(head, a.q_rows.p, a.dy_rows.p);
-      backward(head, a, factor, key_head_of(k, dk, e, b, h), key_head_of(v, dv, e, b, h));
-      if (dq) put_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
-    });
+    // Gradients that are added to others, or to zeros because operands overlap, keep to one thread.
+    const auto apart = [](const GradTarget& d) { return !d || d.overwrite; };
+    const int threads = !later && apart(dq) && apart(dk) && apart(dv)
+                            ? threads_for_heads(e, options, 2.5 * operations, true)
+                            : 1;
+    const ThreadScratch k_tiles(room, threads, packed ? 0 : e.width * tiled),
+        v_tiles(room, threads, packed ? 0 : e.value_width * tiled), q_scratch(room, threads, e.queries * width),
+        k_scratch(room, threads, e.keys * width), dy_scratch(room, threads, e.queries * v_width),
+        deltas(room, threads, e.queries), dq_rows(room, threads, e.queries * width),
+        dk_rows(room, threads, key_tile * width), dv_rows(room, threads, key_tile * v_width);
+    each_head(e, options, threads,
+              [&, dq = dq, dk = dk, dv = dv](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+                Real *own_k_tiles = k_tiles.of(thread), *own_v_tiles = v_tiles.of(thread), *delta = deltas.of(thread);
+                Backward a{};
+                a.dq = dq_rows.of(thread);
+                a.dk = dk_rows.of(thread);
+                a.dv = dv_rows.of(thread);
+                if (!packed) {
+                  pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, own_k_tiles);
+                  pack_tiles(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, own_v_tiles);
+                }
+                a.scores = {head_of(q, q.data, b, h),
+                            packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles, e.width};
+                a.v_tiles = packed ? tiles_of_head(packed->value_tiles, e.value_width, b, kh) : own_v_tiles;
+                a.dy = head_of(y, dy, b, h);
+                a.q_rows = pack_rows(a.scores.q, e.queries, e.width, q_scratch.of(thread));
+                a.k_rows = pack_rows(head_of(k, k.data, b, kh), e.keys, e.width, k_scratch.of(thread));
+                a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch.of(thread));
+                row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
+                a.delta = delta;
+                a.log_sums = log_sums + (b * e.heads + h) * e.queries;
+                const HeadProblem head{e, options, b, h};
+                if (later) a.gathered = later->share(head, a.q_rows.p, a.dy_rows.p);
+                backward(head, a, factor, key_head_of(k, dk, e, b, h), key_head_of(v, dv, e, b, h));
+                if (dq) put_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
+              });
     if (later) later->end();
   });
   return y;

@@ -1,5 +1,5 @@
 #include "autograd/kernels/dropout.hpp"
-#include "autograd/kernels/simd.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 
 namespace heed::HEED_REAL {
@@ -13,16 +13,23 @@ Tensor dropout(const Tensor& input, double probability, const RandomKey& key, co
   const Tensor y = op.output(x.shape);
   Real* factor = op.tape().keep<Real>(n); // 0 or 1 / (1 - probability)
   if (op.computes()) {
-    numbers.each_run(n, x.rank() ? x.shape[-1] : 1, [&](std::int64_t i, std::uint64_t number, std::int64_t m) {
-      dropout_factors(probability, key, number, m, factor + i);
-    });
-    map(n, [&](std::int64_t i, int m) { store(y.data + i, load(x.data + i, m) * load(factor + i, m), m); });
+    const std::int64_t width = x.rank() && x.shape[-1] > 0 ? x.shape[-1] : 1;
+    in_parallel(n / width, per_random_number * static_cast<double>(width), 1,
+                [&](std::int64_t begin, std::int64_t end) {
+                  numbers.each_run(begin, end, width, [&](std::int64_t i, std::uint64_t number, std::int64_t m) {
+                    dropout_factors(probability, key, number, m, factor + i);
+                  });
+                });
+    map_in_parallel(n, per_element,
+                    [&](std::int64_t i, int m) { store(y.data + i, load(x.data + i, m) * load(factor + i, m), m); });
   }
   op.record(y, [=] {
     const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    map(n, [&](std::int64_t i, int m) { deposit(d.p + i, load(dy + i, m) * load(factor + i, m), d.overwrite, m); });
+    map_in_parallel(n, per_element, [&](std::int64_t i, int m) {
+      deposit(d.p + i, load(dy + i, m) * load(factor + i, m), d.overwrite, m);
+    });
   });
   return y;
 }

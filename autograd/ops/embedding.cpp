@@ -1,4 +1,4 @@
-#include "autograd/kernels/simd.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -18,16 +18,23 @@ Tensor embedding(const Tensor& rows, const std::int32_t* tokens, const Shape& sh
   result.push_back(width);
   const Tensor y = op.output(result);
   if (op.computes())
-    for (std::int64_t i = 0; i < n; ++i) std::copy_n(table.data + kept[i] * width, width, y.data + i * width);
+    in_parallel(n, per_element * static_cast<double>(width), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) std::copy_n(table.data + kept[i] * width, width, y.data + i * width);
+    });
   op.record(y, [=] {
     const GradTarget d = table.tape->grad_target(table);
     if (!d) return;
     if (d.overwrite) std::fill_n(d.p, table.size(), Real{0});
     const Real* dy = table.tape->grad(y);
-    for (std::int64_t i = 0; i < n; ++i) {
-      Real* p = d.p + kept[i] * width;
-      map(width, [&](std::int64_t k, int m) { store(p + k, load(p + k, m) + load(dy + i * width + k, m), m); });
-    }
+    in_parallel(width, per_element * static_cast<double>(n), elements_together,
+                [&](std::int64_t begin, std::int64_t end) {
+                  for (std::int64_t i = 0; i < n; ++i) {
+                    Real* p = d.p + kept[i] * width + begin;
+                    const Real* from = dy + i * width + begin;
+                    map(end - begin,
+                        [&](std::int64_t k, int m) { store(p + k, load(p + k, m) + load(from + k, m), m); });
+                  }
+                });
   });
   return y;
 }

@@ -1,4 +1,5 @@
 #include "autograd/kernels/exponential.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -24,9 +25,9 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
   const Real divisor = options.divisor > 0 ? options.divisor : std::max(Real{1}, static_cast<Real>(counted));
   Real* normaliser = op.tape().keep<Real>(rows); // log-sum-exp of each row
 
-  double total = 0;
-  for (std::int64_t r = 0, some = op.computed(rows); r < some; ++r) {
-    if (kept[r] == ignore) continue;
+  // Of each row: the loss at the target, and what label smoothing adds.
+  double* losses = op.tape().keep<double>(2 * rows);
+  const auto loss_of_row = [&](std::int64_t r) {
     const Real* p = logits.data + r * classes;
     const Real top = largest(p, classes);
     Simd sums(Real{0});
@@ -35,13 +36,24 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
     Real sum = lane_sum(sums);
     for (; c < classes; ++c) sum += std::exp(p[c] - top);
     const Real all = normaliser[r] = top + std::log(sum);
-    total += (1 - smoothing) * static_cast<double>(all - p[kept[r]]);
+    losses[2 * r] = static_cast<double>(all - p[kept[r]]);
     if (smoothing > 0)
-      total += spread * sum_over(classes,
-                                 [&](std::int64_t k, int n) {
-                                   return n == lanes ? all - load(p + k) : load(p + k, n) * Real{-1};
-                                 }) +
-               spread * all * static_cast<Real>(classes % lanes);
+      losses[2 * r + 1] = spread * sum_over(classes,
+                                            [&](std::int64_t k, int n) {
+                                              return n == lanes ? all - load(p + k) : load(p + k, n) * Real{-1};
+                                            }) +
+                          spread * all * static_cast<Real>(classes % lanes);
+  };
+  in_parallel(op.computed(rows), per_exponential * static_cast<double>(classes), 1,
+              [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t r = begin; r < end; ++r)
+                  if (kept[r] != ignore) loss_of_row(r);
+              });
+  double total = 0;
+  for (std::int64_t r = 0, some = op.computed(rows); r < some; ++r) {
+    if (kept[r] == ignore) continue;
+    total += (1 - smoothing) * losses[2 * r];
+    if (smoothing > 0) total += losses[2 * r + 1];
   }
   const Tensor y = op.output({});
   y.data[0] = static_cast<Real>(total / divisor);
@@ -51,19 +63,21 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
     const GradTarget d = logits.tape->grad_target(logits);
     if (!d) return;
     const Real factor = logits.tape->grad(y)[0] / divisor;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      Real* g = d.p + r * classes;
-      if (kept[r] == ignore) {
-        if (d.overwrite) std::fill_n(g, classes, Real{0});
-        continue;
+    in_parallel(rows, per_exponential * static_cast<double>(classes), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r) {
+        Real* g = d.p + r * classes;
+        if (kept[r] == ignore) {
+          if (d.overwrite) std::fill_n(g, classes, Real{0});
+          continue;
+        }
+        const Real* p = logits.data + r * classes;
+        const Real all = normaliser[r];
+        map(classes, [&](std::int64_t c, int n) {
+          deposit(g + c, factor * (exponential(load(p + c, n) - all) - spread), d.overwrite, n);
+        });
+        g[kept[r]] -= factor * (1 - smoothing);
       }
-      const Real* p = logits.data + r * classes;
-      const Real all = normaliser[r];
-      map(classes, [&](std::int64_t c, int n) {
-        deposit(g + c, factor * (exponential(load(p + c, n) - all) - spread), d.overwrite, n);
-      });
-      g[kept[r]] -= factor * (1 - smoothing);
-    }
+    });
   });
   return y;
 }

@@ -2,6 +2,7 @@
 #include "autograd/kernels/frozen_weight.hpp"
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/packed_weight.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/kernels/walk.hpp"
 #include "autograd/ops.hpp"
 
@@ -118,16 +119,19 @@ constexpr Activate activate_with[] = {activate<relu_at>, activate<gelu_at>, acti
 void through_activation_and_bias(const Matrix& dy, const Real* derivative, const GradTarget& d) {
   if (counting_only() || (!derivative && !d)) return;
   if (d && d.overwrite) std::fill_n(d.p, dy.columns, Real{0});
-  for (std::int64_t i = 0; i < dy.rows; ++i)
-    map(dy.columns, [&](std::int64_t j, int n) {
-      Real* at = dy.p + i * dy.columns + j;
-      Simd v = load(at, n);
-      if (derivative) {
-        v *= load(derivative + i * dy.columns + j, n);
-        store(at, v, n);
-      }
-      if (d) store(d.p + j, load(d.p + j, n) + v, n);
-    });
+  in_parallel(dy.columns, per_element * static_cast<double>(dy.rows), elements_together,
+              [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t i = 0; i < dy.rows; ++i)
+                  map(end - begin, [&](std::int64_t j, int n) {
+                    Real* at = dy.p + i * dy.columns + begin + j;
+                    Simd v = load(at, n);
+                    if (derivative) {
+                      v *= load(derivative + i * dy.columns + begin + j, n);
+                      store(at, v, n);
+                    }
+                    if (d) store(d.p + begin + j, load(d.p + begin + j, n) + v, n);
+                  });
+              });
 }
 
 Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const Tensor* bias, Activate f) {

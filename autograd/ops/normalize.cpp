@@ -131,7 +131,8 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
 
 Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const Numbering& numbers) {
   const Tensor g = tape.make(shape);
-  numbers.each_run(shape.size(), shape.rank ? shape[-1] : 1, [&](std::int64_t at, std::uint64_t first, std::int64_t n) {
+  const std::int64_t width = shape.rank && shape[-1] > 0 ? shape[-1] : 1;
+  numbers.each_run(0, shape.size() / width, width, [&](std::int64_t at, std::uint64_t first, std::int64_t n) {
     gumbel_numbers(key, first, n, g.data + at);
   });
   return g;

@@ -1,6 +1,6 @@
 #include "autograd/optimizers/adam.hpp"
 
-#include "autograd/kernels/simd.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 
 #include <cmath>
 
@@ -19,7 +19,7 @@ struct AdamStep {
 };
 
 void adam(const AdamStep& s, Real* w, Real* m, Real* v, const Real* gradients, std::int64_t size) {
-  map(size, [&](std::int64_t i, int n) {
+  map_in_parallel(size, 3 * per_element, [&](std::int64_t i, int n) {
     Simd weight = load(w + i, n);
     const Simd g = s.factor * load(gradients + i, n) + s.coupled * weight;
     const Simd first = s.beta1 * load(m + i, n) + s.rest1 * g;

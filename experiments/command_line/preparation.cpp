@@ -32,10 +32,18 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
   return settings;
 }
 
-Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks) {
+Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
+                    const std::filesystem::path& out) {
   Settings settings = load_settings(file, overrides);
   refuse_tuned_overrides(settings, overrides);
-  return prepare(std::move(settings), file.stem().string(), tasks);
+  Preparation prepared = prepare(settings, file.stem().string(), tasks);
+  if (out.empty() || is_frozen(prepared.plan, out) || !has_sweep_of_name(prepared.plan, out)) return prepared;
+  settings.use_earlier_shards();
+  Preparation earlier = prepare(std::move(settings), file.stem().string(), tasks);
+  if (!is_frozen(earlier.plan, out)) return prepared;
+  earlier.plan.notes.push_back(fmt::format("train.shards is {}, the default when {} was planned, which is resumed",
+                                           earlier.arms.front().config.train.shards, earlier.plan.folder_name()));
+  return earlier;
 }
 
 ArmFacts facts_of(const Config& config, Tasks& tasks) { return {chance_of(config, tasks), sight_of(config, tasks)}; }

@@ -15,7 +15,10 @@ namespace heed {
 Settings load_settings(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
 /// The checked plan of these settings. Throws heed::Refused.
-Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks);
+/// @param out  if given: if this output folder has the same plan with the default of train.shards of earlier versions,
+///          returns that plan, so that it is resumed
+Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
+                    const std::filesystem::path& out = {});
 
 /// The facts of a report that depend on an arm's configuration and data. Throws heed::Refused if the data is not
 /// usable.

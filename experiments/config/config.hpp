@@ -80,8 +80,8 @@ struct TrainOptions {
   /// Instead of `batch`: all training examples; only if training uses a list of examples
   bool full_batch = false;
   /// Parts of a batch; the number affects the last bits of results, so it is part of the run's identity
-  std::int64_t shards = 2;
-  std::int64_t threads = 0;          ///< 0: as many as the machine has, but at most one per shard
+  std::int64_t shards = 4;
+  std::int64_t threads = 0;          ///< 0: as many as the machine has, at most 16
   std::string optimizer = "adamw";   ///< adamw | adam | sgd; their options are in [train.adamw] etc.
   std::string schedule = "constant"; ///< constant | linear | cosine | noam
   double learning_rate = 1e-3;       ///< the maximum of the schedule

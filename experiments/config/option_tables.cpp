@@ -137,11 +137,13 @@ const OptionTable<TrainOptions>& train_option_table() {
           .at_least(0).at_most(1e9).unit("tokens").default_means("0: train.batch rows").neutral(0),
       option("full_batch", &O::full_batch, "Each step has every training row, once.").neutral(false),
       option("shards", &O::shards,
-             "Parts that a batch is cut into for threads to work on; the sums' order, and so their bits, depend on it.")
-          .at_least(1).at_most(4096).unit("shards"),
-      option("threads", &O::threads, "Threads that work on the shards.")
+             "Parts of a batch that threads work on at the same time. The order of sums depends on it, and so do the "
+             "last bits of results. More threads than shards share the work within a shard.")
+          .at_least(1).at_most(4096).unit("shards")
+          .default_means("4; 2 for a small or recurrent model; at most train.batch"),
+      option("threads", &O::threads, "Threads of a run. The results do not depend on it.")
           .at_least(0).at_most(4096).unit("threads")
-          .default_means("0: as many as the machine has, at most train.shards").without_effect_on_results(),
+          .default_means("0: as many as the machine has, at most 16").without_effect_on_results(),
       option("optimizer", &O::optimizer, "What turns gradients into steps."),
       option("schedule", &O::schedule, "How the learning rate goes on from its highest."),
       option("learning_rate", &O::learning_rate, "The highest learning rate.").above(0).at_most(1e6),

@@ -74,6 +74,25 @@ std::int64_t block_count(const View& view) {
   return unmet_dependency("model.layers", values_of(view)) ? 1 : integer(view, "model.layers");
 }
 
+/// The number of shards of a configuration without train.shards. It depends on the shapes only, never on the machine,
+/// because results depend on it. Each shard costs time to write and to add its gradients, and to call its operations,
+/// even on one thread. With these numbers that is at most 2 % of a step's time. More threads than shards share the work
+/// within operations (autograd/workers.hpp).
+std::int64_t default_shards(const View& run, bool earlier) {
+  constexpr std::int64_t tokens_of_a_row = 32, all_rows = 1'000'000; // estimates, where the data decides
+  constexpr std::int64_t enough_work = 1 << 17; // rows times the width's square; measured: README's S has this much
+  constexpr std::int64_t enough_rows = 4 * 32;  // a recurrent model multiplies all rows of a shard at each step
+  const std::int64_t tokens = integer(run, "train.batch_tokens"), width = integer(run, "model.width");
+  const bool rows_by_task = tokens > 0 || flag(run, "train.full_batch");
+  const std::int64_t rows = tokens > 0     ? tokens / tokens_of_a_row
+                            : rows_by_task ? all_rows
+                                           : integer(run, "train.batch");
+  const bool recurrent = text(run, "model.kind").starts_with("recurrent");
+  const bool enough = rows * width * width >= enough_work && (!recurrent || rows >= enough_rows);
+  const std::int64_t shards = enough && !earlier ? 4 : 2;
+  return rows_by_task ? shards : std::min(shards, rows);
+}
+
 /// True if the view's value of an option comes from this setting and not from another one with higher priority.
 bool decides(const View& view, const std::string& key, const Setting& setting) {
   const auto parameter = view.parameters.find(key);
@@ -276,11 +295,10 @@ void Resolution::check_combinations() {
 
   check_formulas();
 
-  // The default number of shards is reduced for a smaller batch. A number that was set explicitly is an error.
+  if (run.at("train.shards").origin.layer == 0)
+    run.at("train.shards").value = default_shards(run, settings_.earlier_shards_);
   const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
-  if (rows_by_task || integer(run, "train.shards") <= integer(run, "train.batch")) return;
-  if (run.at("train.shards").origin.layer == 0) run.at("train.shards").value = integer(run, "train.batch");
-  else
+  if (!rows_by_task && integer(run, "train.shards") > integer(run, "train.batch"))
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
                              integer(run, "train.batch")));

@@ -122,6 +122,10 @@ public:
   /// self-contained: no other file is opened, and an `extends` is an error.
   static Settings parse_saved(std::string_view toml, const std::string& name);
 
+  /// Makes the default of train.shards that of versions before 0.2: 2, or train.batch if that is smaller. A plan that
+  /// such a version froze is then made again as it was.
+  void use_earlier_shards() { earlier_shards_ = true; }
+
   /// Applies `a.b=value` from the command line, read by the option's type; `a.b=@default` resets an option. All
   /// assignments of one call are one layer. `sweep.seeds` can be set too.
   void override_with(const std::vector<std::string>& assignments);
@@ -152,6 +156,7 @@ private:
   std::vector<BlockOverride> block_overrides_; ///< if two overrides name the same block, the later one has priority
   std::shared_ptr<const SweepSpec> sweep_ = std::make_shared<SweepSpec>(); ///< shared by all arms
   std::vector<std::string> notes_;
+  bool earlier_shards_ = false; ///< the default number of shards is that of earlier versions
   bool saved_ = false;    ///< from a saved run: options without effect that earlier versions accepted are no error
   std::string file_name_; ///< the file's name without extension; used as the name of an unnamed experiment
   int layer_ = 0;         ///< the highest layer in use

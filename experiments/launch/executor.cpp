@@ -3,6 +3,7 @@
 #include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/worker.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <deque>
 #include <fmt/format.h>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -62,6 +64,13 @@ public:
     progress_written_ = progress_time();
     worker_ = launcher.start(run, threads);
     waits_ = launcher.outlives();
+    threads_ = threads;
+  }
+
+  int threads() const { return threads_; }
+  void allow_threads(Launcher& launcher, int threads) {
+    threads_ = threads;
+    launcher.allow_threads(worker_, threads);
   }
 
   std::size_t index() const { return index_; }
@@ -136,6 +145,7 @@ private:
   }
 
   std::size_t index_, worker_ = 0;
+  int threads_ = 1;
   bool waits_ = false;
   RunFolder run_;
   std::string manifest_before_;
@@ -216,11 +226,29 @@ private:
 
   void start(std::size_t next) {
     try {
-      running_.emplace_back(next, runs_[next], launcher_, allocation_.threads);
+      const auto free_slots = static_cast<std::size_t>(allocation_.jobs) - running_.size();
+      const int to_start = static_cast<int>(std::min(free_slots, waiting_.size() + 1));
+      running_.emplace_back(next, runs_[next], launcher_, allocation_.threads_of_next(threads_used(), to_start));
       tell(launcher_.outlives() ? RunEvent::Kind::queued : RunEvent::Kind::started, next);
     } catch (const Failed& error) {
       tell(RunEvent::Kind::failed, next, error.what());
     }
+  }
+
+  int threads_used() const {
+    return std::accumulate(running_.begin(), running_.end(), 0,
+                           [](int sum, const Running& run) { return sum + run.threads(); });
+  }
+
+  /// Gives cores that no run uses, and that no waiting run will get, to the running ones with the fewest threads.
+  void share_free_cores() {
+    if (allocation_.cores == 0 || stopping_ || !waiting_.empty() || running_.empty()) return;
+    std::vector<int> threads;
+    for (const Running& run : running_) threads.push_back(run.threads());
+    for (int free = allocation_.cores - threads_used(); free > 0; --free)
+      if (int& fewest = *std::ranges::min_element(threads); fewest < allocation_.most) ++fewest;
+    for (std::size_t i = 0; i < threads.size(); ++i)
+      if (threads[i] > running_[i].threads()) running_[i].allow_threads(launcher_, threads[i]);
   }
 
   /// Checks runs of other processes that have ended: finished ones are done, unfinished ones are executed here.
@@ -245,6 +273,7 @@ private:
     // Thousands of runs in a cluster's queue are checked less often.
     if (ask_for_news) next_news_ = now + std::chrono::milliseconds(std::max<std::size_t>(200, running_.size() * 2));
     const std::vector<WorkerEnd> ends = launcher_.ended();
+    const std::size_t before = running_.size();
     for (auto run = running_.begin(); run != running_.end();) {
       const auto end = std::ranges::find(ends, run->worker(), &WorkerEnd::worker);
       if (ask_for_news && run->just_begun()) tell(RunEvent::Kind::started, run->index());
@@ -260,6 +289,7 @@ private:
       tell(event);
       run = running_.erase(run);
     }
+    if (running_.size() < before) share_free_cores();
   }
 
   std::span<const RunFolder> runs_;
@@ -276,7 +306,19 @@ private:
 
 } // namespace
 
-Allocation allocate_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs, int threads) {
+int Allocation::threads_of_next(int used, int to_start) const {
+  return cores == 0 ? threads : std::clamp((cores - used) / std::max(1, to_start), 1, std::max(1, most));
+}
+
+std::string threads_in_words(const Allocation& allocation) {
+  const int least = allocation.threads;
+  if (allocation.cores > 0 && least < allocation.most && allocation.cores > least * allocation.jobs)
+    return fmt::format("{} or {} threads", least, least + 1);
+  return fmt::format("{} thread{}", least, plural(least));
+}
+
+Allocation allocate_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs, int threads,
+                            int useful) {
   const int cores = std::max(1, machine.cores);
   Allocation allocation;
   if (jobs > 0) {
@@ -290,7 +332,11 @@ Allocation allocate_machine(const Machine& machine, std::size_t runs, double byt
       if (fit < allocation.jobs) allocation.jobs = std::max(1, static_cast<int>(fit));
     }
   }
-  allocation.threads = threads > 0 ? threads : std::max(1, cores / allocation.jobs);
+  allocation.threads = threads;
+  if (threads > 0) return allocation;
+  allocation.most = useful > 0 ? std::min(useful, cores) : cores;
+  allocation.threads = std::clamp(cores / allocation.jobs, 1, allocation.most);
+  allocation.cores = cores;
   return allocation;
 }
 
@@ -321,7 +367,7 @@ Executor::Executor(Launcher& launcher, Allocation allocation)
 
 Allocation Executor::allocation_for(std::size_t to_do) const {
   const Allocation allocation = allocation_for_(std::max<std::size_t>(to_do, 1));
-  return {std::max(1, allocation.jobs), std::max(1, allocation.threads)};
+  return {std::max(1, allocation.jobs), std::max(1, allocation.threads), allocation.cores, allocation.most};
 }
 
 ExecutionSummary Executor::execute(std::span<const RunFolder> runs,

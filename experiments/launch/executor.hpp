@@ -43,13 +43,26 @@ struct ExecutionSummary {
 /// How many runs at once, and how many threads each. Several runs in parallel are faster than one run with many
 /// threads.
 struct Allocation {
-  int jobs = 1, threads = 1;
+  int jobs = 1;
+  int threads = 1; ///< of each run, at least
+  /// Shared among the runs that are executed at once, so that some runs have one thread more, and the last runs get the
+  /// threads that others leave. 0: each run has `threads`
+  int cores = 0;
+  int most = 1; ///< threads of a run, if `cores` are shared
+
+  /// The threads of the run that is started next, if the running ones have `used` threads, and `to_start` runs are to
+  /// be started at once.
+  int threads_of_next(int used, int to_start) const;
 };
+/// "2 threads", "2 or 3 threads": what the first runs have.
+std::string threads_in_words(const Allocation& allocation);
+
 /// @param runs           number of runs to execute
 /// @param bytes_per_run  estimated memory of a run
 /// @param jobs, threads  the requested values; 0: choose
+/// @param useful         threads of a run beyond which it is not faster; 0: any number is useful
 Allocation allocate_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs = 0,
-                            int threads = 0);
+                            int threads = 0, int useful = 0);
 
 /// The number of runs that are not finished, including those that other processes execute.
 std::size_t unfinished(std::span<const RunFolder> runs);

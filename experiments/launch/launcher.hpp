@@ -43,6 +43,8 @@ public:
   virtual std::vector<WorkerEnd> ended() = 0;
   /// Waits for at most this time, or until a worker ends if the launcher can notice it.
   virtual void wait(std::chrono::milliseconds most) { std::this_thread::sleep_for(most); }
+  /// Allows a worker to use more threads from its next step on, if the launcher can tell it.
+  virtual void allow_threads(std::size_t /*worker*/, int /*threads*/) {}
   /// Asks a worker to save a checkpoint and end. `ended` then reports it like any other.
   virtual void stop(std::size_t worker) = 0;
 

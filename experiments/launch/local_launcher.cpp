@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -71,15 +72,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return out;
 }
 
-/// The worker's file descriptor of the pipe through which it reports.
-constexpr int told_through = 3;
+/// The worker's file descriptors: of the pipe through which it reports, and of the socket from which it reads how many
+/// threads it may use.
+constexpr int told_through = 3, threads_from = 4;
 
 } // namespace
 
 struct LocalLauncher::Worker {
   std::size_t number = 0;
   ::pid_t process = 0;
-  Descriptor told; ///< read end of the worker's reports
+  Descriptor told;    ///< read end of the worker's reports
+  Descriptor threads; ///< write end of the numbers of threads that it may use
   bool asked_to_stop = false;
 
   ~Worker() {
@@ -119,10 +122,14 @@ LocalLauncher::~LocalLauncher() = default;
 std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
   const Descriptor log = run.log().open_to_append();
   int ends[2] = {-1, -1};
-  const bool piped = ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
+  int sockets[2] = {-1, -1};
+  const bool connected = ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0 &&
+                         ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets) == 0;
+  const int failure = errno;
   auto worker = std::make_unique<Worker>();
   worker->told = Descriptor(ends[0]);
-  const Descriptor to_tell(ends[1]);
+  worker->threads = Descriptor(sockets[0]);
+  const Descriptor to_tell(ends[1]), to_hear(sockets[1]);
 
   std::vector<std::string> words{program_.string(),
                                  "worker",
@@ -130,7 +137,9 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
                                  "--threads",
                                  fmt::format("{}", threads),
                                  "--tell",
-                                 fmt::format("{}", told_through)};
+                                 fmt::format("{}", told_through),
+                                 "--threads-from",
+                                 fmt::format("{}", threads_from)};
   if (!kernels_.empty()) words.insert(words.end(), {"--kernels", kernels_});
   const std::vector<OpenPart> parts = open_parts();
   for (const OpenPart& part : parts)
@@ -140,14 +149,19 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
   ::posix_spawn_file_actions_addopen(&around.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDERR_FILENO);
+  // First to numbers above both, because a source may have the number of the other target.
+  constexpr int above = 8;
+  ::posix_spawn_file_actions_adddup2(&around.files, to_hear.get(), above);
   ::posix_spawn_file_actions_adddup2(&around.files, to_tell.get(), told_through);
+  ::posix_spawn_file_actions_adddup2(&around.files, above, threads_from);
+  ::posix_spawn_file_actions_addclose(&around.files, above);
   // With source equal to target, the descriptor stays open in the new process.
   for (const OpenPart& part : parts)
     ::posix_spawn_file_actions_adddup2(&around.files, part.descriptor, part.descriptor);
   // Not fork: fork handlers of libraries (OpenBLAS and its threads) may wait forever if memory is short.
-  const int error = piped ? ::posix_spawn(&worker->process, file_.c_str(), &around.files, &around.attributes,
-                                          pointers_to(words).data(), pointers_to(variables).data())
-                          : errno;
+  const int error = connected ? ::posix_spawn(&worker->process, file_.c_str(), &around.files, &around.attributes,
+                                              pointers_to(words).data(), pointers_to(variables).data())
+                              : failure;
   if (error != 0) {
     worker->process = 0;
     throw Failed(fmt::format("cannot start '{}': {}", program_.string(), std::strerror(error)));
@@ -174,6 +188,11 @@ void LocalLauncher::wait(std::chrono::milliseconds most) {
   if (::poll(ends.data(), ends.size(), static_cast<int>(most.count())) <= 0) return;
   // The process may not have ended yet, or may not end at all if something else closed the pipe.
   std::this_thread::sleep_for(std::min(most, std::chrono::milliseconds(1)));
+}
+
+void LocalLauncher::allow_threads(std::size_t number, int threads) {
+  for (const auto& worker : workers_)
+    if (worker->number == number) ::send(worker->threads.get(), &threads, sizeof threads, MSG_NOSIGNAL);
 }
 
 void LocalLauncher::stop(std::size_t number) {

@@ -21,6 +21,7 @@ public:
   std::size_t start(const RunFolder& run, int threads) override;
   std::vector<WorkerEnd> ended() override;
   void wait(std::chrono::milliseconds most) override;
+  void allow_threads(std::size_t worker, int threads) override;
   void stop(std::size_t worker) override;
 
 private:

@@ -267,9 +267,8 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   Manifest& manifest = record.manifest();
   manifest.name = config.general.name;
   manifest.data = fingerprint;
-  manifest.threads = static_cast<int>(config.train.threads > 0
-                                          ? config.train.threads
-                                          : std::min<std::int64_t>(usable_cores(), config.train.shards));
+  manifest.threads = static_cast<int>(config.train.threads > 0 ? config.train.threads
+                                                               : std::min(usable_cores(), most_useful_threads));
   auto kept = take_up(run, parts, manifest);
   manifest.step = kept ? kept->step : 0;
   record.go_on_from(manifest.step);
@@ -298,6 +297,11 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
     live.show(progress);
   };
   hooks.stop_requested = parts.stop_requested;
+  if (parts.threads_allowed)
+    hooks.threads = [&] {
+      manifest.threads = std::max(manifest.threads, parts.threads_allowed());
+      return manifest.threads;
+    };
 
   std::optional<Checkpoint> from;
   if (kept) from = std::move(kept->checkpoint);

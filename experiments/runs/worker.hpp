@@ -36,6 +36,8 @@ struct WorkerParts {
   std::FILE* log = stderr; ///< output for messages
   /// Whether to save a checkpoint and return. If empty: on SIGINT or SIGTERM.
   std::function<bool()> stop_requested = {};
+  /// The number of threads that the run may use from now on; it only grows. If empty, it does not change.
+  std::function<int()> threads_allowed = {};
   /// Makes the other processes of a team begin the same run, and returns the team (runs/follower.hpp). Empty: one
   /// process.
   std::function<Ranks*(const TeamRun&)> begin_together = {};

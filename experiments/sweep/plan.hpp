@@ -190,6 +190,8 @@ std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out,
 OutputFile file_of_sweep(const std::filesystem::path& folder, const std::string& name);
 /// Whether OUT contains a plan of this name and hash.
 bool is_frozen(const Plan& plan, const std::filesystem::path& out);
+/// Whether OUT contains a plan of this name.
+bool has_sweep_of_name(const Plan& plan, const std::filesystem::path& out);
 /// Reads FOLDER/plan.json, and the arms' choices from FOLDER/tuned.json if it exists. Throws heed::Refused with the
 /// file, the error, and how to repair it.
 Plan load_plan(const std::filesystem::path& folder);

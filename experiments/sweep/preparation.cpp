@@ -265,10 +265,20 @@ double largest_bytes(const Preparation& prepared, int threads) {
   return bytes;
 }
 
+int useful_threads(const Preparation& prepared) {
+  int threads = 1;
+  for (const PreparedArm& arm : prepared.arms) {
+    threads = std::max(threads, arm.cost.useful_threads);
+    for (const Load& trial : arm.trials) threads = std::max(threads, trial.cost.useful_threads);
+  }
+  return threads;
+}
+
 Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads) {
   const double bytes = largest_bytes(prepared, std::max(1, threads));
   const auto configured = static_cast<int>(prepared.arms.front().config.train.threads);
-  return allocate_machine(this_machine(), to_do, bytes, jobs, threads > 0 ? threads : configured);
+  return allocate_machine(this_machine(), to_do, bytes, jobs, threads > 0 ? threads : configured,
+                          useful_threads(prepared));
 }
 
 } // namespace heed

@@ -91,6 +91,9 @@ Load load_of(const Preparation& prepared, const Plan& plan, std::size_t arm, con
 /// The largest memory of any run, over all arms and trials.
 double largest_bytes(const Preparation& prepared, int threads);
 
+/// The most threads that any run can use, over all arms and trials.
+int useful_threads(const Preparation& prepared);
+
 /// How many runs are executed at once, each with how many threads, if `to_do` runs remain on this machine.
 /// @param jobs, threads  the requested numbers; 0: chosen automatically
 Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads);

@@ -230,11 +230,12 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
 
   // Evaluation uses the same tapes.
   const auto evaluate = [&](std::int64_t rows, const Pass::Options& options, auto&& fill) {
-    rows_of(rows, fill, [&](Tape& tape) {
+    const OfRows of = rows_of(rows, fill, [&](Tape& tape) {
       tape.record(false);
       Pass pass(tape, run.parameters, nullptr, options);
       run.model->logits(pass, batch);
     });
+    c.helper_bytes = std::max(c.helper_bytes, of.bytes);
   };
   const auto of_task = [&](std::int64_t rows, Batch& to) {
     fill_evaluation_batch(task, run, Split::validation, 0, rows, to, Content::outline);
@@ -257,6 +258,10 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
   }
   c.shared_bytes = process_bytes + (multiplies_by_blas() ? blas_bytes : 0) + shared;
   c.shards = shards;
+  constexpr double enough_for_a_thread = 2e7; // operations of a step: some tenths of a millisecond
+  c.useful_threads = static_cast<int>(
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(c.flops_per_step / enough_for_a_thread),
+                               std::min<std::int64_t>(shards, most_useful_threads), most_useful_threads));
   return c;
 }
 

@@ -33,7 +33,7 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
                           .longest = run.shape.output_length,
                           .begin = run.shape.begin,
                           .end = run.shape.end};
-  std::vector<std::unique_ptr<Tape>> tapes(static_cast<std::size_t>(workers.threads()));
+  std::vector<std::unique_ptr<Tape>> tapes(static_cast<std::size_t>(workers.most_threads()));
   for (auto& tape : tapes) {
     tape = std::make_unique<Tape>();
     tape->record(false);

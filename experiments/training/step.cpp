@@ -87,10 +87,13 @@ StepRunner::Result StepRunner::operator()(std::int64_t step) {
     result.tokens += counts_[s].tokens;
   }
   divisor_ = static_cast<double>(std::max<std::int64_t>(targets, 1));
-  workers_.run(share_, [&](int shard, int worker) {
-    const auto s = static_cast<std::size_t>(shard);
-    losses_[s] = shard_loss(s, worker, step, false);
-  });
+  workers_.run(
+      share_,
+      [&](int shard, int worker) {
+        const auto s = static_cast<std::size_t>(shard);
+        losses_[s] = shard_loss(s, worker, step, false);
+      },
+      static_cast<int>(gradients_.size()));
   exchange_values(workers_, losses_, aligned_share);
   for (double loss : losses_) result.loss += loss;
   result.gradient_norm = std::sqrt(sum_gradients());

@@ -24,11 +24,8 @@ double machine_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-int thread_count(const TrainOptions& options, const Ranks* ranks) {
-  if (options.threads > 0) return static_cast<int>(options.threads);
-  auto shards = static_cast<int>(shards_of_step(options));
-  if (ranks) shards = aligned_share(shards, 0, ranks->count()).second; // no process has more shards than rank 0
-  return std::min(usable_cores(), shards);
+int thread_count(const TrainOptions& options) {
+  return options.threads > 0 ? static_cast<int>(options.threads) : std::min(usable_cores(), most_useful_threads);
 }
 
 void require_work_for(const Ranks& ranks, const TrainOptions& options) {
@@ -122,7 +119,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(config, run.parameters);
   Place place;
   if (from) place = restore(run, *optimizer, *from);
-  Workers workers(thread_count(config.train, hooks.ranks), hooks.ranks);
+  Workers workers(thread_count(config.train), hooks.ranks, hooks.threads ? most_useful_threads : 0);
   StepRunner step(config, task, run, *optimizer, workers);
 
   const TrainOptions& t = config.train;
@@ -175,6 +172,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
               {"grad_norm", result.gradient_norm}});
     if (due(t.evaluate_every) || last) evaluate();
     if (t.inspect != "none" && (due(t.inspect_every) || last)) inspect(step.gradients());
+    if (hooks.threads) workers.grow(hooks.threads());
     if (hooks.progress)
       hooks.progress({place.step, t.steps, result.loss,
                       static_cast<double>(place.step - resumed_at) / std::max(1e-9, now() - begin)});

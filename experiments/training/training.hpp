@@ -56,6 +56,9 @@ struct TrainingHooks {
   std::function<void(const Progress&)> progress;
   std::function<bool()> stop_requested; ///< true: save a checkpoint and return
   std::function<double()> now;          ///< a clock, in seconds; if empty: the machine's clock
+  /// The number of threads that the run may use from now on, asked after each step; it only grows. If empty: the
+  /// configuration's.
+  std::function<int()> threads;
   /// The processes that train together. Each calls `train` with the same configuration and checkpoint, and the result
   /// is bit-identical to training in one process. Only the first process calls the other hooks. Null: this process
   /// trains alone.
@@ -64,17 +67,23 @@ struct TrainingHooks {
 
 enum class Outcome { finished, interrupted };
 
+/// The number of threads that a run uses at most, unless more are requested.
+inline constexpr int most_useful_threads = 16;
+
 /// What a run needs in parameters, FLOPs and memory, estimated before it starts.
 struct Cost {
   std::int64_t parameters = 0;
   double flops_per_step = 0; ///< multiplications and additions, forward and backward
   double shared_bytes = 0;   ///< memory that does not depend on threads: program, parameters
-  double thread_bytes = 0;   ///< memory of each thread: values and gradients of its shard
-  std::int64_t shards = 1;   ///< threads beyond this number have no work
+  double thread_bytes = 0;   ///< memory of each thread with a shard: its values and gradients, or an evaluation's
+  double helper_bytes = 0;   ///< memory of each thread beyond the shards, for evaluations
+  std::int64_t shards = 1;   ///< threads beyond this number help the others within operations
+  int useful_threads = 1;    ///< more threads would not make the run faster
 
   /// Peak memory of the training process with this number of threads.
   double bytes(std::int64_t threads) const {
-    return shared_bytes + thread_bytes * static_cast<double>(std::min(threads, shards));
+    return shared_bytes + thread_bytes * static_cast<double>(std::min(threads, shards)) +
+           helper_bytes * static_cast<double>(std::max<std::int64_t>(threads - shards, 0));
   }
 };
 

@@ -1,12 +1,14 @@
-// Tests of Workers: every job runs once, a worker runs one job at a time, and the first failure is rethrown.
+// Tests of Workers: every job and every part runs once, a worker runs one job at a time, and failures are rethrown.
 #include "autograd/error.hpp"
-#include "autograd/shards.hpp"
+#include "autograd/workers.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <thread>
+#include <vector>
 
 using namespace heed;
 
@@ -70,6 +72,127 @@ TEST_CASE("the failure of the lowest job comes back, and the workers go on", "[w
       CHECK(runs == 8);
     }
   }
+}
+
+TEST_CASE("only the first workers take jobs", "[workers]") {
+  Workers workers(4);
+  for (int takers : {1, 2, 3}) {
+    std::atomic<int> runs{0}, highest{0};
+    for (int round = 0; round < 200; ++round)
+      workers.run(
+          7,
+          [&](int, int worker) {
+            ++runs;
+            if (worker > highest) highest = worker;
+          },
+          takers);
+    CHECK(runs == 200 * 7);
+    CHECK(highest < takers);
+  }
+}
+
+TEST_CASE("a team grows, up to its limit", "[workers]") {
+  Workers workers(1, nullptr, 4);
+  CHECK(workers.threads() == 1);
+  CHECK(workers.most_threads() == 4);
+  for (int threads : {2, 1, 3, 9}) {
+    workers.grow(threads);
+    std::atomic<int> runs{0};
+    workers.run(50, [&](int, int) { ++runs; });
+    CHECK(runs == 50);
+  }
+  CHECK(workers.threads() == 4);
+  std::atomic<int> arrived{0};
+  workers.run(4, [&](int, int) {
+    ++arrived;
+    while (arrived < 4) std::this_thread::yield();
+  });
+}
+
+namespace {
+
+// Waits until threads without a job are ready to help.
+void await_help() {
+  while (threads_for(1e9) < 2) std::this_thread::yield();
+}
+
+} // namespace
+
+TEST_CASE("threads without a job take parts of an operation", "[workers]") {
+  Workers workers(3);
+  std::atomic<int> arrived{0};
+  workers.run(1, [&](int, int) {
+    await_help();
+    // Both parts wait for the other, so this ends only if two threads take them.
+    run_parts(2, [&](int, int) {
+      ++arrived;
+      while (arrived < 2) std::this_thread::yield();
+    });
+  });
+  CHECK(arrived == 2);
+}
+
+TEST_CASE("every part of every operation runs once, whoever takes it", "[workers]") {
+  Workers workers(5);
+  std::atomic<int> wrong{0};
+  for (int jobs : {1, 2, 3}) {
+    for (int round = 0; round < 100; ++round)
+      workers.run(jobs, [&](int job, int) {
+        for (int operation = 0; operation < 30; ++operation) {
+          const int parts = 1 + (job + operation) % 7;
+          std::vector<std::atomic<int>> runs(static_cast<std::size_t>(parts));
+          run_parts(parts, [&](int part, int) { ++runs[static_cast<std::size_t>(part)]; });
+          if (!std::ranges::all_of(runs, [](const std::atomic<int>& n) { return n == 1; })) ++wrong;
+        }
+      });
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("ranges of an operation meet each other and begin at whole multiples", "[workers]") {
+  for (std::int64_t n : {0, 1, 5, 64, 1000})
+    for (std::int64_t multiple : {1, 6, 64})
+      for (int parts : {1, 2, 7}) {
+        const CutEverything cut(parts);
+        std::vector<int> runs(static_cast<std::size_t>(n));
+        in_parallel(n, 1.0, multiple, [&](std::int64_t begin, std::int64_t end) {
+          CHECK(begin % multiple == 0);
+          CHECK(begin < end);
+          for (std::int64_t i = begin; i < end; ++i) ++runs[static_cast<std::size_t>(i)];
+        });
+        CHECK(std::ranges::all_of(runs, [](int count) { return count == 1; }));
+      }
+}
+
+TEST_CASE("a part's failure comes back, and the workers go on", "[workers]") {
+  Workers workers(3);
+  for (int round = 0; round < 50; ++round) {
+    CHECK_THROWS_WITH(workers.run(1,
+                                  [&](int, int) {
+                                    if (round % 2 == 0) await_help();
+                                    run_parts(3, [](int part, int) {
+                                      if (part == 1) throw Failed("part 1");
+                                    });
+                                  }),
+                      "part 1");
+    std::atomic<int> runs{0};
+    workers.run(2, [&](int, int) { run_parts(4, [&](int, int) { ++runs; }); });
+    CHECK(runs == 8);
+  }
+}
+
+TEST_CASE("outside of a team, and for little work, nothing is shared", "[workers]") {
+  CHECK(threads_for(1e9) == 1);
+  Workers workers(3);
+  std::atomic<int> wrong{0};
+  workers.run(1, [&](int, int) {
+    await_help();
+    if (threads_for(100) != 1) ++wrong;
+    run_parts(2, [&](int, int) {
+      if (threads_for(1e9) != 1) ++wrong; // a part is not cut once more
+    });
+  });
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("there is at least one thread", "[workers]") {

@@ -1,4 +1,5 @@
 // The contract of attention, checked for every registered score, normaliser and mask.
+#include "autograd/workers.hpp"
 #include "tests/layers/attention_support.hpp"
 #include "tests/layers/kept_weights.hpp"
 
@@ -102,6 +103,27 @@ TEST_CASE("asking for the weights changes no gradient", "[attention][contract][m
         // The gradients are sums over all pairs of a head, so the rounding error grows with the number of pairs.
         const double allowed = attention_tolerance * (1 + std::sqrt(static_cast<double>(e.queries * e.keys)));
         CHECK(distance(attention.gradients(mask(), false), attention.gradients(mask(), true)) < allowed);
+      }
+    }
+  });
+}
+
+TEST_CASE("operations that threads share have the same bits", "[attention][contract][bits]") {
+  for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
+    for (const Extents& e : problems(choice, score.equal_widths)) {
+      AttentionCase attention(choice, e);
+      for (const MaskCase& mask : masks(e)) {
+        if (!turns()) continue;
+        INFO(e.text() << ", " << mask.name);
+        const auto all = [&] {
+          const Attended found = attention(mask());
+          return std::array{found.weights, found.result, attention.gradients(mask(), false)};
+        };
+        const auto expected = all();
+        for (int parts : {2, 5}) {
+          const CutEverything cut(parts);
+          CHECK(all() == expected);
+        }
       }
     }
   });

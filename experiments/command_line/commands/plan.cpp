@@ -84,8 +84,9 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   if (plan.tuning) print(console.out, "  tuning   each arm takes its own {}\n", tuning_of(*plan.tuning));
   print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", e.to_do(), e.runs.size(), e.finished,
         arguments.out, scaled(e.flops, "FLOPs"));
-  print(console.out, "  machine  {} at a time, {} thread{} each, about {} of memory together\n", e.share.jobs,
-        e.share.threads, plural(e.share.threads), scaled(e.bytes, "B"));
+  const int useful = useful_threads(prepared);
+  print(console.out, "  machine  {} at a time, {} each (a run can use {}), about {} of memory together\n", e.share.jobs,
+        threads_in_words(e.share), useful == 1 ? "one" : fmt::format("up to {}", useful), scaled(e.bytes, "B"));
   if (e.seconds)
     print(console.out, "  time     about {}, from some steps of each arm; evaluations come on top\n",
           duration(*e.seconds));
@@ -170,6 +171,7 @@ void write_json(const Preparation& prepared, const Estimate& e, std::optional<do
   out["flops"] = e.flops;
   out["jobs"] = e.share.jobs;
   out["threads"] = e.share.threads;
+  out["useful_threads"] = useful_threads(prepared);
   out["memory_bytes"] = e.bytes;
   if (e.seconds) out["seconds"] = *e.seconds;
   console.data << indented(out);
@@ -211,7 +213,7 @@ void check_record(const std::string& file) {
 int plan(const PlanArguments& arguments, Console& console) {
   check_record(arguments.record);
   Tasks tasks;
-  Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
   check_sense(prepared, arguments.out, console);
   if (prepared.plan.tuning && is_frozen(prepared.plan, arguments.out)) // it may have tuned values
     prepared.plan = load_plan(std::filesystem::path(arguments.out) / "sweeps" / prepared.plan.folder_name());

@@ -170,7 +170,8 @@ int rerun(const RerunArguments& arguments, Console& console) {
   const RunFolder again = prepare_run(place.path(), original.id, to_toml(original.config));
   const auto configured = static_cast<int>(original.config.train.threads);
   const Allocation share = allocate_machine(this_machine(), 1, 0.0, 1,
-                                            arguments.threads > 0 ? arguments.threads : configured);
+                                            arguments.threads > 0 ? arguments.threads : configured,
+                                            most_useful_threads);
   console.err << fmt::format("run {} again: {} steps on {} thread{}; it took {}\n", original.folder.id(),
                              with_commas(original.config.train.steps), share.threads, plural(share.threads),
                              duration(original.manifest.seconds));

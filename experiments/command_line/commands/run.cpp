@@ -178,8 +178,8 @@ public:
             plan.tuning ? ", but what follows the tuning is handed over only while this command runs" : "");
     } else if (to_do > 0) {
       const Allocation& share = start.share;
-      print(console_.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
-            to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads, plural(share.threads),
+      print(console_.err, "{}{}{}; Ctrl-C stops after keeping checkpoints\n\n",
+            to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), threads_in_words(share),
             to_do == 1 ? "" : " each");
     }
     console_.err.flush();
@@ -294,7 +294,7 @@ void require_shards_for(int processes, const Preparation& prepared) {
 
 int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
   Tasks tasks;
-  const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
   check_sense(prepared, arguments.out, console);
   if (team) require_shards_for(team->processes(), prepared);
   LeftToSlurm left;

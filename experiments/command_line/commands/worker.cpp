@@ -11,8 +11,9 @@
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <string>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <vector>
 
@@ -23,7 +24,7 @@ namespace {
 struct WorkerArguments {
   std::string folder, kernels;
   std::vector<std::string> parts;
-  int threads = 0, tell = -1;
+  int threads = 0, threads_from = -1, tell = -1;
 };
 
 /// Sends `text` to the process that started this one, if it still exists.
@@ -31,6 +32,13 @@ void tell(int pipe, std::string_view text) {
   // A write of at most PIPE_BUF bytes to a pipe is atomic.
   while (::write(pipe, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF)) < 0 && errno == EINTR) {
   }
+}
+
+/// The newest number of threads in this socket; 0 if there is none.
+int newest_number(int socket) {
+  int newest = 0;
+  for (int number = 0; ::recv(socket, &number, sizeof number, MSG_DONTWAIT) == sizeof number;) newest = number;
+  return newest;
 }
 
 /// If the parent process dies, this process gets SIGTERM, as from `kill`.
@@ -65,6 +73,10 @@ int worker(const WorkerArguments& arguments, Console&) {
     end_with_parent(arguments.tell);
     parts.tell = [&](std::string_view text) { tell(arguments.tell, text); };
   }
+  if (arguments.threads_from >= 0) {
+    ::fcntl(arguments.threads_from, F_SETFD, FD_CLOEXEC);
+    parts.threads_allowed = [&] { return newest_number(arguments.threads_from); };
+  }
   return run_worker(RunFolder{arguments.folder}, arguments.threads, parts);
 }
 
@@ -78,6 +90,7 @@ void add_worker(Commands& commands) {
         command.add("--threads", arguments.threads, "in place of the configuration's");
         command.add("--kernels", arguments.kernels, "its sweep's, where the configuration names none");
         command.add("--part", arguments.parts, "a part of the program that is open, as FILE=DESCRIPTOR").repeatable();
+        command.add("--threads-from", arguments.threads_from, "a socket with the threads that it may use later");
         command.add("--tell", arguments.tell, "a pipe to say through why the run failed");
       },
       worker)

@@ -355,6 +355,25 @@ def one_of_several_sweeps_is_named(folder):
     assert chosen.stdout.strip() == str(old / "report.md") and chosen.stderr == "", chosen.stderr
 
 
+def a_plan_of_an_earlier_version_keeps_its_shards(folder):
+    """Its default of train.shards was 2. The same file resumes it, and what it has is not trained again."""
+    config, out = folder / "s.toml", folder / "r"
+    config.write_text(SMALL.format(steps=2) + "[sweep]\nseeds = [0, 1]\n")
+    wide = ["model.width=64", "train.batch=32"]
+    run([heed, "run", config, "--out", out, *wide, "train.shards=2"])
+    for gone in sorted(out.glob("*/manifest.json"))[:1]:
+        shutil.rmtree(gone.parent)
+    done = attempt([heed, "run", config, "--out", out, *wide])
+    assert done.returncode == 0 and "train.shards is 2, the default when sweep-" in done.stderr, done.stderr
+    assert len(list(out.glob("sweeps/*/plan.json"))) == 1
+    assert all("\nshards = 2\n" in file.read_text() for file in out.glob("*/config.toml"))
+    told = attempt([heed, "plan", config, "--out", out, *wide, "--no-probe"])
+    assert "0 of 2 runs (2 finished" in told.stdout, told.stdout
+    new = attempt([heed, "run", config, "--out", folder / "other", *wide])
+    assert new.returncode == 0 and "train.shards" not in new.stderr, new.stderr
+    assert all("\nshards = 4\n" in file.read_text() for file in (folder / "other").glob("*/config.toml"))
+
+
 def groups_come_by_value(folder):
     text = GRID.format(steps=2, scores='"dot", "additive"').replace(' }', ', "task.copy.length" = [100, 4, 12] }')
     config = write(folder, "groups.toml", text.replace("seeds", 'within = "task.copy.length"\nseeds', 1))
@@ -544,7 +563,7 @@ limits_of_space = [a_model_too_large_is_refused_with_what_would_fit, little_addr
 for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file_that_may_not_grow_gives_the_reason,
              *([] if instrumented else limits_of_space),
              no_start_loads_blas, names_that_are_no_paths_are_told, pipes_hang_nothing, the_way_on_is_the_same_command,
-             results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
+             a_plan_of_an_earlier_version_keeps_its_shards, results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
              reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
              float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared,

@@ -251,9 +251,39 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
   CHECK(config("[task]\nkind = \"text\"\n[data]\npath = \"a\"\ntest = 0.5\nvalidation_path = \"b\"").data.test == 0.5);
   // With batches by tokens, a step may have fewer rows than shards; shards without a row have no work.
   CHECK(config("[task]\nkind = \"scan\"\n[train]\nbatch_tokens = 200\nshards = 64").train.shards == 64);
-  const Config one = config("[train]\nbatch = 1"); // two shards are the default, not a choice of the user
+  const Config one = config("[train]\nbatch = 1"); // the number of shards is a default, not a choice of the user
   CHECK(one.train.shards == 1);
   CHECK(to_toml(config(to_toml(one))) == to_toml(one)); // the same configuration, written and read as for a run
+}
+
+TEST_CASE("the default number of shards follows from the shapes", "[config]") {
+  const auto shards = [](const std::string& more) { return config(more).train.shards; };
+  CHECK(shards("[model]\nwidth = 64\n[train]\nbatch = 32") == 4);
+  CHECK(shards("[model]\nwidth = 64\n[train]\nbatch = 31") == 2); // too little work for four
+  CHECK(shards("[model]\nwidth = 32\n[train]\nbatch = 127") == 2);
+  CHECK(shards("[model]\nwidth = 32\n[train]\nbatch = 128") == 4);
+  CHECK(shards("[model]\nwidth = 256\n[train]\nbatch = 3") == 3);
+  CHECK(shards("[model]\nwidth = 256\n[train]\nbatch = 2") == 2);
+  CHECK(shards("[train]\nbatch = 1") == 1);
+  CHECK(shards("[model]\nkind = \"recurrent\"\nwidth = 256\n[train]\nbatch = 127") == 2); // few rows at each step
+  CHECK(shards("[model]\nkind = \"recurrent\"\nwidth = 256\n[train]\nbatch = 128") == 4);
+  CHECK(shards(
+            "[task]\nkind = \"scan\"\n[model]\nkind = \"encoder_decoder\"\nwidth = 64\n[train]\nbatch_tokens = 1024") ==
+        4);
+  CHECK(
+      shards("[task]\nkind = \"scan\"\n[model]\nkind = \"encoder_decoder\"\nwidth = 64\n[train]\nbatch_tokens = 100") ==
+      2);
+  CHECK(
+      shards("[task]\nkind = \"modular_addition\"\n[task.modular_addition]\ntrain = 0.4\n[train]\nfull_batch = true") ==
+      4);
+  CHECK(shards("[train]\nshards = 7") == 7);
+  // Plans that earlier versions froze have another default.
+  for (const auto& [text, number] :
+       {std::pair{"[train]\nbatch = 64", 2}, {"[train]\nbatch = 1", 1}, {"[train]\nshards = 3", 3}}) {
+    Settings settings = Settings::parse(text, "x.toml");
+    settings.use_earlier_shards();
+    CHECK(settings.resolve().train.shards == number);
+  }
 }
 
 TEST_CASE("[[block.override]] is checked like all else", "[config]") {

@@ -85,6 +85,30 @@ TEST_CASE("runs start in their order, no more at once than jobs, and none that i
   CHECK(runs.launcher.calls.empty());
 }
 
+TEST_CASE("runs share the cores, and the last ones get what others leave", "[sweep][executor]") {
+  const auto threads_of = [](std::size_t count, const Allocation& allocation) {
+    Runs runs(count);
+    for (std::size_t i = 1; i < count; ++i) runs.acts(i) = {waits_for_stop()};
+    // Each run ends when the run before it has ended.
+    std::size_t next = 1;
+    runs.heard = [&](const RunEvent& event) {
+      if (event.kind != Kind::started && event.kind != Kind::progress) runs.launcher.stop(++next);
+    };
+    Executor executor(runs.launcher, allocation);
+    executor.execute(
+        runs.folders, [&](const RunEvent& event) { runs.heard(event); }, [] { return false; });
+    std::vector<std::vector<int>> threads;
+    for (const RunFolder& run : runs.folders) threads.push_back(runs.launcher.threads_of[run.id()]);
+    return threads;
+  };
+  using Threads = std::vector<std::vector<int>>;
+  CHECK(threads_of(3, {.jobs = 3, .threads = 2, .cores = 8, .most = 16}) == Threads{{2}, {3, 4}, {3, 4, 8}});
+  CHECK(threads_of(3, {.jobs = 3, .threads = 2, .cores = 8, .most = 3}) == Threads{{2}, {3}, {3}});
+  // A run that waits gets the core that the first run left; then the last run gets the others'.
+  CHECK(threads_of(4, {.jobs = 2, .threads = 2, .cores = 5, .most = 16}) == Threads{{2}, {3}, {2}, {3, 5}});
+  CHECK(threads_of(3, {.jobs = 3, .threads = 2}) == Threads{{2}, {2}, {2}}); // the number that was requested
+}
+
 TEST_CASE("how many at once follows from how many are to do", "[sweep][executor]") {
   Runs runs(3);
   record(runs.folders[0], "finished");
@@ -298,6 +322,18 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
   CHECK(share(100, 1e12, 6) == std::pair(6, 1)); // an explicit number is obeyed
   CHECK(share(100, 1e6, 2, 3) == std::pair(2, 3));
   CHECK(share(0, 0) == std::pair(1, 8));
+
+  const auto words = [&](std::size_t runs, int useful, int jobs = 0, int threads = 0) {
+    return threads_in_words(allocate_machine(machine, runs, 1e6, jobs, threads, useful));
+  };
+  CHECK(words(3, 16) == "2 or 3 threads");
+  CHECK(words(3, 2) == "2 threads");
+  CHECK(words(1, 5) == "5 threads");
+  CHECK(words(100, 16) == "1 thread");
+  CHECK(words(5, 16) == "1 or 2 threads");
+  CHECK(words(4, 16) == "2 threads");
+  CHECK(words(3, 16, 0, 1) == "1 thread");
+  CHECK(words(3, 16, 3) == "2 or 3 threads");
 }
 
 TEST_CASE("a failure that could not be recorded is told by the worker, and noted where it can be",

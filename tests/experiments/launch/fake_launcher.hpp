@@ -54,13 +54,15 @@ public:
   std::function<Act()> otherwise = finishes;
   std::vector<std::string> calls; ///< "start run0", "stop run0"
   std::size_t most_at_once = 0;
-  int threads = 0;                     ///< number of threads in the last call of start()
-  bool queue = false;                  ///< acts as a job queue: workers outlive this process
-  std::set<std::string> queued_before; ///< runs that already have a worker in the job queue
+  int threads = 0;                                    ///< number of threads in the last call of start()
+  std::map<std::string, std::vector<int>> threads_of; ///< by run ID: at its start, and as allowed later
+  bool queue = false;                                 ///< acts as a job queue: workers outlive this process
+  std::set<std::string> queued_before;                ///< runs that already have a worker in the job queue
 
   std::size_t start(const RunFolder& run, int with_threads) override {
     calls.push_back("start " + run.id());
     threads = with_threads;
+    threads_of[run.id()] = {with_threads};
     Act act = otherwise();
     if (auto& own = acts[run.id()]; !own.empty()) {
       act = own.front();
@@ -82,6 +84,11 @@ public:
       return true;
     });
     return ends;
+  }
+
+  void allow_threads(std::size_t number, int allowed) override {
+    for (const Worker& worker : workers_)
+      if (worker.act.end.worker == number) threads_of[worker.run.id()].push_back(allowed);
   }
 
   void stop(std::size_t number) override {

@@ -93,6 +93,19 @@ TEST_CASE("all runs are executed, and those that are finished only once", "[swee
   CHECK(content(sweep.runs[1].path / "starts") == "3\n");
 }
 
+TEST_CASE("a worker hears how many threads it may use", "[sweep][launcher]") {
+  Launched sweep;
+  // The program reads the numbers as bytes, after the first run has ended.
+  sweep.add("outcome finished");
+  sweep.add("while [ ! -e $dir/../run0/manifest.json ]; do sleep 0.01; done; sleep 0.5; "
+            "head -c 4 <&${8} | od -An -i | tr -d ' ' > $dir/heard; outcome finished");
+  LocalLauncher launcher(sweep.program);
+  Executor executor(launcher, Allocation{.jobs = 2, .threads = 2, .cores = 5, .most = 16});
+  executor.execute(
+      sweep.runs, [](const RunEvent&) {}, [] { return false; });
+  CHECK(content(sweep.runs[1].path / "heard") == "5\n");
+}
+
 TEST_CASE("a run that fails or crashes stops no other, and says why", "[sweep][launcher]") {
   Launched sweep;
   sweep.add("outcome failed 'the loss is NaN'; exit 1");

@@ -1,4 +1,5 @@
 // Tests that runs are bit-identical for any number of threads, and with or without an interruption.
+#include "autograd/workers.hpp"
 #include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
@@ -39,13 +40,105 @@ TEST_CASE("a run's bits do not depend on its threads", "[training][bits]") {
     c.train.threads = 1;
     const History one = train(c);
     CHECK(one.outcome == Outcome::finished);
-    for (std::int64_t threads : {2, 3, 8, 0}) {
+    for (std::int64_t threads : {2, 3, 8, 16, 0}) {
       INFO(threads << " threads");
       c.train.threads = threads;
       const History found = train(c);
       CHECK(text_of(found.metrics) == text_of(one.metrics));
       CHECK((text_of(found.last()) == text_of(one.last())));
     }
+  }
+}
+
+TEST_CASE("a run's bits do not depend on how threads share its operations", "[training][bits]") {
+  std::vector<Config> all = configurations();
+  const std::string task = tiny_copies(9);
+  for (const char* cell : {"gru", "lstm", "srn"})
+    all.push_back(config("seed = 1\n[task]\n" + task + "[train]\nsteps = 3\nbatch = 7\n",
+                         {"model.kind=recurrent", "model.width=16", fmt::format("recurrent.cell={}", cell),
+                          "train.optimizer=adam", "train.label_smoothing=0.1"}));
+  for (const char* option :
+       {"attention.normalizer=sparsemax", "position.kind=rotary", "position.kind=t5", "position.kind=shaw",
+        "block.norm_kind=rms", "block.activation=swiglu", "train.optimizer=muon", "attention.score_mod=s - abs(i - j)",
+        "attention.key_value_heads=1", "attention.score=linear", "attention.score=additive"})
+    all.push_back(config(tiny_decoder, {option, "train.inspect=all"}));
+  all.push_back(
+      config(tiny("kind = \"shapes\"\nvalidation = 9\ntest = 9\n[task.shapes]\nsize = 12", "kind = \"patches\""), {}));
+  for (Config c : all) {
+    INFO(to_toml(c));
+    c.train.threads = 1;
+    const History whole = train(c);
+    for (const int parts : {2, 5}) {
+      INFO(parts << " parts");
+      const CutEverything cut(parts);
+      const History found = train(c);
+      CHECK(text_of(found.metrics) == text_of(whole.metrics));
+      CHECK((text_of(found.last()) == text_of(whole.last())));
+    }
+  }
+}
+
+// The shapes of README's models, so that operations are long enough to be shared.
+TEST_CASE("large steps have the same bits on any number of threads, and in any number of processes",
+          "[training][bits][ranks][many]") {
+  struct Size {
+    const char* model;
+    int layers, width, heads, length, batch;
+  };
+  for (const Size& s : {Size{"decoder", 2, 64, 2, 16, 32}, Size{"decoder", 2, 128, 4, 32, 12},
+                        Size{"decoder", 1, 256, 4, 64, 16}, Size{"recurrent", 2, 128, 1, 16, 128}}) {
+    Config c = config(fmt::format(R"(
+seed = 1
+[task]
+kind = "copy"
+validation = 4
+test = 4
+[task.copy]
+length = {}
+[model]
+kind = "{}"
+width = {}
+[train]
+steps = 2
+batch = {}
+)",
+                                  s.length, s.model, s.width, s.batch),
+                      {});
+    if (std::string(s.model) == "decoder")
+      c = config(to_toml(c), {fmt::format("model.layers={}", s.layers), fmt::format("model.heads={}", s.heads)});
+    CHECK(c.train.shards == 4);
+    INFO(s.model << " of width " << s.width);
+    c.train.threads = 1;
+    const History one = train(c);
+    for (const int threads : {2, 3, 8, 16}) {
+      INFO(threads << " threads");
+      c.train.threads = threads;
+      CHECK((text_of(train(c).last()) == text_of(one.last())));
+    }
+    for (const int processes : {2, 4}) {
+      INFO(processes << " processes");
+      c.train.threads = 2;
+      CHECK((text_of(train_together(processes, c).last()) == text_of(one.last())));
+    }
+  }
+}
+
+TEST_CASE("a run whose threads become more while it is trained has the same bits", "[training][bits]") {
+  for (Config c : configurations()) {
+    c.train.threads = 1;
+    const History one = train(c);
+    const auto task = make_task(c);
+    std::vector<MetricsRecord> metrics;
+    Checkpoint last;
+    int threads = 1;
+    TrainingHooks hooks;
+    hooks.measured = [&](const MetricsRecord& m) { metrics.push_back(m); };
+    hooks.checkpoint = [&](Checkpoint checkpoint) { last = std::move(checkpoint); };
+    hooks.threads = [&] { return ++threads; };
+    engine(c).train(c, *task, std::nullopt, hooks);
+    CHECK(threads == 1 + c.train.steps);
+    CHECK(text_of(metrics) == text_of(one.metrics));
+    CHECK((text_of(last) == text_of(one.last())));
   }
 }
 
