@@ -174,8 +174,9 @@ public:
       }
       if (stopping_ && launcher_.outlives()) break;
       if (running_.empty() && (stopping_ || (waiting_.empty() && elsewhere_.empty()))) break;
-      attend();
-      launcher_.wait(std::chrono::milliseconds(20));
+      const bool free_slot = attend();
+      // The next run starts at once. Other runs' ends are noticed later.
+      if (!free_slot || waiting_.empty() || stopping_) launcher_.wait(std::chrono::milliseconds(20));
     }
     executed_.remaining = waiting_.size() + elsewhere_.size();
     executed_.left = running_.size();
@@ -266,8 +267,8 @@ private:
     });
   }
 
-  /// Collects news of running workers and removes those that ended.
-  void attend() {
+  /// Collects news of running workers and removes those that ended. Returns whether any ended.
+  bool attend() {
     const auto now = Clock::now();
     const bool ask_for_news = now >= next_news_;
     // Thousands of runs in a cluster's queue are checked less often.
@@ -290,6 +291,7 @@ private:
       run = running_.erase(run);
     }
     if (running_.size() < before) share_free_cores();
+    return running_.size() < before;
   }
 
   std::span<const RunFolder> runs_;
