@@ -99,7 +99,8 @@ Tensor attend_softmax(const DotProductForm& form, const Tensor& v, const Streami
 Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const StreamingOptions& options = {});
 
 /// The same, with weights from any row rules. For a few queries at a time, the scores of all their keys are in memory.
-/// The forward pass stores nothing of a row, so the backward pass evaluates the rules again.
+/// The forward pass stores one value of each row (RowPolicy::weights_and_value). The backward pass computes the weights
+/// again from it.
 Tensor attend_rows(const DotProductForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});
 Tensor attend_rows(const AdditiveForm& form, const Tensor& v, const RowRules& rules,

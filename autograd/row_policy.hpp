@@ -37,6 +37,15 @@ public:
   const RowPolicy& of_head(std::int64_t) const final { return *this; }
   /// Computes w from s. Here and below, `scratch` has space for n values, rounded up to whole SIMD vectors.
   virtual void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const = 0;
+  /// Like `weights`. It also writes a value of the row, such as a threshold, with which `weights_from` computes the same
+  /// weights again, bit for bit, in less time. A rule without such a value overrides neither.
+  virtual void weights_and_value(const Real* s, Real* w, std::int64_t n, Real* scratch, Real& value) const {
+    value = 0;
+    weights(s, w, n, scratch);
+  }
+  virtual void weights_from(Real /*value*/, const Real* s, Real* w, std::int64_t n, Real* scratch) const {
+    weights(s, w, n, scratch);
+  }
   /// Computes ds, the gradient with respect to the scores, from dw, the gradient with respect to the weights. s and w
   /// are the input and the result of `weights`.
   virtual void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n,

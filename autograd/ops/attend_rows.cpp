@@ -247,12 +247,16 @@ struct Rows {
   Seen seen_by(const HeadProblem& head, const StripView& block, std::int64_t r) const {
     return block.seen_by(head, r, allows, strip.row);
   }
-  void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy) const {
+  // `values` are the rules' values of all rows: written in the forward pass, read if `again`.
+  void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy, Real* values,
+                    bool again) const {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const Seen seen = seen_by(head, block, r);
       const std::int64_t n = seen.count();
       Real* const to = seen.place(w + r * strip.row, row(1));
-      if (n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), to, n, row(2));
+      Real& value = values[(head.b * head.e.heads + head.h) * head.e.queries + block.i0 + r];
+      if (n > 0 && again) policy.weights_from(value, seen.gather(s + r * strip.row, row(0)), to, n, row(2));
+      else if (n > 0) policy.weights_and_value(seen.gather(s + r * strip.row, row(0)), to, n, row(2), value);
       seen.scatter(to, w + r * strip.row, block.keys, true);
     }
   }
@@ -275,6 +279,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
   const std::int64_t v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
+  Real* values = tape.keep<Real>(e.batch * e.heads * e.queries);
   if (options.weights) std::fill_n(options.weights, e.batch * e.heads * e.queries * e.keys, Real{0});
   {
     Tape::Scratch scratch(tape);
@@ -290,7 +295,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
       for (std::int64_t i0 = 0; i0 < e.queries; i0 += rows.strip.queries) {
         const StripView block(head, i0, rows.strip);
         rows.fill_scores(head, block, here);
-        rows.fill_weights(head, block, rules->of_head(h));
+        rows.fill_weights(head, block, rules->of_head(h), values, false);
         if (options.weights)
           for (std::int64_t r = 0; r < block.rows; ++r)
             std::copy_n(rows.w + r * rows.strip.row, block.keys, options.weights + head.number(i0 + r, block.origin));
@@ -333,7 +338,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
         const StripView block(head, i0, rows.strip);
         if (block.keys == 0) continue;
         rows.fill_scores(head, block, here);
-        rows.fill_weights(head, block, policy);
+        rows.fill_weights(head, block, policy, values, true);
         for (std::int64_t c = 0; c < block.keys; c += key_tile)
           small_product(dy.from(i0), v_tiles + (block.origin + c) * e.value_width, key_tile, g + c, rows.strip.row,
                         block.rows, whole_vectors(std::min(key_tile, block.keys - c)), e.value_width, false);

@@ -14,19 +14,26 @@ public:
   // is decreasing and convex. Newton's method from -1 reaches the root from below; each step has fewer keys, and the
   // iteration ends when no digit changes.
   void weights(const Real* s, Real* w, std::int64_t n, Real* x) const override {
+    Real threshold = 0;
+    weights_and_value(s, w, n, x, threshold);
+  }
+  void weights_and_value(const Real* s, Real* w, std::int64_t n, Real* x, Real& threshold) const override {
+    threshold = 0;
     if (row_is_lost(s, w, n)) return;
     row_from_top(s, Real(0.5), x, n);
-    Real threshold = -1;
+    threshold = -1;
     for (;;) {
       const auto [sum, squares] = row_above(x, threshold, n);
       const Real next = threshold + (squares - 1) / (2 * sum);
       if (!(next > threshold)) break;
       threshold = next;
     }
-    for (std::int64_t j = 0; j < n; ++j) {
-      const Real above = std::max(x[j] - threshold, Real{0});
-      w[j] = above * above;
-    }
+    weights_above(threshold, x, w, n);
+  }
+  void weights_from(Real threshold, const Real* s, Real* w, std::int64_t n, Real* x) const override {
+    if (row_is_lost(s, w, n)) return;
+    row_from_top(s, Real(0.5), x, n);
+    weights_above(threshold, x, w, n);
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = sqrt(w_j) (Peters et al. 2019, proposition 2).
@@ -34,6 +41,14 @@ public:
     row_roots(w, g, n);
     const Real mean = row_dot(g, dw, n) / row_sum(g, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
+  }
+
+private:
+  static void weights_above(Real threshold, const Real* x, Real* w, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const Real above = std::max(x[j] - threshold, Real{0});
+      w[j] = above * above;
+    }
   }
 };
 

@@ -24,10 +24,29 @@ class TopKRows final : public RowPolicy {
 public:
   explicit TopKRows(std::int64_t k) : k_(k) {}
 
-  // Among keys with equal scores, earlier keys are taken first.
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
+    Real least = 0;
+    weights_and_value(s, w, n, scratch, least);
+  }
+  void weights_and_value(const Real* s, Real* w, std::int64_t n, Real* scratch, Real& least) const override {
+    least = 0;
     if (row_is_lost(s, w, n)) return;
-    const Real least = k_ < n ? row_kth_largest(s, k_, n, scratch) : -std::numeric_limits<Real>::infinity();
+    least = k_ < n ? row_kth_largest(s, k_, n, scratch) : -std::numeric_limits<Real>::infinity();
+    weights_of_best(least, s, w, n);
+  }
+  void weights_from(Real least, const Real* s, Real* w, std::int64_t n, Real*) const override {
+    if (!row_is_lost(s, w, n)) weights_of_best(least, s, w, n);
+  }
+
+  // The gradient of the softmax over the selected keys; the other weights are 0.
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
+    const Real mean = row_dot(w, dw, n);
+    for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - mean);
+  }
+
+private:
+  // Among keys with equal scores, earlier keys are taken first.
+  void weights_of_best(Real least, const Real* s, Real* w, std::int64_t n) const {
     std::int64_t too_many = row_exponentials_from(s, least, row_largest(s, n), w, n) - k_;
     for (std::int64_t j = n - 1; too_many > 0; --j)
       if (s[j] == least) {
@@ -38,13 +57,6 @@ public:
     for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
   }
 
-  // The gradient of the softmax over the selected keys; the other weights are 0.
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
-    const Real mean = row_dot(w, dw, n);
-    for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - mean);
-  }
-
-private:
   std::int64_t k_;
 };
 
