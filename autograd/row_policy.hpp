@@ -37,8 +37,8 @@ public:
   const RowPolicy& of_head(std::int64_t) const final { return *this; }
   /// Computes w from s. Here and below, `scratch` has space for n values, rounded up to whole SIMD vectors.
   virtual void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const = 0;
-  /// Like `weights`. It also writes a value of the row, such as a threshold, with which `weights_from` computes the same
-  /// weights again, bit for bit, in less time. A rule without such a value overrides neither.
+  /// Like `weights`. It also writes a value of the row, such as a threshold. From this value, `weights_from` computes
+  /// the same weights again, bit for bit, in less time. A rule without such a value overrides neither.
   virtual void weights_and_value(const Real* s, Real* w, std::int64_t n, Real* scratch, Real& value) const {
     value = 0;
     weights(s, w, n, scratch);

@@ -7,9 +7,9 @@
 
 namespace heed::bench {
 
-/// The reference for "percent of the peak", on `threads` threads at once, each for itself. It is the faster of two: sgemm
-/// of [384, 128] by [128, 384] with OpenBLAS's best kernels for this CPU, and fused multiply-adds in registers. `about`
-/// has the `flops` of a repetition, the name of the `peak`, and one thread's `sgemm_gflops` and `fma_gflops`.
+/// The reference for "percent of the peak", on `threads` threads at once, each for itself. It is the faster of two:
+/// sgemm of [384, 128] by [128, 384] with OpenBLAS's best kernels for this CPU, and fused multiply-adds in registers.
+/// `about` has the `flops` of a repetition, the name of the `peak`, and one thread's `sgemm_gflops` and `fma_gflops`.
 void measure_peak(int threads);
 
 /// Complete training steps of a configuration: batch, forward, backward, sum over shards, clipping, update. `about` has
