@@ -123,8 +123,8 @@ private:
 int threads_for(double nanoseconds);
 
 /// Calls part(i, _) for i = 0 .. parts - 1, on this thread and on threads of its team that have no job. Returns when
-/// all calls have returned. The parts must not depend on each other. `parts` is at most the result of threads_for. If parts
-/// throw, it rethrows one of the exceptions.
+/// all calls have returned. The parts must not depend on each other. `parts` is at most the result of threads_for. If
+/// parts throw, it rethrows one of the exceptions.
 void run_parts(int parts, const Job& part);
 
 /// For tests, while it exists: this thread cuts every operation into `parts` parts, however short it is, and executes
