@@ -21,6 +21,8 @@ public:
   virtual bool requires_grad() const { return false; }
   /// Adds the bias of a tile to its scores. The tile may include pairs that a mask hides; their values are ignored.
   virtual void add(const ScoreTile& tile, Real* scores) const = 0;
+  /// May `add` be called for several heads at the same time? Not if it has memory of its own for a tile.
+  virtual bool serves_several_threads() const { return true; }
   /// Called before the backward pass of the attention that uses the bias: finds the memory for the gradients.
   virtual void open(Tape&) {}
   /// Receives the gradient of a tile's scores, 0 for hidden pairs. Each visible pair is passed exactly once.

@@ -73,7 +73,7 @@ private:
 };
 
 constexpr int call_shift = 40, next_shift = 20;
-constexpr std::uint64_t job_mask = Workers::most_jobs, part_mask = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t job_mask = (1 << 20) - 1, part_mask = std::numeric_limits<std::uint32_t>::max();
 
 } // namespace
 
@@ -131,7 +131,10 @@ void Workers::wake_all() {
 }
 
 void Workers::run(int jobs, const Job& job, int takers) {
-  if (jobs > most_jobs) throw Failed(fmt::format("[workers] {} jobs, and at most {} are possible", jobs, most_jobs));
+  if (jobs > most_jobs) {
+    for (int first = 0; first < jobs; first += most_jobs) run({first, std::min(first + most_jobs, jobs)}, job, takers);
+    return;
+  }
   const SubnormalsAreZero mode;
   const PlaceScope scope({});
   if (threads_.empty()) {

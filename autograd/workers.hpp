@@ -58,9 +58,6 @@ public:
   /// Starts more threads, if the team has fewer and the system allows it. Not called from a job.
   void grow(int threads);
 
-  /// The most jobs of one call of `run`.
-  static constexpr int most_jobs = (1 << 20) - 1;
-
   /// Executes job(i, worker) for i = 0 .. jobs - 1 and returns when all are done. worker is 0 .. threads - 1, and no
   /// two jobs run on one worker at the same time. If jobs throw, it rethrows the exception of the job with the lowest
   /// index.
@@ -87,6 +84,7 @@ private:
     int misses = std::numeric_limits<int>::max(); // times in succession that this worker had no open part
   };
   class Waiting;
+  static constexpr int most_jobs = (1 << 20) - 1; // that jobs_ can count
 
   void end();
   void work(int worker);

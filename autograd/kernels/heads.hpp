@@ -172,7 +172,9 @@ template <class F> void each_head(const Extents& e, const StreamingOptions& opti
 /// @param operations  multiplications and additions of the pass
 inline int threads_for_heads(const Extents& e, const StreamingOptions& options, double operations, bool for_backward) {
   constexpr double per_nanosecond = 50;
-  if (options.formula || (for_backward && options.bias && options.bias->requires_grad())) return 1;
+  if (options.formula) return 1;
+  if (options.bias && (!options.bias->serves_several_threads() || (for_backward && options.bias->requires_grad())))
+    return 1;
   return static_cast<int>(std::min<std::int64_t>(threads_for(operations / per_nanosecond),
                                                  std::max<std::int64_t>(e.batch * e.key_heads, 1)));
 }

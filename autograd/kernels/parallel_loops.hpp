@@ -22,14 +22,17 @@ template <class F> void map_in_parallel(std::int64_t size, double each, F&& f) {
 }
 
 /// `walk` on several threads. The first array is the one that is written to. If it is broadcast along an axis, one
-/// thread writes to all of that axis.
+/// thread writes to all of that axis. Ranges have two entries of an axis or more.
 template <int N, class F>
 void walk_in_parallel(const Shape& extent, const std::array<Shape, N>& stride, double each, F&& inner) {
   int axis = 0;
   while (axis < extent.rank && (extent[axis] == 1 || stride[0][axis] == 0)) ++axis;
-  if (axis == extent.rank) return walk<N>(extent, stride, inner);
-  const double of_axis = each * static_cast<double>(extent.size()) / static_cast<double>(extent[axis]);
-  in_parallel(extent[axis], of_axis, 1, [&](std::int64_t begin, std::int64_t end) {
+  // A range of one entry would change how walk merges the axes, and with it the order of sums.
+  if (axis == extent.rank || extent[axis] < 4 || extent.size() == 0) return walk<N>(extent, stride, inner);
+  const std::int64_t pairs = extent[axis] / 2;
+  const double of_pair = each * static_cast<double>(extent.size()) / static_cast<double>(pairs);
+  in_parallel(pairs, of_pair, 1, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t begin = 2 * first, end = last == pairs ? extent[axis] : 2 * last;
     Shape part = extent;
     part[axis] = end - begin;
     walk<N>(part, stride, [&](auto at, std::int64_t n, const auto& step) {

@@ -45,6 +45,41 @@ template <class F> inline void map(std::int64_t size, F&& f) {
 inline void deposit(Real* p, const Simd& v, bool overwrite, int n = lanes) {
   store(p, overwrite ? v : v + load(p, n), n);
 }
+namespace detail {
+
+#if defined(__AVX512F__)
+inline __m512 multiply_add(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
+inline __m512d multiply_add(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
+#endif
+#if defined(__FMA__)
+inline __m256 multiply_add(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
+inline __m256d multiply_add(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
+#endif
+inline Simd multiply_add(const Simd& a, const Simd& b, const Simd& c) { return xsimd::fma(a, b, c); }
+
+} // namespace detail
+
+/// a b + c. Whole vectors have one rounding if the build's CPUs can do this; the rest of a row has two roundings. For a
+/// product and a sum, and also for xsimd::fma, the compiler decides by the code around whether it fuses them. A formula
+/// then has different bits in different places. With this function it does not.
+inline Simd fused(const Simd& a, const Simd& b, const Simd& c, int n = lanes) {
+#if defined(__FMA__)
+  if constexpr (sizeof(Real) * lanes >= 32) {
+    if (n == lanes) [[likely]]
+      return detail::multiply_add(a.data, b.data, c.data);
+    Simd product = a * b;
+    asm("" : "+x"(product.data)); // the compiler cannot fuse it with the sum
+    return product + c;
+  }
+#endif
+  static_cast<void>(n);
+  return detail::multiply_add(a, b, c);
+}
+
+/// Stores a b if `overwrite`, otherwise adds it by `fused`.
+inline void deposit_product(Real* p, const Simd& a, const Simd& b, bool overwrite, int n = lanes) {
+  store(p, overwrite ? a * b : fused(a, b, load(p, n), n), n);
+}
 inline void deposit(Real& p, Real v, bool overwrite) { p = overwrite ? v : p + v; }
 
 /// The sum of all lanes.

@@ -128,8 +128,9 @@ Tensor scale(const Tensor& input, Real factor, Real shift) {
     const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    map_in_parallel(y.size(), per_element,
-                    [&](std::int64_t i, int n) { deposit(d.p + i, load(dy + i, n) * factor, d.overwrite, n); });
+    map_in_parallel(y.size(), per_element, [&](std::int64_t i, int n) {
+      deposit_product(d.p + i, load(dy + i, n), Simd(factor), d.overwrite, n);
+    });
   });
   return y;
 }

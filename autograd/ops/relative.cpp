@@ -124,6 +124,7 @@ public:
     sums_ = tape.keep<Real>(std::max(most_queries, most_distances) * padded_);
   }
 
+  bool serves_several_threads() const override { return false; }
   bool requires_grad() const override { return queries_.slot->requires_grad || vectors_.slot->requires_grad; }
   void open(Tape& tape) override {
     d_vectors_ = opened(tape, vectors_);

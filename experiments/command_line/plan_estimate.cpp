@@ -101,9 +101,7 @@ Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesyst
     e.finished += run.state == RunState::finished;
     if (run.state != RunState::finished) e.flops += run.load.flops();
   }
-  if (threads == 0) threads = static_cast<int>(prepared.arms.front().config.train.threads);
-  e.share = allocate_machine(this_machine(), std::max<std::size_t>(e.to_do(), 1),
-                             largest_bytes(prepared, std::max(1, threads)), jobs, threads, useful_threads(prepared));
+  e.share = allocation_for(prepared, std::max<std::size_t>(e.to_do(), 1), jobs, threads);
   e.bytes = largest_bytes(prepared, e.share.threads) * e.share.jobs;
   if (!probe || e.to_do() == 0) return e;
   e.arm_seconds = run_seconds(prepared, tasks, e.share.threads);

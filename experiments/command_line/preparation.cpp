@@ -6,6 +6,7 @@
 #include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -39,11 +40,17 @@ Preparation prepare(const std::filesystem::path& file, const std::vector<std::st
   Preparation prepared = prepare(settings, file.stem().string(), tasks);
   if (out.empty() || is_frozen(prepared.plan, out) || !has_sweep_of_name(prepared.plan, out)) return prepared;
   settings.use_earlier_shards();
-  Preparation earlier = prepare(std::move(settings), file.stem().string(), tasks);
-  if (!is_frozen(earlier.plan, out)) return prepared;
+  std::optional<Preparation> resumed;
+  try {
+    resumed = prepare(std::move(settings), file.stem().string(), tasks);
+  } catch (const Refused&) { // there is no such plan: a plan is frozen after it has been accepted
+    return prepared;
+  }
+  if (!is_frozen(resumed->plan, out)) return prepared;
+  Preparation& earlier = *resumed;
   earlier.plan.notes.push_back(fmt::format("train.shards is {}, the default when {} was planned, which is resumed",
                                            earlier.arms.front().config.train.shards, earlier.plan.folder_name()));
-  return earlier;
+  return std::move(earlier);
 }
 
 ArmFacts facts_of(const Config& config, Tasks& tasks) { return {chance_of(config, tasks), sight_of(config, tasks)}; }

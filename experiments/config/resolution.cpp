@@ -295,7 +295,7 @@ void Resolution::check_combinations() {
 
   check_formulas();
 
-  if (run.at("train.shards").origin.layer == 0)
+  if (!settings_.values_.contains("train.shards"))
     run.at("train.shards").value = default_shards(run, settings_.earlier_shards_);
   const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
   if (!rows_by_task && integer(run, "train.shards") > integer(run, "train.batch"))

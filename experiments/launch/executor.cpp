@@ -228,7 +228,7 @@ private:
   void start(std::size_t next) {
     try {
       const auto free_slots = static_cast<std::size_t>(allocation_.jobs) - running_.size();
-      const int to_start = static_cast<int>(std::min(free_slots, waiting_.size() + 1));
+      const int to_start = static_cast<int>(std::min(free_slots, waiting_.size() + elsewhere_.size() + 1));
       running_.emplace_back(next, runs_[next], launcher_, allocation_.threads_of_next(threads_used(), to_start));
       tell(launcher_.outlives() ? RunEvent::Kind::queued : RunEvent::Kind::started, next);
     } catch (const Failed& error) {
@@ -243,7 +243,7 @@ private:
 
   /// Gives cores that no run uses, and that no waiting run will get, to the running ones with the fewest threads.
   void share_free_cores() {
-    if (allocation_.cores == 0 || stopping_ || !waiting_.empty() || running_.empty()) return;
+    if (allocation_.cores == 0 || stopping_ || !waiting_.empty() || !elsewhere_.empty() || running_.empty()) return;
     std::vector<int> threads;
     for (const Running& run : running_) threads.push_back(run.threads());
     for (int free = allocation_.cores - threads_used(); free > 0; --free)

@@ -123,13 +123,20 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
   const Descriptor log = run.log().open_to_append();
   int ends[2] = {-1, -1};
   int sockets[2] = {-1, -1};
-  const bool connected = ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0 &&
-                         ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets) == 0;
-  const int failure = errno;
+  bool connected = ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0 &&
+                   ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets) == 0;
   auto worker = std::make_unique<Worker>();
   worker->told = Descriptor(ends[0]);
   worker->threads = Descriptor(sockets[0]);
-  const Descriptor to_tell(ends[1]), to_hear(sockets[1]);
+  const Descriptor told_end(ends[1]), threads_end(sockets[1]);
+  // The worker's ends, with numbers above those that they get there: to copy one must not replace the other.
+  const auto raised = [&](const Descriptor& end) {
+    const int number = connected ? ::fcntl(end.get(), F_DUPFD_CLOEXEC, threads_from + 1) : -1;
+    connected = connected && number >= 0;
+    return Descriptor(number);
+  };
+  const Descriptor to_tell = raised(told_end), to_hear = raised(threads_end);
+  const int failure = errno;
 
   std::vector<std::string> words{program_.string(),
                                  "worker",
@@ -149,12 +156,8 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
   ::posix_spawn_file_actions_addopen(&around.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDERR_FILENO);
-  // First to numbers above both, because a source may have the number of the other target.
-  constexpr int above = 8;
-  ::posix_spawn_file_actions_adddup2(&around.files, to_hear.get(), above);
   ::posix_spawn_file_actions_adddup2(&around.files, to_tell.get(), told_through);
-  ::posix_spawn_file_actions_adddup2(&around.files, above, threads_from);
-  ::posix_spawn_file_actions_addclose(&around.files, above);
+  ::posix_spawn_file_actions_adddup2(&around.files, to_hear.get(), threads_from);
   // With source equal to target, the descriptor stays open in the new process.
   for (const OpenPart& part : parts)
     ::posix_spawn_file_actions_adddup2(&around.files, part.descriptor, part.descriptor);

@@ -275,10 +275,15 @@ int useful_threads(const Preparation& prepared) {
 }
 
 Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads) {
-  const double bytes = largest_bytes(prepared, std::max(1, threads));
-  const auto configured = static_cast<int>(prepared.arms.front().config.train.threads);
-  return allocate_machine(this_machine(), to_do, bytes, jobs, threads > 0 ? threads : configured,
-                          useful_threads(prepared));
+  if (threads == 0) threads = static_cast<int>(prepared.arms.front().config.train.threads);
+  const Machine machine = this_machine();
+  double bytes = largest_bytes(prepared, std::max(1, threads));
+  for (;;) { // fewer runs at once have more threads each, and need more memory
+    const Allocation allocation = allocate_machine(machine, to_do, bytes, jobs, threads, useful_threads(prepared));
+    const double needed = largest_bytes(prepared, allocation.threads);
+    if (needed <= bytes) return allocation;
+    bytes = needed;
+  }
 }
 
 } // namespace heed

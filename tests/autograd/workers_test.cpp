@@ -74,6 +74,14 @@ TEST_CASE("the failure of the lowest job comes back, and the workers go on", "[w
   }
 }
 
+TEST_CASE("more jobs than a call can count run all, once", "[workers][many]") {
+  Workers workers(3);
+  constexpr int jobs = 2'500'000;
+  std::vector<std::atomic<std::uint8_t>> runs(jobs);
+  workers.run(jobs, [&](int job, int) { ++runs[static_cast<std::size_t>(job)]; });
+  CHECK(std::ranges::all_of(runs, [](const std::atomic<std::uint8_t>& n) { return n == 1; }));
+}
+
 TEST_CASE("only the first workers take jobs", "[workers]") {
   Workers workers(4);
   for (int takers : {1, 2, 3}) {

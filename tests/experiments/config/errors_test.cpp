@@ -277,6 +277,9 @@ TEST_CASE("the default number of shards follows from the shapes", "[config]") {
       shards("[task]\nkind = \"modular_addition\"\n[task.modular_addition]\ntrain = 0.4\n[train]\nfull_batch = true") ==
       4);
   CHECK(shards("[train]\nshards = 7") == 7);
+  Settings reset = Settings::parse("[train]\nshards = 7\nbatch = 3", "x.toml");
+  reset.override_with({"train.shards=@default"});
+  CHECK(reset.resolve().train.shards == 2);
   // Plans that earlier versions froze have another default.
   for (const auto& [text, number] :
        {std::pair{"[train]\nbatch = 64", 2}, {"[train]\nbatch = 1", 1}, {"[train]\nshards = 3", 3}}) {

@@ -57,10 +57,10 @@ TEST_CASE("a run's bits do not depend on how threads share its operations", "[tr
     all.push_back(config("seed = 1\n[task]\n" + task + "[train]\nsteps = 3\nbatch = 7\n",
                          {"model.kind=recurrent", "model.width=16", fmt::format("recurrent.cell={}", cell),
                           "train.optimizer=adam", "train.label_smoothing=0.1"}));
-  for (const char* option :
-       {"attention.normalizer=sparsemax", "position.kind=rotary", "position.kind=t5", "position.kind=shaw",
-        "block.norm_kind=rms", "block.activation=swiglu", "train.optimizer=muon", "attention.score_mod=s - abs(i - j)",
-        "attention.key_value_heads=1", "attention.score=linear", "attention.score=additive"})
+  for (const char* option : {"attention.normalizer=sparsemax", "position.kind=rotary", "position.kind=t5",
+                             "position.kind=shaw", "position.kind=skewed", "block.norm_kind=rms",
+                             "block.activation=swiglu", "train.optimizer=muon", "attention.score_mod=s - abs(i - j)",
+                             "attention.key_value_heads=1", "attention.score=linear", "attention.score=additive"})
     all.push_back(config(tiny_decoder, {option, "train.inspect=all"}));
   all.push_back(
       config(tiny("kind = \"shapes\"\nvalidation = 9\ntest = 9\n[task.shapes]\nsize = 12", "kind = \"patches\""), {}));
@@ -105,7 +105,8 @@ batch = {}
                                   s.length, s.model, s.width, s.batch),
                       {});
     if (std::string(s.model) == "decoder")
-      c = config(to_toml(c), {fmt::format("model.layers={}", s.layers), fmt::format("model.heads={}", s.heads)});
+      c = config(to_toml(c), {fmt::format("model.layers={}", s.layers), fmt::format("model.heads={}", s.heads),
+                              s.width == 256 ? "position.kind=skewed" : "position.kind=learned"});
     CHECK(c.train.shards == 4);
     INFO(s.model << " of width " << s.width);
     c.train.threads = 1;
