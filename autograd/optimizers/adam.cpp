@@ -18,8 +18,9 @@ struct AdamStep {
   Real correction; // sqrt(1 - beta2^t)
 };
 
-void adam(const AdamStep& s, Real* w, Real* m, Real* v, const Real* gradients, std::int64_t size) {
-  map_in_parallel(size, 3 * per_element, [&](std::int64_t i, int n) {
+// Not inlined: threads that share a parameter and one thread have the same code, and so the same bits.
+[[gnu::noinline]] void adam(const AdamStep& s, Real* w, Real* m, Real* v, const Real* gradients, std::int64_t size) {
+  map(size, [&](std::int64_t i, int n) {
     Simd weight = load(w + i, n);
     const Simd g = s.factor * load(gradients + i, n) + s.coupled * weight;
     const Simd first = s.beta1 * load(m + i, n) + s.rest1 * g;
@@ -52,7 +53,9 @@ void Adam::update_one(const Update& u) {
                    .rate = static_cast<Real>(u.learning_rate / (1 - std::pow(o.beta1, t))),
                    .correction = static_cast<Real>(std::sqrt(1 - std::pow(o.beta2, t)))};
   const std::int64_t at = u.entry.offset;
-  adam(s, u.values, m_.data() + at, v_.data() + at, u.gradients, u.entry.shape.size());
+  in_parallel(u.entry.shape.size(), 3 * per_element, elements_together, [&](std::int64_t begin, std::int64_t end) {
+    adam(s, u.values + begin, m_.data() + at + begin, v_.data() + at + begin, u.gradients + begin, end - begin);
+  });
 }
 
 std::vector<Optimizer::StateArray> Adam::state(const Parameters& parameters) {
