@@ -3,7 +3,7 @@
 import os
 
 import tables
-from shared import SIZES, Tools, cell, in_turns, progress, ratio, say
+from shared import SIZES, Tools, cell, in_turns, on_threads, progress, ratio, say
 from suites.steps import beside_peak
 
 
@@ -15,7 +15,7 @@ def measure(tools: Tools) -> list[dict]:
     for name, size in SIZES.items():
         first: dict = {}
         for threads in counts:
-            progress(f"{name}, {threads} threads")
+            progress(on_threads(name, threads))
             words = ["steps", threads, *size.config_words(tools)]
             about, results = in_turns(tools, name, {"peak": ["peak", threads], "heed": words},
                                       {"eager": ["steps", threads, "eager", tools.text, *size.words()]})
@@ -24,7 +24,7 @@ def measure(tools: Tools) -> list[dict]:
             record |= {"scales": ratio(first["heed"], record["heed"]),
                        "peak_scales": record["peak_gflops"] / first["peak_gflops"]}
             records.append(record)
-            rows.append([f"{name}, {threads} thread{'s' * (threads > 1)}", cell(record["heed"]),
+            rows.append([on_threads(name, threads), cell(record["heed"]),
                          f"{record['gflops']:.0f}", tables.percent(record["of_peak"]), tables.times(record["scales"]),
                          tables.times(record["peak_scales"]), cell(record.get("eager")),
                          tables.times(ratio(record.get("eager"), record["heed"]))])
