@@ -51,8 +51,11 @@ private:
     std::size_t size = 0;
   };
   void add_block(std::size_t bytes);
+  void* take_together(std::size_t bytes);
 
   std::vector<Block> blocks_;
+  std::vector<Block> together_; // small allocations while there are UnwrittenPages: so they write to few pages
+  std::size_t together_offset_ = 0;
   std::size_t offset_ = 0; // within the last block
   std::size_t used_ = 0, capacity_ = 0, peak_ = 0;
 };

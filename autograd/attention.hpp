@@ -39,8 +39,15 @@ struct AdditiveForm {
   AdditiveMatrices matrices = {};
 };
 
+/// s(q_i, k_j) = -factor sum_d |q'_id - k'_jd|. The queries q' [B, H, Tq, D] and the keys k' [B, Hk, Tk, D] are already
+/// transformed. Where two elements are equal, their gradient is 0.
+struct DistanceForm {
+  Tensor queries, keys;
+  Real factor = 1;
+};
+
 /// The forms of scores that streaming attention supports; std::monostate: none.
-using ScoreForm = std::variant<std::monostate, DotProductForm, AdditiveForm>;
+using ScoreForm = std::variant<std::monostate, DotProductForm, AdditiveForm, DistanceForm>;
 
 class MemoryGradients;
 
@@ -97,6 +104,8 @@ struct StreamingOptions {
 /// The forward pass stores the log-sum-exp of each row, and the backward pass recomputes the weights from it.
 Tensor attend_softmax(const DotProductForm& form, const Tensor& v, const StreamingOptions& options = {});
 Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const StreamingOptions& options = {});
+/// For distances, softmax is a row rule of attend_rows.
+Tensor attend_softmax(const DistanceForm& form, const Tensor& v, const StreamingOptions& options = {});
 
 /// The same, with weights from any row rules. For a few queries at a time, the scores of all their keys are in memory.
 /// The forward pass stores one value of each row (RowPolicy::weights_and_value). The backward pass computes the weights
@@ -104,6 +113,8 @@ Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const Streaming
 Tensor attend_rows(const DotProductForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});
 Tensor attend_rows(const AdditiveForm& form, const Tensor& v, const RowRules& rules,
+                   const StreamingOptions& options = {});
+Tensor attend_rows(const DistanceForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});
 
 } // namespace heed::HEED_REAL

@@ -1,5 +1,5 @@
-// Row rules that turn rows of scores into attention weights: sparsemax, sigmoid, sum and hardmax (softmax is
-// masked_softmax), and Gumbel noise.
+// Row rules that turn rows of scores into attention weights: softmax, sparsemax, sigmoid, sum and hardmax, and Gumbel
+// noise.
 #pragma once
 
 #include "autograd/ops.hpp"
@@ -13,6 +13,14 @@ namespace heed::HEED_REAL {
 /// other weights are 0. A row that may attend to no key gives zeros and a zero gradient. `name` is the name in error
 /// messages.
 Tensor normalize_rows(const char* name, const Tensor& x, const Mask& mask, const RowRules& rules);
+
+/// w_j = exp(s_j) / sum_k exp(s_k), for scores without a softmax kernel of their own. A row with only scores of minus
+/// infinity gives zeros.
+class SoftmaxRows final : public RowPolicy {
+public:
+  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
+};
 
 /// The point of the simplex that is nearest to the scores (Martins and Astudillo 2016, arXiv 1602.02068):
 ///   w_j = max(s_j - t, 0) with t such that the weights sum to 1

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 namespace heed::HEED_REAL {
@@ -166,6 +167,12 @@ template <class F> void each_head(const Extents& e, const StreamingOptions& opti
       f(b, h, h / e.sharing());
       if (options.formula) options.formula->end_head();
     }
+}
+
+/// Is each of these gradients written only once, by one head? Gradients that are added to others, or to zeros because
+/// operands overlap, keep to one thread.
+inline bool each_written_once(std::initializer_list<GradTarget> targets) {
+  return std::ranges::all_of(targets, [](const GradTarget& d) { return !d || d.overwrite; });
 }
 
 /// How many threads share the heads of an attention: 1 if a formula or the gradient of a bias is common to all heads.

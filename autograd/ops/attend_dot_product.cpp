@@ -182,9 +182,7 @@ Tensor attend_softmax(const DotProductForm& form, const Tensor& v, const Streami
     MemoryGradients* later = MemoryGradients::for_call(packed, e.queries);
     const auto [dq, dk, dv] = later ? std::array{t.grad_target(q), GradTarget{}, GradTarget{}}
                                     : t.grad_targets({q, k, v});
-    // Gradients that are added to others, or to zeros because operands overlap, keep to one thread.
-    const auto apart = [](const GradTarget& d) { return !d || d.overwrite; };
-    const int threads = !later && apart(dq) && apart(dk) && apart(dv)
+    const int threads = !later && each_written_once({dq, dk, dv})
                             ? threads_for_heads(e, options, 2.5 * operations, true)
                             : 1;
     const ThreadScratch k_tiles(room, threads, packed ? 0 : e.width * tiled),

@@ -1,65 +1,40 @@
-#include "autograd/kernels/gumbel.hpp"
-#include "autograd/kernels/dot_product_scores.hpp"
+#include "autograd/kernels/distance_scores.hpp"
 #include "autograd/kernels/additive_scores.hpp"
-#include "autograd/kernels/seen.hpp"
+#include "autograd/kernels/score_rows.hpp"
+#include "autograd/normalize.hpp"
 #include "autograd/operation_count.hpp"
 
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 
 namespace heed::HEED_REAL {
 
 namespace {
 
-// Scores (or weights) of a few queries with all keys. The number of queries is chosen so that their rows fit the
-// second-level cache.
-struct Strip {
-  std::int64_t queries, row;
-
-  explicit Strip(const Extents& e) : queries(row_block), row(whole_tiles(e.keys)) {
-    constexpr std::int64_t most_numbers = 1 << 17;
-    while (queries > strip_rows && queries * row > most_numbers) queries /= 2;
-  }
-  std::int64_t size() const { return queries * row; }
-};
-
-// A block of queries and the tiles of keys that it sees. Column 0 of its strip is key `origin`.
-struct StripView : BlockView {
-  std::int64_t origin, keys;
-
-  StripView(const HeadProblem& head, std::int64_t begin, const Strip& strip)
-      : BlockView(head, begin, strip.queries), origin(first / key_tile * key_tile),
-        keys(std::max<std::int64_t>(last - origin, 0)) {}
-
-  // `formula_allows` is the strip of the formula's mask; null if the formula has no mask.
-  Seen seen_by(const HeadProblem& head, std::int64_t r, const std::uint8_t* formula_allows, std::int64_t row) const {
-    const Mask::Range& s = seen[r];
-    const std::uint8_t* allowed = head.allowed(i0 + r);
-    if (s.begin >= s.end) return {{0, 0}, nullptr};
-    const Mask::Range here{s.begin - origin, s.end - origin, std::max<std::int64_t>(s.prefix - origin, 0), s.step};
-    if (formula_allows) return {here, formula_allows + r * row};
-    return {here, allowed ? allowed + origin : nullptr};
-  }
-};
-
-// The operands of dot-product attention. The classes Inner and Pairwise below compute scores and gradients of one form,
-// head by head.
-struct DotProductOperands {
-  DotProductForm form;
+// The operands of a form with queries and keys only. The classes Inner, Distances and Pairwise below compute scores and
+// gradients of one form, head by head.
+template <class F> struct OperandsOf {
+  F form;
   Extents e;
 
-  DotProductOperands(const Op& op, const DotProductForm& f, const Tensor& v)
-      : form(f), e(inner_extents(op, f.queries, f.keys, v)) {}
+  OperandsOf(const Op& op, const F& f, const Tensor& v) : form(f), e(inner_extents(op, f.queries, f.keys, v)) {}
   bool requires_grad() const { return form.queries.slot->requires_grad || form.keys.slot->requires_grad; }
+  // A dot product costs a multiplication and an addition for each dimension. A distance costs a subtraction, an
+  // absolute value and an addition.
   double operations(const Mask& mask) const {
-    return 2 * seen_pairs(e, mask) * static_cast<double>(e.width + e.value_width);
+    constexpr int of_score = std::is_same_v<F, DistanceForm> ? 3 : 2;
+    return seen_pairs(e, mask) * static_cast<double>(of_score * e.width + 2 * e.value_width);
   }
   double operations_anew() const { return 0; }
 };
 
 class Inner {
 public:
-  Inner(const DotProductOperands& x, Tape::Scratch& scratch)
+  static constexpr bool shares_heads = true; // several threads may have a head each
+
+  Inner(const OperandsOf<DotProductForm>& x, Tape::Scratch& scratch)
       : x_(x), e_(x.e), k_tiles_(scratch.take<Real>(e_.width * whole_tiles(e_.keys))) {}
 
   void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
@@ -100,7 +75,7 @@ public:
 private:
   std::int64_t width() const { return whole_vectors(e_.width); }
 
-  const DotProductOperands& x_;
+  const OperandsOf<DotProductForm>& x_;
   const Extents& e_;
   Real* k_tiles_;
   DotProductScores scores_{};
@@ -109,8 +84,54 @@ private:
   PackedRows q_rows_{}, k_rows_{};
 };
 
+class Distances {
+public:
+  static constexpr bool shares_heads = true;
+
+  Distances(const OperandsOf<DistanceForm>& x, Tape::Scratch& scratch)
+      : x_(x), k_tiles_(scratch.take<Real>(x.e.width * whole_tiles(x.e.keys))) {}
+
+  void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
+    scores_ = {head_of(x_.form.queries, x_.form.queries.data, b, h), k_tiles_, x_.e.width, x_.form.factor};
+    pack_tiles(head_of(x_.form.keys, x_.form.keys.data, b, kh), x_.e.keys, x_.e.width, 1, k_tiles_);
+  }
+  void scores(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,
+              std::int64_t row) const {
+    scores_(i, rows, j0, c, tile, row);
+  }
+
+  void take_for_backward(Tape&, Tape::Scratch& scratch, const GradTarget& dq, const GradTarget& dk) {
+    to_q_ = dq;
+    to_k_ = dk;
+    gradients_ = {scratch, x_.e};
+    dq_ = scratch.take<Real>(x_.e.queries * x_.e.width);
+  }
+  void begin_backward(std::int64_t, std::int64_t) {
+    gradients_.begin();
+    std::fill_n(dq_, x_.e.queries * x_.e.width, Real{0});
+  }
+  void add_gradients(const StripView& block, const Real* ds, std::int64_t row) const {
+    gradients_.add(scores_, block.i0, block.rows, block.origin, block.keys, ds, row, dq_ + block.i0 * x_.e.width);
+  }
+  void put(std::int64_t b, std::int64_t h) const {
+    const Extents& e = x_.e;
+    if (to_k_) gradients_.put_keys(x_.form.factor, key_head_of(x_.form.keys, to_k_, e, b, h));
+    if (to_q_) put_rows(dq_, e.width, e.queries, e.width, -x_.form.factor, head_of(x_.form.queries, to_q_, b, h));
+  }
+
+private:
+  const OperandsOf<DistanceForm>& x_;
+  Real* k_tiles_;
+  DistanceScores scores_{};
+  GradTarget to_q_, to_k_;
+  DistanceGradients gradients_;
+  Real* dq_ = nullptr; // [Tq, D]
+};
+
 class Pairwise {
 public:
+  static constexpr bool shares_heads = false; // the gradients of the weights are sums over the heads
+
   Pairwise(const pairwise::Operands& x, Tape::Scratch& scratch) : x_(x), room_(scratch, x.e, x.k_row) {
     x.count_projections();
   }
@@ -181,94 +202,42 @@ private:
   Real sum_ = 0;   // the sum of a head's ds
 };
 
-// Shared parts of the forward and backward pass: the finished scores of a block of queries, and their weights.
-struct Rows {
-  Strip strip;
-  Real *s, *w;                    // strips of scores and of weights
-  Real* gathered;                 // five rows for gathered visible values
-  Real* before = nullptr;         // a strip of the scores before the formula, for the backward pass
-  std::uint8_t* allows = nullptr; // a strip: the mask of the formula combined with the entries of the given mask
+// What one thread needs for the heads that it has.
+template <class Form> struct ForwardRoom {
+  Form form;
+  Rows rows;
+  Real *v, *sums;
 
-  Rows(Tape::Scratch& scratch, const Extents& e, const StreamingOptions& options, bool for_backward)
-      : strip(e), s(scratch.take<Real>(strip.size())), w(scratch.take<Real>(strip.size())),
-        gathered(scratch.take<Real>(5 * strip.row)) {
-    if (!options.formula) return;
-    if (for_backward && options.formula->wants_before()) before = scratch.take<Real>(strip.size());
-    if (options.formula->masks()) allows = scratch.take<std::uint8_t>(strip.size());
-  }
-  Real* row(std::int64_t n) const { return gathered + n * strip.row; }
+  template <class Operands>
+  ForwardRoom(const Operands& x, Tape::Scratch& scratch, const StreamingOptions& options)
+      : form(x, scratch), rows(scratch, x.e, options, false),
+        v(scratch.take<Real>(x.e.keys * whole_vectors(x.e.value_width))),
+        sums(scratch.take<Real>(row_block * whole_vectors(x.e.value_width))) {}
+};
+template <class Form> struct BackwardRoom {
+  Form form;
+  Rows rows;
+  Real *grad_weights, *v_tiles, *dy, *dv;
 
-  // Calls f(tile, offset of the tile within a strip, visible columns) for every tile with at least one visible key.
-  template <class F> void each_tile(const HeadProblem& head, const StripView& block, F&& f) const {
-    for (std::int64_t c = 0; c < block.keys; c += key_tile)
-      for (std::int64_t r0 = 0; r0 < block.rows; r0 += strip_rows) {
-        const std::int64_t rows = std::min(strip_rows, block.rows - r0), j0 = block.origin + c;
-        const Columns seen = seen_columns(head, block.seen + r0, block.i0 + r0, rows, j0);
-        if (!seen.none())
-          f(head.tile(block.i0 + r0, rows, j0 + seen.c0, seen.c1 - seen.c0, strip.row), r0 * strip.row + c, seen);
-      }
-  }
-  template <class Form> void fill_scores(const HeadProblem& head, const StripView& block, const Form& form) const {
-    if (allows) std::fill_n(allows, block.rows * strip.row, std::uint8_t{0});
-    each_tile(head, block, [&](const ScoreTile& tile, std::int64_t at, const Columns& seen) {
-      form.scores(tile.i, tile.queries, tile.j - seen.c0, seen, s + at, strip.row);
-      head.finish_scores(tile, s + at + seen.c0, before ? before + at + seen.c0 : nullptr);
-      if (head.options.noise) add_noise(head, tile, s + at + seen.c0);
-      if (allows) fill_allows(head, tile, allows + at + seen.c0);
-    });
-  }
-  void add_noise(const HeadProblem& head, const ScoreTile& tile, Real* to) const {
-    const StreamingOptions::Noise& noise = *head.options.noise;
-    alignas(64) Real numbers[key_tile];
-    for (std::int64_t r = 0; r < tile.queries; ++r) {
-      gumbel_numbers(noise.key, noise.first + static_cast<std::uint64_t>(head.number(tile.i + r, tile.j)), tile.keys,
-                     numbers);
-      for (std::int64_t c = 0; c < tile.keys; ++c) to[r * tile.row + c] += numbers[c];
-    }
-  }
-  void fill_allows(const HeadProblem& head, const ScoreTile& tile, std::uint8_t* to) const {
-    for (std::int64_t r = 0; r < tile.queries; ++r) {
-      const std::uint8_t* entries = head.allowed(tile.i + r);
-      if (entries) std::copy_n(entries + tile.j, tile.keys, to + r * tile.row);
-      else std::fill_n(to + r * tile.row, tile.keys, std::uint8_t{1});
-    }
-    head.options.formula->hide(tile, to);
-  }
-  // Converts the gradients in s from finished scores to raw scores. s is 0 for masked pairs.
-  void pull_gradients(const HeadProblem& head, const StripView& block) const {
-    if (head.changes_scores())
-      each_tile(head, block, [&](ScoreTile tile, std::int64_t at, const Columns& seen) {
-        tile.keys = std::min(tile.keys, block.origin + block.keys - tile.j); // s has no elements beyond
-        head.options.formula->pull(tile, before ? before + at + seen.c0 : nullptr, s + at + seen.c0);
-      });
-    if (head.options.bias)
-      head.options.bias->add_gradients(head.tile(block.i0, block.rows, block.origin, block.keys, strip.row), s);
-  }
-  Seen seen_by(const HeadProblem& head, const StripView& block, std::int64_t r) const {
-    return block.seen_by(head, r, allows, strip.row);
-  }
-  // `values` are the rules' values of all rows: written in the forward pass, read if `again`.
-  void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy, Real* values,
-                    bool again) const {
-    for (std::int64_t r = 0; r < block.rows; ++r) {
-      const Seen seen = seen_by(head, block, r);
-      const std::int64_t n = seen.count();
-      Real* const to = seen.place(w + r * strip.row, row(1));
-      Real& value = values[(head.b * head.e.heads + head.h) * head.e.queries + block.i0 + r];
-      if (n > 0 && again) policy.weights_from(value, seen.gather(s + r * strip.row, row(0)), to, n, row(2));
-      else if (n > 0) policy.weights_and_value(seen.gather(s + r * strip.row, row(0)), to, n, row(2), value);
-      seen.scatter(to, w + r * strip.row, block.keys, true);
-    }
-  }
-  // Multiplies a strip of values by the dropout factors.
-  void drop(const HeadProblem& head, const StripView& block, Real* numbers) const {
-    if (head.options.dropout <= 0) return;
-    for (std::int64_t r = 0; r < block.rows; ++r) {
-      head.dropout(block.i0 + r, block.origin, block.keys, row(0));
-      for (std::int64_t c = 0; c < block.keys; ++c) numbers[r * strip.row + c] *= row(0)[c];
-    }
+  template <class Operands>
+  BackwardRoom(const Operands& x, Tape::Scratch& scratch, const StreamingOptions& options, Tape& tape,
+               const GradTarget& dq, const GradTarget& dk)
+      : form(x, scratch), rows(scratch, x.e, options, true) {
+    const std::int64_t v_width = whole_vectors(x.e.value_width);
+    form.take_for_backward(tape, scratch, dq, dk);
+    grad_weights = scratch.take<Real>(rows.strip.size());
+    v_tiles = scratch.take<Real>(x.e.value_width * whole_tiles(x.e.keys));
+    dy = scratch.take<Real>(x.e.queries * v_width);
+    dv = scratch.take<Real>(whole_tiles(x.e.keys) * v_width);
   }
 };
+template <class Room, class... Arguments>
+Room* rooms_of(int threads, Tape::Scratch& scratch, Arguments&&... arguments) {
+  static_assert(std::is_trivially_destructible_v<Room>, "scratch memory destroys nothing");
+  Room* rooms = scratch.take<Room>(threads);
+  for (int i = 0; i < threads; ++i) std::construct_at(rooms + i, arguments...);
+  return rooms;
+}
 
 template <class Form, class Operands>
 Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given, const StreamingOptions& options) {
@@ -281,14 +250,15 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
   const Tensor y = transpose(merged, 1, 2);
   Real* values = tape.keep<Real>(e.batch * e.heads * e.queries);
   if (options.weights) std::fill_n(options.weights, e.batch * e.heads * e.queries * e.keys, Real{0});
+  const double operations = x.operations(options.mask);
+  count_operations(operations);
   {
     Tape::Scratch scratch(tape);
     begin(options, tape, scratch, false);
-    Form here(x, scratch);
-    const Rows rows(scratch, e, options, false);
-    Real* v_scratch = scratch.take<Real>(e.keys * v_width);
-    Real* sums = scratch.take<Real>(row_block * v_width);
-    each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
+    const int threads = Form::shares_heads ? threads_for_heads(e, options, operations, false) : 1;
+    auto* const rooms = rooms_of<ForwardRoom<Form>>(threads, scratch, x, scratch, options);
+    each_head(e, options, threads, [&](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+      auto& [here, rows, v_scratch, sums] = rooms[thread];
       const HeadProblem head{e, options, b, h};
       here.begin(b, h, kh);
       const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
@@ -307,8 +277,6 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
       }
     });
   }
-  const double operations = x.operations(options.mask);
-  count_operations(operations);
 
   op.record(merged, [=] {
     Tape& t = *merged.tape;
@@ -317,15 +285,13 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
     Tape::Scratch scratch(t);
     begin(options, t, scratch, true);
     const auto [dq, dk, dv] = t.grad_targets({x.form.queries, x.form.keys, v});
-    Form here(x, scratch);
-    here.take_for_backward(t, scratch, dq, dk);
-    const Rows rows(scratch, e, options, true);
-    Real* g = scratch.take<Real>(rows.strip.size());
-    Real* v_tiles = scratch.take<Real>(e.value_width * whole_tiles(e.keys));
-    Real* dy_scratch = scratch.take<Real>(e.queries * v_width);
-    Real* dv_rows = scratch.take<Real>(whole_tiles(e.keys) * v_width);
+    const int threads = Form::shares_heads && !rules->requires_grad() && each_written_once({dq, dk, dv})
+                            ? threads_for_heads(e, options, 2.5 * operations, true)
+                            : 1;
+    auto* const rooms = rooms_of<BackwardRoom<Form>>(threads, scratch, x, scratch, options, t, dq, dk);
     rules->begin_backward();
-    each_head(e, options, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
+    each_head(e, options, threads, [&, dv = dv](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+      auto& [here, rows, g, v_tiles, dy_scratch, dv_rows] = rooms[thread];
       const HeadProblem head{e, options, b, h};
       const RowPolicy& policy = rules->of_head(h);
       here.begin(b, h, kh);
@@ -370,7 +336,17 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
 Tensor attend_rows(const DotProductForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options) {
   Op op("attend_rows", {&form.queries, &form.keys, &v}, Counts::yes);
-  return attend<Inner>(op, DotProductOperands(op, form, v), v, rules, options);
+  return attend<Inner>(op, OperandsOf<DotProductForm>(op, form, v), v, rules, options);
+}
+
+Tensor attend_rows(const DistanceForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
+  Op op("attend_rows", {&form.queries, &form.keys, &v}, Counts::yes);
+  return attend<Distances>(op, OperandsOf<DistanceForm>(op, form, v), v, rules, options);
+}
+
+Tensor attend_softmax(const DistanceForm& form, const Tensor& v, const StreamingOptions& options) {
+  static const SoftmaxRows rows;
+  return attend_rows(form, v, rows, options);
 }
 
 Tensor attend_rows(const AdditiveForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {

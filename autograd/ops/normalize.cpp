@@ -11,6 +11,21 @@
 
 namespace heed::HEED_REAL {
 
+void SoftmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
+  const Real top = row_largest(s, n);
+  if (top == -std::numeric_limits<Real>::infinity() && !row_has_nan(s, n)) {
+    std::fill_n(w, n, Real{0});
+    return;
+  }
+  const Real inverse = 1 / row_exponentials(s, top, w, n);
+  map(n, [&](std::int64_t j, int m) { store(w + j, load(w + j, m) * inverse, m); });
+}
+
+void SoftmaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
+  const Real along = row_dot(w, dw, n);
+  map(n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
+}
+
 // Newton's method for the threshold. It starts at 1 below the largest score, where only the largest score has a weight
 // (of 1). Each next threshold makes the weights of the scores above the last threshold sum to 1. The threshold rises
 // and fewer scores remain at each step, until it no longer changes.

@@ -99,6 +99,9 @@ bool pools_by_formula(std::string_view value, const Lines& all) {
   return value == "\"context\"" && all.last_block_has_formulas();
 }
 
+/// Streams; before, it was composed of operations in blocks of queries.
+bool is_l1(std::string_view value, const Lines&) { return value == "\"l1\""; }
+
 constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {7, "attention.cross_normalizer", has_threshold},
                                 {8, "data.bucket", has_buckets},
@@ -108,7 +111,9 @@ constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {8, "attention.score_mod", loses_numbers},
                                 {8, "attention.score_mod", counts_rows},
                                 {8, "attention.mask_mod", counts_rows},
-                                {8, "pooling", pools_by_formula}};
+                                {8, "pooling", pools_by_formula},
+                                {9, "attention.score", is_l1},
+                                {9, "attention.cross_score", is_l1}};
 
 } // namespace
 

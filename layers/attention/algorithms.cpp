@@ -45,6 +45,7 @@ template <class F> Tensor of_form(const AttentionProblem& x, F&& f) {
     return f(form, form.keys.shape[1] == x.values.shape[1] ? x.values : for_each_head(x.values, x.queries.shape[1]));
   };
   if (const auto* inner = std::get_if<DotProductForm>(&x.form)) return with_values(*inner);
+  if (const auto* distances = std::get_if<DistanceForm>(&x.form)) return with_values(*distances);
   return with_values(std::get<AdditiveForm>(x.form));
 }
 

@@ -61,6 +61,16 @@ Tensor compose(const ScoreForm& unprojected) {
     const Tensor each = tanh(add(unsqueeze(pairwise->queries, 3), unsqueeze(pairwise->keys, 2)));
     return sum(mul(each, reshape(w, {w.shape[0], 1, 1, w.shape[1]})), -1);
   }
+  if (const auto* distances = std::get_if<DistanceForm>(&f)) {
+    // A loop over dimensions, so that no tensor has an entry for each pair and dimension.
+    const Tensor k = transpose(distances->keys);
+    const auto along = [&](std::int64_t d) {
+      return abs(sub(slice(distances->queries, -1, d, 1), slice(k, -2, d, 1)));
+    };
+    Tensor total = along(0);
+    for (std::int64_t d = 1; d < distances->queries.shape[3]; ++d) total = add(total, along(d));
+    return scale(total, -distances->factor);
+  }
   throw Failed("[attention] a score must give its form or compute its scores itself");
 }
 
@@ -189,7 +199,8 @@ AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std:
         if constexpr (requires { f.keys; }) {
           m.transformed = f.keys;
           m.one_key = pass.tape().zeros({1, 1, 1, shape_.key_width});
-          if (normalizer_->is_softmax()) m.packed = pack_memory(f, unsqueeze(values, 1));
+          if constexpr (requires { pack_memory(f, values); })
+            if (normalizer_->is_softmax()) m.packed = pack_memory(f, unsqueeze(values, 1));
         }
       },
       form);

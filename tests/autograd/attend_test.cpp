@@ -7,7 +7,6 @@
 #include "autograd/relative.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
-#include "tests/autograd/softmax_rows.hpp"
 
 #include <cmath>
 #include <functional>
@@ -125,26 +124,34 @@ bool may_attend(const Mask& m, std::int64_t b, std::int64_t i, std::int64_t j) {
   return (m.window < 0 || std::abs(j - at) <= m.window) && (j - at) % m.dilation == 0;
 }
 
-// A score and its gradients by q, k and w, which are accumulated: s(q, k) = factor q k, or sum w tanh(q + k).
+enum class Form { dot_product, additive, distance };
+constexpr Form forms[] = {Form::dot_product, Form::additive, Form::distance};
+
+// A score and its gradients by q, k and w, which are accumulated: s(q, k) = factor q k, sum w tanh(q + k), or -factor
+// sum |q - k|.
 struct Pairs {
-  bool pairwise;
+  Form form;
   double factor;
 
   double score(const Real* q, const Real* k, const Real* w, std::int64_t width) const {
     double s = 0;
-    for (std::int64_t d = 0; d < width; ++d)
-      s += pairwise ? static_cast<double>(w[d]) * std::tanh(static_cast<double>(q[d]) + static_cast<double>(k[d]))
-                    : factor * static_cast<double>(q[d]) * static_cast<double>(k[d]);
+    for (std::int64_t d = 0; d < width; ++d) {
+      const auto qd = static_cast<double>(q[d]), kd = static_cast<double>(k[d]);
+      s += form == Form::additive   ? static_cast<double>(w[d]) * std::tanh(qd + kd)
+           : form == Form::distance ? -factor * std::abs(qd - kd)
+                                    : factor * qd * kd;
+    }
     return s;
   }
   void add_gradient(const Real* q, const Real* k, const Real* w, std::int64_t width, double ds, double* dq, double* dk,
                     double* dw) const {
     for (std::int64_t d = 0; d < width; ++d) {
       const auto qd = static_cast<double>(q[d]), kd = static_cast<double>(k[d]), t = std::tanh(qd + kd);
-      const double along = pairwise ? ds * static_cast<double>(w[d]) * (1 - t * t) : 0;
-      dq[d] += pairwise ? along : ds * factor * kd;
-      dk[d] += pairwise ? along : ds * factor * qd;
-      dw[d] += pairwise ? ds * t : 0;
+      const double along = ds * static_cast<double>(w[d]) * (1 - t * t);
+      const double away = ds * factor * (qd > kd ? 1 : qd < kd ? -1 : 0);
+      dq[d] += form == Form::additive ? along : form == Form::distance ? -away : ds * factor * kd;
+      dk[d] += form == Form::additive ? along : form == Form::distance ? away : ds * factor * qd;
+      dw[d] += form == Form::additive ? ds * t : 0;
     }
   }
 };
@@ -230,6 +237,10 @@ Tensor composed_additive(const Tensor& q, const Tensor& k, const Tensor& w) {
   return sum(mul(tanh(add(unsqueeze(q, 3), unsqueeze(k, 2))), v), -1);
 }
 
+Tensor composed_distance(const Tensor& q, const Tensor& k, Real factor) {
+  return scale(sum(abs(sub(unsqueeze(q, 3), unsqueeze(k, 2))), -1), -factor);
+}
+
 } // namespace
 
 TEST_CASE("attend_dot_product is softmax(factor q k') v, values and gradients, for every mask") {
@@ -267,6 +278,38 @@ TEST_CASE("attend_additive is softmax(sum w tanh(q + k)) v, values and gradients
                   return weigh(composed_additive(q, k, w), v, mask, probability);
                 }));
       }
+}
+
+TEST_CASE("attention by distances is softmax(-factor sum |q - k|) v, values and gradients, for every mask") {
+  for (const Problem& p : problems)
+    for (const MaskCase& mask_case : masks)
+      for (const double probability : {0.0, 0.25}) {
+        CAPTURE(p.queries, p.keys, p.width, p.value_width, mask_case.name, probability);
+        const Mask mask = mask_case.make(p);
+        const Real factor = Real(0.3);
+        compare(outcome(p, 2,
+                        [&](auto& q, auto& k, auto& w, auto& v) {
+                          return add(attend_softmax(DistanceForm{q, k, factor}, v,
+                                                    {.mask = mask, .dropout = probability, .key = key, .first = 40}),
+                                     scale(sum(w), 0));
+                        }),
+                outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
+                  return add(weigh(composed_distance(q, k, factor), v, mask, probability), scale(sum(w), 0));
+                }));
+      }
+}
+
+TEST_CASE("where a query and a key are equal in a dimension, attention by distances has the gradient 0 there") {
+  // In the first dimension all are equal, and in the second the query is 1 above or below the keys.
+  Operand q({1, 1, 1, 2}, 1), k({1, 1, 2, 2}, 2), v({1, 1, 2, 1}, 3);
+  q.values = {3, 0};
+  k.values = {3, -1, 3, 1};
+  v.values = {1, 0};
+  Tape tape;
+  tape.backward(sum(attend_softmax(DistanceForm{q.on(tape), k.on(tape)}, v.on(tape))));
+  // The weights are 0.5 each, so the scores' gradients are 0.25 and -0.25.
+  CHECK(q.gradient == std::vector<Real>{0, Real(-0.5)});
+  CHECK(k.gradient == std::vector<Real>{0, Real(0.25), 0, Real(0.25)});
 }
 
 TEST_CASE("attend_additive holds for large arguments, where exp(2q) exp(2k) needs care") {
@@ -419,7 +462,7 @@ TEST_CASE("streams, compositions and plain loops agree on dilated masks, and cou
                             .dilation = dilation,
                             .lengths = padding};
             const Real factor = Real(0.3);
-            const Outcome inner = naive(p, 1, mask, {false, static_cast<double>(factor)});
+            const Outcome inner = naive(p, 1, mask, {Form::dot_product, static_cast<double>(factor)});
             compare(
                 outcome(p, 1,
                         [&](auto& q, auto& k, auto& w, auto& v) {
@@ -438,7 +481,7 @@ TEST_CASE("streams, compositions and plain loops agree on dilated masks, and cou
           }
 }
 
-// For both forms of score: more than a tile of keys between the prefix and a window, prefixes of several tiles,
+// For all forms of score: more than a tile of keys between the prefix and a window, prefixes of several tiles,
 // prefixes cut by padding, and queries whose window contains no key.
 TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix and padding, in every combination",
           "[many]") {
@@ -452,7 +495,7 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
           CAPTURE(causal, window, prefix, padding ? padding[0] : -1);
           const Mask mask{.causal = causal, .prefix = prefix, .window = window, .lengths = padding};
           const Real factor = Real(0.3);
-          const Outcome inner = naive(p, 1, mask, {false, static_cast<double>(factor)});
+          const Outcome inner = naive(p, 1, mask, {Form::dot_product, static_cast<double>(factor)});
           compare(
               outcome(p, 1,
                       [&](auto& q, auto& k, auto& w, auto& v) {
@@ -466,7 +509,7 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
                   inner, terms);
           const std::int64_t seen = pairs_of(p, mask);
           CHECK(operations(p, mask) == Approx(2.0 * static_cast<double>(seen * (p.width + p.value_width))));
-          const Outcome pairwise = naive(p, 1, mask, {true, 0});
+          const Outcome pairwise = naive(p, 1, mask, {Form::additive, 0});
           compare(outcome(p, 1,
                           [&](auto& q, auto& k, auto& w, auto& v) {
                             return attend_softmax(AdditiveForm{q, k, w}, v, {.mask = mask});
@@ -477,6 +520,11 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
                             return weigh(composed_additive(q, k, w), v, mask, 0);
                           }),
                   pairwise, terms);
+          compare(outcome(p, 1,
+                          [&](auto& q, auto& k, auto& w, auto& v) {
+                            return add(attend_softmax(DistanceForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
+                          }),
+                  naive(p, 1, mask, {Form::distance, static_cast<double>(factor)}), terms);
         }
 }
 
@@ -487,17 +535,19 @@ const SparsemaxRows sparsemax_rows;
 const SigmoidRows sigmoid_rows{{}};
 const HardmaxRows hardmax_rows;
 
-// Scores of either form, and attention over them: by a kernel or composed.
+// Scores of any form, and attention over them: by a kernel or composed.
 struct Streamed {
-  bool pairwise;
+  Form form;
   const RowPolicy* policy; // null: the kernel for softmax
+  Real factor = Real(0.3);
 
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
                     const StreamingOptions& options) const {
-    const DotProductForm inner{q, k, Real(0.3)};
-    const AdditiveForm pairs{q, k, w};
-    if (pairwise) return policy ? attend_rows(pairs, v, *policy, options) : attend_softmax(pairs, v, options);
-    const Tensor y = policy ? attend_rows(inner, v, *policy, options) : attend_softmax(inner, v, options);
+    const auto attend = [&](const auto& scores) {
+      return policy ? attend_rows(scores, v, *policy, options) : attend_softmax(scores, v, options);
+    };
+    if (form == Form::additive) return attend(AdditiveForm{q, k, w});
+    const Tensor y = form == Form::distance ? attend(DistanceForm{q, k, factor}) : attend(DotProductForm{q, k, factor});
     return add(y, scale(sum(w), 0));
   }
   Tensor composed(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v, const StreamingOptions& options,
@@ -511,8 +561,11 @@ struct Streamed {
       return concat(kept, 1);
     };
     const Tensor keys = each(k), values = each(v);
-    const Tensor scores = add_bias(pairwise ? composed_additive(q, keys, w)
-                                            : add(scale(matmul(q, transpose(keys)), Real(0.3)), scale(sum(w), 0)),
+    const auto without_weights = [&](const Tensor& scores) { return add(scores, scale(sum(w), 0)); };
+    const Tensor scores = add_bias(form == Form::additive ? composed_additive(q, keys, w)
+                                   : form == Form::distance
+                                       ? without_weights(composed_distance(q, keys, factor))
+                                       : without_weights(scale(matmul(q, transpose(keys)), factor)),
                                    options.bias);
     const Tensor weights = policy ? normalize_rows("rows", scores, options.mask, *policy)
                                   : masked_softmax(scores, options.mask);
@@ -525,22 +578,26 @@ struct Streamed {
 // All kernels.
 std::vector<Streamed> kernels() {
   std::vector<Streamed> out;
-  for (const bool pairwise : {false, true})
+  for (const Form form : forms)
     for (const RowPolicy* policy :
          {static_cast<const RowPolicy*>(nullptr), static_cast<const RowPolicy*>(&softmax_rows),
           static_cast<const RowPolicy*>(&sparsemax_rows), static_cast<const RowPolicy*>(&sigmoid_rows),
           static_cast<const RowPolicy*>(&hardmax_rows)})
-      out.push_back({pairwise, policy});
+      out.push_back({form, policy});
   return out;
 }
 
 // One row policy's kernel for each form of score, for tests that would take too long with all kernels.
-std::vector<Streamed> some_kernels() { return {{false, &sparsemax_rows}, {true, &sparsemax_rows}}; }
+std::vector<Streamed> some_kernels() {
+  std::vector<Streamed> out;
+  for (const Form form : forms) out.push_back({form, &sparsemax_rows});
+  return out;
+}
 
 void check_rows(const Streamed& kernel, double probability) {
   for (const Problem& p : problems)
     for (const MaskCase& mask_case : masks) {
-      CAPTURE(kernel.pairwise, kernel.policy == &softmax_rows, p.queries, p.keys, p.width, mask_case.name, probability);
+      CAPTURE(kernel.form, kernel.policy == &softmax_rows, p.queries, p.keys, p.width, mask_case.name, probability);
       const StreamingOptions options{.mask = mask_case.make(p), .dropout = probability, .key = key, .first = 40};
       compare(outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) { return kernel(q, k, w, v, options); }),
               outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) { return kernel.composed(q, k, w, v, options); }),
@@ -564,7 +621,7 @@ TEST_CASE("heads that share keys and values are as if each had its own, in every
   for (const Streamed& kernel : kernels())
     for (const std::int64_t key_heads : {1, 2, 6})
       for (const bool causal : {false, true}) {
-        CAPTURE(kernel.pairwise, key_heads, causal);
+        CAPTURE(kernel.form, key_heads, causal);
         const StreamingOptions options{.mask = {.causal = causal}};
         const std::int64_t batch = 2, heads = 6, queries = 37, keys = 41, width = 9, value_width = 7;
         std::vector<Real> found[2][5];
@@ -592,7 +649,7 @@ void check_weights(const std::vector<Streamed>& tried) {
   for (const Streamed& kernel : tried)
     for (const Problem& p : problems)
       for (const MaskCase& mask_case : masks) {
-        CAPTURE(kernel.pairwise, p.queries, p.keys, mask_case.name);
+        CAPTURE(kernel.form, p.queries, p.keys, mask_case.name);
         std::vector<Real> weights(static_cast<std::size_t>(p.batch * p.heads * p.queries * p.keys), Real(7));
         StreamingOptions options{.mask = mask_case.make(p), .dropout = 0.25, .key = key, .first = 40};
         Tensor expected;
@@ -628,7 +685,7 @@ TEST_CASE("terms are added to the scores in every kernel, and have their gradien
       for (const MaskCase& mask_case : masks) {
         const int kind = turn % 4;
         if (turn++ % one_case_in != 0) continue;
-        CAPTURE(kernel.pairwise, p.queries, p.keys, p.width, mask_case.name, kind);
+        CAPTURE(kernel.form, p.queries, p.keys, p.width, mask_case.name, kind);
         const Mask mask = mask_case.make(p);
         Outcome outcomes[2];
         std::vector<Real> gradients[2];

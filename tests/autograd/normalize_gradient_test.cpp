@@ -2,7 +2,6 @@
 #include "autograd/normalize.hpp"
 #include "autograd/relative.hpp"
 #include "tests/autograd/gradients.hpp"
-#include "tests/autograd/softmax_rows.hpp"
 
 using namespace heed;
 using namespace heed::HEED_REAL;

@@ -26,13 +26,8 @@ class L1 : public Score {
 public:
   explicit L1(Real factor) : factor_(factor) {}
 
-  // Loops over features, so that no tensor has an entry for each pair and feature.
-  Tensor operator()(Pass&, const Tensor& queries, const Tensor& keys) const override {
-    const Tensor k = transpose(keys);
-    const auto distance = [&](std::int64_t d) { return abs(sub(slice(queries, -1, d, 1), slice(k, -2, d, 1))); };
-    Tensor total = distance(0);
-    for (std::int64_t d = 1; d < queries.shape[3]; ++d) total = add(total, distance(d));
-    return scale(total, -factor_);
+  ScoreForm form(Pass&, const Tensor& queries, const Tensor& keys) const override {
+    return DistanceForm{queries, keys, factor_};
   }
 
 private:
@@ -52,7 +47,7 @@ extern const ScoreInfo score_l1{
               .summary = "s(q, k) = -c sum_d |q_d - k_d|: the Manhattan distance",
               .paper = "Brannvall 2023, arXiv 2310.02041 (the distance of its inhibitor attention)",
               .equals = "",
-              .cost = "no parameters; 3 d operations for each pair; runs in blocks of queries, twice in training",
+              .cost = "no parameters; 3 d operations for each pair",
               .options = table().options(),
               .presets = {}},
     .equal_widths = true,

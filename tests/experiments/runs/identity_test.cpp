@@ -169,6 +169,9 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("task.kind = \"text\"\ndata.path = \"x\"\ntrain.evaluate_random_batches = 3") == 6);
   CHECK(numerics("train.optimizer = \"muon\"") == 8);
   CHECK(numerics("train.optimizer = \"muon\"\nmodel.kind = \"recurrent\"") == 6);
+  CHECK(numerics("attention.score = \"l1\"") == 9);
+  CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"l1\"") == 9);
+  CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"dot\"") == 6);
   const std::string t5 = "position.kind = \"t5\"\nposition.t5.";
   CHECK(numerics(t5 + "furthest = 15") == 8); // of 32 buckets, 16 hold one distance each: 0 to 15
   CHECK(numerics(t5 + "furthest = 16") == 6);
