@@ -89,29 +89,50 @@ bool same(const std::vector<Line>& a, const std::vector<Line>& b) {
   return a.size() == b.size() && std::all_of(b.begin(), b.end(), [&](const Line& l) { return contains(a, l); });
 }
 
-Sheet sheet_of(const Config& config) {
-  std::vector<std::vector<Line>> blocks;
-  for (const LayerChoice& block : config.layers) blocks.push_back(lines_of(config, block));
-  if (blocks.empty()) blocks.push_back(lines_of(config, {}));
+bool same_choices(const LayerChoice& a, const LayerChoice& b) {
+  return std::ranges::all_of(sections(), [&](const Section& s) { return s.get || s.get_layer(a) == s.get_layer(b); }) &&
+         std::ranges::all_of(family_places(), [&](const FamilyPlace& place) {
+           return place.options || a.*place.layer_options == b.*place.layer_options;
+         });
+}
 
-  std::size_t common = 0;
-  std::int64_t most = 0;
-  const std::size_t all = blocks.size() == 1 ? 0 : blocks.size(); // a single block is the most common block
-  for (std::size_t i = 0; i < all; ++i) {
-    const auto count = std::count_if(blocks.begin(), blocks.end(), [&](const auto& b) { return same(b, blocks[i]); });
-    if (count > most) {
-      most = count;
-      common = i;
+/// Blocks with the same lines.
+struct Alike {
+  std::vector<Line> lines;
+  std::vector<std::int64_t> blocks;
+};
+
+std::vector<Alike> alike_blocks(const Config& config) {
+  std::vector<Alike> out;
+  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+    const auto number = static_cast<std::int64_t>(i);
+    const LayerChoice& block = config.layers[i];
+    auto found = std::ranges::find_if(out, [&](const Alike& a) { // most blocks are equal, and lines take time to make
+      return same_choices(config.layers[static_cast<std::size_t>(a.blocks.front())], block);
+    });
+    if (found == out.end()) {
+      std::vector<Line> lines = lines_of(config, block);
+      found = std::ranges::find_if(out, [&](const Alike& a) { return same(a.lines, lines); });
+      if (found == out.end()) found = out.insert(found, {std::move(lines), {}});
     }
+    found->blocks.push_back(number);
   }
-  Sheet out{blocks[common], {}};
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (same(blocks[i], out.lines)) continue;
+  if (out.empty()) out.push_back({lines_of(config, {}), {}});
+  return out;
+}
+
+Sheet sheet_of(const Config& config) {
+  std::vector<Alike> all = alike_blocks(config);
+  const auto common = std::ranges::max_element(all, {}, [](const Alike& a) { return a.blocks.size(); });
+  Sheet out{std::move(common->lines), {}};
+  for (auto alike = all.begin(); alike != all.end(); ++alike) {
+    if (alike == common) continue;
     std::vector<Line> differing;
-    for (const Line& line : blocks[i])
+    for (const Line& line : alike->lines)
       if (!contains(out.lines, line)) differing.push_back(line);
-    out.exceptions.emplace_back(static_cast<std::int64_t>(i), std::move(differing));
+    for (const std::int64_t block : alike->blocks) out.exceptions.emplace_back(block, differing);
   }
+  std::ranges::sort(out.exceptions, {}, &std::pair<std::int64_t, std::vector<Line>>::first);
   return out;
 }
 
