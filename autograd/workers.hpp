@@ -138,6 +138,9 @@ private:
   int before_;
 };
 
+/// Where part `part` of `parts` of n things begins.
+constexpr std::int64_t begin_of_part(std::int64_t n, int part, int parts) { return n * part / parts; }
+
 /// Calls f(begin, end) for ranges that together are [0, n), on as many threads as the work is worth. Ranges begin at
 /// multiples of `multiple`. The results must not depend on the ranges: f may not add up values across elements.
 /// @param each  the estimated nanoseconds for one element on one thread
@@ -149,8 +152,8 @@ template <class F> void in_parallel(std::int64_t n, double each, std::int64_t mu
   }
   const std::int64_t blocks = (n + multiple - 1) / multiple;
   run_parts(parts, [&](int part, int) {
-    const std::int64_t begin = blocks * part / parts * multiple;
-    const std::int64_t end = std::min(blocks * (part + 1) / parts * multiple, n);
+    const std::int64_t begin = begin_of_part(blocks, part, parts) * multiple;
+    const std::int64_t end = std::min(begin_of_part(blocks, part + 1, parts) * multiple, n);
     if (begin < end) f(begin, end);
   });
 }

@@ -76,7 +76,7 @@ struct Pieces {
   static constexpr std::int64_t column_step = std::int64_t{block_vectors} * lanes;
   static std::int64_t begin(std::int64_t extent, int pieces, int piece, std::int64_t step) {
     const std::int64_t steps = (extent + step - 1) / step;
-    return std::min(steps * piece / pieces * step, extent);
+    return std::min(begin_of_part(steps, piece, pieces) * step, extent);
   }
   // The extent of the largest piece.
   static std::int64_t extent(std::int64_t extent, int pieces, std::int64_t step) {

@@ -194,7 +194,8 @@ template <class F> void each_head(const Extents& e, const StreamingOptions& opti
   if (counting_only()) return;
   const std::int64_t groups = e.batch * e.key_heads;
   run_parts(threads, [&](int thread, int) {
-    for (std::int64_t group = groups * thread / threads; group < groups * (thread + 1) / threads; ++group)
+    const std::int64_t end = begin_of_part(groups, thread + 1, threads);
+    for (std::int64_t group = begin_of_part(groups, thread, threads); group < end; ++group)
       for (std::int64_t h = 0; h < e.sharing(); ++h)
         f(thread, group / e.key_heads, group % e.key_heads * e.sharing() + h, group % e.key_heads);
   });

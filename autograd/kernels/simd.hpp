@@ -45,6 +45,7 @@ template <class F> inline void map(std::int64_t size, F&& f) {
 inline void deposit(Real* p, const Simd& v, bool overwrite, int n = lanes) {
   store(p, overwrite ? v : v + load(p, n), n);
 }
+
 namespace detail {
 
 #if defined(__AVX512F__)
