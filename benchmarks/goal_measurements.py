@@ -17,12 +17,12 @@ import time
 
 from rounds import Failure
 from shared import HERE, Size, Tools, in_turns, progress, taken, write_recipe
-from suites import data, evaluate, generate, recurrent, steps, sweeps
+from suites import data, evaluate, generate, recurrent, sweeps
 
 LAYERS = [(32, 64, 128), (16, 32, 64), (32, 32, 256)]  # rows, steps, width
-# What is held against softmax, with heads of width 32 at length 2048; skewed positions are causal.
-NORMALIZERS = ("softmax_one", "sparsemax", "entmax15", "top_k", "sigmoid", "sum", "hard")
-POSITIONS = ("skewed", "shaw", "t5", "alibi")
+# What is held against softmax, with heads of width 32 at length 2048.
+NORMALIZERS = ("softmax_one", "sparsemax", "entmax15", "top_k", "sum", "hard")
+POSITIONS = ("shaw", "t5", "alibi")
 VARIANTS = {name: f"attention.normalizer={name}" for name in NORMALIZERS} | {
     name: f"position.kind={name}" for name in POSITIONS}
 LARGE_TEXT, MANY_PAIRS = 1000, 1_000_000  # MB; lines
@@ -39,10 +39,6 @@ def avx2(tools: Tools) -> Tools:
     return out
 
 
-def steps_of_s(tools: Tools) -> list[dict]:
-    return [steps.of_peak(tools, "S", threads) for threads in tools.threads]
-
-
 def layers(tools: Tools) -> list[dict]:
     """GRUs and LSTMs over whole sequences, beside the same step by step and PyTorch's."""
     records = []
@@ -56,15 +52,22 @@ def layers(tools: Tools) -> list[dict]:
 
 
 def variants(tools: Tools) -> list[dict]:
-    """Normalisers and positions against softmax, by the kernel, one thread."""
+    """Normalisers and positions against softmax, and distances against dot products, by the kernel, one thread."""
     records = []
     for mask in ("causal", "full"):
-        progress(f"normalisers and positions, {mask}")
-        words = ["attention", "scaled_dot", 1, 4, 2048, 32, mask, 1, 0]
-        ours = {name: [*words, option] for name, option in VARIANTS.items() if (name, mask) != ("skewed", "full")}
-        _, results = in_turns(tools, mask, {"softmax": words} | ours, seconds=0.15)
-        records += [{"variant": name, "mask": mask, "to_softmax": results[name]["milliseconds"] /
-                     results["softmax"]["milliseconds"], "heed": results[name]} for name in ours]
+        progress(f"normalisers, positions and distances, {mask}")
+
+        def words(score: str, *options: str) -> list:
+            return ["attention", score, 1, 4, 2048, 32, mask, 1, 0, *options]
+
+        ours = {"softmax": words("scaled_dot")} | {name: words("scaled_dot", option)
+                                                   for name, option in VARIANTS.items()}
+        ours |= {"dot": words("dot"), "l1": words("l1")}
+        _, results = in_turns(tools, mask, ours, seconds=0.15)
+        for name in (*VARIANTS, "l1"):
+            reference = results["dot" if name == "l1" else "softmax"]
+            records.append({"variant": name, "mask": mask, "heed": results[name],
+                            "to_reference": results[name]["milliseconds"] / reference["milliseconds"]})
     return records
 
 
@@ -173,8 +176,6 @@ MEASUREMENTS: dict[str, collections.abc.Callable[[Tools], list | dict]] = {
     "large text": large_text,
     "many pairs": many_pairs,
     "variants": variants,
-    "steps": steps_of_s,
-    "steps on AVX2": lambda tools: steps_of_s(avx2(tools)),
 }
 
 

@@ -22,7 +22,7 @@ constexpr const char* usage =
     "       bench_engine steps THREADS CONFIG [a.b=value ...]\n"
     "       bench_engine evaluate THREADS CONFIG [a.b=value ...]\n"
     "       bench_engine generate PROMPT TOKENS CONFIG [a.b=value ...]\n"
-    "       bench_engine decoder ATTENTION WIDTH BATCH LENGTH [a.b=value ...]\n"
+    "       bench_engine decoder ATTENTION WIDTH BATCH LENGTH SOURCE [a.b=value ...]\n"
     "       bench_engine recurrent gru|lstm once|steps|together ROWS STEPS WIDTH\n"
     "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS ROWS [a.b=value ...]\n"
     "ROWS: attention is composed of operations, so many queries at a time; 0: computed as in training\n";
@@ -49,12 +49,13 @@ int measure(const std::vector<std::string>& words) {
   } else if (what == "generate" && words.size() >= 4) {
     heed::bench::measure_generation(words[3], {words.begin() + 4, words.end()}, std::stoi(words[1]),
                                     std::stoi(words[2]));
-  } else if (what == "decoder" && words.size() >= 5) {
+  } else if (what == "decoder" && words.size() >= 6) {
     heed::bench::measure_decoder({.attention = words[1],
                                   .width = std::stoi(words[2]),
                                   .batch = std::stoi(words[3]),
                                   .length = std::stoi(words[4]),
-                                  .overrides = {words.begin() + 5, words.end()}});
+                                  .source = std::stoi(words[5]),
+                                  .overrides = {words.begin() + 6, words.end()}});
   } else if (what == "recurrent" && words.size() == 6) {
     heed::bench::measure_recurrent({.cell = words[1],
                                     .stepping = words[2],

@@ -29,6 +29,7 @@ void measure_generation(const std::string& config_file, const std::vector<std::s
 struct DecoderCase {
   std::string attention; ///< a registered name, or none
   int width = 1, batch = 1, length = 1;
+  int source = 1;                       ///< number of states that it attends to
   std::vector<std::string> overrides{}; ///< "attention.score=dot"
 };
 void measure_decoder(const DecoderCase& about);

@@ -20,13 +20,18 @@ class Block(nn.Module):
         self.up = nn.Linear(width, 4 * width, bias=False)
         self.down = nn.Linear(4 * width, width, bias=False)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def attend(self, x: torch.Tensor, causal: bool) -> torch.Tensor:
         batch, length, width = x.shape
         heads = self.qkv(self.norm_1(x)).view(batch, length, 3, self.heads, width // self.heads)
         q, k, v = heads.permute(2, 0, 3, 1, 4).unbind(0)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.output(y.transpose(1, 2).reshape(batch, length, width))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        return x + self.output(y.transpose(1, 2).reshape(batch, length, width))
+
+    def feed_forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.down(F.gelu(self.up(self.norm_2(x))))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.feed_forward(self.attend(x, causal=True))
 
     def extend(self, x: torch.Tensor, cache: torch.Tensor, before: int) -> torch.Tensor:
         """Positions `before` and on; `cache` [2, batch, heads, block, head width] has the keys and values up to them,
@@ -37,8 +42,14 @@ class Block(nn.Module):
         cache[0, :, :, before:before + length], cache[1, :, :, before:before + length] = k, v
         k, v = cache[:, :, :, :before + length]
         y = F.scaled_dot_product_attention(q, k, v, is_causal=length > 1 and before == 0)
-        x = x + self.output(y.transpose(1, 2).reshape(batch, length, width))
-        return x + self.down(F.gelu(self.up(self.norm_2(x))))
+        return self.feed_forward(x + self.output(y.transpose(1, 2).reshape(batch, length, width)))
+
+
+def initialise(model: nn.Module, layers: int):
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            residual = name.endswith(("output.weight", "down.weight"))
+            nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers) if residual else 0.02)
 
 
 class Decoder(nn.Module):
@@ -50,10 +61,7 @@ class Decoder(nn.Module):
         self.positions = nn.Embedding(block, width)
         self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
         self.norm = nn.LayerNorm(width, bias=False)
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1:
-                residual = name.endswith(("output.weight", "down.weight"))
-                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers) if residual else 0.02)
+        initialise(self, layers)
 
     def forward(self, tokens: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         x = self.tokens(tokens) + self.positions.weight[: tokens.shape[1]]
@@ -112,11 +120,12 @@ class Text:
 
 
 class Trainer:
-    """AdamW 1e-3 to 1e-4 by cosine with 100 steps of warm-up, weight decay 0.1 on matrices, gradients clipped to 1."""
+    """AdamW 1e-3 to 1e-4 by cosine with 100 steps of warm-up, weight decay 0.1 on matrices, gradients clipped to 1.
 
-    def __init__(self, text: Text, layers: int, width: int, heads: int, batch: int, steps: int, compiled: bool):
-        self.text, self.rows, self.steps, self.done = text, batch, steps, 0
-        self.model = Decoder(text.vocabulary, layers, width, heads, text.block)
+    The model gives the loss of what `batch` gives."""
+
+    def __init__(self, model: nn.Module, batch, steps: int, compiled: bool):
+        self.model, self.batch, self.steps, self.done = model, batch, steps, 0
         parameters = list(self.model.parameters())
         groups = [
             {"params": [p for p in parameters if p.dim() > 1], "weight_decay": 0.1},
@@ -147,12 +156,21 @@ class Trainer:
 
     def step(self) -> torch.Tensor:
         self._set_rate()
-        loss = self.loss(*self.text.batch(self.rows))
+        loss = self.loss(*self.batch())
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.update()
         self.done += 1
         return loss.detach()
+
+
+class TextTrainer(Trainer):
+    """nanoGPT on a text."""
+
+    def __init__(self, text: Text, layers: int, width: int, heads: int, batch: int, steps: int, compiled: bool):
+        self.text, self.rows = text, batch
+        model = Decoder(text.vocabulary, layers, width, heads, text.block)
+        super().__init__(model, lambda: text.batch(batch), steps, compiled)
 
     @torch.no_grad()
     def validation_loss(self) -> float:

@@ -2,6 +2,7 @@
 
     serve.py steps THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
     serve.py evaluate THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
+    serve.py translate THREADS eager|compiled VOCABULARY LAYERS WIDTH HEADS LENGTH BATCH
     serve.py generate THREADS PROMPT TOKENS VOCABULARY LAYERS WIDTH HEADS BLOCK
     serve.py decoder THREADS none|bahdanau|luong|luong_without_feeding WIDTH BATCH LENGTH
     serve.py recurrent THREADS gru|lstm once|steps ROWS STEPS WIDTH
@@ -24,6 +25,7 @@ import attention
 import decoder
 import nanogpt
 import recurrent
+import translation
 
 
 def status_bytes(name: str) -> int:
@@ -79,10 +81,14 @@ def main(words: list[str]):
     if words[0] in ("steps", "evaluate"):
         layers, width, heads, block, batch = map(int, words[4:9])
         text = nanogpt.Text(words[3], block)
-        trainer = nanogpt.Trainer(text, layers, width, heads, batch, 2000, words[2] == "compiled")
-        work = trainer.step if words[0] == "steps" else trainer.validation_loss
+        trainer = nanogpt.TextTrainer(text, layers, width, heads, batch, 2000, words[2] == "compiled")
+        work, times = (trainer.step, 5) if words[0] == "steps" else (trainer.validation_loss, 1)
+    if words[0] == "translate":
+        trainer = translation.trainer(*map(int, words[3:9]), words[2] == "compiled")
+        work, times = trainer.step, 5
+    if words[0] in ("steps", "evaluate", "translate"):
         try:
-            for _ in range(5 if words[0] == "steps" else 1):
+            for _ in range(times):
                 work()
         except Exception as error:  # whatever a compiler may throw
             say(error=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")

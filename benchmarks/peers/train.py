@@ -19,7 +19,7 @@ def main(words: list[str]):
     text = nanogpt.Text(words[0], block)
     for seed in map(int, words[8:]):
         torch.manual_seed(seed)
-        trainer = nanogpt.Trainer(text, layers, width, heads, batch, steps, compiled=False)
+        trainer = nanogpt.TextTrainer(text, layers, width, heads, batch, steps, compiled=False)
         with open(folder / f"{seed}.jsonl", "w") as metrics:
             for step in range(1, steps + 1):
                 loss = trainer.step()

@@ -1,7 +1,7 @@
 """Recurrent decoders with attention, step by step, against Heed's own kernel on the same pairs, and PyTorch."""
 
 import tables
-from shared import Tools, alone, cell, in_turns, progress, ratio, say
+from shared import Tools, cell, in_turns, progress, ratio, say
 
 # Attentions, each with its authors' score, at widths and lengths, with 32 rows: what it is called here and by the peer,
 # and the options that make it.
@@ -12,15 +12,15 @@ DECODED = [(64, 64), (64, 256), (256, 64), (256, 256)]
 
 
 def measure(tools: Tools) -> list[dict]:
-    """Above the same decoder without attention, against Heed's own kernel on the same pairs: what going step by step
-    costs."""
-    say("Recurrent decoders (GRU, 32 rows) over a source as long, forward and backward, on one thread. `pairs` is")
-    say("attention of the same queries, keys and values at once; `over` what attention adds, in times of that.")
+    """Attention within a decoder against Heed's own kernel on the same pairs: what going step by step costs."""
+    say("Recurrent decoders (GRU, 32 rows) over a source as long, forward and backward, on one thread. `of one` is the")
+    say("same decoder over a source of one state, with its readout and feeding. `pairs` is attention of the same queries,")
+    say("keys and values at once. `own` is what attention to the whole source adds to `of one`, in times of `pairs`.")
     found = records(tools)
     say()
-    say(tables.table(["decoder", "Heed ms", "without", "pairs", "over", "eager ms", "to eager"],
+    say(tables.table(["decoder", "Heed ms", "of one", "pairs", "own", "eager ms", "to eager"],
                      [[f"{r['attention']}, {r['score']}, width {r['width']}, length {r['length']}", cell(r["heed"]),
-                       cell(r["alone"]), cell(r["pairs"]), tables.times(r["over"]), cell(r.get("eager")),
+                       cell(r["of_one"]), cell(r["pairs"]), tables.times(r["own"]), cell(r.get("eager")),
                        tables.times(ratio(r.get("eager"), r["heed"]))] for r in found]))
     return found
 
@@ -28,15 +28,14 @@ def measure(tools: Tools) -> list[dict]:
 def records(tools: Tools) -> list[dict]:
     out = []
     for width, length in DECODED:
-        size = [width, 32, length]
-        _, without = alone(tools, "a decoder without attention", ["decoder", "none", *size])
         for name, score, peer, attention, options in DECODERS:
             progress(f"{name}, width {width}, length {length}")
-            _, results = in_turns(tools, name,
-                                  {"heed": ["decoder", attention, *size, f"attention.score={score}", *options]},
-                                  {"eager": ["decoder", 1, peer, *size]})
-            _, pairs = alone(tools, name, ["attention", score, 32, 1, length, width, "full", 1, 0], seconds=0.2)
-            over = (results["heed"]["milliseconds"] - without["milliseconds"]) / pairs["milliseconds"]
-            out.append({"attention": name, "score": score, "width": width, "length": length, "alone": without,
-                        "pairs": pairs, "over": over, **results})
+            size, score_option = [width, 32, length], f"attention.score={score}"
+            ours = {key: ["decoder", attention, *size, source, score_option, *options]
+                    for key, source in (("heed", length), ("of_one", 1))}
+            ours["pairs"] = ["attention", score, 32, 1, length, width, "full", 1, 0]
+            _, results = in_turns(tools, name, ours, {"eager": ["decoder", 1, peer, *size]})
+            added = results["heed"]["milliseconds"] - results["of_one"]["milliseconds"]
+            out.append({"attention": name, "score": score, "width": width, "length": length,
+                        "own": added / results["pairs"]["milliseconds"], **results})
     return out

@@ -88,18 +88,18 @@ class Driver(unittest.TestCase):
     def test_goals_are_met_or_not_or_missing(self):
         made_up = {
             "decoders": [
-                {"attention": "luong", "width": 64, "length": 256, "over": 2.5, "heed": {"milliseconds": 10.0},
+                {"attention": "luong", "width": 64, "length": 256, "own": 2.5, "heed": {"milliseconds": 10.0},
                  "eager": {"milliseconds": 61.0}},
-                {"attention": "luong", "width": 256, "length": 64, "over": 1.0, "heed": {"milliseconds": 10.0}}],
+                {"attention": "luong", "width": 256, "length": 64, "own": 1.0, "heed": {"milliseconds": 10.0}}],
             "sweeps": {"commands": [{"what": "heed report", "cpu": 0.3}], "run": {"synchronised": None}},
-            "steps": {"missing": "a step failed"}}
-        some = [Goal("over", "12x", 2, goals.over("luong", 256)),
+            "evaluation": {"missing": "an evaluation failed"}}
+        some = [Goal("attention's own", "12x", 2, goals.own_attention("luong", 256)),
                 Goal("to PyTorch", "3.8x", 6, goals.decoder_to_peer("luong", 64, 256), larger=True),
                 Goal("a bar that is just met", "-", 0.3, goals.command("heed report"), goals.SECONDS),
                 Goal("without PyTorch", "-", 2.5, goals.decoder_to_peer("luong", 256, 64), larger=True),
                 Goal("without a tool", "7", 7, goals.count_of_run("synchronised"), goals.COUNT),
-                Goal("of another size", "-", 2, goals.over("luong", 64)),
-                Goal("one that failed", "68 %", 0.76, goals.of_peak("steps", 1), goals.PERCENT, larger=True)]
+                Goal("of another size", "-", 2, goals.own_attention("luong", 64)),
+                Goal("one that failed", "0.8x", 1.3, goals.evaluation_to_peer, larger=True)]
         rows = [goal.row(made_up) for goal in some]
         self.assertEqual([row["met"] for row in rows], [False, True, True, None, None, None, None])
         self.assertEqual([row["measured"] for row in rows], [2.5, 6.1, 0.3, None, None, None, None])
@@ -107,15 +107,15 @@ class Driver(unittest.TestCase):
             goals.table(rows, some),
             "what                    before            goal    here  met\n"
             "----------------------  ------  --------------  ------  ---\n"
-            "over                       12x     up to 2.00x   2.50x   no\n"
+            "attention's own            12x     up to 2.00x   2.50x   no\n"
             "to PyTorch                3.8x      from 6.00x   6.10x  yes\n"
             "a bar that is just met       -  up to 0.30 s *  0.30 s  yes\n"
             "without PyTorch              -      from 2.50x     (1)    -\n"
             "without a tool               7         up to 7     (2)    -\n"
             "of another size              -     up to 2.00x     (3)    -\n"
-            "one that failed           68 %       from 76 %     (4)    -\n"
+            "one that failed           0.8x      from 1.30x     (4)    -\n"
             "* Said of a core of a Zen 3; on another CPU the same share of the time before counts.\n"
-            "(1) PyTorch's side is missing\n(2) there is no strace\n(3) it was not measured\n(4) a step failed")
+            "(1) PyTorch's side is missing\n(2) there is no strace\n(3) it was not measured\n(4) an evaluation failed")
 
     def test_every_goal_has_a_figure_or_says_why_not(self):
         self.assertEqual({row["met"] for row in goals.rows({})}, {None})
@@ -124,16 +124,16 @@ class Driver(unittest.TestCase):
 
     def test_the_slower_mask_and_the_slowest_size_count(self):
         made_up = {
-            "variants": [{"variant": "sum", "mask": "causal", "to_softmax": 1.1},
-                         {"variant": "sum", "mask": "full", "to_softmax": 1.4}],
+            "variants": [{"variant": "sum", "mask": "causal", "to_reference": 1.1},
+                         {"variant": "sum", "mask": "full", "to_reference": 1.4}],
             "layers": [{"cell": "gru", "once": {"milliseconds": 2.0}, "eager": {"milliseconds": peer}}
                        for peer in (6.0, 3.0)],
             "planned memory": [{"planned": 95.0, "measured": 100.0}, {"planned": 150.0, "measured": 100.0}]}
-        self.assertEqual(goals.to_softmax("sum")(made_up), 1.4)
+        self.assertEqual(goals.to_reference("sum")(made_up), 1.4)
         self.assertEqual(goals.slowest_to_peer("gru", "layers")(made_up), 1.5)
         self.assertEqual(goals.furthest_memory(made_up), 0.5)
         with self.assertRaises(Missing):
-            goals.to_softmax("hard")(made_up)
+            goals.to_reference("hard")(made_up)
 
     def test_tables_stand_in_columns(self):
         self.assertEqual(tables.table(["what", "ms"], [["a", "1.0"], ["longer", "22.0"]]),
