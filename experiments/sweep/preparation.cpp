@@ -41,11 +41,11 @@ const Tasks::Made& Tasks::made(const Config& config) {
 Form form_of(const Config& config) { return f32::model_info(config.model.kind).form; }
 
 Cost cost_of(const Config& config, Tasks& tasks) {
-  const Task& task = tasks.of(config);
+  const Tasks::Made& made = tasks.made(config);
   const Engine& with = engine(config);
-  with.check(config, task);
-  Cost cost = with.cost(config, task);
-  cost.shared_bytes += tasks.bytes_of(config);
+  with.check(config, *made.task);
+  Cost cost = with.cost(config, *made.task);
+  cost.shared_bytes += made.bytes;
   return cost;
 }
 

@@ -20,18 +20,15 @@ namespace heed {
 /// Caches tasks by the settings that determine them, so that a data file is read only once for all arms.
 class Tasks {
 public:
-  /// The task of a configuration. Throws heed::Refused if the data is not usable.
-  const Task& of(const Config& config) { return *made(config).task; }
-  /// The bytes of memory that the task's data took when it was created; 0 if small.
-  double bytes_of(const Config& config) { return made(config).bytes; }
-
-private:
   struct Made {
     std::unique_ptr<Task> task;
-    double bytes = 0;
+    double bytes = 0; ///< memory that the task's data took when it was created; 0 if small
   };
+  /// The task of a configuration. Throws heed::Refused if the data is not usable.
+  const Task& of(const Config& config) { return *made(config).task; }
   const Made& made(const Config& config);
 
+private:
   std::map<std::string, Made> made_;
 };
 
