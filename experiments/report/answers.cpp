@@ -78,6 +78,13 @@ std::string student_text(const Comparison& c, Decimals decimals) {
   return fmt::format(" (Student's t: [{}, {}])", fixed(interval->low, decimals), fixed(interval->high, decimals));
 }
 
+bool is_found(const Comparison& c) { return c.answer == Answer::same || c.answer == Answer::differs; }
+
+bool runs_to_come(const ReportArm& arm) {
+  return std::ranges::any_of(arm.runs,
+                             [](const ReportRun& run) { return !run.lost() && run.state != RunState::finished; });
+}
+
 bool all_failed(const ReportArm& arm) {
   return !arm.runs.empty() && std::ranges::all_of(arm.runs, [](const ReportRun& run) {
     return !run.left_out && run.state == RunState::failed;
@@ -87,6 +94,14 @@ bool all_failed(const ReportArm& arm) {
 /// " 2 of 8 seeds are excluded (failed, unusable or removed runs)." Excluding diverged runs makes an arm look better.
 std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   const auto runs = compared_runs(arm, arm), reference = compared_runs(arm, report.arms[arm.reference]);
+  if (arm.comparison && arm.comparison->reference_runs > 0) {
+    const auto own = std::ranges::count_if(runs, &ReportRun::lost),
+               others = std::ranges::count_if(reference, &ReportRun::lost);
+    if (own + others == 0) return "";
+    return fmt::format(
+        " {} of its {} runs and {} of the reference's {} are excluded (failed, unusable or removed runs).", own,
+        runs.size(), others, reference.size());
+  }
   std::size_t count = 0;
   for (std::size_t i = 0; i < std::min(runs.size(), reference.size()); ++i)
     if (runs[i].lost() || reference[i].lost()) ++count;
@@ -116,6 +131,10 @@ std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
   if (c.answer == Answer::differs)
     then = found && arm.better_failed_worst == is_better(c, report.metric) ? "the answer holds"
                                                                            : "the answer does not hold";
+  if (c.answer == Answer::same)
+    then = found && arm.better_failed_worst ? "the answer does not hold: the arm is then the better one"
+           : found                          ? "the answer does not hold: the arm is then the worse one"
+                                            : "whether they are then the same can't be told";
   return fmt::format(" With the runs that failed as the worst of all, p {} (ranks, this arm alone): {}.",
                      p_with_relation(*arm.p_failed_worst), then);
 }
@@ -127,15 +146,16 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
   const LearnedSeeds& learned = *arm.learned;
   if (learned.arm.seeds == learned.arm.of && learned.reference.seeds == learned.reference.of) return "";
   const statistics::Estimate share = statistics::share_of(static_cast<double>(learned.arm.seeds), learned.arm.of);
-  return fmt::format(
-      "{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {:.3g}{}), of the reference {} of {}, "
-      "p {} (Fisher). ",
-      subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value, 100 * share.interval->low,
-      100 * share.interval->high, report.metric.name, report.metric.higher_is_better() ? ">=" : "<=", learned.threshold,
-      learned.is_least ? ", better than guessing"
-      : learned.found  ? ", where outcomes part"
-                       : "",
-      learned.reference.seeds, learned.reference.of, p_with_relation(learned.p));
+  return fmt::format("{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {}{}), of the reference {} of {}, "
+                     "p {} (Fisher). ",
+                     subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value,
+                     100 * share.interval->low, 100 * share.interval->high, report.metric.name,
+                     report.metric.higher_is_better() ? ">=" : "<=",
+                     learned.found ? fmt::format("{:.3g}", learned.threshold) : fmt::format("{:g}", learned.threshold),
+                     learned.is_least ? ", better than guessing"
+                     : learned.found  ? ", where outcomes part"
+                                      : "",
+                     learned.reference.seeds, learned.reference.of, p_with_relation(learned.p));
 }
 
 /// " 2 of its 6 runs and 1 of the reference's never got there and count as 310 steps: p holds, and the difference is of
@@ -143,15 +163,18 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
 std::string never_there(const ReportData& report, const ReportArm& arm) {
   if (!report.metric.name.starts_with("steps_to") || !report.metric.has_upper_bound() || !arm.comparison) return "";
   const auto late = [&](const ReportArm& of) {
-    return std::ranges::count_if(of.runs, [&](const ReportRun& run) { return run.value == report.metric.high; });
+    return std::ranges::count_if(compared_runs(arm, of),
+                                 [&](const ReportRun& run) { return run.value == report.metric.high; });
   };
   const auto own = late(arm), others = late(report.arms[arm.reference]);
   if (own == 0 && others == 0) return "";
-  std::string who = own > 0 ? fmt::format("{} of its {} runs", own, arm.values) : "";
+  const auto there = std::ranges::count_if(compared_runs(arm, arm), [](const ReportRun& run) { return !!run.value; });
+  std::string who = own > 0 ? fmt::format("{} of its {} runs", own, there) : "";
   if (others > 0) who += fmt::format("{}{} of the reference's", own > 0 ? " and " : "", others);
   return fmt::format(" {} never got there and count{} as {:g} steps: p holds, and the difference is of what they count "
-                     "as.",
-                     who, own + others == 1 ? "s" : "", report.metric.high);
+                     "as.{}",
+                     who, own + others == 1 ? "s" : "", report.metric.high,
+                     report.margin ? " So nothing is called the same here." : "");
 }
 
 /// "[-0.0003, 0.0005] (90 %, this arm alone)": the interval of the two one-sided tests.
@@ -160,22 +183,6 @@ std::string equivalence_text(const Comparison& c, int decimals) {
   const Decimals shown = decimals_showing({low, high}, decimals);
   return fmt::format("[{}, {}] ({:.3g} %, this arm alone)", fixed(low, shown), fixed(high, shown),
                      100 * (1 - 2 * c.level));
-}
-
-/// " This arm alone has [-0.02, 0.09], uncorrected: ...", for when the simultaneous interval is too wide to be useful.
-std::string own_interval(const ReportData& report, const Comparison& c) {
-  if (!c.interval_flips) return "";
-  const auto width = [](const statistics::Interval& of) { return of.high - of.low; };
-  constexpr double many_times = 3;
-  if (c.interval && width(*c.interval) <= many_times * width(*c.interval_flips)) return "";
-  const bool turned = report.metric.is_goal() && c.difference.mean <= 0 && c.answer == Answer::differs;
-  const double low = turned ? -c.interval_flips->high : c.interval_flips->low,
-               high = turned ? -c.interval_flips->low : c.interval_flips->high;
-  const Decimals decimals = decimals_showing({low, high}, decimals_for({(high - low) / 2}));
-  return fmt::format(" This arm alone, uncorrected, has [{}, {}]: the interval for all {} comparisons at once is {}, "
-                     "since {} seeds are few for so many.",
-                     fixed(low, decimals), fixed(high, decimals), c.family, c.interval ? "wide" : "unbounded",
-                     runs_text(c));
 }
 
 std::string margin_text(const ReportData& report) {
@@ -199,6 +206,21 @@ std::string found_at(const ReportArm& arm) {
   return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
 }
 
+/// " Over all 12 seeds since: +0.163 [0.140, 0.186], p = 0.0005; that is beyond the margin, so this answer does not
+/// hold for them." Only if the answer was found at an earlier look.
+std::string at_last_look(const ReportData& report, const ReportArm& arm) {
+  if (!arm.later || !arm.comparison || !is_found(*arm.comparison)) return "";
+  const Comparison &found = *arm.comparison, &c = *arm.later;
+  const Decimals decimals = decimals_showing(c, own_decimals(c));
+  std::string_view then;
+  if (found.answer == Answer::same && report.margin && std::abs(c.difference.mean) > *report.margin)
+    then = "; that is beyond the margin, so this answer does not hold for them";
+  else if (found.answer == Answer::differs && c.difference.mean * found.difference.mean < 0)
+    then = "; that is on the other side, so this answer does not hold for them";
+  return fmt::format(" Over all {} seeds since: {}, {}{}.", runs_text(c),
+                     signed_difference(c, unit_of(report.metric), decimals), p_and_n(c), then);
+}
+
 /// The sentence about the comparison, without remarks on missing runs.
 std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   const std::string who = subject(report, arm), unit = unit_of(report.metric);
@@ -214,7 +236,10 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   if (!sees_alike(report, arm))
     return fmt::format("{} can't be compared with the reference: {} sees what it is to predict.", who,
                        arm.sight.empty() ? "that" : "it");
-  if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
+  if (!arm.comparison)
+    return who + (runs_to_come(arm) || runs_to_come(reference)
+                      ? " can't be compared yet: no seed has finished both here and in the reference."
+                      : " can't be compared: no seed has a result both here and in the reference.");
   const Comparison& c = *arm.comparison;
   const Decimals decimals = decimals_of(report, arm);
   if (equal_in_all_seeds(c))
@@ -222,9 +247,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                        c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.name,
                        c.seeds.size() == 1 ? "the one seed" : fmt::format("all {} seeds", c.seeds.size()));
   switch (c.answer) {
-    case Answer::differs:
-      return fmt::format("{}{}, {}.{}", who, cost_or_gain(c, report.metric, decimals), p_and_n(c),
-                         own_interval(report, c));
+    case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric, decimals), p_and_n(c));
     case Answer::same:
       return fmt::format("{} is the same as the reference within {}: {}{}{}, p {} (equivalence), n = {}{}.{}", who,
                          margin_text(report), signed_fixed(c.difference.mean, decimals), unit,
@@ -235,10 +258,9 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                              : "",
                          rare_failures(arm));
     case Answer::undecided:
-      return fmt::format("{} can't be told from the reference{}: {}, {}.{}{}", who,
+      return fmt::format("{} can't be told from the reference{}: {}, {}.{}", who,
                          report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
-                         signed_difference(c, unit, decimals), p_and_n(c), own_interval(report, c),
-                         smallest_found(report, arm));
+                         signed_difference(c, unit, decimals), p_and_n(c), smallest_found(report, arm));
     case Answer::underpowered:
       return fmt::format("{} is {}. So far {}{}.", who, underpowered_words(runs_text(c), c.smallest_p, c.seeds_needed),
                          signed_difference(c, unit, decimals), student_text(c, decimals));
@@ -268,6 +290,7 @@ std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
   return shared_limit(report, arm) + learned_sentence(report, arm) + compared_sentence(report, arm) + found_at(arm) +
+         at_last_look(report, arm) +
          (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 

@@ -12,11 +12,8 @@ inline std::string_view equal_words(const statistics::Comparison& c) {
   return c.rounded ? "equal but for rounding" : "equal, bit for bit";
 }
 
-/// Whether the metric is the same number in all common seeds, exactly or up to rounding. All differences are 0 if their
-/// mean is 0 and they do not vary.
-inline bool equal_in_all_seeds(const statistics::Comparison& c) {
-  return c.reference_runs == 0 && c.difference.mean == 0 && c.difference.standard_deviation.value_or(0) == 0;
-}
+/// Whether the metric is the same number in all common seeds, exactly or up to rounding.
+inline bool equal_in_all_seeds(const statistics::Comparison& c) { return c.equal; }
 
 /// The answer as a word; "equal" for exact ties, which need no statistics.
 inline std::string_view answer_word(const statistics::Comparison& c) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <tuple>
@@ -39,6 +40,14 @@ struct Contrast {
   Interaction of;
   const ReportArm *with, *with_base, *alone, *base;
 };
+
+/// The rounding error of a contrast: that of the largest value in it.
+double rounding_of(const ReportData& report, const Contrast& contrast) {
+  double largest = 0;
+  for (const ReportArm* arm : {contrast.with, contrast.with_base, contrast.alone, contrast.base})
+    for (const auto& [seed, value] : values_by_seed(*arm)) largest = std::max(largest, std::abs(value));
+  return report.resolution * largest;
+}
 
 /// For each common seed: the effect of the option with the other option, and its effect without.
 std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast& contrast) {
@@ -114,17 +123,20 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
   });
   std::vector<statistics::SeedValues> values;
   std::vector<std::size_t> reference_of;
+  std::vector<statistics::Question> questions;
   for (const Contrast& contrast : contrasts) {
     auto [with, alone] = effects(contrast);
     const std::size_t at = values.size();
     values.push_back(std::move(alone));
     values.push_back(std::move(with));
     reference_of.insert(reference_of.end(), {at, at});
+    questions.insert(questions.end(), 2,
+                     {.test = statistics::Test::paired,
+                      .higher_is_better = report.metric.higher_is_better(),
+                      .margin = report.margin,
+                      .rounding = rounding_of(report, contrast)});
   }
-  const auto compared = statistics::compare(values, reference_of,
-                                            {.test = statistics::Test::paired,
-                                             .higher_is_better = report.metric.higher_is_better(),
-                                             .margin = report.margin});
+  const auto compared = statistics::compare_each(values, reference_of, questions);
   std::vector<Interaction> out;
   for (std::size_t i = 0; i < contrasts.size(); ++i) {
     if (!compared[2 * i + 1]) continue;

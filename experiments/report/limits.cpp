@@ -18,11 +18,13 @@ namespace {
 
 constexpr double nearest = 0.01, near = 0.05; // fractions of the distance from chance to the metric's bound
 
-std::vector<double> values_where_all_ended(const ReportArm& arm) {
+/// The values of the runs that count; empty if one failed, is still to come, or has no value.
+std::vector<double> values_where_all_ended(const ReportData& report, const ReportArm& arm) {
   std::vector<double> out;
-  for (const ReportRun& run : arm.runs) {
-    if (!run.left_out && run.state == RunState::failed) return {};
-    if (run.value) out.push_back(*run.value);
+  for (const ReportRun& run : report.counted_runs(arm)) {
+    if (run.left_out || run.gone) continue;
+    if (!run.value) return {};
+    out.push_back(*run.value);
   }
   return out;
 }
@@ -143,7 +145,7 @@ std::optional<double> least_learned(const ReportData& report, const ReportArm& a
 }
 
 Limit limit_of(const ReportData& report, const ReportArm& arm) {
-  const std::vector<double> values = values_where_all_ended(arm);
+  const std::vector<double> values = values_where_all_ended(report, arm);
   if (values.empty()) return Limit::none;
   const std::optional<double> best = report.metric.best();
   if (all_are(values, best)) return Limit::best;

@@ -171,7 +171,10 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     run.lengths = std::move(lengths.found);
     for (std::size_t i = 1; i < readers.size(); ++i) {
       run.also.push_back(readers[i].of(values[i]));
-      if (run.also.back() && !(std::abs(*run.also.back()) <= greatest_value)) run.also.back().reset();
+      std::string& problem = run.also_problems.emplace_back();
+      if (!run.also.back() || std::abs(*run.also.back()) <= greatest_value) continue;
+      problem = fmt::format("{} came to {:g}: no result", readers[i].metric.name, *run.also.back());
+      run.also.back().reset();
     }
     const std::optional<double> last = any ? deciding.of(values.front()) : std::nullopt;
     if (last && std::abs(*last) <= greatest_value) {

@@ -49,7 +49,8 @@ struct ReportRun {
   std::optional<double> value; ///< the metric's last evaluation; only for a finished run
   /// Likewise for each of ReportData::also; empty: not finite, or not measured.
   std::vector<std::optional<double>> also;
-  std::vector<CurvePoint> curve; ///< the curves' metric at every evaluation so far
+  std::vector<std::string> also_problems; ///< for each of `also`: "val_loss came to nan: no result"; empty otherwise
+  std::vector<CurvePoint> curve;          ///< the curves' metric at every evaluation so far
   /// The last evaluation's metrics by length, sorted by length: val_accuracy_by_length, val_loss_at and so on; only for
   /// a finished run.
   std::map<std::string, std::vector<LengthPoint>, std::less<>> lengths;
@@ -111,6 +112,8 @@ struct ReportArm {
   /// The comparison with its reference, over their common seeds. Empty for a reference, and without common seeds.
   std::optional<statistics::Comparison> comparison;
   std::vector<FurtherResult> also; ///< for each of ReportData::also
+  /// If its answer was found at an earlier look: the comparison over the seeds of the last look so far.
+  std::optional<statistics::Comparison> later;
   /// With planned looks: the number of seeds at which its answer was found, or up to which it is still open. 0: no
   /// looks, or none so far.
   std::size_t look = 0;

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -60,6 +61,12 @@ statistics::Question question_of(const ReportData& report, const Metric& metric,
           .level = level};
 }
 
+/// Whether a run never reached the target of steps_to: its value is only known to be no less.
+bool is_censored(const Metric& metric, const statistics::SeedValues& runs) {
+  return metric.name.starts_with("steps_to") && metric.has_upper_bound() &&
+         std::ranges::count(runs.values, metric.high) > 0;
+}
+
 bool is_found(statistics::Answer answer) {
   return answer == statistics::Answer::differs || answer == statistics::Answer::same;
 }
@@ -78,11 +85,10 @@ public:
     const std::optional<double> spread = m == 0 ? c.difference.standard_deviation
                                                 : pooled(arm.standard_deviation, n, reference.standard_deviation, m);
     if (!spread || !(*spread > 0) || !std::isfinite(*spread)) return std::nullopt;
-    const auto [known, is_new] = effects_.try_emplace({n, m, c.family});
+    const auto [known, is_new] = effects_.try_emplace({{n, m, c.family}, c.level});
     if (is_new)
       known->second = m == 0 ? statistics::smallest_effect(n, found_share, c.level, c.family)
-                             : statistics::smallest_effect_unpaired(n, m, found_share, statistics::significance_level,
-                                                                    c.family);
+                             : statistics::smallest_effect_unpaired(n, m, found_share, c.level, c.family);
     // no two values can differ by this much
     if (!known->second || *known->second * *spread > range_) return std::nullopt;
     return *known->second * *spread;
@@ -97,8 +103,8 @@ private:
   }
 
   double range_ = std::numeric_limits<double>::infinity();
-  /// Key: the number of runs of the arm, of the reference, and of the arms that p is corrected over.
-  std::map<std::array<std::size_t, 3>, std::optional<double>> effects_;
+  /// Key: the number of runs of the arm, of the reference, and of the arms that p is corrected over; and the level.
+  std::map<std::pair<std::array<std::size_t, 3>, double>, std::optional<double>> effects_;
 };
 
 /// Computes n, mean, spread and time of each arm, for all metrics.
@@ -115,6 +121,7 @@ void describe(ReportData& report) {
     arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
     arm.seconds = mean_of(seconds).value_or(0);
     arm.comparison.reset();
+    arm.later.reset();
     arm.look = 0;
     arm.also.clear();
     for (std::size_t m = 0; m < report.also.size(); ++m) {
@@ -142,6 +149,10 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
     questions.push_back(question_of(report, report.metric, level));
     questions.back().margin = report.margin;
   }
+  // The difference of runs that never got there is unknown, so nothing is called the same because of them.
+  for (std::size_t i = 0; i < report.arms.size(); ++i)
+    if (is_censored(report.metric, results[i]) || is_censored(report.metric, results[report.arms[i].reference]))
+      questions[i].margin.reset();
   // One metric after the other, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
     for (const ReportArm& arm : report.arms) {
@@ -152,14 +163,15 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
   const auto compared = statistics::compare_each(results, reference_of, questions);
   const auto answer = [&](std::optional<statistics::Comparison>& of, std::size_t& look, const Metric& metric,
                           std::size_t which) {
-    if (of && is_found(of->answer)) return;
+    if (of && is_found(of->answer)) return false;
     of = compared[which];
     if (of && !metric.is_goal()) of->improvement.reset(); // no direction is better
     look = report.looks.empty() || !of ? 0 : seeds;
+    return true;
   };
   for (std::size_t i = 0; i < report.arms.size(); ++i) {
     ReportArm& arm = report.arms[i];
-    answer(arm.comparison, arm.look, report.metric, i);
+    if (!answer(arm.comparison, arm.look, report.metric, i)) arm.later = compared[i];
     for (std::size_t m = 0; m < report.also.size(); ++m)
       answer(arm.also[m].comparison, arm.also[m].look, report.also[m], (m + 1) * report.arms.size() + i);
   }
@@ -197,9 +209,15 @@ ReportData by_further_metric(const ReportData& report, std::size_t which) {
     arm.comparison = result.comparison;
     arm.look = result.look;
     arm.learned.reset();
-    arm.p_failed_worst.reset();
-    for (ReportRun& run : arm.runs) run.value = which < run.also.size() ? run.also[which] : std::nullopt;
+    arm.later.reset();
+    for (ReportRun& run : arm.runs) {
+      run.value = which < run.also.size() ? run.also[which] : std::nullopt;
+      if (which >= run.also_problems.size() || run.also_problems[which].empty()) continue;
+      run.state = RunState::failed;
+      run.problem = run.also_problems[which];
+    }
   }
+  rank_failed_runs(out);
   SmallestFound smallest_found(out.metric);
   for (ReportArm& arm : out.arms) arm.smallest_found = smallest_found(arm, out.arms[arm.reference]);
   return out;

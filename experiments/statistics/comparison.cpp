@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <initializer_list>
 #include <utility>
 
 namespace heed::statistics {
@@ -39,19 +40,57 @@ std::vector<double> without_rounding(std::vector<double> a, const std::vector<do
   return a;
 }
 
-Pairs pair_up(const SeedValues& arm, const SeedValues& reference, double resolution) {
+/// The rounding error of the difference of two of these values.
+double rounding_of(const SeedValues& a, const SeedValues& b, const Question& question) {
+  double largest = 0;
+  for (const std::vector<double>* values : {&a.values, &b.values})
+    for (const double x : *values) largest = std::max(largest, std::abs(x));
+  return std::max(question.resolution * largest, question.rounding);
+}
+
+/// Values that lie within `rounding` become equal: those around an anchor take its value, and other groups take that of
+/// their middle.
+void settle(std::vector<double>& values, double rounding, std::initializer_list<double> anchors) {
+  if (!(rounding > 0)) return;
+  std::vector<double*> order;
+  for (double& x : values) {
+    const auto anchor = std::ranges::find_if(anchors, [&](double a) { return std::abs(x - a) <= rounding; });
+    if (anchor != anchors.end()) x = *anchor;
+    else order.push_back(&x);
+  }
+  std::ranges::sort(order, {}, [](const double* x) { return *x; });
+  for (auto from = order.begin(); from != order.end();) {
+    const auto to = std::find_if(from, order.end(), [&](const double* x) { return *x - **from > rounding; });
+    const double middle = **(from + (to - from) / 2);
+    for (; from != to; ++from) **from = middle;
+  }
+}
+
+Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const Question& question) {
   Pairs pairs;
+  const auto same = [&](double a, double b) {
+    return same_value(a, b, question.resolution) || std::abs(a - b) <= question.rounding;
+  };
   for (std::size_t i = 0; i < arm.seeds.size(); ++i) {
     const auto other = std::find(reference.seeds.begin(), reference.seeds.end(), arm.seeds[i]);
     if (other == reference.seeds.end()) continue;
     pairs.seeds.push_back(arm.seeds[i]);
     const double a = arm.values[i], b = reference.values[static_cast<std::size_t>(other - reference.seeds.begin())];
-    pairs.rounded = pairs.rounded || (a != b && same_value(a, b, resolution));
-    pairs.arm.push_back(same_value(a, b, resolution) ? b : a);
+    pairs.rounded = pairs.rounded || (a != b && same(a, b));
+    pairs.arm.push_back(same(a, b) ? b : a);
     pairs.reference.push_back(b);
     pairs.differences.push_back(pairs.arm.back() - b);
   }
+  const double rounding = rounding_of(arm, reference, question), margin = question.margin.value_or(0);
+  settle(pairs.differences, rounding, {0, margin, -margin});
+  settle(pairs.arm, rounding, {});
+  settle(pairs.reference, rounding, {});
   return pairs;
+}
+
+bool equal_by_seed(const SeedValues& arm, const SeedValues& reference, const Pairs& pairs) {
+  return arm.seeds.size() == reference.seeds.size() && pairs.seeds.size() == arm.seeds.size() &&
+         std::ranges::all_of(pairs.differences, [](double d) { return d == 0; });
 }
 
 /// With fewer values, the coverage of 95 % BCa intervals is only 74 to 88 %.
@@ -62,7 +101,9 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   Comparison c;
   c.seeds = pairs.seeds;
   c.rounded = pairs.rounded;
-  c.difference = paired_difference(pairs.arm, pairs.reference, 1 - question.level);
+  const std::vector<double> zeros(pairs.differences.size(), 0.0);
+  c.difference = paired_difference(pairs.differences, zeros, 1 - question.level);
+  c.equal = std::ranges::all_of(pairs.differences, [](double d) { return d == 0; });
   c.interquartile = Estimate{interquartile_mean(pairs.differences), std::nullopt};
   c.effect_size = effect_size(pairs.differences);
   c.correlation = pair_correlation(pairs.arm, pairs.reference);
@@ -146,7 +187,7 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
   std::vector<Pairs> pairs;
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const std::size_t reference = reference_of[i];
-    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], questions[i].resolution));
+    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], questions[i]));
     if (!pairs[i].seeds.empty()) out[i] = alone(pairs[i], questions[i]);
   }
   draw_alone(out, pairs);
@@ -206,37 +247,70 @@ std::size_t unpaired_seeds_needed(std::size_t arms, double level) {
   return n;
 }
 
+/// Which of several tests can reach the level after a correction over these tests alone (Tarone 1990).
+/// @param smallest  the smallest p of each test
+std::vector<bool> that_reach(const std::vector<double>& smallest, double level) {
+  std::vector<bool> out(smallest.size());
+  for (std::size_t k = 1;; ++k) {
+    for (std::size_t i = 0; i < smallest.size(); ++i) out[i] = smallest[i] <= level / static_cast<double>(k);
+    if (static_cast<std::size_t>(std::ranges::count(out, true)) <= k) return out;
+  }
+}
+
+/// Corrects p values by Holm's method over the tests that can reach the level, and the others for all tests.
+std::vector<double> corrected(const std::vector<double>& p, const std::vector<bool>& reach) {
+  std::vector<double> some;
+  for (std::size_t i = 0; i < p.size(); ++i)
+    if (reach[i]) some.push_back(p[i]);
+  some = holm(some);
+  std::vector<double> out;
+  for (std::size_t i = 0, next = 0; i < p.size(); ++i)
+    out.push_back(reach[i] ? some[next++] : std::min(1.0, p[i] * static_cast<double>(p.size())));
+  return out;
+}
+
 std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValues> arms,
                                                         std::span<const std::size_t> reference_of,
                                                         std::span<const Question> questions) {
   std::vector<std::optional<Comparison>> out(arms.size());
-  const auto compared = [&](std::size_t i) {
-    return reference_of[i] != i && !arms[i].values.empty() && !arms[reference_of[i]].values.empty();
-  };
-  std::size_t members = 0;
-  for (std::size_t i = 0; i < arms.size(); ++i) members += compared(i);
-  const double together = 1 - questions.front().level / static_cast<double>(std::max<std::size_t>(members, 1));
+  std::vector<std::size_t> members;
+  std::vector<double> smallest, p;
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    if (!compared(i)) continue;
+    const std::size_t n = arms[i].values.size(), m = arms[reference_of[i]].values.size();
+    if (reference_of[i] == i || n == 0 || m == 0) continue;
+    members.push_back(i);
+    smallest.push_back(smallest_unpaired_p(n, m));
+  }
+  const double level = questions.front().level;
+  const std::vector<bool> reach = that_reach(smallest, level);
+  const std::vector<double> least = corrected(smallest, reach);
+  const auto family = static_cast<std::size_t>(std::ranges::count(reach, true));
+  for (std::size_t which = 0; which < members.size(); ++which) {
+    const std::size_t i = members[which];
     const Question& question = questions[i];
-    const std::vector<double>&a = arms[i].values, &b = arms[reference_of[i]].values;
+    const SeedValues& reference = arms[reference_of[i]];
+    const std::vector<double>&a = arms[i].values, &b = reference.values;
     Comparison& c = out[i].emplace();
     c.seeds = arms[i].seeds;
     c.reference_runs = b.size();
-    c.difference = unpaired_difference(a, b, 1 - question.level);
+    c.difference = unpaired_difference(a, b, 1 - level);
     const std::vector<double> equal = without_rounding(a, b, question.resolution);
-    const PermutationTest test = permutation_test(equal, b, 1 - question.level);
+    const Pairs pairs = pair_up(arms[i], reference, question);
+    c.equal = equal_by_seed(arms[i], reference, pairs);
+    c.rounded = pairs.rounded;
+    const PermutationTest test = permutation_test(equal, b, 1 - level);
     c.p_flip = test.p;
+    p.push_back(test.p);
     c.exact = test.exact;
     c.flips = test.permutations;
     c.interval_flips = test.interval;
     c.equivalence = test.sides;
-    c.interval = permutation_test(equal, b, together).interval;
+    c.family = reach[which] ? family : members.size();
+    c.interval = permutation_test(equal, b, 1 - level / static_cast<double>(c.family)).interval;
     c.effect_size = effect_size_unpaired(equal, b);
-    c.family = members;
-    c.smallest_p = std::min(1.0, static_cast<double>(members) * smallest_unpaired_p(a.size(), b.size()));
-    c.seeds_needed = unpaired_seeds_needed(members, question.level);
-    c.level = question.level;
+    c.smallest_p = least[which];
+    c.seeds_needed = unpaired_seeds_needed(members.size(), level);
+    c.level = level;
     c.margin = question.margin;
     if (c.margin) {
       std::vector<double> up = equal, down = b;
@@ -245,18 +319,28 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
       c.p_equivalence = std::max(permutation_test(up, b).p_above, permutation_test(down, equal).p_above);
     }
   }
+  const std::vector<double> found = corrected(p, reach);
+  for (std::size_t which = 0; which < members.size(); ++which) out[members[which]]->p = found[which];
   corrected_by_holm(
-      out, [](const Comparison& c) { return c.p_flip; }, [](Comparison& c, double p) { c.p = c.p_holm = p; });
-  corrected_by_holm(
-      out, [](const Comparison& c) { return c.p_equivalence; },
-      [](Comparison& c, double p) { c.p_equivalence_flips = p; });
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    auto& c = out[i];
-    if (!c) continue;
-    c->answer = answer_of(*c);
-    if (c->answer != Answer::same) c->equivalence.reset();
-    if (c->interval)
-      c->interval = cut(agreeing(*c->interval, *c->p <= questions[i].level, c->difference.mean), questions[i].range);
+      out, [](const Comparison& c) { return c.p_flip; }, [](Comparison& c, double of_all) { c.p_holm = of_all; });
+
+  // A one-sided test counts a permutation and its mirror image separately.
+  std::vector<double> one_sided, of_margin;
+  std::vector<Comparison*> with_margin;
+  for (std::size_t which = 0; which < members.size(); ++which) {
+    Comparison& c = *out[members[which]];
+    if (!c.p_equivalence) continue;
+    one_sided.push_back(smallest[which] / (c.seeds.size() == c.reference_runs ? 2 : 1));
+    of_margin.push_back(*c.p_equivalence);
+    with_margin.push_back(&c);
+  }
+  const std::vector<double> same = corrected(of_margin, that_reach(one_sided, level));
+  for (std::size_t i = 0; i < with_margin.size(); ++i) with_margin[i]->p_equivalence_flips = same[i];
+  for (const std::size_t i : members) {
+    Comparison& c = *out[i];
+    c.answer = answer_of(c);
+    if (c.answer != Answer::same) c.equivalence.reset();
+    if (c.interval) c.interval = cut(agreeing(*c.interval, *c.p <= level, c.difference.mean), questions[i].range);
   }
   return out;
 }

@@ -55,6 +55,7 @@ struct Comparison {
   /// the p of these tests.
   std::optional<Interval> equivalence;
   Answer answer = Answer::undecided;
+  bool equal = false;                ///< the runs of each seed have the same value, and the seeds are the same
   bool rounded = false;              ///< some values of a pair differed only by rounding and were treated as equal
   std::size_t reference_runs = 0;    ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
   std::size_t family = 0;            ///< number of arms that p is corrected over, including this one
@@ -75,8 +76,10 @@ struct Question {
   bool higher_is_better = false;
   std::optional<double> margin = {}; ///< equivalence margin: differences up to this are the same, in the metric's unit
   std::optional<double> range = {};  ///< width of the metric's range; 1 for an accuracy
-  /// Values whose relative difference (to the larger) is at most this are equal: their difference is rounding.
+  /// Values whose relative difference (to the larger) is at most this are equal: their difference is rounding. By the
+  /// same rule, differences are equal to each other, to 0 and to the margin. So rounding is never noise.
   double resolution = 0;
+  double rounding = 0; ///< likewise values that differ by at most this; for values that are themselves differences
   double level = significance_level; ///< significance level of p, 5 % by default; intervals have confidence 1 - level
 };
 
@@ -88,9 +91,10 @@ struct Question {
 /// affect the other arms' p (Tarone 1990, doi 10.2307/2531456); such arms are corrected among themselves. Equivalence
 /// tests by flips are corrected over the arms that can reach 5 % in them.
 ///
-/// Unpaired: p is the p of the permutation test (`permutation_test`) with Holm's correction. The equivalence test is
-/// treated alike. Intervals have Bonferroni's correction. The effect size is Hedges' g, and statistics of d are absent.
-/// Throws heed::Failed for values that are not finite.
+/// Unpaired: p is the p of the permutation test (`permutation_test`) with Holm's correction over the arms that can
+/// reach the level with it (Tarone 1990); the p of any other arm is multiplied by the number of all arms. The
+/// equivalence test is treated alike. Intervals have Bonferroni's correction. The effect size is Hedges' g, and
+/// statistics of d are absent. Throws heed::Failed for values that are not finite.
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
                                                std::span<const std::size_t> reference_of, const Question& question);
 

@@ -24,6 +24,15 @@ struct Largest {
   double without(std::size_t other) const { return arm == other ? second : first; }
 };
 
+/// As size_of_t, for a flip of centred differences, whose spread counts as at least half of their own. Otherwise a few
+/// flips of two-valued differences would have no spread at all, and an infinite t that belongs to no other arm.
+double size_of_centred_t(double n, double squares, double sum) {
+  constexpr double least_variance = 0.25; // in times of the differences' own
+  if (n < 2 || !(squares > 0)) return 0;
+  const double c = std::min(1.0, sum * sum / (n * squares));
+  return (n - 1) * c / ((n - 1) * c + std::max(1 - c, least_variance));
+}
+
 /// For each flip in order, the largest statistics of the centred differences.
 std::vector<Largest> largest_of(std::span<const ScaledDifferences> arms, const SeedRows& centred, Flips flips) {
   std::vector<double> squares(arms.size(), 0.0);
@@ -33,7 +42,7 @@ std::vector<Largest> largest_of(std::span<const ScaledDifferences> arms, const S
   each_flip(centred, flips, [&](const double* sums) {
     Largest largest;
     for (std::size_t i = 0; i < arms.size(); ++i) {
-      const double size = size_of_t(arms[i].n, squares[i], sums[i]);
+      const double size = size_of_centred_t(arms[i].n, squares[i], sums[i]);
       if (size > largest.first) largest = {size, largest.first, static_cast<std::uint32_t>(i)};
       else largest.second = std::max(largest.second, size);
     }

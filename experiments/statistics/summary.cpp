@@ -17,6 +17,7 @@ double mean(std::span<const double> values) {
 
 std::optional<double> standard_deviation(std::span<const double> values) {
   if (values.size() < 2) return std::nullopt;
+  if (std::ranges::all_of(values, [&](double x) { return x == values.front(); })) return 0; // the mean is rounded
   const double centre = mean(values);
   double squares = 0;
   for (const double x : values) squares += (x - centre) * (x - centre);

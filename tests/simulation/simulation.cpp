@@ -333,6 +333,47 @@ void failing_runs(Points& points) {
   table.print();
 }
 
+// ---- arms with two outcomes beside others --------------------------------------------------------------------------
+
+/// Arms with normal noise beside arms of which each run learns with a probability of 1/2.
+void beside_two_outcomes(Points& points) {
+  Table table({"seeds", "arms", "beside", "the others' intervals hold", "all hold", "times as wide", "above 1.5"});
+  for (const std::size_t seeds : {6, 8, 12})
+    for (const auto& [others, beside] : std::vector<std::pair<std::size_t, std::size_t>>{{1, 1}, {1, 2}, {3, 2}}) {
+      if (seeds == 12 && !long_form) continue;
+      const Kind kind{normal_noise, seeds, others + beside, "normal", 5};
+      Rate others_hold, all_hold, wider, above;
+      for (std::size_t number = 0; number < sweeps; ++number) {
+        RandomSource random = kind.random(number);
+        auto noise = draw_noise(kind, random);
+        for (std::size_t arm = others + 1; arm < noise.size(); ++arm)
+          for (double& x : noise[arm]) x += random.uniform() < 0.5 ? between_heaps : 0;
+        const Sweep all = sweep_of(kind, noise, random);
+        const Answers found = ask_quickly(all),
+                      alone = ask_quickly({all.begin(), all.begin() + 1 + static_cast<std::ptrdiff_t>(others)});
+        bool each = true, every = true;
+        for (std::size_t arm = 0; arm < found.size(); ++arm) {
+          const bool is_other = arm < others, held = holds(found[arm].interval, is_other ? 0 : between_heaps / 2);
+          every = every && held;
+          if (!is_other) continue;
+          each = each && held;
+          const Interval &with = *found[arm].interval, &without = *alone[arm].interval;
+          const double ratio = (with.high - with.low) / (without.high - without.low);
+          wider.add(ratio / 100); // the table shows per cent
+          above.add(ratio > 1.5);
+        }
+        others_hold.add(each);
+        all_hold.add(every);
+      }
+      table.row({fmt::to_string(seeds), fmt::to_string(others), fmt::to_string(beside)},
+                {others_hold, all_hold, wider, above});
+      const std::string where = fmt::format("{} beside {} of two outcomes, {} seeds: ", others, beside, seeds);
+      points.at_least(0.95, others_hold, where + "the others' intervals hold");
+      points.at_most(0.015, wider, where + "the others' intervals are less than 1.5 times as wide as without them");
+    }
+  table.print();
+}
+
 // ---- shares of seeds -----------------------------------------------------------------------------------------------
 
 /// Bimodal runs: a given fraction of the runs of the reference and of an arm learn.
@@ -402,6 +443,7 @@ int main() {
   unpaired(points);
   spreads(points);
   failing_runs(points);
+  beside_two_outcomes(points);
   shares(points);
   return points.finish();
 }

@@ -90,3 +90,20 @@ TEST_CASE("every format has the further metrics", "[report]") {
              Contains("p: sign flips by seed, step-down max-|t| over all arms and metrics together"));
   CHECK_THAT(render_markdown(report), Contains("\n## val_accuracy\n"));
 }
+
+TEST_CASE("a further metric that came to no number is a failed run there", "[report]") {
+  ReportData report = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
+  for (ReportArm& arm : report.arms)
+    for (ReportRun& run : arm.runs) run.also_problems = {""};
+  report.arms[1].runs[2].also = {{}};
+  report.arms[1].runs[2].also_problems = {"val_accuracy came to nan: no result"};
+  compute_statistics(report);
+  const ReportData further = by_further_metric(report, 0);
+  const ReportArm& arm = further.arms[1];
+  CHECK(arm.values == 5);
+  CHECK(arm.p_failed_worst);
+  CHECK_THAT(answer_sentence(further, arm), Contains("1 of 6 seeds is excluded (failed, unusable or removed runs)."));
+  // The deciding metric has all its runs.
+  CHECK(report.arms[1].values == 6);
+  CHECK_FALSE(report.arms[1].p_failed_worst);
+}

@@ -113,6 +113,21 @@ TEST_CASE("between looks the answers are the last look's, and later seeds are in
   CHECK_THAT(sentence(gap, 2), Contains("1 of 6 seeds is excluded"));
 }
 
+TEST_CASE("what later seeds say stands beside what a look found", "[report]") {
+  const std::vector<double> same_at_six{0.01, -0.01, 0.02, -0.02, 0.01, -0.01, 0.9, 0.9, 0.9, 0.9};
+  ReportData report = looked_at(6, {same_at_six});
+  report.margin = 0.1;
+  compute_statistics(report);
+  CHECK(report.arms[1].comparison->answer == Answer::same);
+  CHECK_THAT(sentence(report, 1), !Contains("since"));
+  report = looked_at(10, {same_at_six});
+  report.margin = 0.1;
+  compute_statistics(report);
+  CHECK(report.arms[1].comparison->answer == Answer::same);
+  CHECK_THAT(sentence(report, 1), Contains("Over all 10 seeds since: +0.36 nats") &&
+                                      Contains("that is beyond the margin, so this answer does not hold for them."));
+}
+
 TEST_CASE("what a look found stays, with that look's numbers", "[report]") {
   const ReportData report = looked_at(10);
   // With all ten seeds, arm 1 is far from clear.
@@ -120,6 +135,8 @@ TEST_CASE("what a look found stays, with that look's numbers", "[report]") {
   CHECK(report.arms[1].look == 6);
   CHECK(report.arms[1].comparison->seeds.size() == 6);
   CHECK_THAT(sentence(report, 1), Contains("n = 6.") && Contains("Found at the look of 6 seeds"));
+  CHECK_THAT(sentence(report, 1), Contains("Over all 10 seeds since: +0.0"));
+  CHECK_FALSE(report.arms[2].later);
   // 4 of 1024: -0.02 may have either sign.
   CHECK(report.arms[2].look == 10);
   CHECK(*report.arms[2].comparison->p == Approx(4.0 / 1024));

@@ -67,6 +67,17 @@ TEST_CASE("runs that never get there count as one evaluation beyond the last, an
   CHECK_THAT(report.metric.description, Contains("a run that never gets there counts as 50"));
 }
 
+TEST_CASE("runs that never get there make nothing the same", "[report][steps_to]") {
+  // The reference gets there at the last evaluation, and the arm never: by what they count as, they differ by 10 steps.
+  const Losses just{3, 2, 1.5, 0.5}, never{3, 2, 1.5, 1.5};
+  const ReportData report = report_of(std::vector(6, just), std::vector(6, never), fast + "\nmargin = 15.0");
+  CHECK(report.arms[1].comparison->answer != statistics::Answer::same);
+  CHECK_THAT(answer_sentence(report, report.arms[1]),
+             Contains("6 of its 6 runs never got there") && Contains("So nothing is called the same here."));
+  const ReportData all_there = report_of(std::vector(6, just), std::vector(6, just), fast + "\nmargin = 15.0");
+  CHECK_THAT(answer_sentence(all_there, all_there.arms[1]), !Contains("never got there"));
+}
+
 TEST_CASE("how fast can be a further metric", "[report][steps_to]") {
   const Losses slow{3, 2, 1, 0}, quick{1, 0, 0, 0};
   const ReportData report = report_of(std::vector(6, slow), std::vector(6, quick),

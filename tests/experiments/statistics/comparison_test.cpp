@@ -187,6 +187,46 @@ TEST_CASE("what differs by rounding is equal", "[statistics]") {
   CHECK(compare(std::vector{reference, rounded}, std::vector<std::size_t>{0, 0}, {})[1]->answer == Answer::differs);
 }
 
+TEST_CASE("a difference that is constant but for rounding is no noise", "[statistics]") {
+  constexpr double resolution = 0x1p-50;
+  std::vector<double> third; // each is the reference and a third, rounded
+  for (const double x : reference.values) third.push_back(x + 1.0 / 3);
+  const std::vector<SeedValues> alone{reference, unclear}, beside{reference, unclear, values(third)};
+  const Question question{.margin = 0.05, .resolution = resolution};
+  const auto one = compare(alone, std::vector<std::size_t>(2, 0), question);
+  const auto two = compare(beside, std::vector<std::size_t>(3, 0), question);
+  CHECK(two[1]->interval->low == one[1]->interval->low);
+  CHECK(two[1]->interval->high == one[1]->interval->high);
+  CHECK(two[2]->difference.standard_deviation == 0.0);
+  CHECK(two[2]->interval->low == two[2]->interval->high);
+  CHECK_FALSE(two[2]->effect_size);
+
+  // A margin that the difference equals is not kept.
+  const auto at_margin = compare(beside, std::vector<std::size_t>(3, 0), {.margin = 1.0 / 3, .resolution = resolution});
+  CHECK(at_margin[2]->answer == Answer::differs);
+  CHECK(at_margin[2]->p_equivalence_flips == 1.0);
+  CHECK(at_margin[2]->p_equivalence == 1.0);
+}
+
+TEST_CASE("samples that are constant but for rounding don't correlate", "[statistics]") {
+  const std::vector<double> tenths(6, 0.1);
+  CHECK_FALSE(pair_correlation(tenths, reference.values));
+  const SeedValues steady = values({0.1, std::nextafter(0.1, 1), 0.1, std::nextafter(0.1, 0), 0.1, 0.1});
+  const auto all = compare(std::vector{reference, steady}, std::vector<std::size_t>{0, 0}, {.resolution = 0x1p-50});
+  CHECK_FALSE(all[1]->correlation);
+}
+
+TEST_CASE("differences of differences have the rounding of what they were made of", "[statistics]") {
+  const SeedValues with = values({0.1, 0.2, 0.3, 0.1, 0.2, 0.3}),
+                   alone = values({0.3 - 0.2, 0.5 - 0.3, 0.7 - 0.4, 0.4 - 0.3, 1.2 - 1.0, 1.3 - 1.0});
+  const std::vector<SeedValues> both{alone, with};
+  CHECK(compare(both, std::vector<std::size_t>{0, 0}, {})[1]->difference.mean != 0);
+  const auto c = compare(both, std::vector<std::size_t>{0, 0}, {.rounding = 1.3 * 0x1p-50})[1];
+  CHECK(c->equal);
+  CHECK(c->difference.mean == 0);
+  CHECK(c->answer != Answer::differs);
+}
+
 TEST_CASE("the interval excludes zero just where a difference is found", "[statistics][many]") {
   // Noise of different shapes and arms of different strengths, so that sometimes the interval and sometimes the
   // step-down test decides.
@@ -264,6 +304,39 @@ TEST_CASE("unpaired intervals share 5 % among the arms that are compared", "[sta
                                {.test = Test::unpaired});
   CHECK(between[0]->interval->low == expected(0.975).low);
   CHECK(between[2]->interval->high == expected(0.975).high);
+}
+
+TEST_CASE("unpaired, an arm that can't reach 5 % takes nothing from those that can", "[statistics]") {
+  const SeedValues low = values({1.0, 1.3, 1.1, 1.2}), high = values({2.2, 2.0, 2.3, 2.1}, 10),
+                   begun = values({2.5}, 20);
+  const std::vector<std::size_t> reference_of{0, 0, 0};
+  const auto all = compare(std::vector{low, high, begun}, reference_of, {.test = Test::unpaired, .margin = 0.5});
+  CHECK(all[1]->p.value() == Approx(2.0 / 70));
+  CHECK(all[1]->answer == Answer::differs);
+  CHECK(all[1]->family == 1);
+  CHECK(all[2]->smallest_p == Approx(2 * 1.0 / 5));
+  CHECK(all[2]->answer == Answer::underpowered);
+  CHECK(all[2]->p.value() >= all[2]->smallest_p);
+}
+
+TEST_CASE("unpaired, no p is below what it can reach", "[statistics]") {
+  // 8 runs of the reference and of one arm, 4 of another: Holm's second step leaves the other's p as it is.
+  const SeedValues base = values({1.0, 1.3, 1.1, 1.2, 1.05, 1.15, 1.25, 1.35}),
+                   much = values({2.0, 2.3, 2.1, 2.2, 2.05, 2.15, 2.25, 2.35}), few = values({0.1, 0.2, 0.3, 0.4});
+  const auto all = compare(std::vector{base, much, few}, std::vector<std::size_t>{0, 0, 0}, {.test = Test::unpaired});
+  CHECK(all[1]->p.value() == Approx(2 * 2.0 / 12870));
+  CHECK(all[2]->p.value() == Approx(1.0 / 495)); // 12 choose 4
+  for (std::size_t arm : {1, 2}) CHECK(all[arm]->p.value() >= Approx(all[arm]->smallest_p));
+}
+
+TEST_CASE("unpaired, arms with the same numbers by the same seeds are equal", "[statistics]") {
+  const std::vector<std::size_t> reference_of{0, 0, 0};
+  const auto all = compare(std::vector{reference, reference, values(reference.values, 1)}, reference_of,
+                           {.test = Test::unpaired});
+  CHECK(all[1]->equal);
+  CHECK_FALSE(all[2]->equal); // by other seeds
+  CHECK_FALSE(
+      compare(std::vector{reference, unclear}, std::vector<std::size_t>{0, 0}, {.test = Test::unpaired})[1]->equal);
 }
 
 TEST_CASE("of eight pairs on, the interquartile mean has its interval", "[statistics]") {

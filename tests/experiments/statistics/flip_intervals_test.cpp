@@ -1,6 +1,7 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/statistics/flip_intervals.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/seeded.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"
@@ -19,12 +20,13 @@ double p_around(std::vector<double> d, double theta) {
   return step_down_flips(std::vector{arm(std::move(d))}).p.front();
 }
 
-double t_of(const std::vector<double>& d) {
+/// @param least  the smallest standard deviation that counts
+double t_of(const std::vector<double>& d, double least = 0) {
   const double n = static_cast<double>(d.size());
   double mean = 0, squares = 0;
   for (const double x : d) mean += x / n;
   for (const double x : d) squares += (x - mean) * (x - mean);
-  return std::abs(mean) / std::sqrt(squares / (n - 1) / n);
+  return std::abs(mean) / std::max(std::sqrt(squares / (n - 1)), least) * std::sqrt(n);
 }
 
 /// Whether theta is within the interval of `arms[which]` together with the others, in plain loops.
@@ -40,10 +42,13 @@ bool within(const std::vector<std::vector<double>>& arms, std::size_t which, dou
   std::size_t reached = 0;
   for (std::size_t flip = 0; flip < std::size_t{1} << seeds; ++flip) {
     double largest = 0;
-    for (std::vector<double> flipped : about) {
+    for (std::size_t k = 0; k < about.size(); ++k) {
+      std::vector<double> flipped = about[k];
       for (std::size_t s = 0; s < seeds; ++s)
         if (flip >> s & 1U) flipped[s] = -flipped[s];
-      largest = std::max(largest, t_of(flipped));
+      // a flip of another arm has at least half of the arm's standard deviation
+      const double least = k == which ? 0 : standard_deviation(arms[k]).value() / 2;
+      largest = std::max(largest, t_of(flipped, least));
     }
     reached += largest >= observed * (1 - 1e-9);
   }
@@ -166,6 +171,24 @@ TEST_CASE("all arms' true differences lie within their intervals in 95 % of swee
          << missed << " of " << sweeps << " missed, " << width / width_alone << " times as wide as alone");
     CHECK(missed <= sweeps * 0.05 + 3 * std::sqrt(sweeps * 0.05 * 0.95));
     CHECK(missed >= sweeps * 0.01);
+  }
+}
+
+TEST_CASE("arms with two outcomes leave the intervals of the others at most 1.5 times as wide", "[statistics]") {
+  const SeedDifferences clear = arm({-0.499, -0.469, -0.48, -0.49, -0.476, -0.485});
+  const SeedDifferences half = arm({0, 4, 0, 4, 4, 0}), other_half = arm({4, 4, 0, 0, 4, 0});
+  const auto width = [](const std::optional<Interval>& of) { return of.value().high - of.value().low; };
+  const double alone = width(flip_intervals(std::vector{clear}).together[0]);
+  CHECK(alone == Approx(0.03)); // from the smallest to the largest
+  for (const auto& arms : {std::vector{clear, half}, std::vector{clear, half, other_half}}) {
+    const FlipIntervals all = flip_intervals(arms);
+    CHECK(width(all.together[0]) <= 1.5 * alone);
+    CHECK(all.together[0]->high < 0);
+    for (std::size_t i = 1; i < arms.size(); ++i) {
+      REQUIRE(all.together[i]);
+      CHECK(all.together[i]->low > -20); // their own standard error is 0.9
+      CHECK(all.together[i]->high < 20);
+    }
   }
 }
 
