@@ -31,6 +31,7 @@ public:
   };
   Mark mark() const { return {blocks_.size(), offset_, used_}; }
   /// Frees everything that was taken since the mark. Memory from before the mark must not have been freed in between.
+  /// While there are UnwrittenPages, small allocations are freed by the next rewind only.
   void release(const Mark& mark);
 
   /// Allocates one block of at least this many bytes. Call it only directly after a rewind.

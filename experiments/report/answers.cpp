@@ -206,7 +206,7 @@ std::string found_at(const ReportArm& arm) {
   return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
 }
 
-/// " Over all 12 seeds since: +0.163 [0.140, 0.186], p = 0.0005; that is beyond the margin, so this answer does not
+/// " Over all 12 seeds so far: +0.163 [0.140, 0.186], p = 0.0005; that is beyond the margin, so this answer does not
 /// hold for them." Only if the answer was found at an earlier look.
 std::string at_last_look(const ReportData& report, const ReportArm& arm) {
   if (!arm.later || !arm.comparison || !is_found(*arm.comparison)) return "";
@@ -217,7 +217,7 @@ std::string at_last_look(const ReportData& report, const ReportArm& arm) {
     then = "; that is beyond the margin, so this answer does not hold for them";
   else if (found.answer == Answer::differs && c.difference.mean * found.difference.mean < 0)
     then = "; that is on the other side, so this answer does not hold for them";
-  return fmt::format(" Over all {} seeds since: {}, {}{}.", runs_text(c),
+  return fmt::format(" Over all {} seeds so far: {}, {}{}.", runs_text(c),
                      signed_difference(c, unit_of(report.metric), decimals), p_and_n(c), then);
 }
 

@@ -165,7 +165,8 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
                           std::size_t which) {
     if (of && is_found(of->answer)) return false;
     of = compared[which];
-    if (of && !metric.is_goal()) of->improvement.reset(); // no direction is better
+    if (of && is_censored(metric, results[which])) of->equal = false; // only what such runs count as is equal
+    if (of && !metric.is_goal()) of->improvement.reset();             // no direction is better
     look = report.looks.empty() || !of ? 0 : seeds;
     return true;
   };
@@ -212,6 +213,10 @@ ReportData by_further_metric(const ReportData& report, std::size_t which) {
     arm.later.reset();
     for (ReportRun& run : arm.runs) {
       run.value = which < run.also.size() ? run.also[which] : std::nullopt;
+      if (run.value && run.state == RunState::failed) { // it failed in the deciding metric only
+        run.state = RunState::finished;
+        run.problem.clear();
+      }
       if (which >= run.also_problems.size() || run.also_problems[which].empty()) continue;
       run.state = RunState::failed;
       run.problem = run.also_problems[which];

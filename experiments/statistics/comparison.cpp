@@ -40,34 +40,30 @@ std::vector<double> without_rounding(std::vector<double> a, const std::vector<do
   return a;
 }
 
-/// The rounding error of the difference of two of these values.
-double rounding_of(const SeedValues& a, const SeedValues& b, const Question& question) {
-  double largest = 0;
-  for (const std::vector<double>* values : {&a.values, &b.values})
-    for (const double x : *values) largest = std::max(largest, std::abs(x));
-  return std::max(question.resolution * largest, question.rounding);
-}
-
-/// Values that lie within `rounding` become equal: those around an anchor take its value, and other groups take that of
-/// their middle.
-void settle(std::vector<double>& values, double rounding, std::initializer_list<double> anchors) {
-  if (!(rounding > 0)) return;
-  std::vector<double*> order;
-  for (double& x : values) {
-    const auto anchor = std::ranges::find_if(anchors, [&](double a) { return std::abs(x - a) <= rounding; });
+/// Values that differ by rounding alone become equal: those around an anchor take its value, and other groups take that
+/// of their middle.
+/// @param rounding  of each value; two values are equal within the smaller of theirs
+void settle(std::vector<double>& values, const std::vector<double>& rounding, std::initializer_list<double> anchors) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double& x = values[i];
+    const auto anchor = std::ranges::find_if(anchors, [&](double a) { return std::abs(x - a) <= rounding[i]; });
     if (anchor != anchors.end()) x = *anchor;
-    else order.push_back(&x);
+    else order.push_back(i);
   }
-  std::ranges::sort(order, {}, [](const double* x) { return *x; });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
   for (auto from = order.begin(); from != order.end();) {
-    const auto to = std::find_if(from, order.end(), [&](const double* x) { return *x - **from > rounding; });
-    const double middle = **(from + (to - from) / 2);
-    for (; from != to; ++from) **from = middle;
+    const auto to = std::find_if(from, order.end(), [&](std::size_t i) {
+      return values[i] - values[*from] > std::min(rounding[i], rounding[*from]);
+    });
+    const double middle = values[*(from + (to - from) / 2)];
+    for (; from != to; ++from) values[*from] = middle;
   }
 }
 
 Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const Question& question) {
   Pairs pairs;
+  std::vector<double> rounding; // of each pair
   const auto same = [&](double a, double b) {
     return same_value(a, b, question.resolution) || std::abs(a - b) <= question.rounding;
   };
@@ -80,8 +76,9 @@ Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const Question
     pairs.arm.push_back(same(a, b) ? b : a);
     pairs.reference.push_back(b);
     pairs.differences.push_back(pairs.arm.back() - b);
+    rounding.push_back(std::max(question.resolution * std::max(std::abs(a), std::abs(b)), question.rounding));
   }
-  const double rounding = rounding_of(arm, reference, question), margin = question.margin.value_or(0);
+  const double margin = question.margin.value_or(0);
   settle(pairs.differences, rounding, {0, margin, -margin});
   settle(pairs.arm, rounding, {});
   settle(pairs.reference, rounding, {});

@@ -55,7 +55,7 @@ struct Comparison {
   /// the p of these tests.
   std::optional<Interval> equivalence;
   Answer answer = Answer::undecided;
-  bool equal = false;                ///< the runs of each seed have the same value, and the seeds are the same
+  bool equal = false;                ///< all runs of common seeds have the same value; unpaired: of the same seeds
   bool rounded = false;              ///< some values of a pair differed only by rounding and were treated as equal
   std::size_t reference_runs = 0;    ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
   std::size_t family = 0;            ///< number of arms that p is corrected over, including this one

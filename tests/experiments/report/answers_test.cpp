@@ -121,6 +121,32 @@ TEST_CASE("arms of which half the seeds learned leave the others' intervals of u
   CHECK(sentence(report) == "Removing residual costs 0.307 nats [0.260, 0.354], p = 0.031, n = 6.");
 }
 
+TEST_CASE("too few seeds give no answer, and how many would", "[report]") {
+  CHECK(sentence(sweep("without scale", {0.30, 0.33, 0.29, 0.31, 0.27})) ==
+        "Removing scale is underpowered: n = 5 can't go below p = 0.0625; 6 seeds can. So far +0.300 nats "
+        "(Student's t: [0.272, 0.328]).");
+  CHECK(sentence(sweep("without scale", {0.25})) ==
+        "Removing scale is underpowered: n = 1 can't go below p = 1; 6 seeds can. So far +0.2500 nats.");
+}
+
+TEST_CASE("p from a sample of the flips is called approximate", "[report]") {
+  std::vector<double> many;
+  for (int i = 0; i < 24; ++i) many.push_back(0.3 + 0.001 * i);
+  CHECK(sentence(sweep("without residual", many)).find("p <= 1e-05 (approximate), n = 24.") != std::string::npos);
+}
+
+TEST_CASE("what is the same number in every seed is equal, and no difference is told", "[report]") {
+  ReportData report = sweep("without scale", {0, 0, 0, 0, 0, 0});
+  const std::string equal = "Removing scale is equal to the reference, bit for bit: val_loss is the same number in ";
+  CHECK(sentence(report) == equal + "all 6 seeds.");
+  report.margin = 0.05;
+  compute_statistics(report);
+  CHECK(sentence(report) == equal + "all 6 seeds.");
+  CHECK(sentence(sweep("without scale", {0})) == equal + "the one seed.");
+  // Differences with mean 0 give no such statement.
+  CHECK_THAT(sentence(sweep("without scale", {0.5, -0.5, 0.5, -0.5, 0.5, -0.5})), Catch::Contains("can't be told"));
+}
+
 TEST_CASE("differences too small for decimals are told by powers of ten", "[report]") {
   CHECK_THAT(sentence(sweep("heads = 8", {3e-8, 4e-8, 2e-8, 3e-8, 5e-8, 3e-8})),
              Catch::Contains("costs 3.3e-08 nats [2.0e-08, 5.0e-08]"));

@@ -103,6 +103,15 @@ TEST_CASE("a further metric that came to no number is a failed run there", "[rep
   CHECK(arm.values == 5);
   CHECK(arm.p_failed_worst);
   CHECK_THAT(answer_sentence(further, arm), Contains("1 of 6 seeds is excluded (failed, unusable or removed runs)."));
+  // A run that failed in the deciding metric only is whole in the further one.
+  ReportData other = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
+  other.arms[1].runs[2].state = RunState::failed;
+  other.arms[1].runs[2].value.reset();
+  compute_statistics(other);
+  const ReportData accuracy = by_further_metric(other, 0);
+  CHECK(accuracy.arms[1].values == 6);
+  CHECK_FALSE(accuracy.arms[1].p_failed_worst);
+  CHECK_THAT(answer_sentence(accuracy, accuracy.arms[1]), !Contains("excluded"));
   // The deciding metric has all its runs.
   CHECK(report.arms[1].values == 6);
   CHECK_FALSE(report.arms[1].p_failed_worst);

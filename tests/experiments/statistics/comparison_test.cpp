@@ -208,6 +208,16 @@ TEST_CASE("a difference that is constant but for rounding is no noise", "[statis
   CHECK(at_margin[2]->p_equivalence == 1.0);
 }
 
+TEST_CASE("one large value erases no difference of the other seeds", "[statistics]") {
+  std::vector<double> base = reference.values, lower = base;
+  for (double& x : lower) x -= 0.1;
+  base[0] = lower[0] = 3e6;
+  const auto c = compare(std::vector{values(base), values(lower)}, std::vector<std::size_t>{0, 0},
+                         {.resolution = 0x1p-23})[1];
+  CHECK(c->interquartile->value == Approx(-0.1));
+  CHECK_FALSE(c->equal);
+}
+
 TEST_CASE("samples that are constant but for rounding don't correlate", "[statistics]") {
   const std::vector<double> tenths(6, 0.1);
   CHECK_FALSE(pair_correlation(tenths, reference.values));
