@@ -24,8 +24,8 @@ struct FlipIntervals {
 ///
 /// `together` inverts the single-step max-|t| test: a flip also counts for an arm's theta if any other arm's |t| is at
 /// least this arm's |t|; the other arms are centred at their means. The standard deviation of their flipped differences
-/// counts as at least half of that of the differences, so that an arm with only two outcomes widens the
-/// intervals of the others little. The intervals cover all arms' true differences with the given confidence if the noise is
+/// counts as at least half of that of the differences, so that an arm with only two outcomes widens the intervals of
+/// the others little. The intervals cover all arms' true differences with the given confidence if the noise is
 /// symmetric. With few seeds this holds only approximately, because the other arms' true differences are unknown
 /// (Westfall and Young 1993, "Resampling-based multiple testing", 2.6).
 ///
