@@ -78,8 +78,6 @@ std::string student_text(const Comparison& c, Decimals decimals) {
   return fmt::format(" (Student's t: [{}, {}])", fixed(interval->low, decimals), fixed(interval->high, decimals));
 }
 
-bool is_found(const Comparison& c) { return c.answer == Answer::same || c.answer == Answer::differs; }
-
 bool runs_to_come(const ReportArm& arm) {
   return std::ranges::any_of(arm.runs,
                              [](const ReportRun& run) { return !run.lost() && run.state != RunState::finished; });
@@ -161,10 +159,11 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
 /// " 2 of its 6 runs and 1 of the reference's never got there and count as 310 steps: p holds, and the difference is of
 /// what they count as."
 std::string never_there(const ReportData& report, const ReportArm& arm) {
-  if (!report.metric.name.starts_with("steps_to") || !report.metric.has_upper_bound() || !arm.comparison) return "";
+  if (!arm.comparison) return "";
   const auto late = [&](const ReportArm& of) {
-    return std::ranges::count_if(compared_runs(arm, of),
-                                 [&](const ReportRun& run) { return run.value == report.metric.high; });
+    return std::ranges::count_if(compared_runs(arm, of), [&](const ReportRun& run) {
+      return run.value && is_censored(report.metric, *run.value);
+    });
   };
   const auto own = late(arm), others = late(report.arms[arm.reference]);
   if (own == 0 && others == 0) return "";
@@ -202,14 +201,14 @@ std::string found_at(const ReportArm& arm) {
   if (arm.look == 0 || !arm.comparison) return "";
   const Comparison& c = *arm.comparison;
   const std::optional<double>& p = c.answer == Answer::same ? c.p_equivalence_flips : c.p;
-  if ((c.answer != Answer::same && c.answer != Answer::differs) || !p) return "";
+  if (!is_found(c.answer) || !p) return "";
   return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
 }
 
 /// " Over all 12 seeds so far: +0.163 [0.140, 0.186], p = 0.0005; that is beyond the margin, so this answer does not
 /// hold for them." Only if the answer was found at an earlier look.
 std::string at_last_look(const ReportData& report, const ReportArm& arm) {
-  if (!arm.later || !arm.comparison || !is_found(*arm.comparison)) return "";
+  if (!arm.later || !arm.comparison || !is_found(arm.comparison->answer)) return "";
   const Comparison &found = *arm.comparison, &c = *arm.later;
   const Decimals decimals = decimals_showing(c, own_decimals(c));
   std::string_view then;

@@ -130,12 +130,11 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
     values.push_back(std::move(alone));
     values.push_back(std::move(with));
     reference_of.insert(reference_of.end(), {at, at});
-    const bool censored = report.metric.name.starts_with("steps_to") && report.metric.has_upper_bound() &&
-                          std::ranges::any_of(std::array{contrast.with, contrast.with_base, contrast.alone,
+    const bool censored = std::ranges::any_of(std::array{contrast.with, contrast.with_base, contrast.alone,
                                                          contrast.base},
                                               [&](const ReportArm* arm) {
                                                 return std::ranges::any_of(values_by_seed(*arm), [&](const auto& run) {
-                                                  return run.second == report.metric.high;
+                                                  return is_censored(report.metric, run.second);
                                                 });
                                               });
     questions.insert(questions.end(), 2,

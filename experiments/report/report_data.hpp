@@ -153,6 +153,16 @@ inline std::span<const ReportRun> compared_runs(const ReportArm& arm, const Repo
   return std::span(whose.runs).first(arm.look == 0 ? all : std::min(arm.look, all));
 }
 
+/// Whether a value of the metric is that of a run that never reached the target of steps_to: it is only known to be no
+/// less.
+inline bool is_censored(const Metric& metric, double value) {
+  return metric.name.starts_with("steps_to") && metric.has_upper_bound() && value == metric.high;
+}
+
+inline bool is_found(statistics::Answer answer) {
+  return answer == statistics::Answer::differs || answer == statistics::Answer::same;
+}
+
 /// Machine and build of some runs. Runs with equal manifests are grouped.
 struct ReportMachine {
   std::string description; ///< "heed 0.1.0, gcc 12.2.0 ..., on CPU"

@@ -61,14 +61,8 @@ statistics::Question question_of(const ReportData& report, const Metric& metric,
           .level = level};
 }
 
-/// Whether a run never reached the target of steps_to: its value is only known to be no less.
-bool is_censored(const Metric& metric, const statistics::SeedValues& runs) {
-  return metric.name.starts_with("steps_to") && metric.has_upper_bound() &&
-         std::ranges::count(runs.values, metric.high) > 0;
-}
-
-bool is_found(statistics::Answer answer) {
-  return answer == statistics::Answer::differs || answer == statistics::Answer::same;
+bool any_censored(const Metric& metric, const statistics::SeedValues& runs) {
+  return std::ranges::any_of(runs.values, [&](double value) { return is_censored(metric, value); });
 }
 
 /// The difference that an undecided arm's seeds would find, with the observed spread of the differences.
@@ -151,7 +145,7 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
   }
   // The difference of runs that never got there is unknown, so nothing is called the same because of them.
   for (std::size_t i = 0; i < report.arms.size(); ++i)
-    if (is_censored(report.metric, results[i]) || is_censored(report.metric, results[report.arms[i].reference]))
+    if (any_censored(report.metric, results[i]) || any_censored(report.metric, results[report.arms[i].reference]))
       questions[i].margin.reset();
   // One metric after the other, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
@@ -165,8 +159,8 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
                           std::size_t which) {
     if (of && is_found(of->answer)) return false;
     of = compared[which];
-    if (of && is_censored(metric, results[which])) of->equal = false; // only what such runs count as is equal
-    if (of && !metric.is_goal()) of->improvement.reset();             // no direction is better
+    if (of && any_censored(metric, results[which])) of->equal = false; // only what such runs count as is equal
+    if (of && !metric.is_goal()) of->improvement.reset();              // no direction is better
     look = report.looks.empty() || !of ? 0 : seeds;
     return true;
   };
