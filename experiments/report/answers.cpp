@@ -5,9 +5,11 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/verdict.hpp"
 #include "experiments/statistics/shares.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
@@ -57,10 +59,10 @@ std::string cost_or_gain(const Comparison& c, const Metric& metric, Decimals dec
   return text;
 }
 
-/// "6"; if runs are not paired, "6 and 7" (the second is the reference's).
+/// "6"; if runs are not paired, "6 and 7 (reference)".
 std::string runs_text(const Comparison& c) {
   return c.reference_runs == 0 ? fmt::format("{}", c.seeds.size())
-                               : fmt::format("{} and {}", c.seeds.size(), c.reference_runs);
+                               : fmt::format("{} and {} (reference)", c.seeds.size(), c.reference_runs);
 }
 
 std::string p_and_n(const Comparison& c) {
@@ -71,11 +73,12 @@ std::string p_and_n(const Comparison& c) {
                      c.exact ? "" : " (approximate)", runs_text(c));
 }
 
-/// " (Student's t: [-0.05, 0.09])": for arms with too few pairs for flips.
+/// " (Student's interval, not corrected for other arms: [-0.05, 0.09])": for arms with too few pairs for flips.
 std::string student_text(const Comparison& c, Decimals decimals) {
   const auto& interval = c.difference.interval;
   if (!interval) return "";
-  return fmt::format(" (Student's t: [{}, {}])", fixed(interval->low, decimals), fixed(interval->high, decimals));
+  return fmt::format(" (Student's interval, not corrected for other arms: [{}, {}])", fixed(interval->low, decimals),
+                     fixed(interval->high, decimals));
 }
 
 bool runs_to_come(const ReportArm& arm) {
@@ -89,75 +92,74 @@ bool all_failed(const ReportArm& arm) {
   });
 }
 
-/// " 2 of 8 seeds are excluded (failed, unusable or removed runs)." Excluding diverged runs makes an arm look better.
+/// " 2 of 8 seeds are excluded (...)." Excluding diverged runs makes an arm look better.
 std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   const auto runs = compared_runs(arm, arm), reference = compared_runs(arm, report.arms[arm.reference]);
   if (arm.comparison && arm.comparison->reference_runs > 0) {
     const auto own = std::ranges::count_if(runs, &ReportRun::lost),
                others = std::ranges::count_if(reference, &ReportRun::lost);
     if (own + others == 0) return "";
-    return fmt::format(
-        " {} of its {} runs and {} of the reference's {} are excluded (failed, unusable or removed runs).", own,
-        runs.size(), others, reference.size());
+    return fmt::format(" {} of its {} runs and {} of the reference's {} are excluded (they failed, cannot be used, or "
+                       "have no result).",
+                       own, runs.size(), others, reference.size());
   }
   std::size_t count = 0;
   for (std::size_t i = 0; i < std::min(runs.size(), reference.size()); ++i)
     if (runs[i].lost() || reference[i].lost()) ++count;
-  if (count == 0) return "";
-  return fmt::format(" {} of {} seeds {} excluded (failed, unusable or removed runs).", count, reference.size(),
-                     count == 1 ? "is" : "are");
+  return excluded_seeds(count, reference.size());
 }
 
-/// " No seed of 6 failed; up to 39 % may (at 95 %)."
+/// " None of 6 runs failed; the true rate of failures may be up to 39 % (95 % bound)."
 std::string rare_failures(const ReportArm& arm) {
   const auto runs = compared_runs(arm, arm);
   const auto n = static_cast<std::size_t>(std::ranges::count_if(runs,
                                                                 [](const ReportRun& run) { return !!run.value; }));
   if (n == 0 || std::ranges::any_of(runs, &ReportRun::lost)) return "";
-  return fmt::format(" No seed of {} failed; up to {:.0f} % may (at 95 %).", n,
+  return fmt::format(" None of {} runs failed; the true rate of failures may be up to {:.0f} % (95 % bound).", n,
                      100 * statistics::largest_share_of_none(n));
 }
 
-/// " With the runs that failed as the worst of all, p = 0.31 (...): the answer does not hold."
+/// " If failed runs count as the worst of all, p = 0.31 (...): the answer does not hold."
 std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
   if (!arm.p_failed_worst || !arm.comparison || arm.comparison->answer == Answer::underpowered) return "";
   const Comparison& c = *arm.comparison;
   const bool found = *arm.p_failed_worst <= c.level;
-  std::string_view then = found && arm.better_failed_worst ? "the arm is then the better one"
-                          : found                          ? "the arm is then the worse one"
-                                                           : "no difference can be told then";
+  std::string_view then = found && arm.better_failed_worst ? "then the arm is better"
+                          : found                          ? "then the arm is worse"
+                                                           : "then no difference is shown";
   if (c.answer == Answer::differs)
     then = found && arm.better_failed_worst == is_better(c, report.metric) ? "the answer holds"
-                                                                           : "the answer does not hold";
+           : found                                                         ? "the answer is reversed"
+                   : "the answer does not hold, and no difference is shown";
   if (c.answer == Answer::same)
-    then = found && arm.better_failed_worst ? "the answer does not hold: the arm is then the better one"
-           : found                          ? "the answer does not hold: the arm is then the worse one"
-                                            : "whether they are then the same can't be told";
-  return fmt::format(" With the runs that failed as the worst of all, p {} (ranks, this arm alone): {}.",
+    then = found && arm.better_failed_worst ? "the answer does not hold; then the arm is better"
+           : found                          ? "the answer does not hold; then the arm is worse"
+                                            : "then no difference is found, but whether they are the same is unknown";
+  return fmt::format(" If failed runs count as the worst of all, p {} (ranks, not corrected for other arms): {}.",
                      p_with_relation(*arm.p_failed_worst), then);
 }
 
-/// "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.57, where outcomes part), of the reference 6 of
-/// 6, p = 0.45 (Fisher). " Empty if all seeds learned.
+/// "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.57, a threshold from the gap in these runs),
+/// and 6 of 6 of the reference, p = 0.45 (Fisher). " Empty if all seeds learned.
 std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
   if (!arm.learned) return "";
   const LearnedSeeds& learned = *arm.learned;
   if (learned.arm.seeds == learned.arm.of && learned.reference.seeds == learned.reference.of) return "";
   const statistics::Estimate share = statistics::share_of(static_cast<double>(learned.arm.seeds), learned.arm.of);
-  return fmt::format("{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {}{}), of the reference {} of {}, "
-                     "p {} (Fisher). ",
+  return fmt::format("{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {}{}), and {} of {} of the "
+                     "reference, p {} (Fisher{}). ",
                      subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value,
                      100 * share.interval->low, 100 * share.interval->high, report.metric.name,
                      report.metric.higher_is_better() ? ">=" : "<=",
                      learned.found ? fmt::format("{:.3g}", learned.threshold) : fmt::format("{:g}", learned.threshold),
                      learned.is_least ? ", better than guessing"
-                     : learned.found  ? ", where outcomes part"
+                     : learned.found  ? ", a threshold from the gap in these runs"
                                       : "",
-                     learned.reference.seeds, learned.reference.of, p_with_relation(learned.p));
+                     learned.reference.seeds, learned.reference.of, p_with_relation(learned.p),
+                     learned.arms > 1 ? fmt::format(", corrected for {} arms", learned.arms) : "");
 }
 
-/// " 2 of its 6 runs and 1 of the reference's never got there and count as 310 steps: p holds, and the difference is of
-/// what they count as."
+/// " 2 of its 6 runs and 1 of the reference's did not reach the target and were counted as 310 steps. ..."
 std::string never_there(const ReportData& report, const ReportArm& arm) {
   if (!arm.comparison) return "";
   const auto late = [&](const ReportArm& of) {
@@ -170,17 +172,18 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
   const auto there = std::ranges::count_if(compared_runs(arm, arm), [](const ReportRun& run) { return !!run.value; });
   std::string who = own > 0 ? fmt::format("{} of its {} runs", own, there) : "";
   if (others > 0) who += fmt::format("{}{} of the reference's", own > 0 ? " and " : "", others);
-  return fmt::format(" {} never got there and count{} as {:g} steps: p holds, and the difference is of what they count "
-                     "as.{}",
-                     who, own + others == 1 ? "s" : "", report.metric.high,
-                     report.margin ? " So nothing is called the same here." : "");
+  const Comparison& c = *arm.comparison;
+  return fmt::format(
+      " {} did not reach the target and {} counted as {:g} steps. p is by ranks. The mean {} on this number.{}", who,
+      own + others == 1 ? "was" : "were", report.metric.high, c.interval ? "and its interval depend" : "depends",
+      report.margin ? " With such runs, an arm is never called the same." : "");
 }
 
-/// "[-0.0003, 0.0005] (90 %, this arm alone)": the interval of the two one-sided tests.
+/// "[-0.0003, 0.0005] (90 %, not corrected for other arms)": the interval of the two one-sided tests.
 std::string equivalence_text(const Comparison& c, int decimals) {
   const auto& [low, high] = *c.equivalence;
   const Decimals shown = decimals_showing({low, high}, decimals);
-  return fmt::format("[{}, {}] ({:.3g} %, this arm alone)", fixed(low, shown), fixed(high, shown),
+  return fmt::format("[{}, {}] ({:.3g} %, not corrected for other arms)", fixed(low, shown), fixed(high, shown),
                      100 * (1 - 2 * c.level));
 }
 
@@ -188,11 +191,11 @@ std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
 }
 
-/// " A difference of 0.42 nats would have been found in 80 of 100 such sweeps."
+/// " A true difference of 0.42 nats would be found in 80 of 100 such sweeps."
 std::string smallest_found(const ReportData& report, const ReportArm& arm) {
   if (!arm.smallest_found) return "";
   const Decimals decimals = decimals_showing({*arm.smallest_found}, decimals_for({*arm.smallest_found}));
-  return fmt::format(" A difference of {}{} would have been found in {:.0f} of 100 such sweeps.",
+  return fmt::format(" A true difference of {}{} would be found in {:.0f} of 100 such sweeps.",
                      fixed(*arm.smallest_found, decimals), unit_of(report.metric), 100 * found_share);
 }
 
@@ -205,19 +208,41 @@ std::string found_at(const ReportArm& arm) {
   return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
 }
 
-/// " Over all 12 seeds so far: +0.163 [0.140, 0.186], p = 0.0005; that is beyond the margin, so this answer does not
-/// hold for them." Only if the answer was found at an earlier look.
+/// " Over all 12 seeds so far: +0.163 [0.140, 0.186], p = 0.0005; this mean is beyond the margin, so the answer
+/// does not hold for them." Only if the answer was found at an earlier look.
 std::string at_last_look(const ReportData& report, const ReportArm& arm) {
   if (!arm.later || !arm.comparison || !is_found(arm.comparison->answer)) return "";
   const Comparison &found = *arm.comparison, &c = *arm.later;
   const Decimals decimals = decimals_showing(c, own_decimals(c));
   std::string_view then;
   if (found.answer == Answer::same && report.margin && std::abs(c.difference.mean) > *report.margin)
-    then = "; that is beyond the margin, so this answer does not hold for them";
+    then = "; this mean is beyond the margin, so the answer does not hold for them";
   else if (found.answer == Answer::differs && c.difference.mean * found.difference.mean < 0)
-    then = "; that is on the other side, so this answer does not hold for them";
+    then = "; this mean is on the other side of 0, so the answer does not hold for them";
   return fmt::format(" Over all {} seeds so far: {}, {}{}.", runs_text(c),
                      signed_difference(c, unit_of(report.metric), decimals), p_and_n(c), then);
+}
+
+/// " If the arm is tuned again with simulated noise, it chooses another setting in 31 % of draws. With this as further
+/// noise, p = 0.11 (not corrected for other arms): the answer does not hold."
+std::string with_choices(const ReportArm& arm) {
+  if (!arm.p_choices || !arm.comparison) return "";
+  const bool same = arm.comparison->answer == Answer::same;
+  if (*arm.p_choices == (same ? arm.comparison->p_equivalence_flips : arm.comparison->p).value_or(1) &&
+      arm.other_choices == 0)
+    return " If the arm is tuned again with simulated noise, it always chooses the same setting.";
+  return fmt::format(
+      " If the arm is tuned again with simulated noise, it chooses another setting in {:.0f} % of draws. "
+      "With this as further noise, p {} (not corrected for other arms): the answer {}.",
+      100 * arm.other_choices.value_or(0), p_with_relation(*arm.p_choices),
+      *arm.p_choices <= arm.comparison->level ? "holds" : "does not hold");
+}
+
+/// "by ranks it is better, by the mean worse".
+std::string contradiction(const Metric& metric, const Comparison& c) {
+  const std::array<std::string_view, 2> sides = side_words(metric.direction);
+  const bool higher = c.difference.mean > 0;
+  return fmt::format("by ranks it is {}, by the mean {}", sides[!higher], sides[higher]);
 }
 
 /// The sentence about the comparison, without remarks on missing runs.
@@ -242,23 +267,31 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   const Comparison& c = *arm.comparison;
   const Decimals decimals = decimals_of(report, arm);
   if (equal_in_all_seeds(c))
-    return fmt::format("{} is equal to the reference{} {} is the same number in {}.", who,
+    return fmt::format("{} is equal to the reference{} both have the same {} in {}.", who,
                        c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.name,
-                       c.seeds.size() == 1 ? "the one seed" : fmt::format("all {} seeds", c.seeds.size()));
+                       c.seeds.size() == 1 ? "the one seed" : fmt::format("each of {} seeds", c.seeds.size()));
   switch (c.answer) {
-    case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric, decimals), p_and_n(c));
+    case Answer::differs:
+      if (const Limit limit = common_limit(report, arm); limit != Limit::none && limit != Limit::best)
+        return fmt::format(
+            "{} differs from the reference by {}, {}; this is no gain or cost, since neither has learned.", who,
+            signed_difference(c, unit, decimals), p_and_n(c));
+      return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric, decimals), p_and_n(c));
     case Answer::same:
-      return fmt::format("{} is the same as the reference within {}: {}{}{}, p {} (equivalence), n = {}{}.{}", who,
+      return fmt::format("{} is the same as the reference within {}: {}{}{}, p {} (equivalence), n = {}.{}{}", who,
                          margin_text(report), signed_fixed(c.difference.mean, decimals), unit,
                          c.equivalence ? " " + equivalence_text(c, decimals.count) : "",
                          p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
                          c.p.value_or(1) <= c.level
-                             ? fmt::format("; the difference, within that, is found (p {})", p_with_relation(*c.p))
+                             ? fmt::format(" It differs (p {}), but by less than the margin.", p_with_relation(*c.p))
                              : "",
                          rare_failures(arm));
     case Answer::undecided:
-      return fmt::format("{} can't be told from the reference{}: {}, {}.{}", who,
-                         report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
+      return fmt::format("{} is undecided ({}): {}, {}.{}", who,
+                         c.contradicts ? contradiction(report.metric, c)
+                         : c.margin    ? fmt::format("neither different from the reference nor the same within {}",
+                                                     margin_text(report))
+                                       : "no difference from the reference is shown",
                          signed_difference(c, unit, decimals), p_and_n(c), smallest_found(report, arm));
     case Answer::underpowered:
       return fmt::format("{} is {}. So far {}{}.", who, underpowered_words(runs_text(c), c.smallest_p, c.seeds_needed),
@@ -268,6 +301,12 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
 }
 
 } // namespace
+
+std::string excluded_seeds(std::size_t count, std::size_t of) {
+  if (count == 0) return "";
+  return fmt::format(" {} of {} seeds {} excluded (runs that failed, cannot be used, or have no result).", count, of,
+                     count == 1 ? "is" : "are");
+}
 
 std::string level_text(double level) { return fmt::format("{:.3g}", level); }
 
@@ -282,14 +321,15 @@ std::string confidence_text(const ReportData& report) {
 }
 
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed) {
-  return fmt::format("underpowered: n = {} can't go below p = {:.3g}; {} seeds can", n, smallest_p, seeds_needed);
+  return fmt::format("underpowered: with n = {}, p cannot be below {:.3g}; at least {} seeds are needed", n, smallest_p,
+                     seeds_needed);
 }
 
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
   return shared_limit(report, arm) + learned_sentence(report, arm) + compared_sentence(report, arm) + found_at(arm) +
-         at_last_look(report, arm) +
+         at_last_look(report, arm) + with_choices(arm) +
          (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 

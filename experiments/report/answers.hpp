@@ -15,11 +15,11 @@ namespace heed {
 ///     Removing residual costs 0.31 nats [0.28, 0.34], p = 0.031, n = 6.
 ///     score = additive gains 0.022 in val_accuracy [0.011, 0.033], p = 0.016, n = 7.
 ///     heads = 8 is the same as the reference within 0.1 nats: +0.02 [-0.01, 0.05], p = 0.001 (equivalence), n = 8.
-///     norm = post can't be told from the reference: +0.02 nats [-0.05, 0.09], p = 0.44, n = 6. A difference of 0.12
-///     nats would have been found in 80 of 100 such sweeps.
-///     Removing scale is equal to the reference, bit for bit: val_loss is the same number in all 6 seeds.
-///     Removing scale is underpowered: n = 5 can't go below p = 0.0625; 6 seeds can. So far +0.02 nats (Student's t:
-///     [-0.05, 0.09]).
+///     norm = post is undecided (no difference from the reference is shown): +0.02 nats [-0.05, 0.09], p = 0.44, n = 6.
+///     A true difference of 0.12 nats would be found in 80 of 100 such sweeps.
+///     Removing scale is equal to the reference, bit for bit: both have the same val_loss in each of 6 seeds.
+///     Removing scale is underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed. So far +0.02
+///     nats (Student's interval, not corrected for other arms: [-0.05, 0.09]).
 /// `costs` means worse by the metric, `gains` means better; both show a positive number. The other forms show the arm
 /// minus the reference. Brackets contain the simultaneous 95 % interval by flips over all arms, which corresponds to p.
 /// An arm named "without X" is written as "Removing X". The sentence is empty for the reference.
@@ -43,7 +43,10 @@ std::string level_text(double level);
 /// The confidence of the reported intervals: "95 %"; "96.5 %" at a planned look; "each look's %" for several looks.
 std::string confidence_text(const ReportData& report);
 
-/// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can".
+/// " 2 of 8 seeds are excluded (runs that failed, cannot be used, or have no result)."; empty for none.
+std::string excluded_seeds(std::size_t count, std::size_t of);
+
+/// "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed".
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed);
 
 } // namespace heed

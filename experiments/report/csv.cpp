@@ -85,6 +85,9 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("learned_from", learned ? csv_text(learned->threshold) : "");
   cells.emplace_back("p_learned", learned ? csv_text(learned->p) : "");
   cells.emplace_back("p_failed_worst", csv_text(arm.p_failed_worst));
+  cells.emplace_back("p_choices", csv_text(arm.p_choices));
+  cells.emplace_back("ranked", compared ? (c.ranked ? "true" : "false") : "");
+  cells.emplace_back("p_spreads", csv_text(c.p_spreads));
   cells.emplace_back("parameters", arm.cost ? fmt::format("{}", arm.cost->parameters) : "");
   cells.emplace_back("flops_per_step", arm.cost ? csv_text(arm.cost->flops_per_step) : "");
   cells.emplace_back("bytes", arm.cost ? csv_text(arm.cost->bytes) : "");

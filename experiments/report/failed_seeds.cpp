@@ -2,6 +2,8 @@
 
 #include "experiments/report/limits.hpp"
 #include "experiments/statistics/bimodality.hpp"
+#include "experiments/statistics/holm.hpp"
+#include "experiments/statistics/ranks.hpp"
 #include "experiments/statistics/shares.hpp"
 
 #include <algorithm>
@@ -71,11 +73,21 @@ statistics::SeedValues with_failed(Runs runs, Direction direction) {
   return out;
 }
 
-/// Replaces each value by its rank among `all`, beginning with 1; equal values share their mean rank.
-void rank(std::vector<double>& values, const std::vector<double>& all) {
-  for (double& x : values) {
-    const auto below = std::ranges::count_if(all, [&](double y) { return y < x; }), equal = std::ranges::count(all, x);
-    x = static_cast<double>(below) + static_cast<double>(equal + 1) / 2;
+/// Corrects Fisher's p for the number of compared arms. Arms without such a p count as p = 1, since whether an arm has
+/// one depends on its results.
+void correct_for_arms(ReportData& report) {
+  std::vector<ReportArm*> compared;
+  std::vector<double> p;
+  for (ReportArm& arm : report.arms) {
+    if (report.is_reference(arm) || !(arm.comparison || arm.learned)) continue;
+    compared.push_back(&arm);
+    p.push_back(arm.learned ? arm.learned->p : 1);
+  }
+  const std::vector<double> corrected = statistics::holm(p);
+  for (std::size_t i = 0; i < compared.size(); ++i) {
+    if (!compared[i]->learned) continue;
+    compared[i]->learned->p = corrected[i];
+    compared[i]->learned->arms = compared.size();
   }
 }
 
@@ -107,12 +119,14 @@ void count_learned(ReportData& report) {
                          is_least,
                          learned_of(runs, *threshold, direction),
                          learned_of(against, *threshold, direction),
+                         1,
                          1};
     if (learned.arm.of == 0 || learned.reference.of == 0) continue;
     learned.p = statistics::fisher_exact(learned.arm.seeds, learned.arm.of, learned.reference.seeds,
                                          learned.reference.of);
     arm.learned = learned;
   }
+  correct_for_arms(report);
 }
 
 void rank_failed_runs(ReportData& report) {
@@ -124,9 +138,7 @@ void rank_failed_runs(ReportData& report) {
       continue;
     const Direction direction = report.metric.direction;
     std::vector<statistics::SeedValues> both{with_failed(against, direction), with_failed(runs, direction)};
-    std::vector<double> all = both[0].values;
-    all.insert(all.end(), both[1].values.begin(), both[1].values.end());
-    for (statistics::SeedValues& values : both) rank(values.values, all);
+    statistics::rank_together(both[0].values, both[1].values);
     const auto ranked = statistics::compare(both, std::vector<std::size_t>{0, 0},
                                             {.test = report.test,
                                              .higher_is_better = report.metric.higher_is_better()});

@@ -3,6 +3,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/exact_ties.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 
 #include <algorithm>
@@ -148,6 +149,8 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
   for (std::size_t i = 0; i < contrasts.size(); ++i) {
     if (!compared[2 * i + 1]) continue;
     Interaction interaction = std::move(contrasts[i].of);
+    for (const ReportArm* arm : {contrasts[i].with, contrasts[i].with_base, contrasts[i].alone, contrasts[i].base})
+      interaction.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
     interaction.comparison = *compared[2 * i + 1];
     if (!report.metric.is_goal()) interaction.comparison.improvement.reset(); // no direction is better
     const auto mean = [](const std::vector<double>& of) {
@@ -162,11 +165,13 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
   return out;
 }
 
-std::string interaction_sentence(const ReportData& report, const Interaction& interaction) {
+namespace {
+
+std::string compared_sentence(const ReportData& report, const Interaction& interaction) {
   const statistics::Comparison& c = interaction.comparison;
   const std::string unit = unit_of(report.metric), n = fmt::format("{}", c.seeds.size());
   const Decimals decimals = decimals_showing(c, own_decimals(c));
-  const std::string who = fmt::format("Interaction: {}{} makes {}{} {} and {}{} with {}",
+  const std::string who = fmt::format("Interaction: {}the effect of {} is {}{} {} and {}{} with {}",
                                       interaction.group.empty() ? "" : fmt::format("at {}, ", interaction.group),
                                       interaction.option, signed_fixed(interaction.effect_without, decimals), unit,
                                       interaction.without, signed_fixed(interaction.effect_with, decimals), unit,
@@ -175,18 +180,61 @@ std::string interaction_sentence(const ReportData& report, const Interaction& in
   const std::string change = signed_difference(c, unit, decimals);
   switch (c.answer) {
     case statistics::Answer::differs:
-      return fmt::format("{}; the change of {} is found, p {}, n = {}.", who, change, p_with_relation(*c.p), n);
+      return fmt::format("{}; this change, {}, is found, p {}, n = {}.", who, change, p_with_relation(*c.p), n);
     case statistics::Answer::same:
-      return fmt::format("{}; the change of {} is within {:g}, p {} (equivalence), n = {}.", who, change,
+      return fmt::format("{}; this change, {}, is within {:g}, p {} (equivalence), n = {}.", who, change,
                          *report.margin, p_with_relation(c.p_equivalence_flips.value_or(1)), n);
     case statistics::Answer::undecided:
-      return fmt::format("{}; the change of {} can't be told from none, p {}, n = {}.", who, change,
-                         p_with_relation(c.p.value_or(1)), n);
+      return fmt::format("{}; no change is shown: {}, p {}, n = {}.", who, change, p_with_relation(c.p.value_or(1)), n);
     case statistics::Answer::underpowered:
-      return fmt::format("{}; the change of {} is {}.", who, change,
+      return fmt::format("{}; this change, {}, is {}.", who, change,
                          underpowered_words(n, c.smallest_p, c.seeds_needed));
   }
   return "";
+}
+
+/// " 2 of these four arms are at the ceiling (heads = 8, the reference), so part of this may come from that limit." An
+/// effect can't be seen where an arm is at chance, or at the metric's bound.
+std::string limits_of(const ReportData& report, const Interaction& interaction) {
+  std::map<Limit, std::vector<std::string>> there;
+  for (const std::size_t i : interaction.arms) {
+    const ReportArm& arm = report.arms[i];
+    const std::string group = report.group_label(arm);
+    const std::string name = report.is_reference(arm) ? "the reference" : plain_name(arm);
+    if (const Limit limit = limit_of(report, arm); limit != Limit::none)
+      there[limit].push_back(group.empty() ? name : fmt::format("{} at {}", name, group));
+  }
+  std::string out;
+  for (const auto& [limit, names] : there)
+    out += fmt::format(" {} of these four arms {} {} ({}), so part of this may come from that limit.", names.size(),
+                       names.size() == 1 ? "is" : "are", place_of(limit), fmt::join(names, ", "));
+  return out;
+}
+
+/// The seeds that one of the four arms lost, and whether runs that did not reach the target are in the numbers.
+std::string missing_runs(const ReportData& report, const Interaction& interaction) {
+  std::size_t count = 0;
+  bool censored = false;
+  const std::size_t seeds = report.seeds.size();
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    const auto any = [&](const auto& holds) {
+      return std::ranges::any_of(interaction.arms, [&](std::size_t i) {
+        return seed < report.arms[i].runs.size() && holds(report.arms[i].runs[seed]);
+      });
+    };
+    count += any([](const ReportRun& run) { return run.lost(); });
+    censored = censored ||
+               any([&](const ReportRun& run) { return run.value && is_censored(report.metric, *run.value); });
+  }
+  return (censored ? fmt::format(" Runs that did not reach the target were counted as {:g} steps.", report.metric.high)
+                   : "") +
+         excluded_seeds(count, seeds);
+}
+
+} // namespace
+
+std::string interaction_sentence(const ReportData& report, const Interaction& interaction) {
+  return compared_sentence(report, interaction) + limits_of(report, interaction) + missing_runs(report, interaction);
 }
 
 std::vector<std::string> interaction_sentences(const ReportData& report) {

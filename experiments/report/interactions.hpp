@@ -19,8 +19,8 @@ namespace heed {
 /// valid for an unpaired plan.
 std::vector<Interaction> interactions_of(const ReportData& report);
 
-/// "Interaction: score = additive makes +0.10 nats by itself and +0.30 nats with heads = 8; the change of +0.20 nats
-/// [0.15, 0.25] is found, p = 0.031, n = 6."
+/// "Interaction: the effect of score = additive is +0.10 nats by itself and +0.30 nats with heads = 8; this change,
+/// +0.20 nats [0.15, 0.25], is found, p = 0.031, n = 6." Then the arms at a limit, and the number of excluded seeds.
 std::string interaction_sentence(const ReportData& report, const Interaction& interaction);
 
 /// The sentences of all interactions.

@@ -64,6 +64,8 @@ json::value comparison_of(const statistics::Comparison& c) {
                       {"p", json_number(c.p)},
                       {"p_text", probability_or_null(c.p)},
                       {"exact", c.exact},
+                      {"ranked", c.ranked},
+                      {"p_spreads", json_number(c.p_spreads)},
                       {"p_flip", json_number(c.p_flip)},
                       {"p_holm", json_number(c.p_holm)},
                       {"margin", json_number(c.margin)},
@@ -87,11 +89,9 @@ json::value learned_of(const ReportArm& arm) {
   if (!arm.learned) return nullptr;
   const LearnedSeeds& learned = *arm.learned;
   const auto share = [](const Learned& of) { return json::object{{"seeds", of.seeds}, {"of", of.of}}; };
-  return json::object{{"from", json_number(learned.threshold)},
-                      {"found", learned.found},
-                      {"arm", share(learned.arm)},
-                      {"reference", share(learned.reference)},
-                      {"p", json_number(learned.p)}};
+  return json::object{
+      {"from", json_number(learned.threshold)}, {"found", learned.found},      {"arm", share(learned.arm)},
+      {"reference", share(learned.reference)},  {"p", json_number(learned.p)}, {"corrected_for", learned.arms}};
 }
 
 json::value cost_object(const ReportArm& arm) {
@@ -186,6 +186,9 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
                       {"smallest_effect", json_number(arm.smallest_found)},
                       {"learned", learned_of(arm)},
                       {"p_failed_worst", json_number(arm.p_failed_worst)},
+                      {"p_choices", json_number(arm.p_choices)},
+                      {"other_choices", json_number(arm.other_choices)},
+                      {"later", arm.later ? comparison_of(*arm.later) : json::value(nullptr)},
                       {"cost", cost_object(arm)},
                       {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
                       {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},

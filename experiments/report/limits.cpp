@@ -81,17 +81,6 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
-std::string_view place_of(Limit limit) {
-  switch (limit) {
-    case Limit::chance: return "at chance";
-    case Limit::worse_than_chance: return "worse than chance";
-    case Limit::worst: return "at the floor";
-    case Limit::best: return "at the ceiling";
-    case Limit::none: break;
-  }
-  return "";
-}
-
 std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
   const std::string& metric = report.metric.name;
   switch (limit) {
@@ -209,10 +198,26 @@ std::vector<std::string> limit_sentences(const ReportData& report) {
   return out;
 }
 
-std::string shared_limit(const ReportData& report, const ReportArm& arm) {
-  if (report.is_reference(arm)) return "";
+std::string_view place_of(Limit limit) {
+  switch (limit) {
+    case Limit::chance: return "at chance";
+    case Limit::worse_than_chance: return "worse than chance";
+    case Limit::worst: return "at the floor";
+    case Limit::best: return "at the ceiling";
+    case Limit::none: break;
+  }
+  return "";
+}
+
+Limit common_limit(const ReportData& report, const ReportArm& arm) {
+  if (report.is_reference(arm)) return Limit::none;
   const Limit limit = limit_of(report, arm);
-  if (limit == Limit::none || limit_of(report, report.arms[arm.reference]) != limit) return "";
+  return limit_of(report, report.arms[arm.reference]) == limit ? limit : Limit::none;
+}
+
+std::string shared_limit(const ReportData& report, const ReportArm& arm) {
+  const Limit limit = common_limit(report, arm);
+  if (limit == Limit::none) return "";
   return fmt::format("Both {}: this task can't tell them apart. ", place_of(limit));
 }
 

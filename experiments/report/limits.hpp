@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -35,6 +36,11 @@ Limit limit_of(const ReportData& report, const ReportArm& arm);
 /// "The reference and without position are at chance (val_accuracy 0.1: 1 / symbols): this task can't tell them apart."
 /// There is one sentence for each reference or group and each limit that an arm in it has. Empty if there is none.
 std::vector<std::string> limit_sentences(const ReportData& report);
+
+/// The limit that an arm shares with its reference; none: they share none, or it is a reference.
+Limit common_limit(const ReportData& report, const ReportArm& arm);
+/// "at chance", "at the ceiling" and so on; empty for none.
+std::string_view place_of(Limit limit);
 
 /// "Both at chance: this task can't tell them apart. "; empty if the arm and its reference do not share a limit.
 std::string shared_limit(const ReportData& report, const ReportArm& arm);

@@ -60,8 +60,10 @@ struct ReportRun {
   std::vector<AttentionExample> attention; ///< attention.json, if the run has one
   std::string attention_problem;           ///< why attention weights are missing or incomplete; empty otherwise
 
+  /// Whether it has finished, but has no result in the metric.
+  bool unmeasured() const { return state == RunState::finished && !value; }
   /// Whether the run was executed, but is excluded from all statistics.
-  bool lost() const { return left_out || gone || state == RunState::failed; }
+  bool lost() const { return left_out || gone || state == RunState::failed || unmeasured(); }
   /// The run's status in up to three words: its state, "left out", "gone", or "not chosen yet" while its arm is being
   /// tuned.
   std::string_view standing() const {
@@ -83,7 +85,8 @@ struct LearnedSeeds {
   /// metric's bound), so the threshold is `least_learned`.
   bool is_least = false;
   Learned arm, reference;
-  double p = 1; ///< Fisher's exact test of the two proportions, for this arm only
+  double p = 1;         ///< Fisher's exact test of the two proportions, corrected for all compared arms (Holm)
+  std::size_t arms = 1; ///< the number of these arms
 };
 
 /// An arm's statistics by one of the further metrics.
@@ -118,8 +121,8 @@ struct ReportArm {
   /// looks, or none so far.
   std::size_t look = 0;
   /// If the arm is undecided: the difference that the same number of seeds would find in 80 of 100 sweeps with the
-  /// observed noise (`statistics::smallest_effect`). Empty otherwise, if the differences do not vary, and if it would
-  /// exceed the metric's range.
+  /// observed noise (`statistics::smallest_effect`). Empty otherwise, if the differences do not vary, if p is of ranks,
+  /// and if it would exceed the metric's range.
   std::optional<double> smallest_found;
   /// Empty for a reference, without runs to compare, for a metric without a better direction, and, unless [report]
   /// learned is given, for unimodal outcomes or a gap that is too small.
@@ -129,8 +132,12 @@ struct ReportArm {
   /// direction, and if no run of the arm or its reference failed.
   std::optional<double> p_failed_worst;
   bool better_failed_worst = false;
-  double seconds = 0; ///< training time, mean over finished runs
-  std::string config; ///< resolved, as TOML, of its first seed
+  /// Of a tuned arm whose answer is found, or whose reference is tuned: p of the answer with the choice of the settings
+  /// as further noise (`statistics::p_with_choices`), for this arm only. Empty if p is of ranks.
+  std::optional<double> p_choices;
+  std::optional<double> other_choices; ///< the proportion of draws in which the tuning chooses another setting
+  double seconds = 0;                  ///< training time, mean over finished runs
+  std::string config;                  ///< resolved, as TOML, of its first seed
   /// Differences of configuration: a is its reference's option, b is this arm's. A group's reference is compared with
   /// the first arm.
   std::vector<Difference> differences;
@@ -145,6 +152,7 @@ struct Interaction {
   /// The group in which two options are crossed; empty: no groups, or the groups are one of the crossed factors.
   std::string group;
   double effect_without = 0, effect_with = 0; ///< arm - reference, means over the seeds that all four arms have
+  std::vector<std::size_t> arms = {};         ///< the indices of the four arms
   statistics::Comparison comparison = {};     ///< of effect_with - effect_without
 };
 /// The runs of an arm, or of its reference, that the arm's comparison uses: those of its look, or all.
@@ -153,11 +161,12 @@ inline std::span<const ReportRun> compared_runs(const ReportArm& arm, const Repo
   return std::span(whose.runs).first(arm.look == 0 ? all : std::min(arm.look, all));
 }
 
-/// Whether a value of the metric is that of a run that never reached the target of steps_to: it is only known to be no
-/// less.
-inline bool is_censored(const Metric& metric, double value) {
-  return metric.name.starts_with("steps_to") && metric.has_upper_bound() && value == metric.high;
+/// The value of a run that never reached the target of steps_to: it is only known to be no less. Empty for other
+/// metrics.
+inline std::optional<double> censoring_value(const Metric& metric) {
+  return metric.name.starts_with("steps_to") && metric.has_upper_bound() ? std::optional(metric.high) : std::nullopt;
 }
+inline bool is_censored(const Metric& metric, double value) { return censoring_value(metric) == value; }
 
 inline bool is_found(statistics::Answer answer) {
   return answer == statistics::Answer::differs || answer == statistics::Answer::same;

@@ -3,6 +3,7 @@
 
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/failed_seeds.hpp"
+#include "experiments/report/tuned_arms.hpp"
 #include "experiments/statistics/spending.hpp"
 #include "experiments/statistics/summary.hpp"
 
@@ -58,11 +59,8 @@ statistics::Question question_of(const ReportData& report, const Metric& metric,
           .higher_is_better = metric.higher_is_better(),
           .range = range,
           .resolution = report.resolution,
-          .level = level};
-}
-
-bool any_censored(const Metric& metric, const statistics::SeedValues& runs) {
-  return std::ranges::any_of(runs.values, [&](double value) { return is_censored(metric, value); });
+          .level = level,
+          .censored_at = censoring_value(metric)};
 }
 
 /// The difference that an undecided arm's seeds would find, with the observed spread of the differences.
@@ -73,7 +71,8 @@ public:
   }
 
   std::optional<double> operator()(const ReportArm& arm, const ReportArm& reference) {
-    if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided) return std::nullopt;
+    if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided || arm.comparison->ranked)
+      return std::nullopt;
     const statistics::Comparison& c = *arm.comparison;
     const std::size_t n = c.seeds.size(), m = c.reference_runs;
     const std::optional<double> spread = m == 0 ? c.difference.standard_deviation
@@ -143,10 +142,6 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
     questions.push_back(question_of(report, report.metric, level));
     questions.back().margin = report.margin;
   }
-  // The difference of runs that never got there is unknown, so nothing is called the same because of them.
-  for (std::size_t i = 0; i < report.arms.size(); ++i)
-    if (any_censored(report.metric, results[i]) || any_censored(report.metric, results[report.arms[i].reference]))
-      questions[i].margin.reset();
   // One metric after the other, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
     for (const ReportArm& arm : report.arms) {
@@ -159,8 +154,7 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
                           std::size_t which) {
     if (of && is_found(of->answer)) return false;
     of = compared[which];
-    if (of && any_censored(metric, results[which])) of->equal = false; // only what such runs count as is equal
-    if (of && !metric.is_goal()) of->improvement.reset();              // no direction is better
+    if (of && !metric.is_goal()) of->improvement.reset(); // no direction is better
     look = report.looks.empty() || !of ? 0 : seeds;
     return true;
   };
@@ -188,6 +182,7 @@ void compute_statistics(ReportData& report) {
   for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);
   count_learned(report);
   rank_failed_runs(report);
+  count_choices(report);
 }
 
 ReportData by_further_metric(const ReportData& report, std::size_t which) {
@@ -205,6 +200,8 @@ ReportData by_further_metric(const ReportData& report, std::size_t which) {
     arm.look = result.look;
     arm.learned.reset();
     arm.later.reset();
+    arm.p_choices.reset(); // the tuning chose by the deciding metric
+    arm.other_choices.reset();
     for (ReportRun& run : arm.runs) {
       run.value = which < run.also.size() ? run.also[which] : std::nullopt;
       if (run.value && run.state == RunState::failed) { // it failed in the deciding metric only

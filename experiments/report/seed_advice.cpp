@@ -26,6 +26,15 @@ std::size_t compared_arms(const Plan& plan) {
   return compared;
 }
 
+/// The number of comparisons that p is corrected over: each arm by each metric.
+std::size_t family_of(const Plan& plan) { return compared_arms(plan) * (1 + plan.also.size()); }
+
+/// "3 arms", "3 arms by 2 metrics".
+std::string family_text(const Plan& plan) {
+  const std::string arms = fmt::format("{} arm{}", compared_arms(plan), compared_arms(plan) == 1 ? "" : "s");
+  return plan.also.empty() ? arms : fmt::format("{} by {} metrics", arms, 1 + plan.also.size());
+}
+
 /// The level of the answers at all seeds: with planned looks, the level of the last look.
 double level_of(const Plan& plan) {
   return plan.looks.empty() ? statistics::significance_level : statistics::look_levels(plan.looks).back();
@@ -42,13 +51,13 @@ std::string looks_line(const Plan& plan) {
 
 bool unpaired(const Plan& plan) { return plan.test == "unpaired"; }
 
-std::string first_line(const Plan& plan, std::size_t arms) {
+std::string first_line(const Plan& plan) {
   const std::size_t seeds = plan.seeds.size();
   double smallest = statistics::smallest_p(seeds);
   std::size_t needed = statistics::seeds_for_level(level_of(plan));
   if (unpaired(plan)) {
     const auto corrected = [&](std::size_t n) {
-      return std::min(1.0, static_cast<double>(arms) * statistics::smallest_unpaired_p(n, n));
+      return std::min(1.0, static_cast<double>(family_of(plan)) * statistics::smallest_unpaired_p(n, n));
     };
     smallest = corrected(seeds);
     for (needed = 1; corrected(needed) > level_of(plan);) ++needed;
@@ -84,20 +93,22 @@ std::string which_finds_more(const Plan& plan, const std::vector<EffectRow>& row
 std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effect) {
   const std::size_t compared = compared_arms(plan);
   if (compared == 0) return {};
-  const statistics::SweepSize sweep{plan.seeds.size(), compared, level_of(plan)};
+  const std::size_t family = family_of(plan);
+  const statistics::SweepSize sweep{plan.seeds.size(), family, level_of(plan)},
+      by_margin{plan.seeds.size(), compared, level_of(plan)}; // the margin is of the first metric
   std::vector<EffectRow> rows;
   for (const double size : effect ? std::vector{*effect} : std::vector{0.5, 1.0, 1.5, 2.0}) {
     const double apart = std::numbers::sqrt2 * size; // in standard deviations of an arm
     EffectRow& row = rows.emplace_back();
     row.effect = size;
     row.seeds = statistics::seeds_for_effect(size, power, sweep.level);
-    row.seeds_each = statistics::seeds_for_effect(size, power, sweep.level, compared);
-    row.seeds_unpaired = statistics::unpaired_seeds_for_effect(apart, power, sweep.level, compared);
+    row.seeds_each = statistics::seeds_for_effect(size, power, sweep.level, family);
+    row.seeds_unpaired = statistics::unpaired_seeds_for_effect(apart, power, sweep.level, family);
     row.power_paired = statistics::paired_power_of(size, sweep);
     row.power_unpaired = statistics::unpaired_power_of(apart, sweep);
     if (plan.margin)
-      row.same = unpaired(plan) ? statistics::unpaired_sameness_of(apart, sweep)
-                                : statistics::paired_sameness_of(size, sweep);
+      row.same = unpaired(plan) ? statistics::unpaired_sameness_of(apart, by_margin)
+                                : statistics::paired_sameness_of(size, by_margin);
   }
   return rows;
 }
@@ -105,7 +116,7 @@ std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effec
 std::string seed_advice(const Plan& plan, std::optional<double> effect) {
   const std::vector<EffectRow> rows = effect_rows(plan, effect);
   if (rows.empty()) return "";
-  const std::size_t compared = compared_arms(plan);
+  const std::size_t family = family_of(plan);
 
   TextTable table;
   const auto column = [&](std::string heading, const std::function<std::string(const EffectRow&)>& cell) {
@@ -117,22 +128,21 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
   const auto count = [](std::size_t n) { return with_commas(static_cast<std::int64_t>(n)); };
   column("effect d_z", [](const EffectRow& row) { return fmt::format("{:g}", row.effect); });
   column("seeds", [&](const EffectRow& row) { return count(row.seeds); });
-  if (compared > 1)
-    column(fmt::format("of {} arms, each", compared), [&](const EffectRow& row) { return count(row.seeds_each); });
+  if (family > 1)
+    column(fmt::format("of {}, each", family_text(plan)), [&](const EffectRow& row) { return count(row.seeds_each); });
   column("unpaired", [&](const EffectRow& row) { return count(row.seeds_unpaired); });
   column(fmt::format("power of {}", plan.seeds.size()),
          [](const EffectRow& row) { return per_cent(row.power_paired); });
   column("unpaired", [](const EffectRow& row) { return per_cent(row.power_unpaired); });
   if (plan.margin) column("same", [](const EffectRow& row) { return per_cent(row.same.value_or(0)); });
 
-  std::string text = fmt::format("  seeds    {}\n{}\n{}\n", first_line(plan, compared), looks_line(plan),
-                                 to_text(table));
+  std::string text = fmt::format("  seeds    {}\n{}\n{}\n", first_line(plan), looks_line(plan), to_text(table));
   text += paragraph(
       fmt::format("About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {}{}, and the share of "
                   "sweeps in which the plan's {} seeds find {} (their power); d_z is the mean difference in standard "
                   "deviations of the differences.",
                   100 * power, level_text(level_of(plan)), plan.looks.empty() ? "" : " (the last look's alone)",
-                  plan.seeds.size(), compared > 1 ? "each arm's" : "it"));
+                  plan.seeds.size(), family > 1 ? "each arm's" : "it"));
   text += which_finds_more(plan, rows);
   if (plan.margin)
     text += paragraph(fmt::format("\"same\" is how often an arm without a difference is called the same, were the "

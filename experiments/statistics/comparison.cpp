@@ -7,6 +7,8 @@
 #include "experiments/statistics/flips.hpp"
 #include "experiments/statistics/holm.hpp"
 #include "experiments/statistics/permutations.hpp"
+#include "experiments/statistics/ranks.hpp"
+#include "experiments/statistics/spreads.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/unpaired.hpp"
 
@@ -24,7 +26,8 @@ namespace {
 struct Pairs {
   std::vector<std::int64_t> seeds;
   std::vector<double> arm, reference, differences;
-  bool rounded = false;
+  std::vector<double> tested; ///< the differences that p is of; of ranks if some values are censored
+  bool rounded = false, censored = false;
 };
 
 /// Whether two values differ by no more than rounding.
@@ -61,6 +64,10 @@ void settle(std::vector<double>& values, const std::vector<double>& rounding, st
   }
 }
 
+bool any_censored(const std::vector<double>& values, const Question& question) {
+  return question.censored_at && std::ranges::count(values, *question.censored_at) > 0;
+}
+
 Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const Question& question) {
   Pairs pairs;
   std::vector<double> rounding; // of each pair
@@ -82,6 +89,13 @@ Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const Question
   settle(pairs.differences, rounding, {0, margin, -margin});
   settle(pairs.arm, rounding, {});
   settle(pairs.reference, rounding, {});
+  pairs.censored = any_censored(pairs.arm, question) || any_censored(pairs.reference, question);
+  pairs.tested = pairs.differences;
+  if (pairs.censored) {
+    std::vector<double> ranks = pairs.arm, of_reference = pairs.reference;
+    rank_together(ranks, of_reference);
+    for (std::size_t i = 0; i < ranks.size(); ++i) pairs.tested[i] = ranks[i] - of_reference[i];
+  }
   return pairs;
 }
 
@@ -100,7 +114,8 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   c.rounded = pairs.rounded;
   const std::vector<double> zeros(pairs.differences.size(), 0.0);
   c.difference = paired_difference(pairs.differences, zeros, 1 - question.level);
-  c.equal = std::ranges::all_of(pairs.differences, [](double d) { return d == 0; });
+  c.ranked = pairs.censored;
+  c.equal = !c.ranked && std::ranges::all_of(pairs.differences, [](double d) { return d == 0; });
   c.interquartile = Estimate{interquartile_mean(pairs.differences), std::nullopt};
   c.effect_size = effect_size(pairs.differences);
   c.correlation = pair_correlation(pairs.arm, pairs.reference);
@@ -108,7 +123,7 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   c.smallest_p = smallest_p(pairs.seeds.size());
   c.seeds_needed = seeds_for_level(question.level);
   c.level = question.level;
-  c.margin = question.margin;
+  if (!c.ranked) c.margin = question.margin;
   if (c.margin) c.p_equivalence = equivalence_p(pairs.differences, *c.margin);
   return c;
 }
@@ -144,15 +159,22 @@ void corrected_by_holm(std::vector<std::optional<Comparison>>& all, const Of& of
   for (std::size_t i = 0; i < whose.size(); ++i) set(*whose[i], corrected[i]);
 }
 
+bool is_found(const Comparison& c) { return c.p && *c.p <= c.level; }
+
+/// Sets whether the tested values (ranks) have another direction than the difference of means.
+void set_contradicts(Comparison& c, double of_tested) {
+  c.contradicts = is_found(c) && of_tested * c.difference.mean <= 0;
+}
+
 Answer answer_of(const Comparison& c) {
   if (c.p_equivalence_flips && *c.p_equivalence_flips <= c.level) return Answer::same;
   if (c.smallest_p > c.level) return Answer::underpowered;
-  return c.p && *c.p <= c.level ? Answer::differs : Answer::undecided;
+  return is_found(c) && !c.contradicts ? Answer::differs : Answer::undecided;
 }
 
 /// Arms that are tested together.
 struct Family {
-  std::vector<SeedDifferences> differences;
+  std::vector<SeedDifferences> differences, tested;
   std::vector<Comparison*> comparisons;
   std::vector<std::optional<double>> range;
 };
@@ -160,19 +182,24 @@ struct Family {
 /// The statistics of each arm with pairs that need resampling: arms with equal numbers of seeds, or the same seeds,
 /// share the draws.
 void draw_alone(std::vector<std::optional<Comparison>>& all, const std::vector<Pairs>& pairs) {
-  std::vector<SeedDifferences> arms;
+  std::vector<SeedDifferences> arms, spreads;
   std::vector<Comparison*> whose, with_interval;
   std::vector<std::span<const double>> samples;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) continue;
-    arms.push_back({pairs[i].seeds, pairs[i].differences});
+    arms.push_back({pairs[i].seeds, pairs[i].tested});
+    spreads.push_back({pairs[i].seeds, spread_differences(pairs[i].arm, pairs[i].reference)});
     whose.push_back(&*all[i]);
     if (pairs[i].differences.size() < fewest_for_bca) continue;
     samples.emplace_back(pairs[i].differences);
     with_interval.push_back(&*all[i]);
   }
   const std::vector<double> p = flips_of_each(arms);
-  for (std::size_t i = 0; i < whose.size(); ++i) whose[i]->p_flip = p[i];
+  const std::vector<double> p_spreads = flips_of_each(spreads);
+  for (std::size_t i = 0; i < whose.size(); ++i) {
+    whose[i]->p_flip = p[i];
+    if (whose[i]->seeds.size() > 2) whose[i]->p_spreads = p_spreads[i];
+  }
   const std::vector<std::optional<Interval>> intervals = interquartile_intervals(samples);
   for (std::size_t i = 0; i < with_interval.size(); ++i) with_interval[i]->interquartile->interval = intervals[i];
 }
@@ -195,32 +222,34 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
     for (std::size_t i = 0; i < arms.size(); ++i)
       if (out[i] && is(*out[i])) {
         members.differences.push_back({pairs[i].seeds, pairs[i].differences});
+        members.tested.push_back({pairs[i].seeds, pairs[i].tested});
         members.comparisons.push_back(&*out[i]);
         members.range.push_back(questions[i].range);
       }
     return members;
   };
   for (const bool reaches : {true, false}) {
-    const auto [differences, members,
+    const auto [differences, tested, members,
                 ranges] = family([&](const Comparison& c) { return can_reach_level(c) == reaches; });
-    const FlipTest test = step_down_flips(differences);
+    const FlipTest test = step_down_flips(tested);
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->p = test.p[i];
       members[i]->family = members.size();
       members[i]->exact = test.exact;
       members[i]->flips = test.flips;
+      if (members[i]->ranked) set_contradicts(*members[i], mean(tested[i].values));
     }
     if (!reaches) continue;
     const FlipIntervals intervals = flip_intervals(differences, 1 - questions.front().level);
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->interval_flips = intervals.alone[i];
       if (intervals.together[i])
-        members[i]->interval = cut(agreeing(*intervals.together[i], test.p[i] <= questions.front().level,
+        members[i]->interval = cut(agreeing(*intervals.together[i], is_found(*members[i]) && !members[i]->contradicts,
                                             members[i]->difference.mean),
                                    ranges[i]);
     }
   }
-  const auto [differences, members,
+  const auto [differences, tested, members,
               ranges] = family([](const Comparison& c) { return c.margin && can_be_called_same(c); });
   if (!members.empty()) {
     const std::vector<double> p = equivalence_by_flips(differences, *members.front()->margin);
@@ -271,7 +300,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
                                                         std::span<const Question> questions) {
   std::vector<std::optional<Comparison>> out(arms.size());
   std::vector<std::size_t> members;
-  std::vector<double> smallest, p;
+  std::vector<double> smallest, p, above_by_rank(arms.size());
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const std::size_t n = arms[i].values.size(), m = arms[reference_of[i]].values.size();
     if (reference_of[i] == i || n == 0 || m == 0) continue;
@@ -293,11 +322,18 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.difference = unpaired_difference(a, b, 1 - level);
     const std::vector<double> equal = without_rounding(a, b, question.resolution);
     const Pairs pairs = pair_up(arms[i], reference, question);
-    c.equal = equal_by_seed(arms[i], reference, pairs);
+    c.ranked = any_censored(a, question) || any_censored(b, question);
+    c.equal = !c.ranked && equal_by_seed(arms[i], reference, pairs);
     c.rounded = pairs.rounded;
     const PermutationTest test = permutation_test(equal, b, 1 - level);
     c.p_flip = test.p;
-    p.push_back(test.p);
+    if (c.ranked) {
+      std::vector<double> ranks = equal, of_reference = b;
+      rank_together(ranks, of_reference);
+      c.p_flip = permutation_levels(ranks, of_reference).p;
+      above_by_rank[i] = mean(ranks) - mean(of_reference);
+    }
+    p.push_back(*c.p_flip);
     c.exact = test.exact;
     c.flips = test.permutations;
     c.interval_flips = test.interval;
@@ -305,15 +341,16 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.family = reach[which] ? family : members.size();
     c.interval = permutation_test(equal, b, 1 - level / static_cast<double>(c.family)).interval;
     c.effect_size = effect_size_unpaired(equal, b);
+    c.p_spreads = p_of_equal_spreads(equal, b);
     c.smallest_p = least[which];
     c.seeds_needed = unpaired_seeds_needed(members.size(), level);
     c.level = level;
-    c.margin = question.margin;
+    if (!c.ranked) c.margin = question.margin;
     if (c.margin) {
       std::vector<double> up = equal, down = b;
       for (double& x : up) x += *c.margin;
       for (double& x : down) x += *c.margin;
-      c.p_equivalence = std::max(permutation_test(up, b).p_above, permutation_test(down, equal).p_above);
+      c.p_equivalence = std::max(permutation_levels(up, b).p_above, permutation_levels(down, equal).p_above);
     }
   }
   const std::vector<double> found = corrected(p, reach);
@@ -335,9 +372,11 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
   for (std::size_t i = 0; i < with_margin.size(); ++i) with_margin[i]->p_equivalence_flips = same[i];
   for (const std::size_t i : members) {
     Comparison& c = *out[i];
+    if (c.ranked) set_contradicts(c, above_by_rank[i]);
     c.answer = answer_of(c);
     if (c.answer != Answer::same) c.equivalence.reset();
-    if (c.interval) c.interval = cut(agreeing(*c.interval, *c.p <= level, c.difference.mean), questions[i].range);
+    if (c.interval)
+      c.interval = cut(agreeing(*c.interval, is_found(c) && !c.contradicts, c.difference.mean), questions[i].range);
   }
   return out;
 }

@@ -22,9 +22,9 @@ inline constexpr double significance_level = 0.05;
 /// independent runs.
 enum class Test { paired, unpaired };
 
-/// differs: p is at most the level (5 %). same: the equivalence test at this level finds the difference within the
-/// margin, even if p also finds a difference. undecided: neither. underpowered: not the same, and too few runs to reach
-/// the level with any data (fewer than 6 pairs).
+/// differs: p is at most the level (5 %), and not `contradicts`. same: the equivalence test at this level finds the
+/// difference within the margin, even if p also finds a difference. undecided: neither. underpowered: not the same, and
+/// too few runs to reach the level with any data (fewer than 6 pairs).
 enum class Answer { differs, same, undecided, underpowered };
 std::string_view name_of(Answer answer);
 
@@ -41,11 +41,13 @@ struct Comparison {
   std::optional<double> effect_size;      ///< d_z with Hedges' correction
   std::optional<Estimate> improvement;    ///< P(arm better than the reference), Clopper-Pearson; ties count half
   std::optional<double> correlation;      ///< Pearson's r of the pairs (`pair_correlation`)
-  std::optional<double> p_flip;           ///< sign flips, for this arm only
-  std::optional<double> p_holm;           ///< Holm's correction of p_flip over the arms
-  std::optional<double> p;                ///< step-down max-|t| over all arms; the reported p
-  bool exact = true;                      ///< true: p counts all flips; false: a sample of them (more than 20 seeds)
-  std::uint64_t flips = 0;                ///< the number of flips that p counts
+  /// p of equal spreads, for this arm only (spreads.hpp); empty with fewer than three pairs or runs.
+  std::optional<double> p_spreads;
+  std::optional<double> p_flip; ///< sign flips, for this arm only
+  std::optional<double> p_holm; ///< Holm's correction of p_flip over the arms
+  std::optional<double> p;      ///< step-down max-|t| over all arms; the reported p
+  bool exact = true;            ///< true: p counts all flips; false: a sample of them (more than 20 seeds)
+  std::uint64_t flips = 0;      ///< the number of flips that p counts
   /// Equivalence margin of [report], if any, and the TOST p for this arm only.
   std::optional<double> margin, p_equivalence;
   /// Sign flips, corrected over all arms with at least 5 pairs; decides `same`.
@@ -55,12 +57,16 @@ struct Comparison {
   /// the p of these tests.
   std::optional<Interval> equivalence;
   Answer answer = Answer::undecided;
-  bool equal = false;                ///< all runs of common seeds have the same value; unpaired: of the same seeds
-  bool rounded = false;              ///< some values of a pair differed only by rounding and were treated as equal
-  std::size_t reference_runs = 0;    ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
-  std::size_t family = 0;            ///< number of arms that p is corrected over, including this one
-  double smallest_p = 1;             ///< the smallest p that this number of runs can reach with any data
-  std::size_t seeds_needed = 0;      ///< seeds of each arm with which smallest_p is at most the level
+  /// Some runs are censored (`Question::censored_at`). Then all p are of ranks among the arm's and the reference's
+  /// values, and all other statistics are of the values, which are restricted to the horizon. Nothing is the same.
+  bool ranked = false;
+  bool contradicts = false;       ///< the ranks find a difference in one direction, and the values' mean has the other
+  bool equal = false;             ///< all runs of common seeds have the same value; unpaired: of the same seeds
+  bool rounded = false;           ///< some values of a pair differed only by rounding and were treated as equal
+  std::size_t reference_runs = 0; ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
+  std::size_t family = 0;         ///< number of arms that p is corrected over, including this one
+  double smallest_p = 1;          ///< the smallest p that this number of runs can reach with any data
+  std::size_t seeds_needed = 0;   ///< seeds of each arm with which smallest_p is at most the level
   double level = significance_level; ///< significance level of p; intervals have confidence 1 - level
 };
 
@@ -81,6 +87,10 @@ struct Question {
   double resolution = 0;
   double rounding = 0; ///< likewise values that differ by at most this; for values that are themselves differences
   double level = significance_level; ///< significance level of p, 5 % by default; intervals have confidence 1 - level
+  /// The value of runs that did not reach a target within the horizon: all that is known is that they are no better.
+  /// Their order is known, so the tests are by ranks (with one horizon for all runs, the paired test is of Wilcoxon's
+  /// ranks, and the unpaired one is Gehan's, 1965, doi 10.1093/biomet/52.1-2.203).
+  std::optional<double> censored_at = {};
 };
 
 /// Compares each arm with its reference and corrects for multiple comparisons. Results are in the order of `arms`. A

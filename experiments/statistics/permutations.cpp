@@ -1,30 +1,21 @@
 #include "experiments/statistics/permutations.hpp"
 
 #include "autograd/error.hpp"
-#include "autograd/rng.hpp"
+#include "experiments/statistics/reassignments.hpp"
+#include "experiments/statistics/welch_permutations.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t permutation_seed = 0x6865'6564'7065'726d; // for every sample; its value is arbitrary
 constexpr double unbounded = std::numeric_limits<double>::infinity();
-
-/// (n + m)! / (n! m!), or infinity above the limit of enumeration.
-double ways(std::size_t n, std::size_t m) {
-  double out = 1;
-  for (std::size_t i = 1; i <= n; ++i) out = out * static_cast<double>(m + i) / static_cast<double>(i);
-  return std::round(out);
-}
 
 /// The largest relative rounding error between two differences that are equal in exact arithmetic.
 constexpr double rounding_of_differences = 1e-12;
@@ -60,45 +51,32 @@ struct Pool {
   double difference(double sum) const { return sum / size_a() - (total - sum) / size_b(); }
 };
 
-// sum of the runs assigned to a; `kept`: how many of them were observed in a
-using Visit = std::function<void(double sum, std::size_t kept)>;
-
-void choose(const Pool& pool, std::size_t next, std::size_t left, double sum, std::size_t kept, const Visit& visit) {
-  if (left == 0) return visit(sum, kept);
-  if (pool.values.size() - next < left) return;
-  choose(pool, next + 1, left - 1, sum + pool.values[next], kept + (next < pool.n), visit);
-  choose(pool, next + 1, left, sum, kept, visit);
+/// Whether the arms are of different sizes, and large enough for standard deviations.
+bool needs_welch(std::span<const double> a, std::span<const double> b) {
+  return a.size() != b.size() && std::min(a.size(), b.size()) > 1;
 }
 
-void draw(const Pool& pool, const Visit& visit) {
-  std::vector<std::size_t> order(pool.values.size());
-  for (std::uint64_t which = 0; which <= random_permutations; ++which) { // 0: the observed data
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    RandomSource random({permutation_seed, Stream::sampling, which});
-    double sum = 0;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < pool.n; ++i) {
-      if (which > 0) std::swap(order[i], order[i + random.below(order.size() - i)]);
-      sum += pool.values[order[i]];
-      kept += order[i] < pool.n;
-    }
-    visit(sum, kept);
-  }
+/// The sum of the runs that are assigned to a.
+double sum_of(const Pool& pool, std::span<const std::size_t> chosen) {
+  double sum = 0;
+  for (const std::size_t i : chosen) sum += pool.values[i];
+  return sum;
 }
 
 } // namespace
 
 double smallest_unpaired_p(std::size_t n, std::size_t m) {
   if (n == 0 || m == 0) return 1;
-  return std::min(1.0, (n == m ? 2 : 1) / ways(n, m));
+  return std::min(1.0, (n == m ? 2 : 1) / ways_to_assign(n, m));
 }
 
 PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b) {
   const Pool pool(a, b);
+  if (needs_welch(a, b)) return welch_permutation_levels(a, b);
   const double own = pool.difference(pool.own_sum);
   std::uint64_t reached = 0, above = 0, count = 0;
-  choose(pool, 0, pool.n, 0, 0, [&](double sum, std::size_t) {
-    const double other = pool.difference(sum);
+  visit_assignments(a.size(), b.size(), [&](std::span<const std::size_t> chosen) {
+    const double other = pool.difference(sum_of(pool, chosen));
     reached += std::abs(other) >= std::abs(own) - rounding_of_differences;
     above += other >= own - rounding_of_differences;
     ++count;
@@ -109,21 +87,21 @@ PermutationLevels permutation_levels(std::span<const double> a, std::span<const 
 
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence) {
   check_confidence(confidence);
-  Pool pool(a, b);
+  const Pool pool(a, b);
+  if (needs_welch(a, b)) return welch_permutation_test(a, b, confidence);
   const double own = pool.difference(pool.own_sum), scale = pool.scale;
 
   PermutationTest test;
-  test.exact = ways(a.size(), b.size()) <= static_cast<double>(most_exact_permutations);
   std::uint64_t reached = 0, above = 0, count = 0;
   std::vector<double> lows, highs, from, to;
-  const Visit visit = [&](double sum, std::size_t kept) {
-    const double other = pool.difference(sum);
+  test.exact = visit_assignments(a.size(), b.size(), [&](std::span<const std::size_t> chosen) {
+    const double other = pool.difference(sum_of(pool, chosen));
     reached += std::abs(other) >= std::abs(own) - rounding_of_differences;
     above += other >= own - rounding_of_differences;
     ++count;
     // For the values a - theta, this permutation has |difference| = |other - slope theta|; the observed data have |own
     // - theta|.
-    const double moved = static_cast<double>(pool.n - kept);
+    const auto moved = static_cast<double>(std::ranges::count_if(chosen, [&](std::size_t i) { return i >= pool.n; }));
     const double slope = 1 - moved / pool.size_a() - moved / pool.size_b();
     const double one = slope < 1 ? (own - other) / (1 - slope) : -unbounded,
                  two = slope > -1 ? (own + other) / (1 + slope) : unbounded;
@@ -133,9 +111,7 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
     // One-sided: other - slope theta >= own - theta for theta of at least `one`.
     from.push_back(moved == 0 ? -unbounded : one);
     to.push_back(moved == 0 ? unbounded : one);
-  };
-  if (test.exact) choose(pool, 0, pool.n, 0, 0, visit);
-  else draw(pool, visit);
+  });
 
   test.permutations = count;
   test.p = static_cast<double>(reached) / static_cast<double>(count);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/statistics/paired.hpp"
+#include "experiments/statistics/reassignments.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +10,6 @@
 #include <span>
 
 namespace heed::statistics {
-
-/// Up to this number of permutations, all are enumerated. For more, `random_permutations` are drawn, and the observed
-/// data count as one more.
-inline constexpr std::uint64_t most_exact_permutations = 200'000; // ten runs in each of two arms
-inline constexpr std::uint64_t random_permutations = 99'999;
 
 struct PermutationTest {
   double p = 1; ///< two-sided
@@ -28,14 +24,13 @@ struct PermutationTest {
 /// The permutation test of the difference mean(a) - mean(b). Under the null hypothesis, all runs have the same
 /// distribution, so every assignment of runs to arms is equally likely. p is the proportion of the (n + m)! / (n! m!)
 /// assignments whose |difference| is at least the observed one (Fisher 1935, "The design of experiments"; Pitman 1937,
-/// doi 10.2307/2984124). The test assumes equal distributions; as a test of means it is valid if a and b have equal
-/// sizes or equal spreads. The interval inverts the test: it contains every theta for which a - theta and b give p > 1
-/// - confidence.
+/// doi 10.2307/2984124). As a test of means it also needs equal sizes or equal spreads. So for different sizes of at
+/// least two it is the test of `welch_permutation_test`. (For equal sizes, the permutations of t give the same p.) The
+/// interval inverts the test: it contains every theta for which a - theta and b give p > 1 - confidence.
 /// Throws heed::Failed for an empty sample, values that are not finite, and a confidence outside (0, 1).
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
-/// Only the two p values of `permutation_test`, always from all permutations; for use in simulations with thousands of
-/// calls.
+/// Only the two p values of `permutation_test`, which take a fraction of its time.
 struct PermutationLevels {
   double p = 1, p_above = 1;
 };

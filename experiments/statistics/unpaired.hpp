@@ -15,6 +15,13 @@ namespace heed::statistics {
 /// 1).
 PairedDifference unpaired_difference(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
+/// Welch's t = (mean(a) - mean(b)) / sqrt(va / n + vb / m) and its degrees of freedom f. Empty if an arm has one run,
+/// or if neither arm varies. Throws heed::Failed for an empty sample.
+struct WelchT {
+  double value = 0, freedom = 0;
+};
+std::optional<WelchT> welch_t(std::span<const double> a, std::span<const double> b);
+
 /// Hedges' g = J(n + m - 2) (mean(a) - mean(b)) / s, s^2 the pooled variance (Hedges 1981, doi
 /// 10.3102/10769986006002107). Empty for fewer than two runs of each arm, and if the values do not vary.
 std::optional<double> effect_size_unpaired(std::span<const double> a, std::span<const double> b);

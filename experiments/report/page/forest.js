@@ -81,8 +81,8 @@ function drawForest() {
       const c = arm.comparison, { texts } = c;
       return [["difference", comparisonTexts(arm).join(" ")],
         ["pairs of runs", `${c.pairs}${texts.correlation && `, correlation ${texts.correlation}`}`],
-        ...(c.interval_flips === null ? [] : [["this arm alone, by flips", texts.flips]]),
-        ...(c.interval_student === null ? [] : [["this arm alone, Student's t", texts.student]]),
+        ...(c.interval_flips === null ? [] : [["this arm only, by flips", texts.flips]]),
+        ...(c.interval_student === null ? [] : [["this arm only, Student's t", texts.student]]),
         ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null || c.equal ? [] : [["interquartile mean (BCa, approximate)",
           texts.interquartile]]),

@@ -66,13 +66,15 @@ TEST_CASE("what can't be told from the reference is not said to be the same", "[
   // p: in 32 of the 64 flips, |sum| >= 0.47 (a loop in Python).
   ReportData report = sweep("norm = post", unclear);
   // 1.7927 standard deviations, where Phi(d)^6 + Phi(-d)^6 = 0.8: 0.3879, by SciPy and Python's statistics.
-  CHECK(sentence(report) == "norm = post can't be told from the reference: +0.08 nats [-0.20, 0.30], p = 0.50, n = 6. "
-                            "A difference of 0.39 nats would have been found in 80 of 100 such sweeps.");
+  CHECK(sentence(report) == "norm = post is undecided (no difference from the reference is shown): +0.08 nats [-0.20, "
+                            "0.30], p = 0.50, n = 6. "
+                            "A true difference of 0.39 nats would be found in 80 of 100 such sweeps.");
   report.margin = 0.05;
   compute_statistics(report);
-  CHECK(sentence(report) == "norm = post can't be told from the reference, nor called the same within 0.05 nats: "
-                            "+0.08 nats [-0.20, 0.30], p = 0.50, n = 6. A difference of 0.39 nats would have been "
-                            "found in 80 of 100 such sweeps.");
+  CHECK(sentence(report) ==
+        "norm = post is undecided (neither different from the reference nor the same within 0.05 nats): "
+        "+0.08 nats [-0.20, 0.30], p = 0.50, n = 6. A true difference of 0.39 nats would be found in 80 of 100 such "
+        "sweeps.");
 }
 
 TEST_CASE("the difference that would have been found goes by the test and the number of arms", "[report]") {
@@ -103,9 +105,11 @@ TEST_CASE("the same within the margin is an answer of its own", "[report]") {
   report.margin = 0.05;
   compute_statistics(report);
   // In one flip of 64, all differences are within the margin.
-  CHECK(sentence(report) ==
-        "heads = 8 is the same as the reference within 0.05 nats: +0.001 nats [-0.015, 0.015] (90 %, "
-        "this arm alone), p = 0.016 (equivalence), n = 6. No seed of 6 failed; up to 39 % may (at 95 %).");
+  CHECK(
+      sentence(report) ==
+      "heads = 8 is the same as the reference within 0.05 nats: +0.001 nats [-0.015, 0.015] (90 %, "
+      "not corrected for other arms), p = 0.016 (equivalence), n = 6. None of 6 runs failed; the true rate of failures "
+      "may be up to 39 % (95 % bound).");
 }
 
 TEST_CASE("arms of which half the seeds learned leave the others' intervals of use", "[report]") {
@@ -123,10 +127,11 @@ TEST_CASE("arms of which half the seeds learned leave the others' intervals of u
 
 TEST_CASE("too few seeds give no answer, and how many would", "[report]") {
   CHECK(sentence(sweep("without scale", {0.30, 0.33, 0.29, 0.31, 0.27})) ==
-        "Removing scale is underpowered: n = 5 can't go below p = 0.0625; 6 seeds can. So far +0.300 nats "
-        "(Student's t: [0.272, 0.328]).");
-  CHECK(sentence(sweep("without scale", {0.25})) ==
-        "Removing scale is underpowered: n = 1 can't go below p = 1; 6 seeds can. So far +0.2500 nats.");
+        "Removing scale is underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed. So far "
+        "+0.300 nats "
+        "(Student's interval, not corrected for other arms: [0.272, 0.328]).");
+  CHECK(sentence(sweep("without scale", {0.25})) == "Removing scale is underpowered: with n = 1, p cannot be below 1; "
+                                                    "at least 6 seeds are needed. So far +0.2500 nats.");
 }
 
 TEST_CASE("p from a sample of the flips is called approximate", "[report]") {
@@ -137,14 +142,14 @@ TEST_CASE("p from a sample of the flips is called approximate", "[report]") {
 
 TEST_CASE("what is the same number in every seed is equal, and no difference is told", "[report]") {
   ReportData report = sweep("without scale", {0, 0, 0, 0, 0, 0});
-  const std::string equal = "Removing scale is equal to the reference, bit for bit: val_loss is the same number in ";
-  CHECK(sentence(report) == equal + "all 6 seeds.");
+  const std::string equal = "Removing scale is equal to the reference, bit for bit: both have the same val_loss in ";
+  CHECK(sentence(report) == equal + "each of 6 seeds.");
   report.margin = 0.05;
   compute_statistics(report);
-  CHECK(sentence(report) == equal + "all 6 seeds.");
+  CHECK(sentence(report) == equal + "each of 6 seeds.");
   CHECK(sentence(sweep("without scale", {0})) == equal + "the one seed.");
   // Differences with mean 0 give no such statement.
-  CHECK_THAT(sentence(sweep("without scale", {0.5, -0.5, 0.5, -0.5, 0.5, -0.5})), Catch::Contains("can't be told"));
+  CHECK_THAT(sentence(sweep("without scale", {0.5, -0.5, 0.5, -0.5, 0.5, -0.5})), Catch::Contains("is undecided"));
 }
 
 TEST_CASE("differences too small for decimals are told by powers of ten", "[report]") {
@@ -157,7 +162,9 @@ TEST_CASE("nothing is said of the reference, nor of an arm without a pair", "[re
   CHECK(answer_sentence(report, report.arms[0]).empty());
   for (ReportRun& run : report.arms[1].runs) run.value.reset();
   compute_statistics(report);
-  CHECK(sentence(report) == "Removing scale can't be compared: no seed has a result both here and in the reference.");
+  CHECK(sentence(report) ==
+        "Removing scale can't be compared: no seed has a result both here and in the reference. 6 of 6 "
+        "seeds are excluded (runs that failed, cannot be used, or have no result).");
   for (ReportRun& run : report.arms[1].runs) run.state = RunState::missing;
   compute_statistics(report);
   CHECK(sentence(report) ==
@@ -180,8 +187,8 @@ TEST_CASE("seeds whose runs failed are counted, since arms that diverge look bet
   compute_statistics(report);
   CHECK(sentence(report) ==
         "score = additive costs 0.307 nats [0.270, 0.340], p = 0.031, n = 6. 2 of 8 seeds are excluded "
-        "(failed, unusable or removed runs). With the runs that failed as the worst of all, p = 0.016 (ranks, this arm "
-        "alone): the answer holds.");
+        "(runs that failed, cannot be used, or have no result). If failed runs count as the worst of all, p = 0.016 "
+        "(ranks, not corrected for other arms): the answer holds.");
 }
 
 TEST_CASE("an arm that gains where it does not fail is not said to gain without a word", "[report]") {
@@ -191,14 +198,15 @@ TEST_CASE("an arm that gains where it does not fail is not said to gain without 
     report.arms[1].runs[i].value.reset();
   }
   compute_statistics(report);
-  CHECK_THAT(sentence(report), Catch::Contains(" gains 0.307 nats") && Catch::Contains("the answer does not hold."));
+  CHECK_THAT(sentence(report), Catch::Contains(" gains 0.307 nats") &&
+                                   Catch::Contains("the answer does not hold, and no difference is shown."));
   // The same runs, but every seed of the reference failed there, too: the comparison loses nothing.
   for (std::size_t i = 6; i < 9; ++i) {
     report.arms[0].runs[i].state = RunState::failed;
     report.arms[0].runs[i].value.reset();
   }
   compute_statistics(report);
-  CHECK_THAT(sentence(report), Catch::Contains("p = 0.031 (ranks, this arm alone): the answer holds."));
+  CHECK_THAT(sentence(report), Catch::Contains("p = 0.031 (ranks, not corrected for other arms): the answer holds."));
 }
 
 TEST_CASE("where some seeds learn and some don't, their shares come first", "[report]") {
@@ -211,17 +219,17 @@ TEST_CASE("where some seeds learn and some don't, their shares come first", "[re
   }
   compute_statistics(report);
   // SciPy 1.17.1: fisher_exact([[4, 2], [6, 0]]), binomtest(4, 6).proportion_ci().
-  CHECK_THAT(
-      sentence(report),
-      Catch::StartsWith("norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.565, where outcomes "
-                        "part), of the reference 6 of 6, p = 0.45 (Fisher). norm = post can't be told"));
+  CHECK_THAT(sentence(report),
+             Catch::StartsWith(
+                 "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.565, a threshold from the gap in "
+                 "these runs), and 6 of 6 of the reference, p = 0.45 (Fisher). norm = post is undecided"));
   report.learned = 0.985;
   compute_statistics(report);
   CHECK_THAT(sentence(report), Catch::StartsWith("norm = post: 2 of 6 seeds learned (33 % [4, 78]; val_accuracy >= "
-                                                 "0.985), of the reference 4 of 6, p = 0.57 (Fisher). "));
+                                                 "0.985), and 4 of 6 of the reference, p = 0.57 (Fisher). "));
   report.learned = 0.1; // all learned: no statement
   compute_statistics(report);
-  CHECK_THAT(sentence(report), Catch::StartsWith("norm = post can't be told"));
+  CHECK_THAT(sentence(report), Catch::StartsWith("norm = post is undecided"));
   CHECK(report.arms[1].learned->arm.seeds == 6);
 }
 
@@ -236,13 +244,61 @@ TEST_CASE("unpaired runs are told by both numbers of runs", "[report]") {
   report.arms[0].runs.back().seed = 77;
   report.test = statistics::Test::unpaired;
   compute_statistics(report);
-  CHECK_THAT(sentence(report), Catch::EndsWith("p = 0.0079, n = 4 and 5.")); // 1 of 126
+  CHECK_THAT(sentence(report), Catch::EndsWith("p = 0.0079, n = 4 and 5 (reference).")); // 1 of 126
   CHECK_THAT(render_terminal(report, Style{}), Catch::Contains("permutations of which runs are the arm's"));
 }
 
-TEST_CASE("spreads that differ more than fourfold are warned of", "[report]") {
-  ReportData report = sweep("norm = post", {3, -2, 2.9, 3.05, 0, 7});
-  CHECK_THAT(render_markdown(report), Catch::Contains("spreads: those of norm = post and its reference differ"));
+TEST_CASE("Fisher's p is corrected for the number of arms, with or without such a p", "[report]") {
+  ReportData report = sweep("norm = post", {0, 0, 0, 0, 0, 0, 0, 0});
+  report.metric = {"val_accuracy", Direction::higher, "", "fraction that is right", 0, 1};
+  for (std::size_t i = 0; i < 8; ++i) {
+    report.arms[0].runs[i].value = 0.9 + 0.001 * static_cast<double>(i);
+    report.arms[1].runs[i].value = i < 3 ? 0.9 : 0.1;
+  }
+  compute_statistics(report);
+  CHECK(report.arms[1].learned->p == Approx(0.025641025641025644)); // SciPy 1.17.1: fisher_exact([[3, 5], [8, 0]])
+  CHECK_THAT(sentence(report), Catch::Contains("p = 0.026 (Fisher). "));
+  for (int more = 0; more < 2; ++more) { // two arms of which all seeds learn
+    report.arms.push_back(report.arms[0]);
+    report.arms.back().label = "other";
+  }
+  compute_statistics(report);
+  CHECK(report.arms[1].learned->p == Approx(3 * 0.025641025641025644));
+  CHECK_THAT(sentence(report), Catch::Contains("p = 0.077 (Fisher, corrected for 3 arms). "));
+}
+
+TEST_CASE("a found answer of tuned arms says what p is if their choices are noise", "[report]") {
+  ReportData report = sweep("heads = 8", clear);
+  report.tuning = Tuning{.seeds = {100}, .options = {}, .runs = {}, .arms = {}};
+  for (int i = 0; i < 2; ++i) {
+    ArmTuning arm;
+    for (const double value : {1.0, 1.1, 2.0}) arm.trials.emplace_back().value = value;
+    arm.chosen = 0;
+    report.tuning->arms.push_back(arm);
+  }
+  compute_statistics(report);
+  CHECK(report.arms[1].p_choices.value() > 0.0312);
+  CHECK(report.arms[1].other_choices.value() > 0.2);
+  CHECK_THAT(sentence(report),
+             Catch::Contains(" If the arm is tuned again with simulated noise, it chooses another setting in ") &&
+                 Catch::Contains("% of draws. With this as further noise, p "));
+  for (ArmTuning& arm : report.tuning->arms) arm.trials.resize(1); // nothing to choose
+  compute_statistics(report);
+  CHECK(report.arms[1].p_choices == report.arms[1].comparison->p);
+  for (ReportRun& run : report.arms[1].runs) run.value = *report.arms[0].runs[static_cast<std::size_t>(run.seed)].value;
+  compute_statistics(report);
+  CHECK_FALSE(report.arms[1].p_choices); // equal arms have no answer to weaken
+}
+
+TEST_CASE("where an answer is found, spreads that differ are warned of", "[report]") {
+  // The arm's spread is 26 times the reference's. Its differences less their mean are largest where the reference's
+  // are.
+  const ReportData report = sweep("norm = post", {2, 4, 9, 10, 12, 15});
+  CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
+  CHECK(*report.arms[1].comparison->p_spreads <= 0.1);
+  CHECK_THAT(render_markdown(report), Catch::Contains("spreads: those of norm = post and the reference differ"));
+  CHECK_THAT(render_markdown(sweep("norm = post", {3, -2, 2.9, 3.05, 0, 7})),
+             !Catch::Contains("spreads:")); // undecided
   CHECK_THAT(render_markdown(sweep("norm = post", clear)), !Catch::Contains("spreads:"));
 }
 
@@ -251,7 +307,7 @@ TEST_CASE("a difference within the margin is the same, and said to be there", "[
   report.margin = 0.05;
   compute_statistics(report);
   CHECK_THAT(sentence(report), Catch::Contains("is the same as the reference within 0.05 nats") &&
-                                   Catch::Contains("; the difference, within that, is found (p = 0.031)."));
+                                   Catch::Contains(" It differs (p = 0.031), but by less than the margin."));
 }
 
 TEST_CASE("of a group, the sentence names it, and the comparison is with the group's reference", "[report]") {

@@ -102,7 +102,8 @@ TEST_CASE("a further metric that came to no number is a failed run there", "[rep
   const ReportArm& arm = further.arms[1];
   CHECK(arm.values == 5);
   CHECK(arm.p_failed_worst);
-  CHECK_THAT(answer_sentence(further, arm), Contains("1 of 6 seeds is excluded (failed, unusable or removed runs)."));
+  CHECK_THAT(answer_sentence(further, arm),
+             Contains("1 of 6 seeds is excluded (runs that failed, cannot be used, or have no result)."));
   // A run that failed in the deciding metric only is whole in the further one.
   ReportData other = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
   other.arms[1].runs[2].state = RunState::failed;

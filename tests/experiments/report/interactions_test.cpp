@@ -60,14 +60,15 @@ TEST_CASE("the interaction of two options is what both make beyond each by itsel
   CHECK(interaction.comparison.difference.mean == Approx(0.21));
   CHECK(*interaction.comparison.p == 2.0 / 64); // all six have the same sign
   CHECK(interaction_sentence(report, interaction) ==
-        "Interaction: score = additive makes +0.100 nats by itself and +0.310 nats with heads = 8; the change of "
-        "+0.210 nats [0.180, 0.260] is found, p = 0.031, n = 6.");
+        "Interaction: the effect of score = additive is +0.100 nats by itself and +0.310 nats with heads = 8; this "
+        "change, +0.210 nats [0.180, 0.260], is found, p = 0.031, n = 6.");
   CHECK(answer_sentences(report).back() == interaction_sentence(report, interaction));
 }
 
 TEST_CASE("effects that add up are no interaction, and a margin can say so", "[report]") {
   ReportData report = crossed({0.01, -0.02, 0.015, -0.01, 0.02, -0.01});
-  CHECK_THAT(interaction_sentence(report, report.interactions[0]), Contains("can't be told from none, p = "));
+  CHECK_THAT(interaction_sentence(report, report.interactions[0]),
+             Contains("no change is shown: +0.001 nats [-0.020, 0.020], p = "));
   report.margin = 0.05;
   compute_statistics(report);
   CHECK_THAT(interaction_sentence(report, report.interactions[0]),
@@ -82,7 +83,7 @@ TEST_CASE("only seeds that all four arms have count", "[report]") {
   REQUIRE(report.interactions.size() == 1);
   CHECK(report.interactions[0].comparison.seeds == std::vector<std::int64_t>{11, 12, 13, 14});
   CHECK(report.interactions[0].comparison.difference.mean == Approx(0.20));
-  CHECK_THAT(interaction_sentence(report, report.interactions[0]), Contains("underpowered: n = 4"));
+  CHECK_THAT(interaction_sentence(report, report.interactions[0]), Contains("underpowered: with n = 4"));
 }
 
 TEST_CASE("without one of the four arms there is no interaction", "[report]") {
@@ -121,14 +122,33 @@ TEST_CASE("an arm in several groups is compared with itself in the first", "[rep
   REQUIRE(report.interactions.size() == 1);
   // 0.41 - 0.1, and the differences' ends 0.28 and 0.36.
   CHECK(interaction_sentence(report, report.interactions[0]) ==
-        "Interaction: score = additive makes +0.100 nats with length = 16 and +0.410 nats with length = 64; the change "
-        "of +0.310 nats [0.280, 0.360] is found, p = 0.031, n = 6.");
+        "Interaction: the effect of score = additive is +0.100 nats with length = 16 and +0.410 nats with length = 64; "
+        "this change, +0.310 nats [0.280, 0.360], is found, p = 0.031, n = 6.");
 }
 
 TEST_CASE("interactions stand in every format", "[report]") {
   const ReportData report = crossed({0.20, 0.22, 0.18, 0.21, 0.19, 0.26});
   for (const std::string& text : {render_terminal(report, Style{}, 400), render_markdown(report),
                                   boost::json::serialize(report_document(report))})
-    CHECK_THAT(text, Contains("Interaction: score = additive makes +0.100 nats by itself"));
-  CHECK_THAT(render_latex(report), Contains("Interaction: score = additive makes"));
+    CHECK_THAT(text, Contains("Interaction: the effect of score = additive is +0.100 nats by itself"));
+  CHECK_THAT(render_latex(report), Contains("Interaction: the effect of score = additive is"));
+}
+
+TEST_CASE("an interaction says which arms are at a limit, and how many seeds are excluded", "[report]") {
+  ReportData report = crossed({0.20, 0.22, 0.18, 0.21, 0.19, 0.26});
+  report.metric = {"val_accuracy", Direction::higher, "", "fraction that is right", 0, 1};
+  for (ReportRun& run : report.arms[0].runs) run.value = 1;
+  for (ReportRun& run : report.arms[2].runs) run.value = 1;
+  compute_statistics(report);
+  CHECK_THAT(interaction_sentence(report, report.interactions[0]),
+             Contains(" 2 of these four arms are at the ceiling (heads = 8, the reference), so part of this may come "
+                      "from that limit."));
+  CHECK_THAT(interaction_sentence(report, report.interactions[0]), !Contains("excluded"));
+  report.arms[1].runs[2].state = RunState::failed;
+  report.arms[1].runs[2].value.reset();
+  report.arms[3].runs[4].value.reset(); // finished, without a result
+  compute_statistics(report);
+  CHECK(report.interactions[0].comparison.seeds.size() == 4);
+  CHECK_THAT(interaction_sentence(report, report.interactions[0]),
+             Contains(" 2 of 6 seeds are excluded (runs that failed, cannot be used, or have no result)."));
 }

@@ -87,6 +87,17 @@ TEST_CASE("both at chance is said first, and the task is blamed", "[report]") {
   CHECK_THAT(sentences[2], StartsWith("b gains"));
 }
 
+TEST_CASE("a difference between two arms at chance is no gain", "[report]") {
+  const ReportData report = sweep(loss,
+                                  {{"reference", {2.0790, 2.0791, 2.0792, 2.0793, 2.0794, 2.0795}},
+                                   {"a", {2.0780, 2.0782, 2.0781, 2.0783, 2.0785, 2.0784}}},
+                                  eight);
+  CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
+  CHECK_THAT(answer_sentence(report, report.arms[1]),
+             StartsWith("Both at chance: this task can't tell them apart. a differs from the reference by -0.00") &&
+                 Contains("; this is no gain or cost, since neither has learned.") && !Contains("gains"));
+}
+
 TEST_CASE("one arm at chance is a result, and said to have learned nothing", "[report]") {
   const ReportData report = sweep(loss,
                                   {{"reference", {0.1, 0.2, 0.15, 0.1, 0.2, 0.1}},

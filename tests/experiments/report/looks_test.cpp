@@ -124,8 +124,9 @@ TEST_CASE("what later seeds say stands beside what a look found", "[report]") {
   report.margin = 0.1;
   compute_statistics(report);
   CHECK(report.arms[1].comparison->answer == Answer::same);
-  CHECK_THAT(sentence(report, 1), Contains("Over all 10 seeds so far: +0.36 nats") &&
-                                      Contains("that is beyond the margin, so this answer does not hold for them."));
+  CHECK_THAT(sentence(report, 1),
+             Contains("Over all 10 seeds so far: +0.36 nats") &&
+                 Contains("this mean is beyond the margin, so the answer does not hold for them."));
 }
 
 TEST_CASE("what a look found stays, with that look's numbers", "[report]") {
@@ -177,5 +178,5 @@ TEST_CASE("the same within the margin goes by a look's level, too", "[report]") 
   compute_statistics(report);
   CHECK(report.arms[1].comparison->answer == Answer::same);
   CHECK_THAT(sentence(report, 1),
-             Contains("No seed of 6 failed") && Contains("Found at the look of 6 seeds (p 0.016 <= 0.0354)."));
+             Contains("None of 6 runs failed") && Contains("Found at the look of 6 seeds (p 0.016 <= 0.0354)."));
 }

@@ -223,7 +223,7 @@ TEST_CASE("p is corrected for all arms together, and its answer stands beside it
 TEST_CASE("too few seeds are said to be too few, in place of an answer", "[report]") {
   const std::string text = render_terminal(made_up(), Style{});
   CHECK(contains(text, "0.50  underpowered"));
-  CHECK(contains(text, "underpowered: n = 3 can't go below p = 0.25; 6 seeds can."));
+  CHECK(contains(text, "underpowered: with n = 3, p cannot be below 0.25; at least 6 seeds are needed."));
 }
 
 TEST_CASE("the table is some 100 columns wide", "[report]") {

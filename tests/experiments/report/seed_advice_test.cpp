@@ -25,7 +25,8 @@ Plan plan(std::size_t arms, std::int64_t seeds) {
 } // namespace
 
 TEST_CASE("a plan says when it has too few seeds for any answer", "[report]") {
-  CHECK(contains(seed_advice(plan(4, 5)), "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can"));
+  CHECK(contains(seed_advice(plan(4, 5)),
+                 "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed"));
   const std::string enough = seed_advice(plan(4, 8));
   CHECK_FALSE(contains(enough, "underpowered"));
   CHECK(contains(enough, "n = 8 can go down to p = 0.0078"));
@@ -69,7 +70,7 @@ TEST_CASE("a plan says what its own seeds find", "[report]") {
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 104);
   }
   six.seeds.resize(3);
-  CHECK(contains(seed_advice(six), "underpowered: n = 3 can't go below p = 0.1; 4 seeds can"));
+  CHECK(contains(seed_advice(six), "underpowered: with n = 3, p cannot be below 0.1; at least 4 seeds are needed"));
 }
 
 TEST_CASE("a plan with looks says what they may spend, and goes by the last", "[report]") {
@@ -82,6 +83,29 @@ TEST_CASE("a plan with looks says what they may spend, and goes by the last", "[
   CHECK(effect_rows(looks)[1].power_paired < effect_rows(plan(2, 10))[1].power_paired);
   CHECK(effect_rows(looks)[1].seeds == 14); // SciPy: at level 0.01457, the t test has power 0.8 with 14 or more pairs
   CHECK_FALSE(contains(seed_advice(plan(2, 10)), "looks"));
+}
+
+TEST_CASE("a plan's further metrics are in the family that p is corrected for", "[report]") {
+  Plan several = plan(3, 8);
+  several.also = {"val_accuracy", "val_bits_per_character"};
+  CHECK(contains(seed_advice(several), "of 2 arms by 3 metrics, each"));
+  // as many comparisons as six arms by one metric
+  const auto rows = effect_rows(several), six = effect_rows(plan(7, 8));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i].seeds_each == six[i].seeds_each);
+    CHECK(rows[i].seeds_unpaired == six[i].seeds_unpaired);
+    CHECK(rows[i].power_paired == six[i].power_paired);
+    CHECK(rows[i].power_unpaired == six[i].power_unpaired);
+  }
+  several.test = "unpaired";
+  several.seeds.resize(4); // 2 of 70 for one comparison, and six times as much for six
+  CHECK(contains(seed_advice(several),
+                 "underpowered: with n = 4, p cannot be below 0.171; at least 5 seeds are needed"));
+  several.margin = 0.1; // of the first metric
+  Plan two = plan(3, 4);
+  two.test = "unpaired";
+  two.margin = 0.1;
+  CHECK(effect_rows(several)[2].same == effect_rows(two)[2].same);
 }
 
 TEST_CASE("what a plan says of power takes no time", "[report]") {

@@ -29,6 +29,61 @@ TEST_CASE("an unpaired test has the permutation test's p", "[statistics]") {
   CHECK(test.exact);
 }
 
+TEST_CASE("arms of different sizes have the larger p of Welch's t and of its permutations", "[statistics]") {
+  // SciPy 1.17.1: ttest_ind(equal_var=False), by itself and as the statistic of permutation_test(n_resamples=inf).
+  struct Case {
+    std::vector<double> a, b;
+    double p, p_above, permutations;
+  };
+  for (const Case& of : {Case{{1.3, 1.1, 1.7, 1.2, 1.5},
+                              {0.9, 1.0, 1.25, 0.8},
+                              0.047619047619047616,
+                              0.023809523809523808,
+                              126}, // both p of the permutations
+                         Case{{1.3, 1.1, 1.7},
+                              {0.9, 1.0, 1.25, 0.8, 1.3, 1.4},
+                              0.2832703807707497,
+                              0.14285714285714285,
+                              84}, // Welch's; the permutations'
+                         Case{{3.1, 0.2, 1.9, 5.2},
+                              {0.9, 1.0, 1.25, 0.8, 1.3, 1.1, 0.7, 1.2},
+                              0.23246020233328088,
+                              0.11623010116664044,
+                              495}}) { // both p of Welch's
+    const PermutationTest test = permutation_test(of.a, of.b);
+    CHECK(test.p == Approx(of.p));
+    CHECK(test.p_above == Approx(of.p_above));
+    CHECK(static_cast<double>(test.permutations) == of.permutations);
+    CHECK(permutation_test(of.b, of.a).p == Approx(of.p));
+    CHECK(permutation_test(shifted(of.a, 1e6), shifted(of.b, 1e6)).p == Approx(of.p));
+    const Interval sides = test.sides.value();
+    const double step = 1e-7 * (sides.high - sides.low);
+    CHECK(permutation_test(shifted(of.a, -sides.low + step), of.b).p_above <= 0.05);
+    CHECK(permutation_test(shifted(of.a, -sides.low - step), of.b).p_above > 0.05);
+  }
+}
+
+TEST_CASE("arms of different sizes that don't vary, and of one run", "[statistics]") {
+  const std::vector<double> four(4, 0.5), eight(8, 0.25);
+  CHECK(permutation_test(four, eight).p == Approx(1.0 / 495));
+  CHECK(permutation_test(four, eight).interval->low == Approx(0.25));
+  CHECK(permutation_test(four, eight).interval->high == Approx(0.25));
+  CHECK(permutation_test(four, std::vector<double>(8, 0.5)).p == 1.0);
+  CHECK(permutation_test(std::vector<double>{3}, std::vector<double>{1, 2, 1.5}).p == Approx(0.25));
+}
+
+TEST_CASE("with different sizes and spreads, a difference that isn't there is found in 6 %", "[statistics]") {
+  int found = 0;
+  for (std::uint64_t which = 0; which < 4000; ++which) {
+    RandomSource random({which, Stream::test, 1});
+    std::vector<double> x, y;
+    for (int i = 0; i < 4; ++i) x.push_back(4 * random.normal());
+    for (int i = 0; i < 8; ++i) y.push_back(random.normal());
+    found += permutation_test(x, y).p <= 0.05;
+  }
+  CHECK(found / 4000.0 == Approx(0.059).margin(0.011)); // permutations of the difference alone: 0.19, of t: 0.09
+}
+
 TEST_CASE("four runs in each arm can reach 5 %, which four pairs can't", "[statistics]") {
   const PermutationTest test = permutation_test(std::vector<double>{5, 6, 7, 8}, std::vector<double>{1, 2, 3, 4});
   CHECK(test.p == Approx(2.0 / 70));

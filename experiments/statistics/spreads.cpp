@@ -1,0 +1,41 @@
+#include "experiments/statistics/spreads.hpp"
+
+#include "experiments/statistics/permutations.hpp"
+#include "experiments/statistics/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace heed::statistics {
+
+namespace {
+
+std::vector<double> distances_from_median(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const std::size_t n = sorted.size();
+  const double median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+  for (double& x : sorted) x = std::abs(x - median);
+  return sorted;
+}
+
+} // namespace
+
+std::vector<double> spread_differences(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> out;
+  if (a.empty()) return out;
+  const double mean_a = mean(a), mean_b = mean(b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double sum = (a[i] - mean_a) + (b[i] - mean_b), difference = (a[i] - mean_a) - (b[i] - mean_b);
+    out.push_back(sum * difference);
+  }
+  return out;
+}
+
+std::optional<double> p_of_equal_spreads(std::span<const double> a, std::span<const double> b) {
+  if (std::min(a.size(), b.size()) < 3) return std::nullopt;
+  return permutation_levels(distances_from_median(a), distances_from_median(b)).p;
+}
+
+} // namespace heed::statistics
