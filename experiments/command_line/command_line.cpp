@@ -3,9 +3,13 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/team_start.hpp"
 #include "experiments/command_line/terminal_stream.hpp"
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/hints.hpp"
+#include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/mpi.hpp"
 #include "experiments/index/database.hpp"
@@ -15,7 +19,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
+#include <system_error>
 
 namespace heed {
 
@@ -41,6 +47,18 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
+/// What may be meant by an option that the command does not have: what Heed calls it, an option of the config, or the
+/// nearest option of the command.
+std::string instead_of(const std::string& name, const CLI::App& command) {
+  if (std::string hint = hint_for("--", name); !hint.empty()) return hint;
+  if (std::string near = did_you_mean(name, option_names(command)); !near.empty()) return near;
+  std::string plain = name.substr(name.find_first_not_of('-') == std::string::npos ? 0 : name.find_first_not_of('-'));
+  std::ranges::replace(plain, '-', '_');
+  const std::vector<std::string> keys = find_option(plain) ? std::vector{plain} : keys_named(plain);
+  return keys.size() == 1 ? fmt::format("; options of the config are written without dashes: {}=...", keys.front())
+                          : "";
+}
+
 /// Explains an error of CLI11 in helpful words.
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   const auto parsed = app.get_subcommands();
@@ -52,9 +70,13 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
     if (word == "--") continue;
     const std::string name = word.substr(0, word.find('='));
     if (name.starts_with('-'))
-      return fmt::format("{}there is no option {}{}{}", where, name, did_you_mean(name, option_names(command)), see);
+      return fmt::format("{}there is no option {}{}{}", where, name, instead_of(name, command), see);
     return fmt::format("{}nothing is expected at \"{}\"{}", where, word, see);
   }
+  if (error.get_name() == "RequiredError")
+    for (const CLI::Option* option : command.get_options())
+      if (option->get_required() && option->empty())
+        return fmt::format("{}{} is required: {}{}", where, option->get_name(), option->get_description(), see);
   return fmt::format("{}{}{}", where, error.what(), see);
 }
 
@@ -88,6 +110,9 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
   }
   const std::string& first = arguments.front();
   if (!first.starts_with('-') && !is_one_of(first, command_names(app, true))) {
+    std::error_code ignored;
+    if (first.ends_with(".toml") || std::filesystem::is_regular_file(first, ignored))
+      throw Refused(fmt::format("a file needs a command; to run it: {}", shell_words({"heed", "run", first})));
     const std::vector<std::string> names = command_names(app);
     throw Refused(fmt::format("there is no command {}{}\n      commands: {}", first, did_you_mean(first, names),
                               fmt::join(names, ", ")));
@@ -169,6 +194,11 @@ Command new_command(Commands& commands, const std::string& name, const std::stri
 void add_config(Command& command, std::string& config, std::vector<std::string>& overrides) {
   command.add("CONFIG", config, "the TOML file").required().value_name("");
   command.add("OVERRIDES", overrides, "options in place of the file's: a.b=value ...").value_name("");
+}
+
+void add_output_folder(Command& command, std::string& out) {
+  const Argument place = command.add("OUT", out, "the folder that runs were written to [runs]").value_name("");
+  command.add("--out", out, "the same").value_name("FOLDER").excludes(place);
 }
 
 void add_average(Command& command, std::int64_t& count) {

@@ -60,6 +60,8 @@ void add_config(Command& command, std::string& config, std::vector<std::string>&
 
 /// Adds --average, for commands that examine trained weights.
 void add_average(Command& command, std::int64_t& count);
+/// OUT or --out OUT: the folder of all runs.
+void add_output_folder(Command& command, std::string& out);
 
 /// The exit statuses; every command's help ends with them.
 inline constexpr std::string_view exit_statuses =

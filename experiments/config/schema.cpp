@@ -45,14 +45,18 @@ struct Shown {
 
 std::vector<Shown> shown_tables(std::string_view filter) {
   std::vector<Shown> out;
-  const bool one_option = find_option(filter) != nullptr;
+  std::vector<std::string> keys; // of single options
+  if (find_option(filter)) keys = {std::string(filter)};
+  else if (!filter.empty() && !find_table(filter)) keys = keys_named(filter);
+  const bool one_option = !keys.empty();
   if (!filter.empty() && !one_option && !find_table(filter))
     throw Refused(filter.find('.') == std::string_view::npos ? unknown_table(filter) : unknown_key(filter));
   const auto add = [&](const TableInfo& t) {
     Shown shown{&t, {}};
     const bool within = filter.empty() || t.table == filter || t.table.starts_with(fmt::format("{}.", filter));
     for (const Option& o : t.options) {
-      if (!o.of_tables && (one_option ? full_name(t.table, o.name) == filter : within)) shown.options.push_back(&o);
+      if (!o.of_tables && (one_option ? std::ranges::count(keys, full_name(t.table, o.name)) > 0 : within))
+        shown.options.push_back(&o);
     }
     if (!shown.options.empty() || t.table == filter) out.push_back(std::move(shown));
   };

@@ -1,5 +1,6 @@
 #include "experiments/config/sweep_file.hpp"
 
+#include "experiments/config/hints.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/draws.hpp"
 #include "experiments/config/sweep_changes.hpp"
@@ -315,7 +316,8 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
           if (const toml::table* t = block.as_table()) out.sweep_blocks->push_back(reader.read_block(*t));
           else reader.problem(block.source(), "sweep.block is a list of tables: write [[sweep.block]]");
     } else {
-      const std::string near = did_you_mean(entry.name, names);
+      const std::string hint = hint_for("[sweep]", entry.name),
+                        near = hint.empty() ? did_you_mean(entry.name, names) : hint;
       reader.problem(entry.at, fmt::format("[sweep] has no option '{}'{}", entry.name,
                                            near.empty() ? "; it has " + list_in_words(names) : near));
     }

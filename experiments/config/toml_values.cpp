@@ -1,9 +1,9 @@
 #include "experiments/config/toml_values.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <fmt/format.h>
 #include <optional>
 
 namespace heed {
@@ -155,6 +155,32 @@ std::vector<TomlEntry> in_order(const toml::table& table) {
   return out;
 }
 
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t from = text.find_first_not_of(" \t\r"), to = text.find_last_not_of(" \t\r");
+  return from == std::string_view::npos ? std::string_view() : text.substr(from, to - from + 1);
+}
+
+/// "; a text needs quotes: kind = \"copy\"" if this line sets an option to a bare word.
+std::string quotes_hint(std::string_view text, std::size_t line) {
+  for (; line > 1 && !text.empty(); --line) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  text = text.substr(0, text.find('\n'));
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return "";
+  const std::string_view key = trimmed(text.substr(0, equals)),
+                         word = trimmed(text.substr(equals + 1, text.find('#', equals) - equals - 1));
+  const auto is_bare = [](std::string_view of) {
+    return !of.empty() && of.size() < 100 && std::ranges::all_of(of, [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-' || c == '/';
+    });
+  };
+  if (!is_bare(key) || !is_bare(word) || std::isalpha(static_cast<unsigned char>(word.front())) == 0) return "";
+  return fmt::format("; a text needs quotes: {} = \"{}\"", key, word);
+}
+
+} // namespace
+
 toml::table parse_toml(std::string_view text, const std::string& name) {
   // toml++ recurses for every part of a dotted key without a limit, so a key of 100000 parts would crash the program.
   constexpr std::size_t longest_line = 8192;
@@ -170,7 +196,8 @@ toml::table parse_toml(std::string_view text, const std::string& name) {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
     const auto at = error.source().begin;
-    throw Refused(fmt::format("{}:{}:{}: this is not TOML: {}", name, at.line, at.column, error.description()));
+    throw Refused(fmt::format("{}:{}:{}: this is not TOML: {}{}", name, at.line, at.column, error.description(),
+                              quotes_hint(text, at.line)));
   }
 }
 

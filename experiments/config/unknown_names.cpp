@@ -2,8 +2,10 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/formulas.hpp"
+#include "experiments/config/hints.hpp"
 #include "experiments/config/values.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace heed {
@@ -24,15 +26,24 @@ std::vector<std::string> names_in(std::string_view table) {
   return out;
 }
 
-/// The full names of the options with this name in other tables.
-std::vector<std::string> elsewhere(std::string_view name) {
+} // namespace
+
+std::vector<std::string> keys_named(std::string_view name) {
   std::vector<std::string> out;
   for (const std::string& key : all_keys())
     if (key == name || key.ends_with(fmt::format(".{}", name))) out.push_back(key);
   return out;
 }
 
-} // namespace
+std::string other_word(std::string_view key, const std::string& word, const std::vector<std::string>& allowed) {
+  if (std::string hint = hint_for(key, word); !hint.empty()) return hint;
+  const std::string_view table = key.substr(0, key.rfind('.'));
+  for (const std::string& other : all_keys())
+    if (other != key && other.starts_with(fmt::format("{}.", table)))
+      if (const Option* option = find_option(other); option && std::ranges::count(option->words, word) > 0)
+        return fmt::format("; '{}' is a word of {}", word, other);
+  return did_you_mean(word, allowed);
+}
 
 std::string unknown_option(std::string_view table, std::string_view name) {
   if (table == formula_parameters_key) return wrong_parameter_name(full_name(table, name));
@@ -41,9 +52,10 @@ std::string unknown_option(std::string_view table, std::string_view name) {
     return text + fmt::format("; write '{}' without quotes, or in its table", name);
   if (find_option(name))
     return text + fmt::format("; '{}' belongs to the top level, which ends at the first [table]", name);
+  if (std::string hint = hint_for(table_in_words(table), name); !hint.empty()) return text + hint;
   const std::vector<std::string> here = names_in(table);
   if (const std::string near = did_you_mean(name, here); !near.empty()) return text + near;
-  if (const std::vector<std::string> other = elsewhere(name); !other.empty() && other.size() <= 3) {
+  if (const std::vector<std::string> other = keys_named(name); !other.empty() && other.size() <= 3) {
     text += "; did you mean ";
     for (std::size_t i = 0; i < other.size(); ++i) text += fmt::format("{}'{}'", i ? " or " : "", other[i]);
     return text + "?";

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
@@ -10,6 +11,11 @@ namespace heed {
 std::string unknown_option(std::string_view table, std::string_view name);
 /// "there is no table [atention]; did you mean [attention]?"
 std::string unknown_table(std::string_view table);
+/// The end of a message about a word that an option does not have: what it is called in Heed, the option that has this
+/// word, or the nearest word; empty if none of these is known.
+std::string other_word(std::string_view key, const std::string& word, const std::vector<std::string>& allowed);
+/// The full names of the options with this name, in any table.
+std::vector<std::string> keys_named(std::string_view name);
 /// The message for a full name, as on a command line: about the option or the table, depending on which helps more.
 std::string unknown_key(std::string_view key);
 

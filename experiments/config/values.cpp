@@ -1,5 +1,6 @@
 #include "experiments/config/values.hpp"
 
+#include "experiments/config/unknown_names.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/system/utf8.hpp"
 
@@ -43,7 +44,7 @@ std::string wrong_number(const Option& o, std::string_view key, double v, const 
 std::string wrong_word(const Option& o, std::string_view key, const std::string& word) {
   for (const std::string& w : o.words)
     if (w == word) return "";
-  return fmt::format("{} is {}; it must be {}{}", key, single(word), type_in_words(o), did_you_mean(word, o.words));
+  return fmt::format("{} is {}; it must be {}{}", key, single(word), type_in_words(o), other_word(key, word, o.words));
 }
 
 /// Checks a value of the right type.

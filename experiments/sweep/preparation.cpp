@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/hints.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/inspected_metrics.hpp"
@@ -77,9 +78,11 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
 /// @param names  the allowed names
 [[noreturn]] void refuse_metric(const std::string& name, const std::string& option, std::string_view where,
                                 const std::vector<std::string>& names) {
-  const std::string near = nearest(name, names);
+  const std::string hint = hint_for("report.metric", name), near = nearest(name, names);
   throw Refused(fmt::format("{}: \"{}\" is not measured {}; allowed: {}{}", option, name, where, fmt::join(names, ", "),
-                            near.empty() ? "" : fmt::format(" (nearest: {})", near)));
+                            !hint.empty()  ? hint
+                            : near.empty() ? ""
+                                           : fmt::format(" (nearest: {})", near)));
 }
 
 } // namespace

@@ -81,7 +81,10 @@ void add_export(Commands& commands) {
           std::string(exit_statuses),
       [](Command& command, ExportArguments& arguments) {
         command.add("RUN", arguments.runs, "which runs [all]").value_name("");
-        command.add("--to", arguments.to, "the format").required().one_of(export_format_names()).value_name("FORMAT");
+        command.add("--to", arguments.to, fmt::format("the format: {}", fmt::join(export_format_names(), ", ")))
+            .required()
+            .one_of(export_format_names())
+            .value_name("FORMAT");
         command.add("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]").value_name("FOLDER");
         command.add("--where", arguments.where, "which runs").value_name("EXPR");
         command.add("--out", arguments.out, "the folder in which runs are looked for [runs]").value_name("FOLDER");

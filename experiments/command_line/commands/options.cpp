@@ -33,7 +33,8 @@ void add_options(Commands& commands) {
       "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)" +
           std::string(exit_statuses),
       [](Command& command, OptionsArguments& arguments) {
-        command.add("TABLE", arguments.table, "only this table or option: train, attention.cosine, train.clip, ...")
+        command
+            .add("TABLE", arguments.table, "only this table or option: train, attention.cosine, train.clip, clip, ...")
             .value_name("");
         const Argument json = command.add_flag("--json", arguments.json, "for programs");
         command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config").excludes(json);

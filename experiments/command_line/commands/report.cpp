@@ -127,7 +127,7 @@ void add_report(Commands& commands) {
       "  terminal  no file: the table, here" +
           std::string(exit_statuses),
       [](Command& command, ReportArguments& arguments) {
-        command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");
+        add_output_folder(command, arguments.out);
         command.add("--sweep", arguments.sweep, "which sweep [the latest]").value_name("NAME");
         command.add("--format", arguments.format, fmt::format("{} [html]", fmt::join(report_format_names(), ", ")))
             .one_of(report_format_names())

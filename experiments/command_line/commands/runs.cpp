@@ -161,7 +161,7 @@ void add_runs(Commands& commands) {
       "opens." +
           std::string(exit_statuses),
       [](Command& command, RunsArguments& arguments) {
-        command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");
+        add_output_folder(command, arguments.out);
         command.add("--where", arguments.where, "which runs [all]").value_name("EXPR");
         command.add("--sort", arguments.sort, "by this field, the smallest first [created]").value_name("FIELD");
         command.add_flag("--reverse", arguments.reverse, "the largest, or the newest, first");

@@ -211,10 +211,7 @@ void add_status(Commands& commands) {
       "Example, from another terminal while a sweep runs:\n"
       "  heed status runs" +
           std::string(exit_statuses),
-      [](Command& command, StatusArguments& arguments) {
-        command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");
-      },
-      status);
+      [](Command& command, StatusArguments& arguments) { add_output_folder(command, arguments.out); }, status);
 }
 
 } // namespace heed

@@ -38,6 +38,7 @@ struct VariantsArguments {
 /// The key of a family, such as "attention.score". Users may also write "score" or the family's title.
 std::string key_of(const VariantFamily& family) { return family.table + "." + family.key; }
 
+/// The families with this name; or, if there are none, the variants with this name in their families.
 std::vector<VariantFamily> families_called(const std::string& name) {
   std::vector<VariantFamily> all = variant_families(), found;
   if (name.empty()) return all;
@@ -46,6 +47,10 @@ std::vector<VariantFamily> families_called(const std::string& name) {
   for (VariantFamily& family : all)
     if (name == key_of(family) || name == family.table || name == family.key || name == family.title)
       found.push_back(std::move(family));
+  for (VariantFamily family : found.empty() ? variant_families() : std::vector<VariantFamily>{}) {
+    std::erase_if(family.variants, [&](const Variant* variant) { return variant->name != name; });
+    if (!family.variants.empty()) found.push_back(std::move(family));
+  }
   if (found.empty())
     throw Refused(fmt::format("variants: there is no family {}{}; families: {}", name, did_you_mean(name, names),
                               fmt::join(names, ", ")));
@@ -235,7 +240,8 @@ void add_variants(Commands& commands) {
       "backward on one thread. Times are of this machine, and want it for themselves." +
           std::string(exit_statuses),
       [](Command& command, VariantsArguments& arguments) {
-        command.add("FAMILY", arguments.family, "only these: attention.score, score, position, ...").value_name("");
+        command.add("FAMILY", arguments.family, "only these: attention.score, score, position, rotary, ...")
+            .value_name("");
         command.add_flag("--json", arguments.json, "for programs");
         command.add_flag("--measure", arguments.measure,
                          "parameters, FLOPs, time and memory of scores, normalisers "
