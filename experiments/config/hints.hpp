@@ -15,9 +15,9 @@ struct Hint {
 };
 const std::vector<Hint>& hints();
 
-/// "; in Heed, this is 'rotary'" for a word that papers and other libraries use, or empty if no hint is known. Case, "-"
-/// and "_" make no difference.
-/// @param where  an option whose value it is ("position.kind"), the table whose option it is ("[attention]"), or "--"
+/// "; in Heed, this is 'rotary'" for a word that papers and other libraries use, or empty if no hint is known. Case,
+/// "-" and "_" make no difference. @param where  an option whose value it is ("position.kind"), the table whose option
+/// it is ("[attention]"), or "--"
 ///               for an option of the command line
 std::string hint_for(std::string_view where, std::string_view word);
 

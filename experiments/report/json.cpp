@@ -8,6 +8,7 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/spending.hpp"
@@ -338,6 +339,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"margin", json_number(report.margin)},
                    {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                    {"digits", object_of(digits.common())},
+                   {"warnings", texts(provenance_warnings(report))},
                    {"notes", texts(summary_notes(report))},
                    {"limits", texts(limit_sentences(report))},
                    {"chance", chance_of(report)},

@@ -6,6 +6,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
+#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include <algorithm>
@@ -77,6 +78,8 @@ std::string name_in_group(const ReportArm& arm) { return latex_text(arm.name.emp
 std::string render_latex(const ReportData& report) {
   std::string body = fmt::format("\\begin{{document}}\n\\section*{{{}}}\n",
                                  latex_text(report.question.empty() ? report.name : report.question));
+  for (const std::string& warning : provenance_warnings(report))
+    body += fmt::format("\n\\noindent\\textbf{{{}}}\\par\n", latex_text(warning));
   for (const std::string& part : {answers(report), latex_table(report), latex_forest(report)})
     if (!part.empty()) body += "\n" + part;
   for (std::size_t i = 0; i < report.also.size(); ++i) {

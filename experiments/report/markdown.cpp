@@ -3,6 +3,7 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/markdown_text.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/system/text.hpp"
 
@@ -125,6 +126,7 @@ std::string render_markdown(const ReportData& report) {
   std::string out = fmt::format("# {}\n\n", markdown_text(report.name));
   if (!report.question.empty()) out += markdown_text(report.question) + "\n\n";
   out += markdown_text(progress_sentence(report) + ".") + "\n\n";
+  for (const std::string& warning : provenance_warnings(report)) out += "**" + markdown_text(warning) + "**\n\n";
   out += to_markdown(summary_table(report, Style{})) + "\n";
   const std::vector<std::string> answers = answer_sentences(report);
   for (const std::string& answer : answers) out += list_item(answer);

@@ -3,6 +3,7 @@
 #include "experiments/report/exact_ties.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/flips.hpp"
@@ -135,29 +136,13 @@ std::string learned_note(const ReportData& report) {
          "beforehand.";
 }
 
-/// Converts "2026-11-22T10:15:00Z" to "2026-11-22 10:15 UTC".
-std::string time_text(const std::string& utc) {
-  return utc.size() < 16 ? utc : utc.substr(0, 10) + " " + utc.substr(11, 5) + " UTC";
-}
-
-/// The note that identifies the plan, as in a preregistration, and says whether it was frozen before there were
-/// results.
+/// The note that identifies the plan, as in a preregistration.
 std::string planned_note(const ReportData& report) {
   if (report.hash.empty()) return "";
   if (!report.frozen) return fmt::format("plan {}, of a version that did not keep when it was frozen.", report.hash);
-  const Frozen& frozen = *report.frozen;
-  std::string text = fmt::format("plan: {}, frozen {}; ", report.hash, time_text(frozen.at));
-  if (frozen.finished == 0) return text + "none of its runs was finished then.";
-  text += fmt::format("{} of its {} runs {} finished then", frozen.finished, frozen.runs,
-                      frozen.finished == 1 ? "was" : "were");
-  std::vector<std::string> sweeps;
-  for (const EarlierSweep& earlier : report.earlier)
-    sweeps.push_back(fmt::format("{} of {} ({}{}{})", earlier.shared, earlier.name, time_text(earlier.at),
-                                 earlier.changes.empty() ? "" : ": ", fmt::join(earlier.changes, ", ")));
-  if (!sweeps.empty()) text += fmt::format(", {}", fmt::join(sweeps, "; "));
-  return text +
-         ". Seeds, arms, a margin or a metric that are chosen after a look at results make p smaller than it is: "
-         "such a look alone can raise 5 % to 7 to 16 %.";
+  return fmt::format("plan: {}, frozen {}; {}.", report.hash, time_text(report.frozen->at),
+                     report.frozen->finished == 0 ? "none of its runs was finished then"
+                                                  : "some of its runs were finished then, as said at the top");
 }
 
 /// A note if all runs reached the value by the first evaluation.
@@ -299,14 +284,6 @@ std::vector<std::string> summary_notes(const ReportData& report) {
         "tuned: p and intervals hold for the settings that were chosen. Two arms that are the same function "
         "can differ because other settings were chosen (in 4 to 21 of 100 simulated sweeps); the "
         "sentences say what p is if this is counted as noise.");
-  if (report.left_out() > 0)
-    notes.emplace_back("left out: of runs whose folders can't be relied on (damaged, edited, from another version), no "
-                       "number here takes anything.");
-  if (const std::size_t n = report.gone())
-    notes.push_back(fmt::format(
-        "gone: {} run{} finished, and {} missing now; no number here takes anything of {}. p holds "
-        "where runs are not removed because of their results.",
-        n, n == 1 ? " was" : "s were", n == 1 ? "its folder is" : "their folders are", n == 1 ? "it" : "them"));
   notes.emplace_back("time: of one run's training, the mean over its seeds.");
   if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
   return notes;

@@ -1,4 +1,5 @@
 #include "experiments/report/answers.hpp"
+#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/wrapping.hpp"
 
@@ -12,6 +13,7 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
                     end = style.colour ? style.command("\033[0m") : "";
   std::string out = fmt::format("{}  {}\n", style.bold(report.name), style.faint(progress_sentence(report)));
   if (!report.question.empty()) out += wrapped(report.question, width);
+  for (const std::string& warning : provenance_warnings(report)) out += paragraph(style.red(warning));
   out += "\n";
   out += to_text_within(summary_table(report, style), width, bold, end);
   out += "\n";

@@ -13,6 +13,7 @@ function drawHead() {
   else if (lost)
     head.append(element("p", { class: "warning" }, `${lost} run${lost === 1 ? "" : "s"} failed, ` +
       `${lost === 1 ? "is" : "are"} left out or gone: what follows is of the others.`));
+  for (const sentence of report.warnings) head.append(element("p", { class: "warning" }, sentence));
   for (const sentence of report.limits) head.append(element("p", { class: "warning" }, sentence));
   head.append(element("nav", { "aria-label": "Sections" },
     ...sections.flatMap(([id, title]) => [element("a", { href: `#${id}` }, title), " "])));

@@ -1,8 +1,12 @@
 // Tests of the sentences that state a sweep's findings.
 #include "experiments/report/answers.hpp"
+#include "experiments/report/json.hpp"
+#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 
+#include <algorithm>
+#include <boost/json/serialize.hpp>
 #include <string>
 #include <vector>
 
@@ -347,10 +351,23 @@ TEST_CASE("what was known when a sweep was planned is said", "[report]") {
                                                       "runs was finished then."));
   report.frozen->finished = 7;
   report.earlier = {{"scores-ba9876543210", "2026-11-20T08:00:00Z", 7, {"seeds 6 -> 10", "margin none -> 0.01"}}};
-  CHECK_THAT(
-      render_markdown(report),
-      Catch::Contains("7 of its 12 runs were finished then, 7 of scores-ba9876543210 (2026-11-20 08:00 UTC: seeds "
-                      "6 -> 10, margin none -> 0.01). Seeds, arms, a margin or a metric that are chosen after"));
+  const std::string late = "Planned after results: 7 of its 12 runs had finished when this plan was frozen (2026-11-22 "
+                           "10:15 UTC), 7 of scores-ba9876543210 (2026-11-20 08:00 UTC: seeds 6 -> 10, margin none -> "
+                           "0.01). Seeds, arms, a margin or a metric that are chosen after a look at results make p";
+  CHECK_THAT(render_markdown(report), Catch::Contains(late) && Catch::Contains("as said at the top."));
+
+  // Every format says it before its table.
+  report.arms[1].runs[0].gone = true;
+  report.arms[1].runs[1].left_out = true;
+  compute_statistics(report);
+  CHECK(provenance_warnings(report).size() == 3);
+  for (const std::string& text : {render_terminal(report, Style{}), render_markdown(report), render_latex(report)}) {
+    const auto at = [&](const std::string& part) { return text.find(part); };
+    CHECK(at("Planned after results: ") < at("Gone: 1 run was finished"));
+    CHECK(at("Gone: 1 run was finished") < at("Left out: 1 run is in no number"));
+    CHECK(at("Left out: 1 run is in no number") < std::min(at("val_loss"), at("val\\_loss")));
+  }
+  CHECK(boost::json::serialize(report_document(report)).find("\"warnings\":[\"Planned") != std::string::npos);
 }
 
 TEST_CASE("an accuracy's interval ends where accuracies do", "[report]") {
