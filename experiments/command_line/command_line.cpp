@@ -19,9 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <fmt/format.h>
-#include <system_error>
 
 namespace heed {
 
@@ -110,8 +108,7 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
   }
   const std::string& first = arguments.front();
   if (!first.starts_with('-') && !is_one_of(first, command_names(app, true))) {
-    std::error_code ignored;
-    if (first.ends_with(".toml") || std::filesystem::is_regular_file(first, ignored))
+    if (first.ends_with(".toml"))
       throw Refused(fmt::format("a file needs a command; to run it: {}", shell_words({"heed", "run", first})));
     const std::vector<std::string> names = command_names(app);
     throw Refused(fmt::format("there is no command {}{}\n      commands: {}", first, did_you_mean(first, names),
