@@ -48,8 +48,17 @@ std::vector<std::string> option_names(const CLI::App& command) {
 /// What may be meant by an option that the command does not have: what Heed calls it, an option of the config, or the
 /// nearest option of the command.
 std::string instead_of(const std::string& name, const CLI::App& command) {
-  if (std::string hint = hint_for("--", name); !hint.empty()) return hint;
-  if (std::string near = did_you_mean(name, option_names(command)); !near.empty()) return near;
+  const std::vector<std::string> names = option_names(command);
+  if (std::string near = did_you_mean(name, names); !near.empty()) return near;
+  const bool has_config = command.get_option_no_throw("OVERRIDES") != nullptr;
+  if (std::string hint = hint_for("--", name); !hint.empty()) {
+    const std::size_t option = hint.find("--");
+    const bool fits = option == std::string::npos
+                          ? has_config
+                          : is_one_of(hint.substr(option, hint.find(' ', option) - option), names);
+    return fits ? hint : "";
+  }
+  if (!has_config) return "";
   std::string plain = name.substr(name.find_first_not_of('-') == std::string::npos ? 0 : name.find_first_not_of('-'));
   std::ranges::replace(plain, '-', '_');
   const std::vector<std::string> keys = find_option(plain) ? std::vector{plain} : keys_named(plain);

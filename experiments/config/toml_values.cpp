@@ -176,6 +176,10 @@ std::string quotes_hint(std::string_view text, std::size_t line) {
     });
   };
   if (!is_bare(key) || !is_bare(word) || std::isalpha(static_cast<unsigned char>(word.front())) == 0) return "";
+  std::string lower(word);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (lower == "true" || lower == "false") return fmt::format("; write {} = {}", key, lower);
+  if (lower == "none" || lower == "null") return "; an option without a value is left out";
   return fmt::format("; a text needs quotes: {} = \"{}\"", key, word);
 }
 

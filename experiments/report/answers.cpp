@@ -173,10 +173,12 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
   std::string who = own > 0 ? fmt::format("{} of its {} runs", own, there) : "";
   if (others > 0) who += fmt::format("{}{} of the reference's", own > 0 ? " and " : "", others);
   const Comparison& c = *arm.comparison;
-  return fmt::format(
-      " {} did not reach the target and {} counted as {:g} steps. p is by ranks. The mean {} on this number.{}", who,
-      own + others == 1 ? "was" : "were", report.metric.high, c.interval ? "and its interval depend" : "depends",
-      report.margin ? " With such runs, an arm is never called the same." : "");
+  return fmt::format(" {} did not reach the target and {} counted as {:g} steps.{}{}", who,
+                     own + others == 1 ? "was" : "were", report.metric.high,
+                     c.ranked ? fmt::format(" p is by ranks. The mean {} on this number.",
+                                            c.interval ? "and its interval depend" : "depends")
+                              : "",
+                     report.margin ? " With such runs, an arm is never called the same." : "");
 }
 
 /// "[-0.0003, 0.0005] (90 %, not corrected for other arms)": the interval of the two one-sided tests.
@@ -223,26 +225,25 @@ std::string at_last_look(const ReportData& report, const ReportArm& arm) {
                      signed_difference(c, unit_of(report.metric), decimals), p_and_n(c), then);
 }
 
-/// " If the arm is tuned again with simulated noise, it chooses another setting in 31 % of draws. With this as further
-/// noise, p = 0.11 (not corrected for other arms): the answer does not hold."
+/// " If the tuning is repeated with simulated noise, another setting is chosen in 31 % of draws (the reference's: 5 %).
+/// With this as further noise, p = 0.11: the answer does not hold."
 std::string with_choices(const ReportArm& arm) {
   if (!arm.p_choices || !arm.comparison) return "";
-  const bool same = arm.comparison->answer == Answer::same;
-  if (*arm.p_choices == (same ? arm.comparison->p_equivalence_flips : arm.comparison->p).value_or(1) &&
-      arm.other_choices == 0)
-    return " If the arm is tuned again with simulated noise, it always chooses the same setting.";
+  if (arm.other_choices == 0 && arm.other_choices_of_reference == 0)
+    return " If the tuning is repeated with simulated noise, it always chooses the same settings.";
   return fmt::format(
-      " If the arm is tuned again with simulated noise, it chooses another setting in {:.0f} % of draws. "
-      "With this as further noise, p {} (not corrected for other arms): the answer {}.",
-      100 * arm.other_choices.value_or(0), p_with_relation(*arm.p_choices),
+      " If the tuning is repeated with simulated noise, another setting is chosen in {:.0f} % of draws (the "
+      "reference's: {:.0f} %). With this as further noise, p {}: the answer {}.",
+      100 * arm.other_choices, 100 * arm.other_choices_of_reference, p_with_relation(*arm.p_choices),
       *arm.p_choices <= arm.comparison->level ? "holds" : "does not hold");
 }
 
 /// "by ranks it is better, by the mean worse".
 std::string contradiction(const Metric& metric, const Comparison& c) {
   const std::array<std::string_view, 2> sides = side_words(metric.direction);
-  const bool higher = c.difference.mean > 0;
-  return fmt::format("by ranks it is {}, by the mean {}", sides[!higher], sides[higher]);
+  const double mean = c.difference.mean;
+  return fmt::format("by ranks it is {}, {}", sides[c.rank_difference > 0],
+                     mean == 0 ? "and the means are equal" : fmt::format("by the mean {}", sides[mean > 0]));
 }
 
 /// The sentence about the comparison, without remarks on missing runs.

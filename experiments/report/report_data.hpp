@@ -135,9 +135,10 @@ struct ReportArm {
   /// Of a tuned arm whose answer is found, or whose reference is tuned: p of the answer with the choice of the settings
   /// as further noise (`statistics::p_with_choices`), for this arm only. Empty if p is of ranks.
   std::optional<double> p_choices;
-  std::optional<double> other_choices; ///< the proportion of draws in which the tuning chooses another setting
-  double seconds = 0;                  ///< training time, mean over finished runs
-  std::string config;                  ///< resolved, as TOML, of its first seed
+  /// The proportions of draws in which the tuning of the arm, and of its reference, chooses another setting.
+  double other_choices = 0, other_choices_of_reference = 0;
+  double seconds = 0; ///< training time, mean over finished runs
+  std::string config; ///< resolved, as TOML, of its first seed
   /// Differences of configuration: a is its reference's option, b is this arm's. A group's reference is compared with
   /// the first arm.
   std::vector<Difference> differences;

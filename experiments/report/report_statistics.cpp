@@ -201,7 +201,7 @@ ReportData by_further_metric(const ReportData& report, std::size_t which) {
     arm.learned.reset();
     arm.later.reset();
     arm.p_choices.reset(); // the tuning chose by the deciding metric
-    arm.other_choices.reset();
+    arm.other_choices = arm.other_choices_of_reference = 0;
     for (ReportRun& run : arm.runs) {
       run.value = which < run.also.size() ? run.also[which] : std::nullopt;
       if (run.value && run.state == RunState::failed) { // it failed in the deciding metric only

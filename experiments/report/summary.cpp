@@ -62,36 +62,52 @@ std::string difference_note(const ReportData& report) {
   if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
   const std::string its_level = report.looks.empty() ? level_text(level) : "its look's level";
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
+  const std::string_view exception = any(report, [](const auto& c) { return c.contradicts; })
+                                         ? ", unless ranks and means have opposite directions"
+                                         : "";
   if (report.seeds.size() < 2)
     return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
   if (unpaired(report))
     return fmt::format(
         "difference: mean of the arm's runs minus mean of the runs of {}. [{}]: by the same permutations as p; all "
         "arms' intervals hold at once (Bonferroni). An end is moved to 0 if needed, so that an interval "
-        "excludes 0 exactly when p is at most {}.{}",
-        whose, confidence_text(report), its_level, equivalence_note(report));
+        "excludes 0 exactly when p is at most {}{}.{}",
+        whose, confidence_text(report), its_level, exception, equivalence_note(report));
   return fmt::format(
       "difference: arm minus {}, paired by seed. [{}]: by the same flips as p; all arms' intervals hold at once. "
-      "An end is moved to 0 if needed, so that an interval excludes 0 exactly when p is at most {}. With "
+      "An end is moved to 0 if needed, so that an interval excludes 0 exactly when p is at most {}{}. With "
       "fewer than {} seeds there is none.{}",
-      whose, confidence_text(report), its_level, statistics::seeds_for_level(level), equivalence_note(report));
+      whose, confidence_text(report), its_level, exception, statistics::seeds_for_level(level),
+      equivalence_note(report));
+}
+
+std::string by_ranks(const ReportData& report) {
+  return any(report, [](const auto& c) { return c.ranked; }) ? " If runs did not reach the target: by ranks." : "";
 }
 
 std::string p_note(const ReportData& report) {
   if (unpaired(report))
     return fmt::format(
         "p: permutations of which runs are the arm's and which the reference's, corrected for the number "
-        "of arms{} (Holm){}.",
+        "of arms{} (Holm){}.{}{}",
         report.also.empty() ? "" : " and metrics",
-        any(report, [](const auto& c) { return !c.exact; }) ? "; approximate, from 100,000 of them" : "; exact");
+        any(report, [](const auto& c) { return !c.exact; }) ? "; approximate, from 100,000 of them" : "; exact",
+        any(report, [](const auto& c) { return c.seeds.size() != c.reference_runs; })
+            ? " If an arm has another number of runs than the reference: the larger of Welch's p and of the p of "
+              "Welch's t "
+              "by permutations."
+            : "",
+        by_ranks(report));
   std::string text =
       fmt::format("p: sign flips by seed, step-down max-|t| over all arms{} together, so that it is corrected for "
                   "their number",
                   report.also.empty() ? "" : " and metrics");
   if (any(report, [](const auto& c) { return !c.exact; }))
-    return text + fmt::format("; approximate above {} seeds, from {} flips.", statistics::most_exact_seeds,
-                              with_commas(static_cast<std::int64_t>(statistics::random_flips + 1)));
-  return text + "; exact.";
+    return text +
+           fmt::format("; approximate above {} seeds, from {} flips.", statistics::most_exact_seeds,
+                       with_commas(static_cast<std::int64_t>(statistics::random_flips + 1))) +
+           by_ranks(report);
+  return text + "; exact." + by_ranks(report);
 }
 
 std::string answer_note(const ReportData& report) {
@@ -122,7 +138,7 @@ std::string spreads_note(const ReportData& report) {
   names.resize(names.size() - more);
   return fmt::format(
       "spreads: those of {}{} and the reference differ (p <= {:g}, each arm by itself). If such noise is "
-      "also skewed, 6 to 18 of 100 sweeps instead of 5 find a difference that does not exist, and \"same\" is "
+      "also skewed, up to 21 of 100 sweeps instead of 5 find a difference that does not exist, and \"same\" is "
       "false more often, too; look at the single runs.",
       fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more arms", more) : "", level);
 }

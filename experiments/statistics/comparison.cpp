@@ -162,8 +162,9 @@ void corrected_by_holm(std::vector<std::optional<Comparison>>& all, const Of& of
 bool is_found(const Comparison& c) { return c.p && *c.p <= c.level; }
 
 /// Sets whether the tested values (ranks) have another direction than the difference of means.
-void set_contradicts(Comparison& c, double of_tested) {
-  c.contradicts = is_found(c) && of_tested * c.difference.mean <= 0;
+void set_contradicts(Comparison& c, double of_ranks) {
+  c.rank_difference = of_ranks;
+  c.contradicts = is_found(c) && of_ranks * c.difference.mean <= 0;
 }
 
 Answer answer_of(const Comparison& c) {
@@ -188,7 +189,7 @@ void draw_alone(std::vector<std::optional<Comparison>>& all, const std::vector<P
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) continue;
     arms.push_back({pairs[i].seeds, pairs[i].tested});
-    spreads.push_back({pairs[i].seeds, spread_differences(pairs[i].arm, pairs[i].reference)});
+    spreads.push_back({pairs[i].seeds, spread_differences(pairs[i].arm, pairs[i].reference, pairs[i].differences)});
     whose.push_back(&*all[i]);
     if (pairs[i].differences.size() < fewest_for_bca) continue;
     samples.emplace_back(pairs[i].differences);
@@ -198,7 +199,7 @@ void draw_alone(std::vector<std::optional<Comparison>>& all, const std::vector<P
   const std::vector<double> p_spreads = flips_of_each(spreads);
   for (std::size_t i = 0; i < whose.size(); ++i) {
     whose[i]->p_flip = p[i];
-    if (whose[i]->seeds.size() > 2) whose[i]->p_spreads = p_spreads[i];
+    if (whose[i]->seeds.size() > 2 && !whose[i]->ranked) whose[i]->p_spreads = p_spreads[i];
   }
   const std::vector<std::optional<Interval>> intervals = interquartile_intervals(samples);
   for (std::size_t i = 0; i < with_interval.size(); ++i) with_interval[i]->interquartile->interval = intervals[i];
@@ -212,7 +213,13 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const std::size_t reference = reference_of[i];
     pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], questions[i]));
-    if (!pairs[i].seeds.empty()) out[i] = alone(pairs[i], questions[i]);
+    if (pairs[i].seeds.empty()) continue;
+    out[i] = alone(pairs[i], questions[i]);
+    // A censored run makes nothing the same, even if its seed has no pair.
+    if (!any_censored(arms[i].values, questions[i]) && !any_censored(arms[reference].values, questions[i])) continue;
+    out[i]->margin.reset();
+    out[i]->p_equivalence.reset();
+    out[i]->equal = false;
   }
   draw_alone(out, pairs);
 
@@ -341,7 +348,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.family = reach[which] ? family : members.size();
     c.interval = permutation_test(equal, b, 1 - level / static_cast<double>(c.family)).interval;
     c.effect_size = effect_size_unpaired(equal, b);
-    c.p_spreads = p_of_equal_spreads(equal, b);
+    if (!c.ranked) c.p_spreads = p_of_equal_spreads(equal, b);
     c.smallest_p = least[which];
     c.seeds_needed = unpaired_seeds_needed(members.size(), level);
     c.level = level;

@@ -41,7 +41,7 @@ struct Comparison {
   std::optional<double> effect_size;      ///< d_z with Hedges' correction
   std::optional<Estimate> improvement;    ///< P(arm better than the reference), Clopper-Pearson; ties count half
   std::optional<double> correlation;      ///< Pearson's r of the pairs (`pair_correlation`)
-  /// p of equal spreads, for this arm only (spreads.hpp); empty with fewer than three pairs or runs.
+  /// p of equal spreads, for this arm only (spreads.hpp); empty with fewer than three pairs or runs, and if `ranked`.
   std::optional<double> p_spreads;
   std::optional<double> p_flip; ///< sign flips, for this arm only
   std::optional<double> p_holm; ///< Holm's correction of p_flip over the arms
@@ -60,7 +60,8 @@ struct Comparison {
   /// Some runs are censored (`Question::censored_at`). Then all p are of ranks among the arm's and the reference's
   /// values, and all other statistics are of the values, which are restricted to the horizon. Nothing is the same.
   bool ranked = false;
-  bool contradicts = false;       ///< the ranks find a difference in one direction, and the values' mean has the other
+  double rank_difference = 0;     ///< mean rank of the arm minus the reference's, if `ranked`
+  bool contradicts = false;       ///< the ranks find a difference, and the values' mean is 0 or has the other direction
   bool equal = false;             ///< all runs of common seeds have the same value; unpaired: of the same seeds
   bool rounded = false;           ///< some values of a pair differed only by rounding and were treated as equal
   std::size_t reference_runs = 0; ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired

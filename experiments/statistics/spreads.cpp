@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 
 namespace heed::statistics {
 
@@ -22,14 +23,12 @@ std::vector<double> distances_from_median(std::span<const double> values) {
 
 } // namespace
 
-std::vector<double> spread_differences(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> out;
-  if (a.empty()) return out;
-  const double mean_a = mean(a), mean_b = mean(b);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double sum = (a[i] - mean_a) + (b[i] - mean_b), difference = (a[i] - mean_a) - (b[i] - mean_b);
-    out.push_back(sum * difference);
-  }
+std::vector<double> spread_differences(std::span<const double> a, std::span<const double> b,
+                                       std::span<const double> differences) {
+  std::vector<double> out(differences.size());
+  if (std::ranges::adjacent_find(differences, std::not_equal_to<>()) == differences.end()) return out; // all are equal
+  const double mean_a = mean(a), mean_b = mean(b), middle = mean(differences);
+  for (std::size_t i = 0; i < a.size(); ++i) out[i] = ((a[i] - mean_a) + (b[i] - mean_b)) * (differences[i] - middle);
   return out;
 }
 

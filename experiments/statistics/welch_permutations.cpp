@@ -23,10 +23,16 @@ enum class Side { both, above, below };
 class Residuals {
 public:
   Residuals(std::span<const double> a, std::span<const double> b) : n_(real(a.size())), m_(real(b.size())) {
-    const double mean_a = mean(a), mean_b = mean(b);
-    for (const double x : a) values_.push_back(x - mean_a);
-    for (const double x : b) values_.push_back(x - mean_b);
     double largest = 0;
+    for (const std::span<const double>& sample : {a, b})
+      for (const double x : sample) largest = std::max(largest, std::abs(x));
+    // Means are rounded: what is smaller than this is zero.
+    const auto without_rounding = [zero = 1e-12 * largest](double x) { return std::abs(x) <= zero ? 0 : x; };
+    const double mean_a = mean(a), mean_b = mean(b);
+    difference_ = without_rounding(mean_a - mean_b);
+    for (const double x : a) values_.push_back(without_rounding(x - mean_a));
+    for (const double x : b) values_.push_back(without_rounding(x - mean_b));
+    largest = 0;
     for (const double x : values_) largest = std::max(largest, std::abs(x));
     if (largest > 0) unit_ = std::ldexp(1.0, std::ilogb(largest));
     double of_a = 0;
@@ -42,6 +48,7 @@ public:
   bool exact() const { return exact_; }
   std::size_t count() const { return assignments_.size(); }
   double unit() const { return unit_; }
+  double difference() const { return difference_; } ///< of the means
   double standard_error() const { return std::sqrt(observed_); }
 
   /// The proportion of the assignments whose t is at least the observed one, if a's values are shifted.
@@ -87,7 +94,8 @@ private:
                              (kept - kept * kept / n_) * by_a + (left - left * left / m_) * by_b}});
   }
 
-  double n_, m_, unit_ = 1, squares_ = 0, observed_ = 0; // observed_: squared standard error of the difference
+  double n_, m_, difference_ = 0, unit_ = 1, squares_ = 0,
+                 observed_ = 0; // observed_: squared standard error of the difference
   bool exact_ = true;
   std::vector<double> values_;
   std::vector<Assignment> assignments_;
@@ -128,13 +136,13 @@ PermutationLevels levels_of(const Residuals& runs, double shift, const std::opti
 
 PermutationLevels welch_permutation_levels(std::span<const double> a, std::span<const double> b) {
   const Residuals runs(a, b);
-  return levels_of(runs, (mean(a) - mean(b)) / runs.unit(), welch_t(a, b));
+  return levels_of(runs, runs.difference() / runs.unit(), welch_t(a, b));
 }
 
 PermutationTest welch_permutation_test(std::span<const double> a, std::span<const double> b, double confidence) {
   const Residuals runs(a, b);
   const PairedDifference welch = unpaired_difference(a, b, confidence);
-  const double shift = welch.mean / runs.unit(), level = 1 - confidence;
+  const double shift = runs.difference() / runs.unit(), level = 1 - confidence;
 
   PermutationTest test;
   test.exact = runs.exact();

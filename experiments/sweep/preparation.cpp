@@ -78,7 +78,9 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
 /// @param names  the allowed names
 [[noreturn]] void refuse_metric(const std::string& name, const std::string& option, std::string_view where,
                                 const std::vector<std::string>& names) {
-  const std::string hint = hint_for("report.metric", name), near = nearest(name, names);
+  std::string hint = hint_for("report.metric", name);
+  if (std::ranges::none_of(names, [&](const std::string& other) { return hint.ends_with(" " + other); })) hint.clear();
+  const std::string near = nearest(name, names);
   throw Refused(fmt::format("{}: \"{}\" is not measured {}; allowed: {}{}", option, name, where, fmt::join(names, ", "),
                             !hint.empty()  ? hint
                             : near.empty() ? ""

@@ -229,7 +229,8 @@ void spreads(Points& points) {
           for (std::size_t arm = 1; arm <= arms; ++arm)
             if (differs(none[arm - 1])) {
               const std::vector<SeedDifferences> flipped{
-                  {alike[arm].seeds, spread_differences(alike[arm].values, alike[0].values)}};
+                  {alike[arm].seeds, spread_differences(alike[arm].values, alike[0].values,
+                                                        differences_of(alike[arm], alike[0]).values)}};
               noted.add(flips_of_each(flipped)[0] <= 0.1);
             }
           if (seeds == 6) any_false_unpaired.add(any(ask(alike, {}, Test::unpaired), differs));

@@ -251,7 +251,7 @@ void tuned_arms(Points& points, std::size_t sweeps) {
                   {any_false, still, found, holds});
         const std::string where = fmt::format("tuned, curvature {:g}, {} tuning seeds, {} seeds: ", curvature,
                                               tuning_seeds, seeds);
-        points.at_most(0.1, still, where + "a false difference that holds with the choices");
+        points.at_most(0.06, still, where + "a false difference that holds with the choices");
       }
   table.print();
 }

@@ -75,6 +75,8 @@ TEST_CASE("a text without quotes is said to need them", "[config]") {
   const auto said = [](const std::string& text) { return refusal([&] { Settings::parse(text, "x.toml"); }); };
   CHECK_THAT(said("seed = 1\n[task]\nkind = copy # as usual\nx = 1"),
              Contains("x.toml:3:8: this is not TOML") && Contains("; a text needs quotes: kind = \"copy\""));
+  CHECK_THAT(said("[attention]\ncausal = False"), Contains("; write causal = false") && !Contains("quotes"));
+  CHECK_THAT(said("[attention]\nwindow = None"), Contains("left out") && !Contains("quotes"));
   CHECK_THAT(said("[task]\nkind ="), Contains("this is not TOML") && !Contains("quotes"));
   CHECK_THAT(said("[task]\nkind = 3x"), Contains("this is not TOML") && !Contains("quotes"));
 }

@@ -69,6 +69,8 @@ TEST_CASE("arms of different sizes that don't vary, and of one run", "[statistic
   CHECK(permutation_test(four, eight).interval->low == Approx(0.25));
   CHECK(permutation_test(four, eight).interval->high == Approx(0.25));
   CHECK(permutation_test(four, std::vector<double>(8, 0.5)).p == 1.0);
+  for (const double x : {0.1, 0.7, 1.0 / 3, 1e-9}) // their means are rounded
+    CHECK(permutation_test(std::vector<double>(3, x), std::vector<double>(4, x)).p == 1.0);
   CHECK(permutation_test(std::vector<double>{3}, std::vector<double>{1, 2, 1.5}).p == Approx(0.25));
 }
 

@@ -53,6 +53,23 @@ TEST_CASE("where runs did not reach the target, p is of ranks and nothing is the
   CHECK(steps({1, 2, 3, 4, 5, 6}, {2, 3, 4, 5, 6, 8}).answer == Answer::same); // none is censored
 }
 
+TEST_CASE("a censored run whose seed has no pair makes nothing the same", "[statistics]") {
+  SeedValues reference = values({200, 210, 220, 230, 240, 250, 260}), arm = values({201, 211, 219, 231, 239, 251, 261});
+  const auto asked = [&] {
+    return compare(std::vector{reference, arm}, std::vector<std::size_t>{0, 0},
+                   {.margin = 50.0, .censored_at = 1000.0})[1]
+        .value();
+  };
+  CHECK(asked().answer == Answer::same);
+  arm.seeds.push_back(7);
+  arm.values.push_back(1000);
+  CHECK_FALSE(asked().ranked); // all pairs are known
+  CHECK(asked().answer != Answer::same);
+  arm.values = reference.values;
+  arm.values.push_back(1000);
+  CHECK_FALSE(asked().equal);
+}
+
 TEST_CASE("where ranks and the mean have opposite directions, there is no answer", "[statistics]") {
   // Eleven runs are much faster, and one does not reach the target.
   std::vector<double> reference, arm;
@@ -76,6 +93,7 @@ TEST_CASE("where ranks and the mean have opposite directions, there is no answer
     CHECK(c.p.value() <= 0.05);
     CHECK(c.difference.mean > 0);
     CHECK(c.contradicts);
+    CHECK(c.rank_difference < 0);
     CHECK(c.answer == Answer::undecided);
     CHECK(c.interval->low <= 0);
     CHECK(c.interval->high >= 0);

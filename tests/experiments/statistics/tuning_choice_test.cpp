@@ -43,8 +43,12 @@ TEST_CASE("choices are further noise of the answer", "[statistics]") {
 
 TEST_CASE("spreads are compared by the products of sums and differences", "[statistics]") {
   // Values less their means: -3, 0, 3 and -1, 2, -1.
-  const std::vector<double> d = spread_differences(std::array{1.0, 4.0, 7.0}, std::array{0.0, 3.0, 0.0});
+  const std::vector<double> d = spread_differences(std::array{1.0, 4.0, 7.0}, std::array{0.0, 3.0, 0.0},
+                                                   std::array{1.0, 1.0, 7.0});
   CHECK(d == std::vector<double>{8, -4, 8}); // 9 - 1, 0 - 4, 9 - 1
+  // a constant difference: by rounding, the values' own differences are not all equal
+  CHECK(spread_differences(std::array{0.4, 0.5, 0.9}, std::array{0.1, 0.2, 0.6}, std::array{0.3, 0.3, 0.3}) ==
+        std::vector<double>(3, 0.0));
   CHECK_FALSE(p_of_equal_spreads(std::array{1.0, 2.0}, std::array{1.0, 2.0, 3.0}));
   // By a loop over the 70 assignments of the distances from the medians, 15, 5, 5, 5, 1.5, 0.5, 0.5, 0.5.
   CHECK(p_of_equal_spreads(std::array{-10.0, 0.0, 10.0, 10.0}, std::array{-1.0, 0.0, 1.0, 1.0}).value() ==
