@@ -96,11 +96,13 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
   CLI::App app{"Heed: ablations of attention, from one file to a report.", "heed"};
   app.set_version_flag("--version", version_text());
   app.require_subcommand(0, 1);
-  app.footer("A first look:\n"
-             "  heed run configs/quickstart.toml\n"
-             "  heed variants\n"
-             "heed COMMAND --help says more of each." +
-             std::string(exit_statuses));
+  app.footer(
+      "A first look:\n"
+      "  heed run configs/quickstart.toml\n"
+      "  heed variants\n"
+      "heed COMMAND --help says more of each. In a checkout, ./heed test, ./heed bench and ./heed style run the\n"
+      "tests, the benchmarks and the check of the format." +
+      std::string(exit_statuses));
   app.get_formatter()->column_width(34);
   app.get_formatter()->label("OPTIONS", "options");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");

@@ -464,6 +464,50 @@ def check_crossed(points, folder):
             assert not SIGNED_ZERO.findall(seen["signs"]), SIGNED_ZERO.findall(seen["signs"])
 
 
+DIVERGED = """name = "diverged"
+[task]
+kind = "copy"
+validation = 64
+[task.copy]
+length = 5
+symbols = 6
+[model]
+layers = 1
+width = 16
+heads = 2
+[train]
+steps = 20
+batch = 8
+[report]
+metric = "val_loss"
+[sweep]
+seeds = 6
+[[sweep.block]]
+grid = { "train.learning_rate" = [0.001, 0.0011, 0.0012, 0.0013, 30.0] }
+"""
+
+
+def check_outliers(points, folder):
+    """The report of a sweep of which one arm diverged: it leaves the others their room."""
+    (folder / "diverged.toml").write_text(DIVERGED, encoding="utf-8")
+    out = str(folder / "runs")
+    run([HEED, "run", str(folder / "diverged.toml"), "--out", out])
+    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "outliers_probe.js")
+    for width, dark in ((1280, False), (390, True)):
+        where = f"diverged, {width} pixels wide, {'dark' if dark else 'light'}"
+        visit = chromium.visit(probed, width, dark)
+        with points.point(f"axes show most arms and runs, and all on request ({where})"):
+            seen = visit.probed()
+            assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
+            assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+            for figure, number in (("forest", 1), ("single", 6)):
+                most, every = seen[figure]
+                assert most["outside"] == number and every["outside"] == 0, seen[figure]
+                assert most["pressed"][0].startswith("most") and every["pressed"] == ["all"], seen[figure]
+                assert most["ticks"] != every["ticks"], seen[figure]
+            assert any(text.startswith("6 outside, farthest ") for text in seen["single"][0]["labels"]), seen["single"]
+
+
 def main():
     points = Points()
     with tempfile.TemporaryDirectory() as name:
@@ -535,6 +579,8 @@ def main():
         check_groups(points, pathlib.Path(name))
     with tempfile.TemporaryDirectory() as name:
         check_crossed(points, pathlib.Path(name))
+    with tempfile.TemporaryDirectory() as name:
+        check_outliers(points, pathlib.Path(name))
     points.plan()
 
 

@@ -9,7 +9,7 @@ function drawForest() {
   const middle = d3.median(compared, reach) || 0;
   const near = 1.5 * Math.max(middle, report.margin || 0);
   const zoomable = compared.length > 2 && near > 0 && near * 4 < largest;
-  let zoomed = false;
+  let zoomed = zoomable;
 
   function draw(svg, width) {
     const wide = width > 620, row = wide ? 30 : 46, top = 6, bottom = 52;
@@ -107,8 +107,9 @@ function drawForest() {
   const shown = figure("forest", "Differences from the reference, with intervals",
     `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
     "by seed, with " +
-    `${confidence} intervals by sign flips that hold for all arms at once.${margin} ${marksMean}, open circles undecided.`,
-    zoomable ? [choice("show", [[false, "all"], [true, "small differences"]], false, (value) => {
+    `${confidence} intervals by sign flips that hold for all arms at once.${margin} ${marksMean}, open circles undecided.` +
+    (zoomable ? " Arrowheads point to arms outside the axis." : ""),
+    zoomable ? [choice("show", [[true, "most arms"], [false, "all"]], zoomed, (value) => {
       zoomed = value;
       shown.redraw();
     })] : [], draw);

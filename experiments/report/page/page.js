@@ -106,6 +106,14 @@ const memoryDiffers = (() => {
   return most > 1.01 * least;
 })();
 
+/** The limits of most values, [low, high], if a few others would leave these no room on an axis; else null. */
+function bulkOf(values) {
+  const middle = d3.median(values), distances = values.map((value) => Math.abs(value - middle)).sort(d3.ascending);
+  const near = 3 * (d3.quantile(distances, 0.6) || 0);
+  if (!(near > 0) || near * 4 > d3.max(distances)) return null;
+  return [Math.max(middle - near, d3.min(values)), Math.min(middle + near, d3.max(values))];
+}
+
 // ---- what an arm looks like -----------------------------------------------------------------------------------------
 
 // References have the ink's colour; the others one by their name, which is the same in every group. After six, the same

@@ -2,11 +2,15 @@
 
 function drawSingle() {
   const valued = (arm) => arm.runs.filter((run) => run.value !== null);
-  const lost = (arm) => arm.runs.filter((run) => run.value === null && ["failed", "left out", "gone"].includes(run.state));
+  const lost = (arm) => arm.runs.filter((run) => run.value === null && ["failed", "left out", "gone", "finished"].includes(run.state));
   const shown = arms.filter((arm) => valued(arm).length || lost(arm).length);
   if (report.seeds.length < 2 || !shown.some((arm) => valued(arm).length)) return;
   // Thresholds are found for an arm and its reference; one that the configuration gives is the same for all.
   const thresholds = [...new Set(shown.filter((arm) => arm.learned).map((arm) => arm.learned.from))];
+
+  // Where a few runs would leave the others no room, these are shown first.
+  const bulk = bulkOf(shown.flatMap((arm) => valued(arm).map((run) => run.value)));
+  let zoomed = bulk !== null;
 
   function draw(svg, width) {
     const wide = width > 620, row = wide ? 26 : 44, top = 6, bottom = 52;
@@ -15,8 +19,9 @@ function drawSingle() {
     svg.attr("height", height);
     const values = [...shown.flatMap((arm) => valued(arm).map((run) => run.value)), ...thresholds,
       ...(report.chance ? [report.chance.value] : [])];
-    const [low, high] = d3.extent(values), pad = 0.05 * (high - low || Math.abs(high) || 1);
+    const [low, high] = zoomed ? bulk : d3.extent(values), pad = 0.05 * (high - low || Math.abs(high) || 1);
     const x = d3.scaleLinear().domain([low - pad, high + pad]).range([left + 14, width - right - 14]);
+    const outside = (value) => (x(value) < x.range()[0] ? -1 : x(value) > x.range()[1] ? 1 : 0);
     const floor = height - bottom, ticks = x.ticks(wide ? 7 : 4);
     const rows = svg.append("g").selectAll("g").data(shown).join("g").attr("class", "row")
       .attr("transform", (arm, i) => `translate(0,${top + i * row})`).attr("role", "img")
@@ -26,7 +31,7 @@ function drawSingle() {
     const grid = svg.insert("g", "g");
     grid.selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", x).attr("x2", x)
       .attr("y1", top).attr("y2", floor);
-    if (report.chance) grid.append("line").attr("class", "chance").attr("x1", x(report.chance.value))
+    if (report.chance && !outside(report.chance.value)) grid.append("line").attr("class", "chance").attr("x1", x(report.chance.value))
       .attr("x2", x(report.chance.value)).attr("y1", top).attr("y2", floor);
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${floor})`)
       .call(d3.axisBottom(x).tickValues(ticks).tickSize(5));
@@ -35,16 +40,22 @@ function drawSingle() {
     const [worse, inward] = sides[0] === "worse" ? [left + 4, 1] : [width - right - 4, -1];
     rows.each(function drawRow(arm) {
       const g = d3.select(this);
-      if (arm.learned) g.append("line").attr("class", "threshold").attr("x1", x(arm.learned.from))
+      if (arm.learned && !outside(arm.learned.from)) g.append("line").attr("class", "threshold").attr("x1", x(arm.learned.from))
         .attr("x2", x(arm.learned.from)).attr("y1", line - 9).attr("y2", line + 9);
-      g.selectAll(".dot").data(valued(arm)).join("circle").attr("class", "dot").attr("r", 4.2).attr("cy", line)
+      const within = valued(arm).filter((run) => !outside(run.value)), out = valued(arm).filter((run) => outside(run.value));
+      g.selectAll("circle").data(within).join("circle").attr("class", "dot").attr("r", 4.2).attr("cy", line)
         .attr("cx", (run) => x(run.value)).style("fill", armColour(arm));
+      // Arrowheads at the axis' end for runs outside of it, and the farthest value.
+      g.selectAll(".out").data(out).join("path").attr("class", "dot out").style("fill", armColour(arm))
+        .attr("d", (run) => `M${6 * outside(run.value)},0L${-3 * outside(run.value)},-5L${-3 * outside(run.value)},5Z`)
+        .attr("transform", (run) => `translate(${x.range()[outside(run.value) > 0 ? 1 : 0] + 6 * outside(run.value)},${line})`);
       g.selectAll(".lost").data(lost(arm)).join("path").attr("class", "lost")
         .attr("d", "M-3,-3L3,3M-3,3L3,-3")
         .attr("transform", (run, i) => `translate(${worse + inward * 5 * i},${line})`);
       const share = arm.learned ? arm.learned.arm : null;
       const text = share ? `${share.seeds} of ${share.of} learned`
-        : lost(arm).length ? `${lost(arm).length} failed or left out` : "";
+        : lost(arm).length ? `${lost(arm).length} failed or left out`
+          : out.length ? `${out.length} outside, farthest ${farthest(out).texts.value}` : "";
       g.append("text").attr("class", "soft label").attr("x", width).attr("text-anchor", "end")
         .attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0).text(text);
       fitText(g.append("text").attr("class", "label").attr("x", 0).attr("y", wide ? line : 15)
@@ -56,10 +67,21 @@ function drawSingle() {
       .attr("text-anchor", "middle").text(`${report.metric.name}${unit}`);
   }
 
+  /** The run whose value is farthest from the others. */
+  function farthest(runs) {
+    return runs.reduce((one, run) => (Math.abs(run.value - bulk[0]) > Math.abs(one.value - bulk[0]) ? run : one));
+  }
+
   const caption = [`Each point is the ${report.metric.name} of a run.`,
     ...(report.chance ? ["The dotted line is chance."] : []),
     ...(thresholds.length ? ["Upright marks part the seeds that learned from those that did not."] : []),
     ...(shown.some((arm) => lost(arm).length)
-      ? ["Crosses are runs that failed or are left out; they have no value."] : [])].join(" ");
-  section("single", "Single runs", figure("single", "The metric of each run", caption, [], draw).node);
+      ? ["Crosses are runs that failed or are left out; they have no value."] : []),
+    ...(bulk ? ["Arrowheads point to runs outside the axis."] : [])].join(" ");
+  const figureOfRuns = figure("single", "The metric of each run", caption,
+    bulk ? [choice("show", [[true, "most runs"], [false, "all"]], zoomed, (value) => {
+      zoomed = value;
+      figureOfRuns.redraw();
+    })] : [], draw);
+  section("single", "Single runs", figureOfRuns.node);
 }
