@@ -44,7 +44,20 @@ bool finds(double effect, std::size_t pairs, double power, double level, std::si
   return one_sign_chance(effect, pairs) >= power && paired_power(effect, pairs - 1, each) >= power;
 }
 
+/// The power of Welch's t test for arms of different sizes and equal spreads, with the degrees of freedom of the true
+/// spreads. `permutation_test` finds no more than it.
+double welch_power(double effect, std::size_t runs_a, std::size_t runs_b, double level) {
+  const double n = static_cast<double>(runs_a), m = static_cast<double>(runs_b), both = 1 / n + 1 / m;
+  const double freedom = both * both / (1 / (n * n * (n - 1)) + 1 / (m * m * (m - 1)));
+  return t_power(freedom, effect / std::sqrt(both), level);
+}
+
 bool finds_unpaired(double effect, std::size_t n, std::size_t m, double power, double level) {
+  if (n != m && std::min(n, m) > 1) {
+    // Only completely separated runs reach the smallest p.
+    const bool apart = smallest_unpaired_p(n, m) <= level / 2 || separation_chance(effect, n, m) >= power;
+    return apart && welch_power(effect, n, m, level) >= power;
+  }
   const bool only_apart = 2 * smallest_unpaired_p(n, m) > level;
   return (only_apart ? separation_chance(effect, n, m) : unpaired_power(effect, n, m, level)) >= power;
 }

@@ -55,8 +55,9 @@ std::size_t unpaired_seeds_for_effect(double effect_size, double power = 0.8, do
 /// Throws heed::Failed for a power or a level outside (0, 1).
 std::optional<double> smallest_effect(std::size_t pairs, double power = 0.8, double level = 0.05, std::size_t arms = 1);
 
-/// Like `smallest_effect`, for n and m unpaired runs, in standard deviations of an arm's values. Empty if n and m runs
-/// cannot reach `level` / `arms`.
+/// Like `smallest_effect`, for n and m unpaired runs, in standard deviations of an arm's values. For different sizes,
+/// by Welch's t test with the degrees of freedom of equal spreads (in simulations of `permutation_test` with 3 to 8
+/// runs, the power is then 0.69 to 0.79 for 0.8). Empty if n and m runs cannot reach `level` / `arms`.
 std::optional<double> smallest_effect_unpaired(std::size_t n, std::size_t m, double power = 0.8, double level = 0.05,
                                                std::size_t arms = 1);
 
