@@ -59,7 +59,7 @@ std::string instead_of(const std::string& name, const CLI::App& command) {
     return fits ? hint : "";
   }
   if (!has_config) return "";
-  std::string plain = name.substr(name.find_first_not_of('-') == std::string::npos ? 0 : name.find_first_not_of('-'));
+  std::string plain = name.substr(std::min(name.find_first_not_of('-'), name.size()));
   std::ranges::replace(plain, '-', '_');
   const std::vector<std::string> keys = find_option(plain) ? std::vector{plain} : keys_named(plain);
   return keys.size() == 1 ? fmt::format("; options of the config are written without dashes: {}=...", keys.front())

@@ -17,6 +17,12 @@ from tap import Points, run  # noqa: E402
 
 SIGNED_ZERO = re.compile(r"[-+\u2212]0(?:\.0+)?(?![.\de])")
 NAME = "</script><b>50 % & a \"name\""
+MODEL = """[model]
+layers = 1
+width = 16
+heads = 2
+"""
+
 CONFIG = """name = '''</script><b>50 % & a "name"'''
 [task]
 kind = "reverse"
@@ -24,11 +30,7 @@ validation = 32
 [task.reverse]
 length = 5
 symbols = 6
-[model]
-layers = 1
-width = 16
-heads = 2
-[train]
+""" + MODEL + """[train]
 steps = 20
 batch = 8
 evaluate_every = 5
@@ -59,11 +61,7 @@ validation = 64
 length = {LENGTHS[0]}
 min_length = 3
 symbols = 6
-[model]
-layers = 1
-width = 16
-heads = 2
-[attention]
+""" + MODEL + f"""[attention]
 score = "dot"
 [train]
 steps = 4
@@ -88,11 +86,7 @@ validation = 64
 [task.copy]
 length = 5
 symbols = 6
-[model]
-layers = 1
-width = 16
-heads = 2
-[attention]
+""" + MODEL + f"""[attention]
 score = "dot"
 [train]
 steps = 4
@@ -471,11 +465,7 @@ validation = 64
 [task.copy]
 length = 5
 symbols = 6
-[model]
-layers = 1
-width = 16
-heads = 2
-[train]
+""" + MODEL + """[train]
 steps = 20
 batch = 8
 [report]

@@ -4,6 +4,7 @@
 
 #include "experiments/statistics/bimodality.hpp"
 #include "experiments/statistics/flips.hpp"
+#include "experiments/statistics/ranks.hpp"
 #include "experiments/statistics/shares.hpp"
 #include "experiments/statistics/spreads.hpp"
 #include "tests/simulation/answers.hpp"
@@ -288,13 +289,7 @@ FailedSweep draw_failing(const Kind& kind, const Failing& failing, double share_
         out.left[arm].values.push_back(whole[arm].values[s]);
       }
     }
-  std::vector<double> all = out.ranks[0].values;
-  all.insert(all.end(), out.ranks[1].values.begin(), out.ranks[1].values.end());
-  for (SeedValues& values : out.ranks)
-    for (double& x : values.values) {
-      const double below = static_cast<double>(std::ranges::count_if(all, [&](double y) { return y < x; }));
-      x = below + static_cast<double>(std::ranges::count(all, x) + 1) / 2;
-    }
+  rank_together(out.ranks[0].values, out.ranks[1].values);
   return out;
 }
 

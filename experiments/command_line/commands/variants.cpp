@@ -47,10 +47,11 @@ std::vector<VariantFamily> families_called(const std::string& name) {
   for (VariantFamily& family : all)
     if (name == key_of(family) || name == family.table || name == family.key || name == family.title)
       found.push_back(std::move(family));
-  for (VariantFamily family : found.empty() ? variant_families() : std::vector<VariantFamily>{}) {
-    std::erase_if(family.variants, [&](const Variant* variant) { return variant->name != name; });
-    if (!family.variants.empty()) found.push_back(std::move(family));
-  }
+  if (found.empty())
+    for (VariantFamily& family : all) {
+      std::erase_if(family.variants, [&](const Variant* variant) { return variant->name != name; });
+      if (!family.variants.empty()) found.push_back(std::move(family));
+    }
   if (found.empty())
     throw Refused(fmt::format("variants: there is no family {}{}; families: {}", name, did_you_mean(name, names),
                               fmt::join(names, ", ")));
