@@ -21,6 +21,7 @@ struct ConfigFile {
   std::optional<std::vector<SweepBlock>> sweep_blocks;
   std::optional<LookSpec> sweep_looks;
   std::optional<Setting> sweep_match;
+  std::optional<Setting> sweep_reference;
   std::optional<std::vector<NamedOption>> sweep_within;
   std::optional<TuneSpec> sweep_tune; ///< seeds and axes are empty if the file has none
   bool has_sweep = false;

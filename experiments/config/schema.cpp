@@ -270,6 +270,7 @@ json::object sweep_schema() {
                    {{"seeds", seeds_schema()},
                     {"looks", list_of({{"type", "integer"}, {"minimum", 2}})},
                     {"match", {{"type", "string"}, {"enum", {"none", "parameters", "flops"}}}},
+                    {"reference", name},
                     {"within", {{"anyOf", {name, list_of(name)}}}},
                     {"tune", described("sweep.tune", {{"grid", reference("$defs/axes")}, {"seeds", seeds_schema()}})},
                     {"block", list_of(described("sweep.block", std::move(block)))}});

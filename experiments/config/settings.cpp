@@ -134,6 +134,7 @@ Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
     if (file.sweep_seeds) sweep.seeds = std::move(*file.sweep_seeds);
     if (file.sweep_looks) sweep.looks = std::move(*file.sweep_looks);
     if (file.sweep_blocks) sweep.blocks = std::move(*file.sweep_blocks);
+    if (file.sweep_reference) sweep.reference = std::get<std::string>(file.sweep_reference->value);
     if (file.sweep_match) {
       sweep.match = std::get<std::string>(file.sweep_match->value);
       sweep.match_origin = file.sweep_match->origin;

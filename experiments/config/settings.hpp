@@ -105,6 +105,7 @@ struct SweepSpec {
   /// none | parameters | flops: the quantity that the feed-forward width matches across arms
   std::string match = "none";
   Origin match_origin;
+  std::string reference;           ///< what reports call the reference; empty: by the options that arms change
   std::vector<NamedOption> within; ///< arms are only compared with arms that have the same values of these options
   std::optional<TuneSpec> tune;
   bool present = false; ///< true if the file has a [sweep]

@@ -215,6 +215,18 @@ struct SweepReader : SweepChanges {
                                          list_in_words(words), text ? did_you_mean(text->get(), words) : ""));
   }
 
+  void read_reference(const toml::node& node, ConfigFile& out) {
+    const auto* text = node.as_string();
+    if (!text || text->get().empty())
+      return problem(node.source(), fmt::format("sweep.reference is {}; it must be a name for the reference, such as "
+                                                "\"no positions\" (the reference itself is the file without its "
+                                                "[sweep])",
+                                                text ? "empty" : node_in_words(node)));
+    if (const std::string wrong = wrong_text("sweep.reference", text->get()); !wrong.empty())
+      return problem(node.source(), wrong);
+    out.sweep_reference = Setting{text->get(), at(node.source())};
+  }
+
   /// Reads an option's name, or a list of names.
   void read_within(const toml::node& node, ConfigFile& out) {
     out.sweep_within.emplace();
@@ -293,7 +305,7 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
   const toml::table* table = sweep.as_table();
   if (!table)
     return reader.problem(sweep.source(), fmt::format("[sweep] is a table, but here is {}", node_in_words(sweep)));
-  const std::vector<std::string> names{"seeds", "looks", "block", "match", "within", "tune"};
+  const std::vector<std::string> names{"seeds", "looks", "block", "match", "reference", "within", "tune"};
   for (const TomlEntry& entry : in_order(*table)) {
     if (entry.name == "seeds") {
       const auto seeds = read_seeds(*entry.node);
@@ -303,6 +315,8 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
       reader.read_looks(*entry.node, out);
     } else if (entry.name == "match") {
       reader.read_match(*entry.node, out);
+    } else if (entry.name == "reference") {
+      reader.read_reference(*entry.node, out);
     } else if (entry.name == "within") {
       reader.read_within(*entry.node, out);
     } else if (entry.name == "tune") {

@@ -97,6 +97,10 @@ std::vector<SweepTable> make_tables() {
          "a rising list of integers from 2 on, the last as many as there are seeds", "seeds = 10\nlooks = [6, 10]"},
         {"match", "What the feed-forward's width makes equal to the reference's in every arm.",
          "one of none, parameters, flops; without it, none", "match = \"parameters\""},
+        {"reference",
+         "What reports call the reference. Without it: \"reference\", with its values of the options that arms change "
+         "where these are few.",
+         "a text", "reference = \"no positions\""},
         {"within",
          "Options by full name: arms are compared among those with the same values of these, each group with a "
          "reference of its own.",

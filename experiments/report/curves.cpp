@@ -20,14 +20,20 @@ std::vector<BandPoint> band_of(const std::map<std::int64_t, std::vector<double>>
   return band;
 }
 
-} // namespace
-
-std::vector<BandPoint> curve_band(const ReportArm& arm) {
+std::vector<BandPoint> band_over_runs(const ReportArm& arm, std::vector<CurvePoint> ReportRun::*curve) {
   std::map<std::int64_t, std::vector<double>> values;
   for (const ReportRun& run : arm.runs)
-    for (const CurvePoint& point : run.curve) values[point.step].push_back(point.value);
+    for (const CurvePoint& point : run.*curve) values[point.step].push_back(point.value);
   return band_of(values);
 }
+
+} // namespace
+
+std::vector<BandPoint> curve_band(const ReportArm& arm) { return band_over_runs(arm, &ReportRun::curve); }
+
+std::vector<BandPoint> training_band(const ReportArm& arm) { return band_over_runs(arm, &ReportRun::training); }
+
+std::vector<BandPoint> validation_band(const ReportArm& arm) { return band_over_runs(arm, &ReportRun::validation); }
 
 std::vector<BandPoint> length_band(const ReportArm& arm, std::string_view metric) {
   std::map<std::int64_t, std::vector<double>> values;

@@ -22,6 +22,10 @@ struct BandPoint {
 
 /// Sorted by step; empty if there was no evaluation yet.
 std::vector<BandPoint> curve_band(const ReportArm& arm);
+/// Likewise for train_loss.
+std::vector<BandPoint> training_band(const ReportArm& arm);
+/// Likewise for val_loss, of a report with one arm whose curves are of another metric.
+std::vector<BandPoint> validation_band(const ReportArm& arm);
 /// Sorted by length; empty if no finished run has this metric by length.
 std::vector<BandPoint> length_band(const ReportArm& arm, std::string_view metric);
 /// The metrics that some arm has at two or more lengths.

@@ -8,6 +8,8 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/measured.hpp"
+#include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/verdict.hpp"
@@ -85,6 +87,7 @@ json::object metric_object(const Metric& metric) {
       {"higher_is_better", metric.is_goal() ? json::value(metric.higher_is_better()) : json::value(nullptr)},
       {"direction", in_words(metric.direction)},
       {"unit", metric.unit},
+      {"range", json::array{json_number(metric.low), json_number(metric.high)}},
       {"meaning", metric.description}};
 }
 
@@ -157,6 +160,35 @@ json::object object_of(const Digits& digits) {
   return json::object{{"value", digits.value}, {"difference", digits.difference}};
 }
 
+json::array problems_array(const ReportData& report) {
+  json::array out;
+  for (const ProblemGroup& group : problem_groups(report)) {
+    json::array seeds, runs;
+    for (const ReportRun* run : group.runs) {
+      seeds.emplace_back(run->seed);
+      runs.emplace_back(run->id);
+    }
+    out.push_back(json::object{{"arm", group.arm->label},
+                               {"state", group.state()},
+                               {"seeds", std::move(seeds)},
+                               {"reason", group.reason()},
+                               {"runs", std::move(runs)}});
+  }
+  return out;
+}
+
+/// Of a report with one arm: what its runs measured, as a table shows it.
+json::array measured_array(const ReportData& report) {
+  json::array out;
+  for (const Measured& measured : measured_values(report))
+    out.push_back(json::object{{"metric", metric_object(measured.metric)},
+                               {"n", measured.n},
+                               {"mean", json_number(measured.mean)},
+                               {"standard_deviation", json_number(measured.standard_deviation)},
+                               {"text", measured.text()}});
+  return out;
+}
+
 /// A difference and its interval as tables show them.
 json::array difference_texts(const ReportArm& arm, const Metric& metric, const Digits& digits) {
   if (!arm.comparison) return {};
@@ -195,6 +227,8 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
                       {"cost", cost_object(arm)},
                       {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
                       {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
+                      {"training_curve", band_of(thinned(training_band(arm), thinning.bands), "step")},
+                      {"validation_curve", band_of(thinned(validation_band(arm), thinning.bands), "step")},
                       {"by_length", band_by_length(arm, by_length_metric)},
                       {"at_lengths", at_lengths_of(report, arm)},
                       {"config", arm.config},
@@ -341,6 +375,8 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"margin", json_number(report.margin)},
                    {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                    {"digits", object_of(digits.common())},
+                   {"problems", problems_array(report)},
+                   {"measured", measured_array(report)},
                    {"warnings", texts(provenance_warnings(report))},
                    {"notes", texts(summary_notes(report))},
                    {"limits", texts(limit_sentences(report))},

@@ -104,7 +104,8 @@ std::string_view advice(Limit limit, bool shared) {
   if (!shared) return limit == Limit::best ? "" : ": nothing was learned there";
   return limit == Limit::best
              ? ": this task is too easy to tell them apart; a harder one, or how fast they get there (steps_to), may"
-             : ": this task can't tell them apart; train longer, or make it easier";
+             : ": this task can't tell them apart; try another train.learning_rate, a model.init_std close to 1 / "
+               "sqrt(model.width), or more train.steps";
 }
 
 } // namespace
@@ -150,11 +151,12 @@ Limit limit_of(const ReportData& report, const ReportArm& arm) {
 namespace {
 
 std::string name_of(const ReportData& report, const ReportArm& arm) {
+  if (report.arms.size() == 1) return "the model";
   return report.is_reference(arm) ? "the reference" : arm.name.empty() ? arm.label : arm.name;
 }
 
 std::string as_sentence(std::string text) {
-  if (text.starts_with("the reference")) text.front() = 'T';
+  if (text.starts_with("the ")) text.front() = 'T';
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/markdown_text.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/system/text.hpp"
@@ -100,11 +101,9 @@ std::string fairness_section(const ReportData& report) {
 
 std::string problems_section(const ReportData& report) {
   std::string text;
-  for (const ReportArm& arm : report.arms)
-    for (const ReportRun& run : arm.runs)
-      if (!run.problem.empty())
-        text += fmt::format("- {}, seed {} (run {}, {}): {}\n", markdown_text(arm.label), run.seed,
-                            markdown_code(run.id), run.standing(), markdown_text(run.problem));
+  for (const ProblemGroup& group : problem_groups(report))
+    text += fmt::format("- {}, {} ({}, {}): {}\n", markdown_text(group.arm->label), group.seeds(),
+                        group.ids([](const std::string& id) { return markdown_code(id); }), group.state(), markdown_text(group.reason()));
   return text.empty() ? "" : "## Runs that failed or are left out\n\n" + text;
 }
 
@@ -127,12 +126,13 @@ std::string render_markdown(const ReportData& report) {
   if (!report.question.empty()) out += markdown_text(report.question) + "\n\n";
   out += markdown_text(progress_sentence(report) + ".") + "\n\n";
   for (const std::string& warning : provenance_warnings(report)) out += "**" + markdown_text(warning) + "**\n\n";
-  out += to_markdown(summary_table(report, Style{})) + "\n";
+  const bool single = report.arms.size() == 1;
+  out += to_markdown(single ? measured_table(report) : summary_table(report, Style{})) + "\n";
   const std::vector<std::string> answers = answer_sentences(report);
   for (const std::string& answer : answers) out += list_item(answer);
   if (!answers.empty()) out += "\nWhat the columns are:\n\n";
   for (const std::string& note : summary_notes(report)) out += list_item(note);
-  for (std::size_t i = 0; i < report.also.size(); ++i) {
+  for (std::size_t i = 0; i < report.also.size() && !single; ++i) {
     const ReportData further = by_further_metric(report, i);
     out += fmt::format("\n## {}\n\n{}\n\n{}\n", markdown_text(further.metric.name),
                        markdown_text(further_note(further.metric)), to_markdown(summary_table(further, Style{})));

@@ -197,6 +197,7 @@ void add_arm(json::value& arm, const ReportData& report, const ReportArm& of, co
   out["seconds_deviation"] = deviation ? json::value(*deviation) : json::value(nullptr);
   if (of.comparison) add_comparison_texts(out["comparison"], *of.comparison, report.metric, digits.difference);
   add_point_texts(out["curve"], report.curve_metric().name == report.metric.name ? common.value : 4);
+  for (const char* losses : {"training_curve", "validation_curve"}) add_point_texts(out[losses], 4);
   add_point_texts(out["by_length"], 3);
   for (json::value& lengths : out["at_lengths"].as_array()) add_point_texts(lengths, 3);
   for (std::size_t i = 0; i < of.runs.size(); ++i) {

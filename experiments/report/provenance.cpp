@@ -30,12 +30,13 @@ std::string time_text(const std::string& utc) {
 
 std::vector<std::string> provenance_warnings(const ReportData& report) {
   std::vector<std::string> out;
-  if (report.frozen && report.frozen->finished > 0) out.push_back(planned_late(report));
+  const bool compares = report.arms.size() > 1;
+  if (compares && report.frozen && report.frozen->finished > 0) out.push_back(planned_late(report));
   if (const std::size_t n = report.gone())
-    out.push_back(fmt::format("Gone: {} run{} finished, and {} missing now; {} in no number. p holds if runs are not "
-                              "removed because of their results.",
-                              n, n == 1 ? " was" : "s were", n == 1 ? "its folder is" : "their folders are",
-                              n == 1 ? "it is" : "they are"));
+    out.push_back(fmt::format("Gone: {} run{} finished, and {} missing now; {} in no number.{}", n,
+                              n == 1 ? " was" : "s were", n == 1 ? "its folder is" : "their folders are",
+                              n == 1 ? "it is" : "they are",
+                              compares ? " p holds if runs are not removed because of their results." : ""));
   if (const std::size_t n = report.left_out())
     out.push_back(fmt::format("Left out: {} run{} in no number, because {} damaged, edited, or of another version.", n,
                               n == 1 ? " is" : "s are", n == 1 ? "its folder is" : "their folders are"));

@@ -14,6 +14,8 @@ namespace heed {
 /// The table that all formats share: arm, n, mean ± sd of the metric, difference from the reference with its interval,
 /// p, answer, parameters, time. Colour marks arms that differ: green for better, red for worse.
 TextTable summary_table(const ReportData& report, const Style& style);
+/// Of a report with one arm: a row for each metric that its runs measured.
+TextTable measured_table(const ReportData& report);
 
 /// The meaning of the columns of `summary_table`: "val_loss: mean ± sd over seeds, lower is better; ...".
 std::vector<std::string> summary_notes(const ReportData& report);

@@ -4,8 +4,10 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/index/run_entry.hpp"
+#include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/metrics/steps_to.hpp"
+#include "experiments/sweep/arm_labels.hpp"
 #include "experiments/sweep/finished_runs.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -122,10 +124,21 @@ MetricReader metric_reader(const Plan& plan, ArmConfigs& configs, const std::str
   return out;
 }
 
+/// All metrics of the configuration that no reader reads, except those of single lengths.
+std::vector<Metric> other_metrics(const Config& config, const std::vector<MetricReader>& readers) {
+  std::vector<Metric> out = metrics_of(config);
+  std::erase_if(out, [&](const Metric& metric) {
+    return metric.length ||
+           std::ranges::any_of(readers, [&](const MetricReader& reader) { return reader.metric.name == metric.name; });
+  });
+  return out;
+}
+
+/// @param others    metrics of which only the last values are read
 /// @param finished  IDs of runs that had finished at some time
 ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out,
                       const std::set<std::string>& finished, const std::vector<MetricReader>& readers,
-                      EntryReader& reader, Origins& origins) {
+                      const std::vector<Metric>& others, EntryReader& reader, Origins& origins) {
   const MetricReader& deciding = readers.front();
   const std::string& metric = deciding.metric.name;
   ReportRun run;
@@ -135,7 +148,10 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   const RunFolder folder{out / planned.id};
   run.folder = folder.path;
   std::vector<FoundValue> values(readers.size());
+  run.others.resize(others.size());
   LastLengths lengths;
+  const bool reads_validation =
+      std::ranges::find(others, "val_loss", &Metric::name) != others.end() && !(deciding.goal && deciding.goal->metric == "val_loss");
   bool any = false;
   const auto record = reader.read_record(folder, [&](const MetricsRecord& line) {
     any = true;
@@ -143,11 +159,20 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     if (const auto value = value_of(line, deciding.goal ? deciding.goal->metric : metric);
         value && std::isfinite(*value))
       run.curve.push_back({line.step, *value});
+    if (const auto loss = value_of(line, "train_loss"); loss && std::isfinite(*loss))
+      run.training.push_back({line.step, *loss});
+    if (const auto loss = value_of(line, "val_loss"); loss && reads_validation && std::isfinite(*loss))
+      run.validation.push_back({line.step, *loss});
+    for (std::size_t i = 0; i < others.size(); ++i)
+      if (const auto value = value_of(line, others[i].name)) run.others[i] = value;
     for (std::size_t i = 0; i < readers.size(); ++i) readers[i].add(line, values[i]);
     lengths.add(line);
   });
   if (!record) {
     run.curve.clear();
+    run.training.clear();
+    run.validation.clear();
+    std::ranges::fill(run.others, std::nullopt);
     run.seconds = {};
   }
   // A folder without a run is a missing run, not an untrusted one.
@@ -188,6 +213,33 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   if (attention) run.attention = std::move(*attention);
   else run.attention_problem = attention.error;
   return run;
+}
+
+/// Gives references a name: the sweep's own, or by the values that arms change where these are few.
+void name_references(ReportData& report, const Plan& plan, ArmConfigs& configs) {
+  if (report.arms.size() == 1) {
+    report.arms.front().label = report.name;
+    return;
+  }
+  std::vector<std::string> all, changed;
+  for (const Arm& arm : plan.arms)
+    for (const PlannedChange& change : arm.changes) {
+      all.push_back(change.key);
+      const auto is_it = [&](const PlannedOption& option) { return option.key == change.key; };
+      if (std::ranges::none_of(plan.within, is_it) && std::ranges::find(changed, change.key) == changed.end())
+        changed.push_back(change.key);
+    }
+  report.reference_values = without_controls(ArmNames(all).values(changed, flat_config(configs.of(0))));
+  std::string name = "reference";
+  if (!plan.reference_name.empty()) name = fmt::format("{} (reference)", without_controls(plan.reference_name));
+  else if (const std::string& values = report.reference_values; !values.empty() && values.size() <= longest_in_name)
+    name += fmt::format(" ({})", values);
+  for (ReportArm& arm : report.arms) {
+    if (!report.is_reference(arm)) continue;
+    const std::string group = report.group_label(arm);
+    arm.label = group.empty() ? name : fmt::format("{}: {}", group, name);
+    if (!group.empty()) arm.name = name;
+  }
 }
 
 /// Sorts the groups by value, numerically for numbers; words keep the plan's order.
@@ -250,6 +302,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   ArmConfigs configs(plan);
   std::vector<MetricReader> readers{metric_reader(plan, configs, plan.metric, "report.metric")};
   for (const std::string& metric : plan.also) readers.push_back(metric_reader(plan, configs, metric, "report.also"));
+  if (plan.arms.size() == 1) report.others = other_metrics(configs.of(0), readers);
   Origins origins;
   EntryReader reader;
   const std::set<std::string> finished = recorded_as_finished(folder);
@@ -262,7 +315,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
-      arm.runs.push_back(collect_run(plan.runs.at(index), out, finished, readers, reader, origins));
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, finished, readers, report.others, reader, origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
     arm.cost = planned_cost(plan, first.arm);
@@ -292,6 +345,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.earlier = earlier_sweeps(plan, out);
   report.reference_config = reference.config;
   report.data = origins.data;
+  name_references(report, plan, configs);
   sort_groups(report);
   compute_statistics(report);
   return report;

@@ -51,6 +51,9 @@ struct ReportRun {
   std::vector<std::optional<double>> also;
   std::vector<std::string> also_problems; ///< for each of `also`: "val_loss came to nan: no result"; empty otherwise
   std::vector<CurvePoint> curve;          ///< the curves' metric at every evaluation so far
+  std::vector<CurvePoint> training;       ///< train_loss, each time that it was recorded
+  std::vector<CurvePoint> validation;     ///< val_loss, of a report with one arm whose curves are of another metric
+  std::vector<std::optional<double>> others; ///< the last value of each of ReportData::others
   /// The last evaluation's metrics by length, sorted by length: val_accuracy_by_length, val_loss_at and so on; only for
   /// a finished run.
   std::map<std::string, std::vector<LengthPoint>, std::less<>> lengths;
@@ -60,6 +63,10 @@ struct ReportRun {
   std::vector<AttentionExample> attention; ///< attention.json, if the run has one
   std::string attention_problem;           ///< why attention weights are missing or incomplete; empty otherwise
 
+  /// Whether the numbers of the training became infinite or NaN. The same configuration then fails again.
+  bool diverged() const {
+    return problem.find(" is not finite") != std::string::npos || problem.ends_with(": no result");
+  }
   /// Whether it has finished, but has no result in the metric.
   bool unmeasured() const { return state == RunState::finished && !value; }
   /// Whether the run was executed, but is excluded from all statistics.
@@ -183,9 +190,12 @@ struct ReportData {
   std::string name, hash;
   std::string question; ///< the question of the sweep, in words; may be empty
   bool sweep = false;
+  std::string reference_values; ///< "position = none": the reference's values of the options that arms change
   Metric metric;
   std::optional<Metric> evaluated; ///< METRIC, if the metric is steps_to(METRIC, VALUE)
   std::vector<Metric> also;        ///< further metrics; they form one family of comparisons with the main metric
+  /// Of a report with one arm: all other metrics that its runs measure, except those of single lengths.
+  std::vector<Metric> others;
   std::optional<double> margin;    ///< equivalence margin: differences up to this are the same, in the metric's unit
   statistics::Test test = statistics::Test::paired;
   std::optional<double> learned;     ///< [report] learned; empty: to be estimated
@@ -222,6 +232,9 @@ struct ReportData {
   const Metric& curve_metric() const { return evaluated ? *evaluated : metric; }
   std::string group_label(const ReportArm& arm) const; ///< "length = 64"; empty without groups
 };
+
+/// The reference's values are part of its name up to this number of characters.
+inline constexpr std::size_t longest_in_name = 40;
 
 /// The proportion of sweeps in which an arm's `smallest_found` would be found.
 inline constexpr double found_share = 0.8;

@@ -2,6 +2,7 @@
 #include "experiments/report/digits.hpp"
 #include "experiments/report/exact_ties.hpp"
 #include "experiments/report/limits.hpp"
+#include "experiments/report/measured.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
@@ -228,6 +229,21 @@ std::string underpowered_note(const ReportData& report) {
 
 } // namespace
 
+TextTable measured_table(const ReportData& report) {
+  TextTable table{{"metric", report.seeds.size() > 1 ? "mean ± sd" : "value", "unit", "better"},
+                  {Align::left, Align::right, Align::left, Align::left},
+                  {}};
+  for (const Measured& of : measured_values(report))
+    table.rows.push_back({of.metric.name, of.text(), of.metric.unit,
+                          !of.metric.is_goal()             ? ""
+                          : of.metric.higher_is_better() ? "higher"
+                                                         : "lower"});
+  const ReportArm& arm = report.arms.front();
+  if (arm.cost) table.rows.push_back({"parameters", with_commas(arm.cost->parameters), "", ""});
+  if (arm.seconds > 0) table.rows.push_back({"training time", duration(arm.seconds), "", ""});
+  return table;
+}
+
 TextTable summary_table(const ReportData& report, const Style& style) {
   const TableDigits digits(report);
   const bool compared = report.arms.size() > 1;
@@ -289,6 +305,8 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     if (std::string note = underpowered_note(report); !note.empty()) notes.push_back(std::move(note));
   }
   if (std::string note = looks_note(report); !note.empty()) notes.push_back(std::move(note));
+  if (const std::string& values = report.reference_values; !values.empty() && values.size() > longest_in_name)
+    notes.push_back(fmt::format("reference: {}.", values));
   if (const auto chance = chance_level(report, report.arms.front()))
     notes.push_back(fmt::format("chance: {} ({}).", fixed(chance->value, decimals_showing({chance->value}, 4)),
                                 chance->how));

@@ -1,4 +1,5 @@
 #include "experiments/report/answers.hpp"
+#include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/wrapping.hpp"
@@ -15,12 +16,13 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   if (!report.question.empty()) out += wrapped(report.question, width);
   for (const std::string& warning : provenance_warnings(report)) out += paragraph(style.red(warning));
   out += "\n";
-  out += to_text_within(summary_table(report, style), width, bold, end);
+  const bool single = report.arms.size() == 1;
+  out += to_text_within(single ? measured_table(report) : summary_table(report, style), width, bold, end);
   out += "\n";
   const std::vector<std::string> answers = answer_sentences(report);
   for (const std::string& answer : answers) out += paragraph(answer);
   if (!answers.empty()) out += "\n";
-  for (std::size_t i = 0; i < report.also.size(); ++i) {
+  for (std::size_t i = 0; i < report.also.size() && !single; ++i) {
     const ReportData further = by_further_metric(report, i);
     out += paragraph(further_note(further.metric)) + "\n";
     out += to_text_within(summary_table(further, style), width, bold, end);
@@ -35,11 +37,9 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   if (!fairness.empty()) out += "\n" + fairness;
 
   std::string problems;
-  for (const ReportArm& arm : report.arms)
-    for (const ReportRun& run : arm.runs)
-      if (!run.problem.empty())
-        problems += paragraph(fmt::format("{} {}, seed {} (run {}): {}", style.red(run.standing()), arm.label, run.seed,
-                                          run.id, run.problem));
+  for (const ProblemGroup& group : problem_groups(report))
+    problems += paragraph(fmt::format("{} {}, {} ({}): {}", style.red(group.state()), group.arm->label, group.seeds(),
+                                      group.ids([](const std::string& id) { return id; }), group.reason()));
   if (!problems.empty()) out += "\n" + problems;
   return out;
 }

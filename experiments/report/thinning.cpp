@@ -37,7 +37,7 @@ std::string every_text(std::size_t n) {
 Thinning thinning_of(const ReportData& report) {
   std::vector<std::size_t> runs, bands;
   for (const ReportArm& arm : report.arms) {
-    bands.push_back(curve_band(arm).size());
+    bands.push_back(std::max(curve_band(arm).size(), training_band(arm).size()));
     for (const ReportRun& run : arm.runs) runs.push_back(run.curve.size());
   }
   return {least_thinning(runs, most_run_points), least_thinning(bands, most_band_points)};

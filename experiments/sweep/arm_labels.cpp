@@ -86,6 +86,18 @@ std::string ArmNames::name_of(const std::string& key) const {
   return it != uses_.end() && it->second > 1 ? key : short_name(key);
 }
 
+std::string ArmNames::values(const std::vector<std::string>& keys, const FlatConfig& config) const {
+  std::vector<std::string> parts;
+  for (const std::string& key : keys) {
+    const auto found = config.find(key);
+    if (found == config.end()) continue;
+    std::string text = found->second; // as TOML writes it
+    if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+    parts.push_back(text.empty() ? "no " + name_of(key) : fmt::format("{} = {}", name_of(key), text));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig& arm,
                             const FlatConfig& reference) const {
   std::vector<std::string> parts;

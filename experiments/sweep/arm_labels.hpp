@@ -30,6 +30,10 @@ public:
   /// chosen kind or variant follows it.
   std::string label(const std::vector<Change>& changes, const FlatConfig& arm, const FlatConfig& reference) const;
 
+  /// "position = none, score = dot": the values that a configuration has of these options. An option that it does not
+  /// have is omitted.
+  std::string values(const std::vector<std::string>& keys, const FlatConfig& config) const;
+
   /// "length" for task.copy.length; the full name if another option has the same short name.
   std::string name_of(const std::string& key) const;
 

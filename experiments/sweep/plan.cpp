@@ -59,6 +59,7 @@ std::string hash_of(const Plan& plan) {
     for (const TunedOption& option : plan.tuning->options)
       text += fmt::format("tune {} = {} ordered {}\n", option.key, fmt::join(option.values, " | "), option.ordered);
   for (const PlannedOption& option : plan.within) text += fmt::format("within {} {}\n", option.key, option.name);
+  if (!plan.reference_name.empty()) text += fmt::format("reference {}\n", plan.reference_name);
   if (!plan.question.empty()) text += fmt::format("question {}\n", plan.question);
   const auto add_run = [&](const char* what, const PlannedRun& run) {
     text += fmt::format("{} {} {}\n", what, run.seed, run.id);

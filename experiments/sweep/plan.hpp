@@ -118,6 +118,7 @@ struct Plan {
   std::string metric;            ///< the main metric
   std::vector<std::string> also; ///< further metrics; they form one family of comparisons with the main metric
   std::string match = "none";    ///< none | parameters | flops
+  std::string reference_name;    ///< what reports call the reference; empty: by the options that arms change
   std::optional<double> margin;  ///< equivalence margin: differences up to this are the same, in the metric's unit
   std::string test = "paired";   ///< paired | unpaired
   std::optional<double> learned; ///< a seed whose metric reaches this value has learned; empty: to be estimated

@@ -366,6 +366,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   if (const WordOrNumber& learned = reference.report.learned; learned.word.empty()) plan.learned = learned.number;
   plan.question = reference.report.question;
   plan.match = sweep.match;
+  plan.reference_name = sweep.reference;
   plan.sweep = sweep.present;
   plan.seeds = sweep.seeds;
   if (plan.seeds.empty()) plan.seeds = {reference.general.seed};

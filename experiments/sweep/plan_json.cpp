@@ -251,6 +251,7 @@ Plan read(std::string_view bytes) {
   plan.metric = text(object, "metric");
   if (object.contains("also")) plan.also = texts(object, "also");
   if (object.contains("match")) plan.match = text(object, "match");
+  if (object.contains("reference")) plan.reference_name = text(object, "reference");
   if (const json::value* margin = object.if_contains("margin")) {
     plan.margin = real(*margin, "margin");
     if (!(*plan.margin > 0)) throw Wrong{"\"margin\" is not a number above 0"};
@@ -389,6 +390,7 @@ std::string to_json(const Plan& plan) {
   if (plan.test != "paired") out += line("test", plan.test);
   if (plan.learned) out += line("learned", *plan.learned);
   if (!plan.question.empty()) out += line("question", plan.question);
+  if (!plan.reference_name.empty()) out += line("reference", plan.reference_name);
   json::array within;
   for (const PlannedOption& option : plan.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});

@@ -158,6 +158,12 @@ def outside(requests):
     return [url for url in requests if url.split(":")[0] in ("http", "https", "ws", "wss", "ftp")]
 
 
+def check_order(seen):
+    """Nothing is wider than the page, nothing scrolls in a box within it, and each button has a name."""
+    assert seen["overflow"] <= 0 and seen["unnamed"] == 0, [seen[key] for key in ("overflow", "unnamed", "wide", "layouts")]
+    assert not seen["boxes"] and not seen["wide"], (seen["boxes"], seen["wide"])
+
+
 def check_drawn(seen, data):
     arms = data["arms"]
     compared = [arm for arm in arms if arm["comparison"]]
@@ -172,7 +178,7 @@ def check_drawn(seen, data):
     assert seen["limits"][1:] == data["warnings"] + data["limits"], (seen["limits"], data["warnings"], data["limits"])
     assert any(text.startswith("Left out: 1 run is in no number") for text in data["warnings"]), data["warnings"]
     drawn = {"answers": 3, "allAnswers": len(arms) - 1, "rows": len(arms), "forest": len(compared), "curves": len(arms),
-             "bands": len(arms), "points": len(arms), "configurations": len(arms), "maps": 4, "problems": 1}
+             "bands": 0, "points": len(arms), "configurations": len(arms), "maps": 4, "problems": 1}
     for what, number in drawn.items():
         assert seen[what] == number, f"{what}: {seen[what]}, expected {number}"
 
@@ -223,7 +229,11 @@ def check_lines(points, seen, data, where):
         assert len(set(seen["symbols"][:7])) == 7, seen["symbols"]
     with points.point(f"lines lie above all bands, which are fainter where there are many ({where})"):
         assert seen["bandsBeneath"]
-        assert 0 < seen["bandOpacity"] < seen["fewOpacity"] <= 0.2, (seen["bandOpacity"], seen["fewOpacity"])
+        some, few = seen["someBands"], seen["fewBands"]
+        assert (len(some), len(few)) == (6, 2), (some, few)
+        assert 0 < some[0] < few[0] <= 0.2, (some, few)
+    with points.point(f"of many arms, only the one that the legend picks has a band ({where})"):
+        assert seen["pickedBands"] == [seen["curveColours"][1]], seen["pickedBands"]
 
 
 def check_talk(points, seen, data, where):
@@ -356,7 +366,7 @@ def check_groups(points, folder):
                 seen["sections"]
             assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
             assert seen["width"] == width, seen["width"]
-            assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+            check_order(seen)
         check_table(points, seen, data, groups, where)
         check_copies(points, seen, dict(data, arms=[arm for arms in groups for arm in arms]), where)
         with points.point(f"a name has one colour in all figures of lines ({where})"):
@@ -416,7 +426,7 @@ def check_crossed(points, folder):
             seen = visit.probed()
             assert "crossed" in seen["sections"], seen["sections"]
             assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
-            assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+            check_order(seen)
         with points.point(f"crossed options have an answer on their interaction ({where})"):
             # Of the pairs that both stand in an arm: two scores by two numbers of heads, without the one left out.
             assert len(data["interactions"]) == 3, data["interactions"]
@@ -489,13 +499,97 @@ def check_outliers(points, folder):
         with points.point(f"axes show most arms and runs, and all on request ({where})"):
             seen = visit.probed()
             assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
-            assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+            check_order(seen)
             for figure, number in (("forest", 1), ("single", 6)):
                 most, every = seen[figure]
                 assert most["outside"] == number and every["outside"] == 0, seen[figure]
                 assert most["pressed"][0].startswith("most") and every["pressed"] == ["all"], seen[figure]
                 assert most["ticks"] != every["ticks"], seen[figure]
             assert any(text.startswith("6 outside, farthest ") for text in seen["single"][0]["labels"]), seen["single"]
+
+
+LONG = [f"a long name of an arm that changes its rate of learning and nothing else, number {i}" for i in range(8)]
+CROWDED = """name = "crowded"
+[task]
+kind = "copy"
+validation = 64
+[task.copy]
+length = 5
+symbols = 6
+""" + MODEL + """[attention]
+score = "dot"
+[train]
+steps = 8
+batch = 8
+evaluate_every = 4
+[report]
+metric = "val_loss"
+also = ["val_accuracy"]
+margin = 0.05
+[sweep]
+seeds = 6
+reference = "dot products of queries and keys"
+[[sweep.block]]
+grid = { "attention.score" = ["dot", "additive"], "model.heads" = [1, 2] }
+[[sweep.block]]
+kind = "list"
+arms.diverged = { train.learning_rate = 1e6, train.optimizer = "sgd", train.clip = 0.0, model.init_std = 100.0 }
+""" + "".join(f"[sweep.block.arms.\"{name}\"]\ntrain.learning_rate = {0.0011 + 0.0001 * i:.4f}\n"
+             for i, name in enumerate(LONG))
+
+
+def check_crowded(points, folder):
+    """The layout of a report with a dozen arms of long names, two metrics, crossed options, and runs that failed."""
+    (folder / "crowded.toml").write_text(CROWDED, encoding="utf-8")
+    out = str(folder / "runs")
+    subprocess.run([HEED, "run", str(folder / "crowded.toml"), "--out", out], capture_output=True, check=False)
+    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "layout_probe.js")
+    layouts = {}
+    for width, dark in ((1920, False), (1280, True), (768, False), (390, True)):
+        where = f"crowded, {width} pixels wide, {'dark' if dark else 'light'}"
+        visit = chromium.visit(probed, width, dark)
+        with points.point(f"nothing is wider than the page, and nothing scrolls within it ({where})"):
+            seen = visit.probed()
+            assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
+            assert seen["width"] == width and "crossed" in seen["sections"], (seen["width"], seen["sections"])
+            check_order(seen)
+            layouts[width] = seen["layouts"]["ablations"]
+        with points.point(f"columns that do not fit fold beneath each row, and show on request ({where})"):
+            folded = layouts[width] != "all"
+            assert seen["folds"] == [folded, 0, len(LONG) + 5 if folded else 0], (layouts, seen["folds"])
+        with points.point(f"the second metric's table has the columns of the first ({where})"):
+            first, second = seen["heads"]
+            assert first[:2] + first[3:] == second[:2] + second[3:] and second[2] == "val_accuracy", seen["heads"]
+        with points.point(f"failed runs are grouped by arm and reason, and stand beside the axis ({where})"):
+            assert sum(len(row[1].split(", ")) for row in seen["problems"]) == 6, seen["problems"]
+            assert len(seen["problems"]) < 6 and seen["problems"][0][0] == "diverged", seen["problems"]
+            assert len(seen["crosses"]) == 6 and min(seen["crosses"]) > 0, seen["crosses"]
+        with points.point(f"the reference has its name ({where})"):
+            assert "dot products of queries and keys (reference)" in seen["words"], seen["words"][:500]
+    with points.point("a narrow page shows rows as blocks, a wide one all columns or the main ones"):
+        assert layouts[390] == "stacked" and layouts[1280] in ("all", "main"), layouts
+
+
+def check_lone(points, folder):
+    """The report of a run without a sweep: there is nothing to compare it with."""
+    text = CROWDED.split("[report]")[0].replace("crowded", "lone").replace("steps = 8", "steps = 24")
+    (folder / "lone.toml").write_text(text, encoding="utf-8")
+    out = str(folder / "lone")
+    said = run([HEED, "run", str(folder / "lone.toml"), "--out", out])
+    with points.point("the terminal shows a single run with all its metrics, and nothing of a sweep"):
+        for name in ("val_loss", "val_accuracy", "train_loss", "parameters"):
+            assert any(line.split()[:1] == [name] for line in said.splitlines()), (name, said)
+        assert "reference" not in said and "arm" not in said.split("next")[0].split(), said
+    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "layout_probe.js")
+    visit = chromium.visit(probed, 768, False)
+    with points.point("and so does the page, with both losses in one figure"):
+        seen = visit.probed()
+        assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
+        check_order(seen)
+        assert "Ablations" not in seen["headings"] and "Results" in seen["headings"], seen["headings"]
+        assert "differences" not in seen["sections"] and "reference" not in seen["words"], seen["sections"]
+        assert {"val_loss", "val_accuracy", "train_loss", "parameters"} <= set(seen["measured"]), seen["measured"]
+        assert seen["curves"] == ["val_loss", "train_loss"], seen["curves"]
 
 
 def main():
@@ -526,7 +620,7 @@ def main():
                 assert not seen["resources"] and not outside(visit.requests), (seen["resources"], visit.requests)
             with points.point(f"it is as wide as the screen, and every button has a name ({where})"):
                 assert seen["width"] == width, seen["width"]
-                assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+                check_order(seen)
             with points.point(f"each arm's mark is its own, and the reference a ring on top of all ({where})"):
                 assert len(set(seen["marks"])) == ARMS, seen["marks"]
                 assert seen["lastMark"].startswith("reference: ") and seen["ring"] == "none", seen["lastMark"]
@@ -571,6 +665,9 @@ def main():
         check_crossed(points, pathlib.Path(name))
     with tempfile.TemporaryDirectory() as name:
         check_outliers(points, pathlib.Path(name))
+    with tempfile.TemporaryDirectory() as name:
+        check_crowded(points, pathlib.Path(name))
+        check_lone(points, pathlib.Path(name))
     points.plan()
 
 

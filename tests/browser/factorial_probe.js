@@ -3,7 +3,7 @@ addEventListener("load", async () => {
   const found = {}, figure = "#figure-crossed";
   await drawn();
   found.sections = all("main section").map((section) => section.id);
-  Object.assign(found, lookAround());
+  Object.assign(found, await lookAround());
   const cells = () => all(`${figure} .cell`);
   found.views = {};
   for (const button of all(`${figure} [aria-label=show] button`)) {
@@ -17,7 +17,7 @@ addEventListener("load", async () => {
   }
   found.stops = cells().filter((cell) => cell.getAttribute("tabindex") === "0").length;
   found.interactions = all("#interactions .answers li").map((item) => item.textContent.replace(/\u00a0/g, " "));
-  found.further = all("#further-0 tbody tr").map((row) => [...row.children].map((cell) => cell.textContent));
+  found.further = all("#further-0 tbody tr:not(.fold)").map((row) => [...row.children].map((cell) => cell.textContent));
   found.furtherAnswers = count("#further-0 .answers li");
   const key = (name) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true,
     cancelable: true }));

@@ -8,15 +8,15 @@ addEventListener("load", async () => {
   const lines = (figure) => count(`${figure} .line`);
   const strokes = (figure) => new Set(all(`${figure} .line`).map((path) => getComputedStyle(path).stroke)).size;
   found.sections = all("main section").map((section) => section.id);
-  Object.assign(found, lookAround());
+  Object.assign(found, await lookAround());
 
-  const rows = () => all("#ablations tbody tr").map((row) => row.children[0].textContent);
+  const rows = () => all("#ablations tbody tr:not(.fold)").map((row) => row.children[0].textContent);
   const heading = all("#ablations thead button").find((button) => button.textContent === "memory");
   const memoryColumn = all("#ablations thead th").indexOf(heading.parentElement);
   found.rows = rows();
   found.headings = texts("#ablations tr.group th");
   found.bold = texts("#ablations tr.reference th");
-  found.memory = all("#ablations tbody tr:not(.group)").map((row) => row.children[memoryColumn].textContent);
+  found.memory = all("#ablations tbody tr:not(.group, .fold)").map((row) => row.children[memoryColumn].textContent);
   heading.click();
   found.sortedRows = rows();
   heading.click();
@@ -33,7 +33,7 @@ addEventListener("load", async () => {
 
   const trend = "#figure-trend", right = () => hover(document.querySelector(`${trend} .hit`), 0.999);
   const state = () => ({ lines: lines(trend), points: count(`${trend} path.point`), title: texts(`${trend} .soft`),
-    level: count(`${trend} .chance`), log: !document.querySelector(`${trend} .choice[hidden]`), tip: right() });
+    level: count(`${trend} .chance`), log: !document.querySelector(`${trend} .choice[hidden] [aria-label=scale]`), tip: right() });
   found.measures = texts(`${trend} [aria-label="of"] button`);
   found.value = state();
   const toggle = document.querySelector(`${trend} .legend button`);

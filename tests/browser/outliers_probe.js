@@ -2,7 +2,7 @@
 addEventListener("load", async () => {
   const found = {};
   await drawn();
-  Object.assign(found, lookAround());
+  Object.assign(found, await lookAround());
   const look = (figure) => ({
     outside: figure === "single" ? count("#figure-single .out")
       : all("#figure-forest .mark").filter((mark) => mark.getAttribute("d").startsWith("M7")).length,

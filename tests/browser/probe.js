@@ -8,7 +8,7 @@ addEventListener("load", async () => {
   found.firstAnswers = all("#answers .answers li").map((item) => item.textContent.replace(/\u00a0/g, " "));
   found.link = all("#answers a").map((link) => [link.getAttribute("href"), link.textContent]);
   found.tables = [count("main table"), count("main .tools.copy")];
-  found.rows = count("#ablations tbody tr");
+  found.rows = count("#ablations tbody tr:not(.fold)");
   found.forest = count("#figure-forest .row .mark");
   found.curves = count("#figure-curves .line");
   found.bands = count("#figure-curves .area");
@@ -21,7 +21,7 @@ addEventListener("load", async () => {
   found.configurations = count("#configurations details");
   found.title = document.title;
   found.bold = count("b b, main b");
-  Object.assign(found, lookAround());
+  Object.assign(found, await lookAround());
 
   // Each arm's mark, by all that can be seen of it.
   found.marks = all("#figure-cost .scatter-point .point").map(markOf);
@@ -35,7 +35,7 @@ addEventListener("load", async () => {
     return copy.textContent;
   };
   const answerAt = all("#ablations thead th").findIndex((cell) => cell.textContent === "answer");
-  found.answerWords = answerAt < 0 ? [] : all("#ablations tbody tr").map((row) => spoken(row.children[answerAt]));
+  found.answerWords = answerAt < 0 ? [] : all("#ablations tbody tr:not(.fold)").map((row) => spoken(row.children[answerAt]));
   found.tableText = document.querySelector("#ablations tbody").textContent;
   found.titles = all("#ablations thead button").map((button) => [button.textContent, button.title]);
   found.notes = all("#table .notes li").map((note) => note.textContent);
@@ -44,7 +44,7 @@ addEventListener("load", async () => {
   const heading = all("#ablations thead button").find((button) => button.textContent === "parameters");
   const column = () => {
     const at = all("#ablations thead th").indexOf(heading.parentElement);
-    return all("#ablations tbody tr").map((row) => Number(row.children[at].textContent.replace(/,/g, "")));
+    return all("#ablations tbody tr:not(.fold)").map((row) => Number(row.children[at].textContent.replace(/,/g, "")));
   };
   heading.click();
   found.ascending = column();
@@ -60,13 +60,22 @@ addEventListener("load", async () => {
   found.costColours = Object.fromEntries(all("#figure-cost .scatter-point").map((point) =>
     [point.getAttribute("aria-label"), style(point.querySelector("path"), "color")]));
   found.symbols = curve(".curve").map((line) => line.querySelector(".symbol").getAttribute("d"));
-  found.bandsBeneath = Boolean(curve(".area").pop().compareDocumentPosition(curve(".line")[0])
-    & Node.DOCUMENT_POSITION_FOLLOWING);
-  found.bandOpacity = Number(style(curve(".area")[0], "opacity"));
+  // Of many arms, only the one that the legend picks has a band; of few, each has.
   const legend = all("#figure-curves .legend button");
-  for (const button of legend.slice(2)) button.click();
-  found.fewOpacity = Number(style(curve(".area")[0], "opacity"));
-  for (const button of legend.slice(2)) button.click();
+  const over = (button, type) => button.dispatchEvent(new PointerEvent(type));
+  over(legend[1], "pointerenter");
+  found.pickedBands = curve(".area").map((path) => style(path, "fill"));
+  over(legend[1], "pointerleave");
+  const bandsOf = (few) => {
+    for (const button of legend.slice(few)) button.click();
+    const opacities = curve(".area").map((path) => Number(style(path, "opacity")));
+    found.bandsBeneath = Boolean(curve(".area").pop().compareDocumentPosition(curve(".line")[0])
+      & Node.DOCUMENT_POSITION_FOLLOWING);
+    for (const button of legend.slice(few)) button.click();
+    return opacities;
+  };
+  found.someBands = bandsOf(6);
+  found.fewBands = bandsOf(2);
 
   // The legend switches an arm off and on.
   const toggle = document.querySelector("#figure-curves .legend button");

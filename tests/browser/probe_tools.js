@@ -43,7 +43,7 @@ const textsIn = (ids) => ids.flatMap((id) => {
 
 /** Copies a table by its buttons: what goes to the clipboard; without one, to the selection; else is shown. */
 const copies = async (tools) => {
-  const [tsv, markdown] = tools.querySelectorAll("button"), found = {};
+  const [tsv, markdown] = tools.querySelectorAll("button[aria-label^=Copy]"), found = {};
   const clipboard = (value) => Object.defineProperty(navigator, "clipboard", { configurable: true, value });
   const press = async (button) => { button.click(); await wait(30); };
   clipboard({ writeText: async (text) => { found.clipboard = text; } });
@@ -81,12 +81,30 @@ const leastContrast = (cells) => {
   }));
 };
 
-/** What every page should be: as wide as the screen, with a name for each button. */
-const lookAround = () => ({
-  width: innerWidth,
-  overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  unnamed: all("button").filter((button) => !(button.textContent || button.getAttribute("aria-label"))).length,
-});
+/** What every page should be, also where its details are open: as wide as the screen, with a name for each button. */
+const lookAround = async () => {
+  const closed = all("details:not([open])");
+  for (const details of closed) details.open = true;
+  await wait(100);
+  for (let i = 0; i < 30 && all(".fitted > table:not([data-layout])").length; i += 1) await wait(100);
+  const scrolls = (node) => node.scrollWidth > node.clientWidth + 1 && node.tagName !== "TEXTAREA"
+    && ["auto", "scroll"].includes(getComputedStyle(node).overflowX);
+  const beyond = (node) => {
+    const box = node.getBoundingClientRect();
+    return box.width > 0 && box.right > document.documentElement.clientWidth + 0.5;
+  };
+  const called = (node) => `${node.tagName} ${node.id || node.getAttribute("class") || node.parentNode.className}`;
+  const found = {
+    width: innerWidth,
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    boxes: all("main *, header *").filter(scrolls).map(called),
+    wide: all("main :is(table, figure, pre, svg, p, li, h2, h3, .tools), header *").filter(beyond).map(called),
+    layouts: Object.fromEntries(all("table[data-layout]").map((table) => [table.id, table.dataset.layout])),
+    unnamed: all("button").filter((button) => !(button.textContent || button.getAttribute("aria-label"))).length,
+  };
+  for (const details of closed) details.open = false;
+  return found;
+};
 
 const writeDown = (found) => {
   found.resources = performance.getEntriesByType("resource").map((entry) => entry.name)

@@ -198,7 +198,7 @@ grid = { "attention.score" = ["additive"] }
 """)
     told = run([heed, "run", str(config), "--out", str(place / "metric-runs"), "train.evaluate_every=1"])
     assert re.search(r"val_error_rate: .*lower is better; fraction of the targets that are wrong", told), told
-    rates = [line for line in told.splitlines() if re.match(r"  (reference|score = additive) +1 +[01]\.\d", line)]
+    rates = [line for line in told.splitlines() if re.match(r"  (reference \(score = scaled_dot\)|score = additive) +1 +[01]\.\d", line)]
     assert len(rates) == 2, told
 
 

@@ -8,7 +8,8 @@ function cellText(cell) {
 }
 
 /** A table's rows of texts. A row's `data-label` is its name where no heading of a group stands above it. */
-const tableRows = (table, textsOf) => [...table.rows].filter((row) => !row.classList.contains("group"))
+const tableRows = (table, textsOf) => [...table.rows]
+  .filter((row) => !row.matches(".group, .fold"))
   .map((row) => [...row.cells].flatMap((cell, i) => (!i && row.dataset.label ? [row.dataset.label] : textsOf(cell))));
 
 /** A spreadsheet would execute a text that begins so (or with one of their wide twins); a number is none. */
@@ -29,7 +30,7 @@ function asTsv(table) {
 function asMarkdown(table) {
   const line = (cells) => `| ${cells.join(" | ")} |\n`;
   const [head, ...rows] = tableRows(table, (cell) => [cellText(cell)]).map((row) => line(row.map(markdownText)));
-  const right = (cell) => getComputedStyle(cell).textAlign === "right";
+  const right = (cell) => cell.cellIndex > 0 && !cell.classList.contains("text") && !table.classList.contains("plain");
   const rule = [...table.rows[0].cells].map((cell) => (right(cell) ? "---:" : "---"));
   return head + line(rule) + rows.join("");
 }

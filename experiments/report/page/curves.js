@@ -1,37 +1,70 @@
 // Learning curves, and accuracy at each length: the mean over an arm's seeds with a band, or each run by itself.
 
-function drawCurves() {
-  const has = (arm) => arm.curve.step.length > 1;
-  if (!arms.some(has)) return;
-  let band = "range", log = false, group = 0;
-  const positive = arms.every((arm) => arm.curve.low.every((value) => value === null || value > 0));
-
+/**
+ * What the figure of curves can show: [{name, title, range, lines, runs}], where `lines` are what it draws for each arm,
+ * and `runs` says whether single runs are known. Of a single arm, both losses stand in one figure.
+ */
+function curveChoices() {
+  const has = (of) => arms.some((arm) => of(arm).step.length > 1);
   // Where the metric is how fast a run gets somewhere, curves are of what it gets there in.
-  const of = report.curve_metric, own = of.name === report.metric.name;
-  const curveName = of.name + (of.unit ? ` (${of.unit})` : "");
+  const metric = report.curve_metric, training = (arm) => arm.training_curve;
+  const validation = metric.name === "val_loss" ? (arm) => arm.curve : (arm) => arm.validation_curve;
+  const out = [];
+  if (arms.length === 1 && has(validation) && has(training)) {
+    const look = { dash: "7 3", symbol: d3.symbolSquare, colour: "var(--arm-2)", strong: false, look: 1,
+      icon: () => lineIcon("var(--arm-2)", "7 3", d3.symbolSquare) };
+    out.push({ name: "losses", title: "val_loss of the evaluations and train_loss of the training batches (nats)",
+      range: [0, null], lines: [{ of: validation, name: "val_loss" }, { of: training, name: "train_loss", look }] });
+    if (metric.name === "val_loss") return out;
+  }
+  const unitOf = metric.unit ? ` (${metric.unit})` : "";
+  if (has((arm) => arm.curve)) out.push({ name: metric.name, title: `${metric.name}${unitOf} of the evaluations`,
+    range: metric.range, lines: [{ of: (arm) => arm.curve }], runs: true });
+  if (arms.length > 1 && has(training)) out.push({ name: "train_loss",
+    title: "train_loss (nats) of the training batches", range: [0, null], lines: [{ of: training }] });
+  return out;
+}
+
+function drawCurves() {
+  const curves = curveChoices();
+  if (!curves.length) return;
+  let band = "range", log = false, group = 0, chosen = curves[0];
+  const has = (arm) => chosen.lines.some(({ of }) => of(arm).step.length > 1);
+  const positive = arms.every((arm) => curves.every(({ lines }) => lines.every(({ of }) =>
+    of(arm).low.every((value) => value === null || value > 0))));
+
+  const own = () => chosen.name === report.metric.name;
 
   function plot() {
     const together = groups.length > 1 && group === null, shownArms = armsOf(group).filter(has);
-    const steps = [...new Set(shownArms.flatMap((arm) => arm.curve.step))].sort((a, b) => a - b);
+    const steps = [...new Set(shownArms.flatMap((arm) => chosen.lines.flatMap(({ of }) => of(arm).step)))]
+      .sort((a, b) => a - b);
+    const eachRun = (arm) => arm.runs.filter((run) => run.curve.step.length > 1)
+      .map(({ curve }) => curve.step.map((step, i) => [step, curve.value[i]]));
     return {
-      lines: shownArms.map((arm) => ({ ...armLine(arm, group, together),
-        points: seedPoints(arm.curve.step, arm.curve, band),
-        runs: band !== "runs" ? null : arm.runs.filter((run) => run.curve.step.length > 1)
-          .map(({ curve }) => curve.step.map((step, i) => [step, curve.value[i]])) })),
+      lines: shownArms.flatMap((arm) => chosen.lines.map(({ of, name, look: change }) => ({
+        ...armLine(arm, group, together), ...(name ? { key: name, label: name } : {}), ...change,
+        points: seedPoints(of(arm).step, of(arm), band, chosen.range),
+        runs: band !== "runs" || !chosen.runs ? null : eachRun(arm) }))),
       x: { kind: "linear", values: steps, label: "step", text: withCommas },
       // Chance is known of the first group's task.
-      y: { log, level: own && report.chance && group === 0 ? [report.chance.value, "chance"] : null },
+      y: { log, level: own() && report.chance && group === 0 ? [report.chance.value, "chance"] : null },
     };
   }
 
   const kinds = [["range", "range"], ["deviation", "± sd"], ["runs", "each run"]];
-  const tools = [...groupChoice((value) => { group = value; shown.renew(); }),
+  const ofCurves = curves.length < 2 ? [] : [choice("of", curves.map((each) => [each, each.name]), chosen, (value) => {
+    chosen = value;
+    shown.renew();
+  })];
+  const tools = [...ofCurves, ...groupChoice((value) => { group = value; shown.renew(); }),
     choice("band", kinds, band, (value) => { band = value; shown.redraw(); })];
   if (positive)
     tools.push(choice("scale", [[false, "linear"], [true, "log"]], false, (value) => { log = value; shown.redraw(); }));
-  const shown = lineSection("curves", "Learning curves", `${curveName} of the evaluations while ` +
-    "training. Lines are means over an arm's seeds; the band spans the lowest to the highest seed, or a standard " +
-    `deviation to either side.${report.thinned ? ` ${report.thinned}` : ""}`, tools, plot);
+  const many = arms.length > mostBands ? " Of many arms, bands show for the one that the legend picks." : "";
+  const shown = lineSection("curves", "Learning curves", `${curves.map(({ title }) => title).join("; ")}. Lines are ` +
+    "means over an arm's seeds; the band spans the lowest to the highest seed, or a standard " +
+    `deviation to either side.${many}${report.thinned ? ` ${report.thinned}` : ""}`, tools, plot);
 }
 
 function drawLengths() {
@@ -51,7 +84,7 @@ function drawLengths() {
     const wide = made() && lengths[lengths.length - 1] >= 8 * lengths[0];
     return {
       lines: shownArms.map((arm) => ({ ...armLine(arm, group, together),
-        points: seedPoints(lengthsOf(arm).length, lengthsOf(arm), band) })),
+        points: seedPoints(lengthsOf(arm).length, lengthsOf(arm), band, [0, /accuracy/.test(metric) ? 1 : null]) })),
       x: { kind: wide ? "log" : "linear", values: lengths, label: "length", text: withCommas },
       y: { log }, marks: made(),
     };

@@ -1,17 +1,15 @@
 // What the numbers come from: configurations, runs, machines.
 
 function drawProblems() {
-  const problems = arms.flatMap((arm) => arm.runs.filter((run) => run.problem).map((run) => [arm, run]));
-  if (!problems.length) return;
+  if (!report.problems.length) return;
   const table = element("table", { class: "plain", id: "problem-runs" },
-    element("thead", {}, element("tr", {}, ...["arm", "seed", "state", "reason", "folder"].map((title) =>
+    element("thead", {}, element("tr", {}, ...["arm", "seeds", "state", "reason", "runs"].map((title) =>
       element("th", { scope: "col" }, title)))),
-    element("tbody", {}, ...problems.map(([arm, run]) => element("tr", {},
-      element("th", { scope: "row" }, arm.label), element("td", {}, String(run.seed)),
-      element("td", { class: "failed" }, run.state), element("td", {}, run.problem),
-      element("td", {}, element("code", {}, run.folder))))));
-  section("problems", "Runs that failed or are left out", copyTools(table, "runs that failed"),
-    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs that failed" }, table));
+    element("tbody", {}, ...report.problems.map((group) => element("tr", {},
+      element("th", { scope: "row" }, group.arm), element("td", {}, group.seeds.join(", ")),
+      element("td", { class: "failed" }, group.state), element("td", {}, group.reason),
+      element("td", {}, ...group.runs.flatMap((id, i) => [i ? ", " : "", element("code", {}, id)]))))));
+  section("problems", "Runs that failed or are left out", fitted(table, "runs that failed"));
 }
 
 // What each arm was given: the width that evens it out, and what it tried for itself.
@@ -38,8 +36,7 @@ function drawFairness() {
     parts.push(element("p", { class: "note" }, `${tuning.options.join(", ")}: each arm's mean of ${report.metric.name} ` +
       `over seeds of its own (${tuning.seeds.join(", ")}) at every point that was tried. It took the best; where that ` +
       "lies on the edge of the grid, a value beyond may be better still."),
-    copyTools(table, "tuning"),
-    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tuning" }, table));
+    fitted(table, "tuning"));
   }
   section("fairness", "What each arm was given", ...parts);
 }
@@ -54,7 +51,7 @@ function differencesTable(arm) {
     element("tbody", {}, ...arm.differences.map((difference) => element("tr", {},
       element("th", { scope: "row" }, element("code", {}, difference.key)),
       value("del", difference.reference), value("ins", difference.arm)))));
-  return element("div", {}, copyTools(table, `what differs in ${arm.label}`), table);
+  return fitted(table, `what differs in ${arm.label}`);
 }
 
 function drawConfigurations() {
@@ -75,14 +72,12 @@ function drawRuns() {
     element("td", { class: "text" }, element("code", {}, run.folder)))));
   const table = element("table", { id: "all-runs" },
     element("thead", {}, element("tr", {}, ...["arm", "seed", "state", report.metric.name, "time"].map((title) =>
-      element("th", { scope: "col", style: "padding-block: 0.5rem",
-        "data-tsv": title === "time" ? "seconds" : null }, title)),
+      element("th", { scope: "col", "data-tsv": title === "time" ? "seconds" : null }, title)),
     element("th", { scope: "col", class: "text" }, "folder"))),
     element("tbody", {}, ...rows));
   section("runs", "Runs", element("p", { class: "note" }, `${report.progress.sentence}.`),
     element("details", {}, element("summary", {}, `All ${rows.length} runs`), element("div", {},
-      copyTools(table, "runs"),
-      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, table))));
+      fitted(table, "runs"))));
 }
 
 function drawProvenance() {

@@ -1,19 +1,32 @@
 // Differences from the reference with their intervals, an arm a row.
 
+const differenceEnds = (arm) => [arm.comparison.difference, ...(arm.comparison.interval || [])];
+
+/** The limits of an axis that has all differences of some arms, with 0 and the margin. */
+const allDifferences = (which) => d3.extent([0, ...which.flatMap(differenceEnds),
+  ...(report.margin ? [-report.margin, report.margin] : [])]);
+
+/** Where a few arms dwarf the others: the distance from 0 that the others need; else null. */
+function nearDifferences() {
+  const reach = (arm) => Math.max(...differenceEnds(arm).map(Math.abs));
+  const largest = Math.max(...compared.map(reach), report.margin || 0) || 1;
+  const near = 1.5 * Math.max(d3.median(compared, reach) || 0, report.margin || 0);
+  return compared.length > 2 && near > 0 && near * 4 < largest ? near : null;
+}
+
+/** An arrowhead at an axis' end, to the right (1) or to the left (-1). */
+const arrowhead = (side, size = 7) => `M${size * side},0L${-size / 2 * side},${-size}L${-size / 2 * side},${size}Z`;
+
 function drawForest() {
   if (!compared.length) return;
-  const ends = (arm) => [arm.comparison.difference, ...(arm.comparison.interval || [])];
-  const reach = (arm) => Math.max(...ends(arm).map(Math.abs));
-  const largest = Math.max(...compared.map(reach), report.margin || 0) || 1;
-  // Where one arm dwarfs the others, these can be looked at by themselves.
-  const middle = d3.median(compared, reach) || 0;
-  const near = 1.5 * Math.max(middle, report.margin || 0);
-  const zoomable = compared.length > 2 && near > 0 && near * 4 < largest;
-  let zoomed = zoomable;
+  const near = nearDifferences();
+  let zoomed = near !== null;
 
   function draw(svg, width) {
     const wide = width > 620, row = wide ? 30 : 46, top = 6, bottom = 52;
-    const left = wide ? Math.min(280, 0.27 * width) : 12, right = wide ? 190 : 12;
+    const numbersOf = (arm) => comparisonTexts(arm).join(" ");
+    const left = wide ? nameRoom(compared, width) : 12;
+    const right = wide ? Math.min(0.36 * width, 30 + widthOf(compared.map(numbersOf))) : 12;
     const heading = wide ? 34 : 38, starts = new Map();
     const shownGroups = groups.map((group) => ({ ...group, arms: group.arms.filter((arm) => arm.comparison) }))
       .filter((group) => group.arms.length);
@@ -28,8 +41,7 @@ function drawForest() {
     }
     const height = below + bottom;
     svg.attr("height", height);
-    const limits = zoomed ? [-near, near]
-      : d3.extent([0, ...compared.flatMap(ends), ...(report.margin ? [-report.margin, report.margin] : [])]);
+    const limits = zoomed ? [-near, near] : allDifferences(compared);
     const pad = 0.04 * (limits[1] - limits[0] || 1);
     const x = d3.scaleLinear().domain([limits[0] - pad, limits[1] + pad]).range([left, width - right]);
     const inside = (value) => Math.max(x.range()[0], Math.min(x.range()[1], x(value)));
@@ -69,9 +81,9 @@ function drawForest() {
       const out = x(difference) < x.range()[0] - 0.5 ? -1 : x(difference) > x.range()[1] + 0.5 ? 1 : 0;
       const mark = g.append("path").attr("class", `mark ${name}`)
         .attr("transform", `translate(${inside(difference)},${line})`);
-      if (out) mark.attr("d", `M${7 * out},0L${-3 * out},-6L${-3 * out},6Z`);
+      if (out) mark.attr("d", arrowhead(out));
       else mark.attr("d", symbolPath(verdicts[name][1], 72)).call(outlined, name);
-      const numbers = comparisonTexts(arm).join(" ");
+      const numbers = numbersOf(arm);
       const place = (text) => text.attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0);
       place(g.append("text")).attr("class", "soft label").attr("x", width).attr("text-anchor", "end").text(numbers);
       const used = wide ? left - 14 : width - 8 - g.select("text").node().getComputedTextLength();
@@ -108,8 +120,8 @@ function drawForest() {
     `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
     "by seed, with " +
     `${confidence} intervals by sign flips that hold for all arms at once.${margin} ${marksMean}, open circles undecided.` +
-    (zoomable ? " Arrowheads point to arms outside the axis." : ""),
-    zoomable ? [choice("show", [[true, "most arms"], [false, "all"]], zoomed, (value) => {
+    (zoomed ? " Arrowheads point to arms outside the axis." : ""),
+    zoomed ? [mostOrAll("arms", zoomed, (value) => {
       zoomed = value;
       shown.redraw();
     })] : [], draw);

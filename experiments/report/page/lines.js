@@ -29,10 +29,10 @@ const armLine = (arm, group, together) => ({ key: together ? arm.label : arm.nam
   icon: () => armIcon(arm, together) });
 
 /** Points of means over seeds, {mean, low, high, standard_deviation, texts}; the band is the range, or a deviation. */
-function seedPoints(xs, { mean, low, high, standard_deviation: spread, texts }, band) {
+function seedPoints(xs, { mean, low, high, standard_deviation: spread, texts }, band, range) {
   return d3.range(xs.length).filter((i) => mean[i] !== null).map((i) => ({ x: xs[i], y: mean[i],
-    low: band === "deviation" ? mean[i] - (spread[i] || 0) : low[i],
-    high: band === "deviation" ? mean[i] + (spread[i] || 0) : high[i],
+    low: band === "deviation" ? withinRange(range, mean[i] - (spread[i] || 0)) : low[i],
+    high: band === "deviation" ? withinRange(range, mean[i] + (spread[i] || 0)) : high[i],
     cells: texts[i] }));
 }
 
@@ -58,8 +58,20 @@ function yScale(lines, logarithmic, marks, range) {
   return scale.domain([low / room, high * room]);
 }
 
-/** Bands that lie over each other add up. */
-const bandOpacity = (bands) => Math.max(0.04, 0.16 / (1 + 0.35 * (bands - 1)));
+/**
+ * The lines that would leave the others no room: their greatest or their least value is far from those of the others,
+ * on a logarithmic axis by its logarithm.
+ */
+function farLines(lines, logarithmic) {
+  const on = (value) => (logarithmic ? Math.log(Math.max(value, Number.MIN_VALUE)) : value);
+  const drawn = lines.filter(({ points }) => points.length);
+  const far = [d3.max, d3.min].map((most) => outlying(drawn.map(({ points }) => on(most(points, ({ y }) => y)))));
+  return new Set(drawn.filter((line, i) => far.some((which) => which[i])).map(({ key }) => key));
+}
+
+/** Bands that lie over each other add up; where they are many, only that of the arm that is picked is drawn. */
+const mostBands = 6;
+const bandOpacity = (bands) => 0.16 / (1 + 0.35 * (Math.min(bands, mostBands) - 1));
 
 /** Some six of a line's points, for its symbol, which tells it from others without colour; not where others' are. */
 function someOf(points, offset) {
@@ -67,8 +79,25 @@ function someOf(points, offset) {
   return points.filter((point, i) => i % every === offset % every);
 }
 
+/** Arrowheads in a corner for the lines that end outside the axis, with the values that they end at. */
+function pointOutside(svg, visible, { y, right, top, floor }) {
+  const [low, high] = y.domain();
+  for (const [up, edge, outside] of [[true, top, (value) => value > high], [false, floor, (value) => value < low]]) {
+    const ends = visible.map((line) => [line, line.points[line.points.length - 1]])
+      .filter(([, last]) => last && outside(last.y));
+    ends.forEach(([{ colour, label }, last], i) => {
+      const at = up ? edge + 8 + 16 * i : edge - 8 - 16 * (ends.length - 1 - i);
+      const g = svg.append("g").attr("class", "outside");
+      g.append("path").attr("d", arrowhead(1, 6)).style("fill", colour)
+        .attr("transform", `translate(${right - 7},${at}) rotate(${up ? -90 : 90})`);
+      fitText(g.append("text").attr("class", "soft label").attr("x", right - 18).attr("y", at).attr("dy", "0.35em")
+        .attr("text-anchor", "end"), `${label}: ${last.cells[0]}`, right - 120);
+    });
+  }
+}
+
 /** Axes with their rules; returns the scales and the plot's edges. */
-function drawAxes(svg, width, { lines, x: across, y: up, marks }, visible) {
+function drawAxes(svg, width, { x: across, y: up, marks }, visible) {
   const wide = width > 620, height = wide ? 400 : 300;
   const margin = { right: 14, top: up.label ? 32 : 12, bottom: 42 };
   svg.attr("height", height);
@@ -107,11 +136,21 @@ function drawAxes(svg, width, { lines, x: across, y: up, marks }, visible) {
  */
 function lineSection(id, title, caption, tools, plot) {
   const hidden = new Set();
-  let lit = null;
+  let lit = null, zoomed = true, plots = 0;
+  const zoom = mostOrAll("arms", true, (value) => {
+    zoomed = value;
+    shown.redraw();
+  });
 
   function draw(svg, width) {
     const shape = plot(), { marks } = shape, visible = shape.lines.filter(({ key }) => !hidden.has(key));
-    const { x, y, left, right, top, floor } = drawAxes(svg, width, shape, visible);
+    const far = farLines(visible, shape.y.log), most = visible.filter(({ key }) => !zoomed || !far.has(key));
+    zoom.hidden = !far.size;
+    const { x, y, left, right, top, floor } = drawAxes(svg, width, shape, most);
+    plots += 1;
+    const clip = `${id}-plot-${plots}`;
+    svg.append("clipPath").attr("id", clip).append("rect").attr("x", left - 8).attr("y", top - 8)
+      .attr("width", Math.max(0, right - left + 22)).attr("height", floor - top + 16);
     const low = y.domain()[0], at = (value) => y(shape.y.log ? Math.max(value, low) : value);
     // Whiskers of several lines at one x stand side by side.
     const beside = new Map(visible.map(({ key }, i) => [key, marks ? (i - (visible.length - 1) / 2) * 5 : 0]));
@@ -124,6 +163,7 @@ function lineSection(id, title, caption, tools, plot) {
         .attr("text-anchor", "end").text(name);
     }
     const layer = (name) => svg.append("g").selectAll("g").data(visible).join("g").attr("class", name)
+      .attr("clip-path", `url(#${clip})`)
       .style("opacity", ({ key }) => (lit !== null && lit !== key ? 0.25 : 1));
     const place = ({ key }, value) => x(value) + beside.get(key);
     const path = (line) => d3.line().x(([value]) => place(line, value)).y(([, value]) => at(value));
@@ -133,7 +173,7 @@ function lineSection(id, title, caption, tools, plot) {
       if (runs) {
         for (const run of runs)
           g.append("path").attr("class", "single").style("stroke", colour).attr("d", path(shown)(run));
-      } else if (!marks) {
+      } else if (!marks && (visible.length <= mostBands || lit === shown.key)) {
         g.append("path").attr("class", "area").style("fill", colour).style("opacity", bandOpacity(visible.length))
           .attr("d", d3.area().x((point) => place(shown, point.x)).y0((point) => at(point.low))
             .y1((point) => at(point.high))(points));
@@ -156,6 +196,7 @@ function lineSection(id, title, caption, tools, plot) {
         .attr("d", symbolPath(symbol, 72)).attr("transform", (point) => `translate(${px(point.x)},${at(point.y)})`);
     });
     svg.select(".label").raise();  // the level's name, which the lines would cover
+    pointOutside(svg, visible, { y, right, top, floor });
     drawCursor(svg, shape, visible, { x, at, left, right, top, floor, beside });
   }
 
@@ -204,7 +245,7 @@ function lineSection(id, title, caption, tools, plot) {
   }
 
   const legend = element("ul", { class: "legend", "aria-label": "Arms" });
-  const shown = figure(id, title, caption, tools, draw);
+  const shown = figure(id, title, caption, [...tools, zoom], draw);
   function fillLegend() {
     legend.replaceChildren(...plot().lines.map(({ key, label, icon }) => {
       const light = (value) => () => { lit = value; shown.redraw(); };
@@ -217,7 +258,7 @@ function lineSection(id, title, caption, tools, plot) {
             lit = null;
             shown.redraw();
           },
-          pointerenter: light(key), pointerleave: light(null),
+          pointerenter: light(key), pointerleave: light(null), focus: light(key), blur: light(null),
         } }, icon(), label));
     }));
   }

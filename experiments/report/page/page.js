@@ -106,6 +106,11 @@ const memoryDiffers = (() => {
   return most > 1.01 * least;
 })();
 
+/** The width that the longest of these texts takes in a figure, of letters as wide as most are. */
+const widthOf = (texts) => 6.7 * (d3.max(texts, (text) => text.length) || 0);
+/** The room for the names of arms at the side of a wide figure. */
+const nameRoom = (which, width) => Math.min(14 + widthOf(which.map(({ name, label }) => name || label)), 0.36 * width);
+
 /** The limits of most values, [low, high], if a few others would leave these no room on an axis; else null. */
 function bulkOf(values) {
   const middle = d3.median(values), distances = values.map((value) => Math.abs(value - middle)).sort(d3.ascending);
@@ -113,6 +118,24 @@ function bulkOf(values) {
   if (!(near > 0) || near * 4 > d3.max(distances)) return null;
   return [Math.max(middle - near, d3.min(values)), Math.min(middle + near, d3.max(values))];
 }
+
+/**
+ * Which of these values are so far from the others that they would leave these no room on an axis: at most a third of
+ * them, each more than twelve times as far from the median as the median distance.
+ */
+function outlying(values) {
+  const middle = d3.median(values), distances = values.map((value) => Math.abs(value - middle));
+  const scale = Math.max(d3.median(distances) || 0, 0.02 * Math.abs(middle));
+  const far = distances.map((distance) => values.length > 2 && scale > 0 && distance > 12 * scale);
+  return d3.sum(far) * 3 <= values.length ? far : values.map(() => false);
+}
+
+/** A switch between most of something and all of it, for an axis that leaves a few out. */
+const mostOrAll = (what, most, choose) => choice("show", [[true, `most ${what}`], [false, "all"]], most, choose);
+
+/** A value within the metric's range: no deviation from a mean goes beyond it. */
+const withinRange = ([low, high], value) => Math.max(low === null ? -Infinity : low,
+  Math.min(high === null ? Infinity : high, value));
 
 // ---- what an arm looks like -----------------------------------------------------------------------------------------
 
@@ -164,12 +187,15 @@ function outlined(mark, name) {
   if (name === "open") mark.style("fill", "var(--paper)").style("stroke", "var(--open)").style("stroke-width", 1.8);
 }
 
-function armIcon(arm, together = false) {
+const armIcon = (arm, together = false) => lineIcon(armColour(arm), armDash(arm, together), armSymbol(arm));
+
+/** A line with its symbol, for legends. */
+function lineIcon(colour, dash, symbol) {
   const svg = d3.create("svg").attr("width", 26).attr("height", 12).attr("viewBox", "-13 -6 26 12")
     .attr("aria-hidden", "true");
-  svg.append("line").attr("x1", -13).attr("x2", 13).style("stroke", armColour(arm)).style("stroke-width", 2)
-    .attr("stroke-dasharray", armDash(arm, together));
-  svg.append("path").attr("d", symbolPath(armSymbol(arm), 38)).style("fill", armColour(arm));
+  svg.append("line").attr("x1", -13).attr("x2", 13).style("stroke", colour).style("stroke-width", 2)
+    .attr("stroke-dasharray", dash);
+  svg.append("path").attr("d", symbolPath(symbol, 38)).style("fill", colour);
   return svg.node();
 }
 

@@ -4,7 +4,7 @@ function drawHead() {
   const head = document.getElementById("head"), { metric, progress } = report;
   head.append(element("p", { class: "eyebrow" }, report.question ? `Heed report · ${report.name}` : "Heed report"),
     element("h1", {}, report.question || report.name),
-    element("p", { class: "lead" }, `${arms.length} arm${arms.length === 1 ? "" : "s"}, ${report.seeds.length} seed` +
+    element("p", { class: "lead" }, `${arms.length === 1 ? "" : `${arms.length} arms, `}${report.seeds.length} seed` +
       `${report.seeds.length === 1 ? "" : "s"}; ${progress.sentence}. ${metric.name} is ${metric.meaning}` +
       `${metric.unit ? `, in ${metric.unit}` : ""}; ${metric.direction}.`));
   const lost = progress.failed + progress.left_out + progress.gone;

@@ -28,6 +28,9 @@ function drawScatter() {
   ].filter(([, , of]) => arms.some((arm) => arm.mean !== null && of(arm) !== null));
   if (arms.length < 2 || !costs.length) return;
   let cost = costs[0], group = 0;
+  const valued = arms.filter((arm) => arm.mean !== null), far = outlying(valued.map((arm) => arm.mean));
+  const outer = new Set(valued.filter((arm, i) => far[i]));
+  let zoomed = outer.size > 0;
   const towards = { better: "Higher and further", worse: "Lower and further" };
   const titles = { parameters: "parameters", flops: "FLOPs of a training step", time: "training time of a run",
     memory: "peak memory of a run on one thread" };
@@ -44,14 +47,18 @@ function drawScatter() {
       return [low - pad, high + pad];
     };
     const x = d3.scaleLinear().domain(around(points.map(of), 0.08)).range([margin.left, width - margin.right]);
-    const whisker = (arm) => [-1, 1].map((side) => arm.mean + side * (arm.standard_deviation || 0));
-    const y = d3.scaleLinear().domain(around(points.flatMap(whisker), 0.05))
+    const whisker = (arm) => [-1, 1].map((side) => withinRange(report.metric.range,
+      arm.mean + side * (arm.standard_deviation || 0)));
+    const most = points.filter((arm) => !zoomed || !outer.has(arm));
+    const scale = d3.scaleLinear().domain(around((most.length ? most : points).flatMap(whisker), 0.05))
       .range([height - margin.bottom, margin.top]);
-    const ticks = y.ticks(wide ? 6 : 5);
+    const y = (value) => Math.max(margin.top, Math.min(height - margin.bottom, scale(value)));
+    const outside = (arm) => (scale(arm.mean) < margin.top ? -1 : scale(arm.mean) > height - margin.bottom ? 1 : 0);
+    const ticks = scale.ticks(wide ? 6 : 5);
     svg.append("g").selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", margin.left)
       .attr("x2", width - margin.right).attr("y1", y).attr("y2", y);
     svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`)
-      .call(d3.axisLeft(y).tickValues(ticks).tickSize(0).tickPadding(8));
+      .call(d3.axisLeft(scale).tickValues(ticks).tickSize(0).tickPadding(8));
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
       .call(d3.axisBottom(x).ticks(wide ? 5 : 3).tickSize(5).tickFormat(tick));
     svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 6)
@@ -71,8 +78,8 @@ function drawScatter() {
         .attr("d", ({ arm, at }) => `M${x(of(arm)) + 6},${y(arm.mean)}L${side - 8},${at}L${side - 2},${at}`);
       svg.append("g").selectAll("text").data(placed).join("text").attr("x", side + 12).attr("dy", "0.35em")
         .attr("y", ({ at }) => at).each(function label({ arm }) {
-          fitText(d3.select(this).classed("strong", arm.reference), nameIn(group, arm),
-            margin.right - 28);
+          fitText(d3.select(this).classed("strong", arm.reference),
+            outside(arm) ? `${arm.texts.mean}: ${nameIn(group, arm)}` : nameIn(group, arm), margin.right - 28);
         });
       costMark(svg.append("g").selectAll("path").data(placed.map(({ arm }) => arm)).join("path")
         .attr("transform", (arm, i) => `translate(${side + 4},${placed[i].at})`), "key-mark", together, 32);
@@ -87,6 +94,12 @@ function drawScatter() {
       .style("stroke", armColour).style("stroke-width", 1.4);
     costMark(marks.append("path"), "point", together, 84)
       .attr("transform", (arm) => `translate(${x(of(arm))},${y(arm.mean)})`);
+    // An arrowhead in place of the mark of an arm outside the axis.
+    marks.selectAll(".point").filter(outside).attr("d", arrowhead(1))
+      .attr("transform", (arm) => `translate(${x(of(arm))},${y(arm.mean)}) rotate(${90 * outside(arm)})`);
+    if (!wide) marks.filter(outside).append("text").attr("class", "soft label").attr("dy", (arm) => 4 - 14 * outside(arm))
+      .attr("x", (arm) => x(of(arm))).attr("y", (arm) => y(arm.mean)).text((arm) => arm.texts.mean)
+      .attr("text-anchor", (arm) => (x(of(arm)) > width / 2 ? "end" : "start"));
     marks.append("circle").attr("class", "hit").attr("r", 13).attr("cx", (arm) => x(of(arm)))
       .attr("cy", (arm) => y(arm.mean));
     explain(marks, (arm) => arm.label, (arm) => [
@@ -103,10 +116,15 @@ function drawScatter() {
     cost = costs.find(([key]) => key === value);
     shown.redraw();
   }));
+  if (zoomed) tools.push(mostOrAll("arms", zoomed, (value) => {
+    zoomed = value;
+    shown.redraw();
+  }));
   const shown = figure("cost", "Score against cost",
     `${report.metric.name}${unit} of each arm against what it costs; whiskers are a standard deviation over seeds. ` +
     `${towards[sides[1]] || "Further"} to the left is better. ` +
-    `${grouped ? "References are hollow." : "The ring is the reference."}`, tools, draw);
+    `${grouped ? "References are hollow." : "The ring is the reference."}` +
+    (zoomed ? " Arrowheads point to arms outside the axis." : ""), tools, draw);
   const legend = element("ul", { class: "legend narrow", "aria-label": "Arms" });
   const fillLegend = () => legend.replaceChildren(...armsOf(group).map((arm) => element("li", { class: "toggle" },
     costIcon(arm, groups.length > 1 && group === null), nameIn(group, arm))));

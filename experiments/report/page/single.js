@@ -14,7 +14,10 @@ function drawSingle() {
 
   function draw(svg, width) {
     const wide = width > 620, row = wide ? 26 : 44, top = 6, bottom = 52;
-    const left = wide ? Math.min(280, 0.27 * width) : 12, right = wide ? 150 : 12;
+    const left = wide ? nameRoom(shown, width) : 12;
+    // Runs that failed stand beside the axis, at no value on it.
+    const crosses = Math.min(6, d3.max(shown, (arm) => lost(arm).length)), room = crosses ? 10 + 9 * crosses : 0;
+    const right = (wide ? 150 : 12) + room;
     const height = top + row * shown.length + bottom;
     svg.attr("height", height);
     const values = [...shown.flatMap((arm) => valued(arm).map((run) => run.value)), ...thresholds,
@@ -36,8 +39,6 @@ function drawSingle() {
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${floor})`)
       .call(d3.axisBottom(x).tickValues(ticks).tickSize(5));
     const line = wide ? row / 2 : row - 12;
-    // Runs that failed stand at the worse end, beyond every value.
-    const [worse, inward] = sides[0] === "worse" ? [left + 4, 1] : [width - right - 4, -1];
     rows.each(function drawRow(arm) {
       const g = d3.select(this);
       if (arm.learned && !outside(arm.learned.from)) g.append("line").attr("class", "threshold").attr("x1", x(arm.learned.from))
@@ -47,11 +48,11 @@ function drawSingle() {
         .attr("cx", (run) => x(run.value)).style("fill", armColour(arm));
       // Arrowheads at the axis' end for runs outside of it, and the farthest value.
       g.selectAll(".out").data(out).join("path").attr("class", "dot out").style("fill", armColour(arm))
-        .attr("d", (run) => `M${6 * outside(run.value)},0L${-3 * outside(run.value)},-5L${-3 * outside(run.value)},5Z`)
+        .attr("d", (run) => arrowhead(outside(run.value), 6))
         .attr("transform", (run) => `translate(${x.range()[outside(run.value) > 0 ? 1 : 0] + 6 * outside(run.value)},${line})`);
-      g.selectAll(".lost").data(lost(arm)).join("path").attr("class", "lost")
+      g.selectAll(".lost").data(lost(arm).slice(0, crosses)).join("path").attr("class", "lost")
         .attr("d", "M-3,-3L3,3M-3,3L3,-3")
-        .attr("transform", (run, i) => `translate(${worse + inward * 5 * i},${line})`);
+        .attr("transform", (run, i) => `translate(${width - right + 10 + 9 * i},${line})`);
       const share = arm.learned ? arm.learned.arm : null;
       const text = share ? `${share.seeds} of ${share.of} learned`
         : lost(arm).length ? `${lost(arm).length} failed or left out`
@@ -76,10 +77,10 @@ function drawSingle() {
     ...(report.chance ? ["The dotted line is chance."] : []),
     ...(thresholds.length ? ["Upright marks part the seeds that learned from those that did not."] : []),
     ...(shown.some((arm) => lost(arm).length)
-      ? ["Crosses are runs that failed or are left out; they have no value."] : []),
+      ? ["Crosses beside the axis are runs that failed or are left out; they have no value."] : []),
     ...(bulk ? ["Arrowheads point to runs outside the axis."] : [])].join(" ");
   const figureOfRuns = figure("single", "The metric of each run", caption,
-    bulk ? [choice("show", [[true, "most runs"], [false, "all"]], zoomed, (value) => {
+    bulk ? [mostOrAll("runs", zoomed, (value) => {
       zoomed = value;
       figureOfRuns.redraw();
     })] : [], draw);

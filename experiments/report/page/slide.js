@@ -37,10 +37,11 @@ function drawTalkFigure(svg, shown) {
   const top = 92 + 58 * lines.length + 18;
   const row = Math.min(92, (floor - top) / shown.length);
 
-  const ends = shown.flatMap(({ comparison: { difference, interval } }) => [difference, ...(interval || [])]);
-  const [least, most] = d3.extent([0, ...ends, ...(report.margin ? [-report.margin, report.margin] : [])]);
+  const near = nearDifferences(), [least, most] = near === null ? allDifferences(shown) : [-near, near];
   const pad = 0.04 * (most - least || 1);
   const x = d3.scaleLinear().domain([least - pad, most + pad]).range(forest), bottom = top + row * shown.length;
+  const inside = (value) => Math.max(forest[0], Math.min(forest[1], x(value)));
+  const outside = (value) => (x(value) < forest[0] ? -1 : x(value) > forest[1] ? 1 : 0);
   if (report.margin) svg.append("rect").attr("class", "margin").attr("x", x(-report.margin)).attr("y", top)
     .attr("width", x(report.margin) - x(-report.margin)).attr("height", bottom - top);
   svg.append("line").attr("class", "zero").attr("x1", x(0)).attr("x2", x(0)).attr("y1", top).attr("y2", bottom);
@@ -64,10 +65,12 @@ function drawTalkFigure(svg, shown) {
     if (i) g.append("line").attr("class", "rule").attr("x1", edge).attr("x2", width - edge).attr("y1", top + i * row)
       .attr("y2", top + i * row);
     fitText(at(g.append("text")).attr("x", edge).style("font-size", `${nameSize}px`), arm.label, names);
-    if (interval) g.append("line").attr("class", `whisker ${name}`).attr("x1", x(interval[0]))
-      .attr("x2", x(interval[1])).attr("y1", middle).attr("y2", middle);
-    g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${x(difference)},${middle})`)
-      .attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
+    if (interval) g.append("line").attr("class", `whisker ${name}`).attr("x1", inside(interval[0]))
+      .attr("x2", inside(interval[1])).attr("y1", middle).attr("y2", middle);
+    const mark = g.append("path").attr("class", `mark ${name}`)
+      .attr("transform", `translate(${inside(difference)},${middle})`);
+    if (outside(difference)) mark.attr("d", arrowhead(outside(difference), 17));
+    else mark.attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
     const [text, interval95] = comparisonTexts(arm), { equal } = arm.comparison;
     at(g.append("text")).attr("class", "number strong").attr("x", equal ? forest[1] + 30 : number)
       .attr("text-anchor", equal ? "start" : "end").text(text);
@@ -102,7 +105,8 @@ function drawTalk() {
     element("div", { class: "tools" }, save("Save SVG", saveSvg), save("Save PNG", savePng)), chart,
     element("figcaption", {}, "The answers in one wide figure, the clearest first" +
       `${compared.length > shown.length ? `, ${shown.length} of ${compared.length}` : ""}. It has the colours that ` +
-      "this page has now, dark or light.")));
+      "this page has now, dark or light." +
+      (nearDifferences() === null ? "" : " Arrowheads point to arms outside the axis."))));
   const svg = d3.select(chart).append("svg").attr("width", 1600).attr("height", 900).attr("viewBox", "0 0 1600 900")
     .attr("role", "img").attr("aria-label", shown.map((arm) => arm.answer).join(" "));
   drawTalkFigure(svg, shown);

@@ -35,69 +35,79 @@ function drawAllAnswers() {
 
 /**
  * A column: its heading, what it sorts by, what its cell shows, and what it says where the notes say nothing of it;
- * `tsv`, where what is copied as tab-separated values is something else: headings, and an arm's values.
+ * `tsv`, where what is copied as tab-separated values is something else: headings, and an arm's values; `second`, where
+ * it folds when not all columns fit.
  */
-function tableColumns() {
-  const any = (has) => compared.some((arm) => has(arm.comparison));
+function tableColumns(metric, rows) {
+  const withComparison = rows.filter((arm) => arm.comparison);
+  const any = (has) => withComparison.some((arm) => has(arm.comparison));
   const of = (get) => (arm) => (arm.comparison ? get(arm.comparison) : null);
   const columns = [
     { name: "arm", title: "arm", by: (arm) => arm.label },
     { name: "n", title: "n", by: (arm) => arm.n, show: (arm) => String(arm.n) },
-    { name: "mean", title: report.metric.name, by: (arm) => arm.mean,
-      tsv: [[report.metric.name, "standard deviation"], (arm) => [arm.mean, arm.standard_deviation]],
+    { name: "mean", title: metric.name, by: (arm) => arm.mean,
+      tsv: [[metric.name, "standard deviation"], (arm) => [arm.mean, arm.standard_deviation]],
       show: ({ texts }) => [texts.mean,
         texts.spread ? element("span", { class: "with" }, ` ${texts.spread}`) : null] },
   ];
-  if (compared.length) columns.push({ name: "difference", title: `difference [${report.confidence_text}]`,
+  if (withComparison.length) columns.push({ name: "difference", title: `difference [${report.confidence_text}]`,
     by: of((c) => c.difference), tsv: [["difference", "low", "high"], (arm) => (arm.comparison ? [arm.comparison.difference,
       ...(arm.comparison.interval || [null, null])] : [null, null, null])],
     show(arm) {
       if (!arm.comparison) return "";
       const [text, interval] = comparisonTexts(arm);
-      return [text, element("span", { class: "with" }, ` ${interval}`)];
+      return [element("span", {}, text), element("span", { class: "with" }, ` ${interval}`)];
     } });
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
     show: (arm) => (arm.comparison ? arm.comparison.p_text || "–" : "") });
-  if (compared.length) columns.push({ name: "answer", title: "answer", text: true,
+  if (withComparison.length) columns.push({ name: "answer", title: "answer", text: true,
     by: (arm) => (arm.comparison ? arm.comparison.word : null),
     show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), arm.comparison.word] : "") });
   if (any((c) => c.effect_size !== null)) columns.push({ name: "effect", title: "d", by: of((c) => c.effect_size),
+    second: true,
     about: "the size of the difference beside its scatter: the mean of the differences divided by their standard " +
       "deviation over the seeds (d_z, corrected for few seeds as by Hedges). At 1 or \u22121, the difference is as " +
       "large as what it varies by from seed to seed.",
     show: (arm) => (arm.comparison ? arm.comparison.texts.effect_size : "") });
   if (any((c) => c.improvement !== null)) columns.push({ name: "improvement",
-    title: "P(better)",
+    title: "P(better)", second: true,
     by: of((c) => c.improvement && c.improvement.value),
     about: "how often the arm is better than the reference: the share of the seeds in which " +
       "it is, with ties counted half. 1 is in every seed, 0.5 in as many as not, 0 in none.",
     show: (arm) => (arm.comparison ? arm.comparison.texts.improvement : "") });
-  if (arms.some((arm) => arm.cost))
+  if (rows.some((arm) => arm.cost))
     columns.push(
-      { name: "parameters", title: "parameters", by: (arm) => arm.cost && arm.cost.parameters,
+      { name: "parameters", title: "parameters", by: (arm) => arm.cost && arm.cost.parameters, second: true,
         tsv: [["parameters"], (arm) => [arm.cost && arm.cost.parameters]],
         show: (arm) => arm.texts.parameters || "–" },
       { name: "flops", title: "FLOPs a step", about: "floating-point operations of one training step.",
-        by: (arm) => arm.cost && arm.cost.flops_per_step,
+        by: (arm) => arm.cost && arm.cost.flops_per_step, second: true,
         tsv: [["FLOPs a step"], (arm) => [arm.cost && arm.cost.flops_per_step]],
         show: (arm) => arm.texts.flops || "–" });
-  columns.push({ name: "time", title: "time", by: (arm) => arm.seconds,
+  columns.push({ name: "time", title: "time", by: (arm) => arm.seconds, second: true,
     tsv: [["seconds"], (arm) => [arm.seconds]], show: (arm) => arm.texts.seconds });
-  if (memoryDiffers) columns.push({ name: "memory", title: "memory", by: memory,
+  if (memoryDiffers) columns.push({ name: "memory", title: "memory", by: memory, second: true,
     tsv: [["bytes"], (arm) => [memory(arm)]],
     about: "the most that a run on one thread holds at a time.",
     show: (arm) => arm.texts.memory || "–" });
   return columns;
 }
 
-function drawTable() {
-  const columns = tableColumns(), body = element("tbody");
+/** The explanations of columns that the report's notes do not explain. */
+const about = (column) => (column.about ? `${column.title}: ${column.about}` : null);
+
+/**
+ * The table of a metric, an arm a row: {node, columns}. `rows` are the arms as this metric has them, in the order of
+ * `arms`.
+ */
+function armTable(id, label, metric, rows) {
+  const columns = tableColumns(metric, rows), body = element("tbody"), folded = columns.filter(({ second }) => second);
   let sorted = null, descending = false;
-  const about = (column) => (column.about ? `${column.title}: ${column.about}` : null);
-  const headings = columns.map((column) => element("th", { scope: "col", class: column.text ? "text" : null,
+  const headings = columns.map((column) => element("th", { scope: "col",
+    class: [column.text ? "text" : "", column.second ? "second" : ""].join(" ").trim() || null,
     "data-tsv": column.tsv ? column.tsv[0].join("\t") : null },
-    element("button", { type: "button",
-      title: [about(column), "Sort; the third click restores the order"].filter(Boolean).join("\n"), on: { click() {
+  element("button", { type: "button",
+    title: [about(column), "Sort; the third click restores the order"].filter(Boolean).join("\n"), on: { click() {
       if (sorted === column && descending) sorted = null;
       else {
         descending = sorted === column;
@@ -111,31 +121,56 @@ function drawTable() {
     const order = typeof x === "string" ? x.localeCompare(y, "en", { numeric: true }) : x - y;
     return (descending ? -order : order) || a.index - b.index;
   };
-  function rowOf(arm, name) {
+  const shown = (column, arm) => [column.show(arm)].flat().filter(Boolean);
+  function rowsOf(arm, name) {
     const row = element("tr", { class: arm.reference ? "reference" : null, "data-label": arm.label },
       element("th", { scope: "row" }, name));
     const full = (value) => (value === null || value === undefined ? "" : value);
     for (const column of columns.slice(1))
-      row.append(element("td", { class: column.text ? "word" : null,
-        "data-tsv": column.tsv ? column.tsv[1](arm).map(full).join("\t") : null },
-      ...[column.show(arm)].flat().filter(Boolean)));
-    return row;
+      row.append(element("td", { class: column.second ? "second" : column.text ? "word" : null,
+        "data-tsv": column.tsv ? column.tsv[1](arm).map(full).join("\t") : null }, ...shown(column, arm)));
+    const values = folded.map((column) => [column.title, shown(column, arm)]).filter(([, what]) => what.length);
+    return [row, ...(values.length ? [foldedRow(columns.length - folded.length, values)] : [])];
   }
   const groupRow = ({ title }) => element("tr", { class: "group" }, element("th", { scope: "rowgroup" }, title),
     element("td", { colspan: columns.length - 1 }));
   function fill() {
-    if (sorted) body.replaceChildren(...[...arms].sort(compare).map((arm) => rowOf(arm, arm.label)));
+    if (sorted) body.replaceChildren(...[...rows].sort(compare).flatMap((arm) => rowsOf(arm, arm.label)));
     else body.replaceChildren(...groups.flatMap((group) => [...(grouped ? [groupRow(group)] : []),
-      ...group.arms.map((arm) => rowOf(arm, arm.name))]));
+      ...group.arms.flatMap(({ index, name }) => rowsOf(rows[index], name))]));
     headings.forEach((heading, i) => {
       if (columns[i] === sorted) heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
       else heading.removeAttribute("aria-sort");
     });
+    if (table.dataset.layout === "stacked") nameParts(table);
   }
+  const table = element("table", { id }, element("thead", {}, element("tr", {}, ...headings)), body);
   fill();
-  const notes = element("ul", { class: "notes" }, ...[...report.notes, ...columns.map(about).filter(Boolean)]
-    .map((note) => element("li", {}, note)));
-  const table = element("table", { id: "ablations" }, element("thead", {}, element("tr", {}, ...headings)), body);
-  section("table", "Ablations", copyTools(table, "ablations"), element("div", { class: "scroll", tabindex: 0,
-    role: "region", "aria-label": "Ablation table" }, table), notes);
+  const node = fitted(table, label, folded.map(({ title }) => title));
+  return { node, columns };
+}
+
+/** Of a single arm: all that its runs measured. */
+function drawMeasured() {
+  const cost = [["parameters", arms[0].texts.parameters], ["training time", arms[0].texts.seconds]];
+  const row = (name, value, meaning, tsv = null) => element("tr", {}, element("th", { scope: "row" }, name),
+    element("td", { "data-tsv": tsv }, value), element("td", { class: "text" }, meaning));
+  const table = element("table", { id: "measured" }, element("thead", {}, element("tr", {},
+    element("th", { scope: "col" }, "metric"), element("th", { scope: "col" }, report.seeds.length > 1
+      ? "mean ± standard deviation" : "value"), element("th", { scope: "col", class: "text" }, "meaning"))),
+  element("tbody", {}, ...report.measured.map(({ metric, text, mean }) => row(metric.name, text,
+    `${metric.meaning}${metric.unit ? ` (${metric.unit})` : ""}; ${metric.direction}`, mean)),
+  ...cost.filter(([, text]) => text).map(([name, text]) => row(name, text, ""))));
+  section("table", "Results", fitted(table, "results"), element("ul", { class: "notes" },
+    ...report.notes.map((note) => element("li", {}, note))));
+}
+
+function drawTable() {
+  if (arms.length === 1) {
+    drawMeasured();
+    return;
+  }
+  const { node, columns } = armTable("ablations", "ablations", report.metric, arms);
+  section("table", "Ablations", node, element("ul", { class: "notes" },
+    ...[...report.notes, ...columns.map(about).filter(Boolean)].map((note) => element("li", {}, note))));
 }

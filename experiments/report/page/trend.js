@@ -32,14 +32,16 @@ function trendMeasures() {
 function trendPoint(arm, x, { key, of, spread }, view) {
   const value = of(arm), base = of(arms[arm.against]), { texts } = arm;
   if (value === null || value === undefined) return null;
-  const around = (y, by, cells) => ({ x, y, low: y - by, high: y + by, cells });
+  const around = (y, by, cells, range = [null, null]) => ({ x, y, cells,
+    low: withinRange(range, y - by), high: withinRange(range, y + by) });
   if (view === "value")
     return around(value, spread(arm) || 0, key === "metric" ? [texts.mean, texts.spread]
-      : [texts[key], texts[`${key}_spread`] || ""]);
+      : [texts[key], texts[`${key}_spread`] || ""],
+    key === "metric" ? report.metric.range : [0, null]);
   if (base === null || base === undefined) return null;
   if (view === "ratio")
     return base <= 0 ? null : around(value / base, (spread(arm) || 0) / base,
-      [texts.ratios[key], texts.ratios[`${key}_spread`] || ""]);
+      [texts.ratios[key], texts.ratios[`${key}_spread`] || ""], [0, null]);
   if (arm.reference) return null;
   if (key !== "metric") return around(value - base, 0, [texts.differences[key]]);
   if (!arm.comparison) return null;

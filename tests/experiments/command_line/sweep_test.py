@@ -382,7 +382,7 @@ def groups_come_by_value(folder):
     rows = list(csv.DictReader(io.StringIO(
         pathlib.Path(run([heed, "report", out, "--format", "csv"]).splitlines()[0]).read_text())))
     assert [row["arm"] for row in rows] == [f"length = {length}: {name}" for length in (4, 12, 100)
-                                            for name in ("reference", "score = additive")], rows
+                                            for name in ("reference (score = dot)", "score = additive")], rows
     printed = run([heed, "report", out, "--format", "terminal"])
     assert printed.index("length = 12: reference") < printed.index("length = 100: reference"), printed
     data = json.loads(pathlib.Path(run([heed, "report", out, "--format", "json"]).strip()).read_text())

@@ -1,0 +1,62 @@
+#include "experiments/report/problem_groups.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace heed {
+namespace {
+
+/// The reason with each number replaced by "0".
+std::string without_numbers(const std::string& reason) {
+  std::string out;
+  for (const char c : reason) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) out += c;
+    else if (out.empty() || out.back() != '0') out += '0';
+  }
+  return out;
+}
+
+bool alike(const ReportRun& a, const ReportRun& b) {
+  return a.standing() == b.standing() && without_numbers(a.problem) == without_numbers(b.problem);
+}
+
+} // namespace
+
+std::string ProblemGroup::reason() const {
+  const std::string& first = runs.front()->problem;
+  const bool equal = std::ranges::all_of(runs, [&](const ReportRun* run) { return run->problem == first; });
+  return equal ? first
+               : fmt::format("{} (the first of {} runs; the reasons of the others differ in numbers only)", first,
+                             runs.size());
+}
+
+std::string ProblemGroup::seeds() const {
+  std::vector<std::int64_t> all;
+  for (const ReportRun* run : runs) all.push_back(run->seed);
+  return fmt::format("seed{} {}", all.size() == 1 ? "" : "s", fmt::join(all, ", "));
+}
+
+std::string ProblemGroup::ids(std::string (*shown)(const std::string&)) const {
+  std::vector<std::string> all;
+  for (const ReportRun* run : runs) all.push_back(shown(run->id));
+  return fmt::format("run{} {}", all.size() == 1 ? "" : "s", fmt::join(all, ", "));
+}
+
+std::vector<ProblemGroup> problem_groups(const ReportData& report) {
+  std::vector<ProblemGroup> out;
+  for (const ReportArm& arm : report.arms) {
+    const std::size_t before = out.size();
+    for (const ReportRun& run : arm.runs) {
+      if (run.problem.empty()) continue;
+      const auto same = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
+                                     [&](const ProblemGroup& group) { return alike(*group.runs.front(), run); });
+      if (same == out.end()) out.push_back({&arm, {&run}});
+      else same->runs.push_back(&run);
+    }
+  }
+  return out;
+}
+
+} // namespace heed

@@ -1,0 +1,61 @@
+// What reports call the reference.
+#include "experiments/report/renderers.hpp"
+#include "tests/catch.hpp"
+#include "tests/experiments/runs/finished_run.hpp"
+
+#include <algorithm>
+
+using namespace heed;
+using Catch::Contains;
+
+namespace {
+
+ReportData report_of(const Scratch& scratch, const std::string& sweep) {
+  const Plan plan = make_plan(Settings::parse("name = \"names\"\n[position]\nkind = \"none\"\n" + sweep, "test"),
+                              [](const Config&) { return "data of a test"; }, "test");
+  return collect_report(plan, scratch.path, scratch.path / "sweeps" / "test",
+                        [](const Config&) { return ArmFacts{{0, ""}}; });
+}
+
+} // namespace
+
+TEST_CASE("The reference's name has its values of the options that arms change", "[report]") {
+  const Scratch scratch;
+  const ReportData report = report_of(scratch, "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"] }\n");
+  CHECK(report.arms[0].label == "reference (position = none)");
+  CHECK(report.arms[1].label == "position = alibi");
+  CHECK_THAT(render_terminal(report, Style{}, 200), Contains("  reference (position = none)  "));
+}
+
+TEST_CASE("With many such options, a note has the values", "[report]") {
+  const Scratch scratch;
+  const ReportData report = report_of(scratch, "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"], "
+                                               "\"attention.score\" = [\"cosine\"], \"block.norm\" = [\"post\"] }\n");
+  CHECK(report.arms[0].label == "reference");
+  const std::vector<std::string> notes = summary_notes(report);
+  CHECK(std::ranges::count(notes, "reference: position = none, score = scaled_dot, norm = pre.") == 1);
+}
+
+TEST_CASE("[sweep] reference names it", "[report]") {
+  const Scratch scratch;
+  const ReportData report = report_of(scratch, "[sweep]\nreference = \"no positions\"\n"
+                                               "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"] }\n");
+  CHECK(report.arms[0].label == "no positions (reference)");
+}
+
+TEST_CASE("In groups, each reference has the name after its group's", "[report]") {
+  const Scratch scratch;
+  const ReportData report = report_of(scratch, "[sweep]\nwithin = \"model.heads\"\n"
+                                               "[[sweep.block]]\ngrid = { \"position.kind\" = [\"none\", \"alibi\"], "
+                                               "\"model.heads\" = [1, 2] }\n");
+  CHECK(report.arms[0].label == "heads = 1: reference (position = none)");
+  CHECK(report.arms[0].name == "reference (position = none)");
+}
+
+TEST_CASE("A run without a sweep has its own name, and a table of all that it measured", "[report]") {
+  const Scratch scratch;
+  const ReportData report = report_of(scratch, "");
+  CHECK(report.arms[0].label == "names");
+  CHECK(measured_table(report).headings.front() == "metric");
+  CHECK_THAT(render_terminal(report, Style{}, 200), !Contains("reference"));
+}
