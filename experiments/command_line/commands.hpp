@@ -19,6 +19,7 @@ struct Commands {
   std::function<int()> chosen; ///< called after the command line has been parsed; returns the exit status
 };
 
+void add_new(Commands& commands);
 void add_run(Commands& commands);
 void add_plan(Commands& commands);
 void add_check(Commands& commands);

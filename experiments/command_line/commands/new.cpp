@@ -1,0 +1,81 @@
+// heed new: writes a new configuration, with comments, for a task or for the user's own data.
+#include "autograd/error.hpp"
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/new_config.hpp"
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/print.hpp"
+#include "experiments/system/files.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace heed {
+
+namespace {
+
+struct NewArguments {
+  std::string kind, out;
+  std::vector<std::string> data;
+};
+
+int write_new(const NewArguments& arguments, Console& console) {
+  const bool to_output = arguments.out == "-";
+  NewConfig wanted{arguments.kind, arguments.data, arguments.out, console.program};
+  if (arguments.out.empty() || to_output) wanted.file = arguments.kind + ".toml";
+  if (std::ranges::any_of(wanted.file, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+    throw Refused("the name of the file has a control character; choose another: --out FILE.toml");
+  const std::string text = new_config_text(wanted);
+  if (to_output) {
+    console.data << text;
+    return 0;
+  }
+  const std::filesystem::path file = wanted.file;
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
+    std::vector<std::string> other{console.program, "new", arguments.kind};
+    other.insert(other.end(), arguments.data.begin(), arguments.data.end());
+    other.insert(other.end(), {"--out", "OTHER.toml"});
+    throw Refused(fmt::format("{}: this file exists, and heed new overwrites nothing. Write to another file:\n      {}",
+                              wanted.file, shell_words(other)));
+  }
+  write_file(file, text);
+  print(console.out, "{} is written.{} Next:\n", wanted.file,
+        needs_data_path(wanted) ? " First put the path of your data into data.path." : "");
+  const std::vector<std::string> next[] = {{console.program, "check", wanted.file},
+                                           {console.program, "run", wanted.file}};
+  const char* const what[] = {"is it right? runs nothing", "runs it, and shows the result"};
+  const std::size_t width = shell_words(next[0]).size();
+  for (std::size_t i = 0; i < 2; ++i) print(console.out, "  {:<{}}     {}\n", shell_words(next[i]), width, what[i]);
+  return 0;
+}
+
+} // namespace
+
+void add_new(Commands& commands) {
+  add_command<NewArguments>(
+      commands, "new", "write a config with comments, for a task or for data of your own",
+      fmt::format(
+          "KIND is text, pairs, labels or images, for data of your own, or a task that generates its examples:\n"
+          "  {}\n"
+          "Examples:\n"
+          "  heed new reverse                        writes reverse.toml\n"
+          "  heed new text my.txt --out my.toml      a text file: each character is predicted\n"
+          "  heed new pairs pairs.tsv                inputs and outputs, with a tab between them\n"
+          "  heed new pairs en.txt de.txt            the same in two files, line by line\n"
+          "  heed new labels reviews.csv             a table with texts and labels\n"
+          "  heed new images mnist                   a folder with MNIST's files, or with CIFAR-10's\n"
+          "No file is ever overwritten.{}",
+          fmt::join(generated_kinds(), ", "), exit_statuses),
+      [](Command& command, NewArguments& arguments) {
+        command.add("KIND", arguments.kind, "what the config is for; see below").required().value_name("");
+        command.add("DATA", arguments.data, "the file of the data; of pairs, perhaps two; of images, a folder")
+            .value_name("");
+        command.add("--out", arguments.out, "the file to write; -: standard output [KIND.toml]").value_name("FILE");
+      },
+      write_new);
+}
+
+} // namespace heed

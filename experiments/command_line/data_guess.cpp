@@ -1,0 +1,148 @@
+#include "experiments/command_line/data_guess.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/data/table_file.hpp"
+#include "experiments/system/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace heed {
+
+namespace {
+
+constexpr std::uint64_t bytes_read = 1 << 20;
+constexpr std::size_t rows_read = 500;
+
+void require_exists(const std::string& kind, const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status))
+    throw Refused(fmt::format("{}: there is no such file; correct the path, or leave it out and edit data.path later",
+                              path));
+  const bool folder = std::filesystem::is_directory(status);
+  if (folder != (kind == "images"))
+    throw Refused(fmt::format("{}: this is a {}, and {} are read from a {}", path, folder ? "folder" : "file", kind,
+                              folder ? "file" : "folder"));
+}
+
+/// The whole lines at the beginning of a file. Throws heed::Refused if the file cannot be read.
+std::string first_lines(const std::string& path) {
+  const Parsed<std::string> read = read_beginning(path, bytes_read);
+  if (!read) throw Refused(read.error);
+  const std::size_t end = read->size() < bytes_read ? read->size() : read->rfind('\n');
+  return read->substr(0, end);
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// The column whose name is one of these words.
+std::optional<std::size_t> column_named(const TableRow& names, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words)
+    for (std::size_t i = 0; i < names.cells.size(); ++i)
+      if (lower_case(names.cells[i]) == word) return i;
+  return {};
+}
+
+/// The columns of texts and of labels, and whether the first row has their names.
+struct TableColumns {
+  std::size_t text = 0, label = 0;
+  bool header = true;
+};
+
+/// By the columns' names, or else by their content: texts are the longest cells, and labels the cells that repeat most.
+std::optional<TableColumns> columns_of(const std::vector<TableRow>& rows) {
+  const std::size_t count = rows.empty() ? 0 : rows.front().cells.size();
+  if (count < 2 || rows.size() < 3) return {};
+  if (!std::ranges::all_of(rows, [&](const TableRow& row) { return row.cells.size() == count; })) return {};
+  std::vector<std::size_t> characters(count);
+  std::vector<std::set<std::string_view>> values(count);
+  for (const TableRow& row : rows) {
+    if (&row == &rows.front()) continue; // perhaps names
+    for (std::size_t i = 0; i < count; ++i) {
+      characters[i] += row.cells[i].size();
+      values[i].insert(row.cells[i]);
+    }
+  }
+  TableColumns out;
+  const auto text = column_named(rows.front(), {"text", "sentence", "review", "comment", "message"});
+  const auto label = column_named(rows.front(), {"label", "class", "category", "sentiment", "target", "topic"});
+  out.text = text.value_or(static_cast<std::size_t>(std::ranges::max_element(characters) - characters.begin()));
+  std::optional<std::size_t> best = label;
+  if (!best)
+    for (std::size_t i = 0; i < count; ++i)
+      if (i != out.text && values[i].size() >= 2 && (!best || values[i].size() < values[*best].size())) best = i;
+  if (!best || *best == out.text) return {};
+  out.label = *best;
+  out.header = text || label || !values[out.label].contains(rows.front().cells[out.label]);
+  return out;
+}
+
+void guess_table(const std::string& path, DataGuess& guess) {
+  const std::string beginning = first_lines(path);
+  const std::string first = beginning.substr(0, beginning.find('\n'));
+  const bool tabs = first.find('\t') != std::string::npos && first.find(',') == std::string::npos;
+  guess.values["format"] = Value(std::string(tabs ? "tsv" : "csv"));
+  guess.how = fmt::format(" Guessed from the beginning of {}: check it.",
+                          std::filesystem::path(path).filename().string());
+  guess.to_edit = {"text", "label"};
+  std::vector<TableRow> rows;
+  try {
+    rows = tabs ? read_tsv(beginning, path) : read_csv(beginning, path);
+  } catch (const Refused&) {
+    // A quoted cell may be cut off; `heed check` reads the whole file and reports its errors.
+    return;
+  }
+  if (rows.size() > rows_read) rows.resize(rows_read);
+  const auto columns = columns_of(rows);
+  if (!columns) return;
+  const auto name = [&](std::size_t column) {
+    return columns->header ? rows.front().cells[column] : std::to_string(column + 1);
+  };
+  guess.values["header"] = Value(columns->header);
+  guess.values["text"] = Value(name(columns->text));
+  guess.values["label"] = Value(name(columns->label));
+}
+
+void guess_pairs(const std::vector<std::string>& data, const std::string& program, DataGuess& guess) {
+  if (data.size() == 2) {
+    guess.values["target"] = Value(data.back());
+    return;
+  }
+  const std::string beginning = first_lines(data.front());
+  if (beginning.substr(0, beginning.find('\n')).find('\t') != std::string::npos) return;
+  throw Refused(fmt::format("{}:1: there is no tab between an input and an output. If the outputs have a file of their "
+                            "own, name it too:\n      {} OUTPUTS",
+                            data.front(), shell_words({program, "new", "pairs", data.front()})));
+}
+
+} // namespace
+
+std::string DataGuess::edit(std::string_view option) const {
+  return std::ranges::find(to_edit, option) == to_edit.end() ? "" : " EDIT THIS LINE if your column has another name.";
+}
+
+DataGuess guess_data(const std::string& kind, const std::vector<std::string>& data, const std::string& program) {
+  const std::size_t most = kind == "pairs" ? 2 : 1;
+  if (data.size() > most)
+    throw Refused(fmt::format("{} {} of data {} given, and {} takes {}", data.size(),
+                              kind == "images" ? "folders" : "files", "are", kind,
+                              most == 1 ? "one" : "two: inputs and outputs"));
+  for (const std::string& path : data) require_exists(kind, path);
+  DataGuess guess;
+  if (kind == "labels") {
+    if (data.empty()) guess.to_edit = {"text", "label"};
+    else guess_table(data.front(), guess);
+  }
+  if (kind == "pairs" && !data.empty()) guess_pairs(data, program, guess);
+  return guess;
+}
+
+} // namespace heed

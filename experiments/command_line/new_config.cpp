@@ -1,0 +1,401 @@
+#include "experiments/command_line/new_config.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/command_line/data_guess.hpp"
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/dependencies.hpp"
+#include "experiments/config/settings.hpp"
+#include "experiments/config/values.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/tasks/task_info.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <memory>
+#include <string_view>
+
+namespace heed {
+
+namespace {
+
+constexpr std::size_t columns = 100;
+constexpr char unbroken_space = '\x01'; ///< a space at which a comment is not wrapped
+
+/// A kind of the user's own data. `word` is its name for `heed new`.
+struct OwnData {
+  std::string_view word, task;
+  Form form;                ///< the form in which the task is used
+  std::string_view example; ///< the path that stands in the configuration if none is given
+  std::string_view format;  ///< what the path must be
+};
+constexpr std::array<OwnData, 4> own_data{{
+    {"text", "text", Form::language_model, "text.txt", "A text file in UTF-8."},
+    {"pairs", "translation", Form::sequence_to_sequence, "pairs.tsv",
+     "A file with an input, a tab and an output on each line; or the inputs alone, and `target` below names the file "
+     "of the outputs."},
+    {"labels", "labelled_text", Form::classification, "labels.csv",
+     "A table with a column of texts and a column of labels."},
+    {"images", "images", Form::image_classification, "images",
+     "The folder with the files of MNIST (or of a set in its format), or of CIFAR-10."},
+}};
+
+const OwnData* own_data_named(std::string_view kind) {
+  for (const OwnData& own : own_data)
+    if (kind == own.word || kind == own.task) return &own;
+  return nullptr;
+}
+
+bool reads_file(const TaskInfo& task) {
+  return std::ranges::find(task.about.needs, "data.path") != task.about.needs.end();
+}
+
+/// The task of a kind. Throws heed::Refused if there is none.
+const TaskInfo& task_of_kind(const std::string& kind) {
+  const OwnData* own = own_data_named(kind);
+  std::vector<std::string> kinds = new_config_kinds();
+  for (const TaskInfo* task : task_kinds())
+    if (task->about.name == (own ? own->task : kind)) {
+      if (own || !reads_file(*task)) return *task;
+      throw Refused(fmt::format("heed new does not know the files of the task {}; what there is: {}", kind,
+                                fmt::join(kinds, ", ")));
+    }
+  throw Refused(fmt::format("there is nothing called \"{}\" to write a config for{}\n      what there is: {}\n"
+                            "      the first four are for data of your own",
+                            kind, did_you_mean(kind, kinds), fmt::join(kinds, ", ")));
+}
+
+/// The form in which a generated task is used: the first one that the task accepts.
+Form generated_form(const TaskInfo& info) {
+  Config config;
+  config.task.kind = info.about.name;
+  const std::unique_ptr<Task> task = info.make(config);
+  for (const Form form :
+       {Form::language_model, Form::sequence_to_sequence, Form::classification, Form::image_classification})
+    if (task->refuses(form).empty()) return form;
+  throw Failed(fmt::format("the task {} accepts no form", info.about.name));
+}
+
+struct ModelWords {
+  std::string_view kind, why;
+};
+ModelWords model_for(Form form) {
+  switch (form) {
+    case Form::language_model: return {"decoder", "A decoder predicts each token from the tokens before it."};
+    case Form::sequence_to_sequence:
+      return {"encoder_decoder", "An encoder reads the input. A decoder writes the output and attends to the encoder."};
+    case Form::classification: return {"encoder", "An encoder reads the whole row and gives it one class."};
+    case Form::image_classification:
+      return {"patches", "A Transformer over the patches of an image, which gives the image one class."};
+  }
+  return {};
+}
+
+/// The text of a TOML file that grows line by line.
+class ConfigText {
+public:
+  void comment(std::string_view text) { comment_lines(text, columns - 2); }
+  /// A comment that is not wrapped.
+  void line(std::string_view text) {
+    out_ += text.empty() ? "#\n" : fmt::format("# {}\n", text);
+    std::ranges::replace(out_, unbroken_space, ' ');
+  }
+  void table(std::string_view name) { out_ += fmt::format("\n[{}]\n", name); }
+  void blank() { out_ += "\n"; }
+  /// A setting with its comment above it.
+  void set(std::string_view key, const Value& value, std::string_view why) {
+    comment(why);
+    raw(fmt::format("{} = {}", key, value_text(value)));
+  }
+  void set(std::string_view key, const char* word, std::string_view why) { set(key, Value(std::string(word)), why); }
+  /// A setting that is a comment, because it has no effect beside the others or because the user must choose.
+  void suggest(std::string_view key, const Value& value, std::string_view why) {
+    comment(why);
+    line(fmt::format("{} = {}", key, value_text(value)));
+  }
+  void raw(std::string_view text) { out_ += fmt::format("{}\n", text); }
+  std::string take() { return std::move(out_); }
+
+private:
+  void comment_lines(std::string_view text, std::size_t width) {
+    std::string now;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find(' ', begin), text.size());
+      const std::string_view word = text.substr(begin, end - begin);
+      if (!now.empty() && now.size() + 1 + word.size() > width) {
+        line(now);
+        now.clear();
+      }
+      now += now.empty() ? std::string(word) : fmt::format(" {}", word);
+      begin = end + 1;
+    }
+    line(now);
+  }
+
+  std::string out_;
+};
+
+/// An option's meaning and what is allowed, from its table.
+std::string description(const Option& option) {
+  std::string text = option.meaning;
+  if (text.ends_with('.')) text.pop_back();
+  if (!option.default_meaning.empty()) text += fmt::format(". {}", option.default_meaning);
+  if (!option.words.empty()) text += fmt::format(". Allowed: {}", list_in_words(option.words));
+  if (const std::string bounds = bounds_in_words(option); !bounds.empty()) text += fmt::format(". Allowed: {}", bounds);
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text + ".";
+}
+
+/// A configuration that is being written.
+class Writer {
+public:
+  explicit Writer(const NewConfig& wanted)
+      : wanted_(wanted), task_(task_of_kind(wanted.kind)), own_(own_data_named(wanted.kind)),
+        form_(own_ ? own_->form : generated_form(task_)), model_(model_for(form_)) {
+    if (own_) guess_ = guess_data(std::string(own_->word), wanted.data, wanted.program);
+    else if (!wanted.data.empty())
+      throw Refused(fmt::format("{} generates its examples and reads no file, so {} is of no use\n"
+                                "      for data of your own: text, pairs, labels or images",
+                                wanted.kind, wanted.data.front()));
+  }
+
+  std::string write() {
+    head();
+    if (own_) data();
+    task();
+    model();
+    train();
+    report();
+    sweep();
+    return text_.take();
+  }
+
+private:
+  /// A command that a comment names; it stands on one line.
+  std::string command(std::string_view words) const {
+    std::string out = fmt::format("`{} {}`", wanted_.program, words);
+    std::ranges::replace(out, ' ', unbroken_space);
+    return out;
+  }
+  std::string name() const { return own_ ? std::string(own_->word) : task_.about.name; }
+  bool is_silent(std::string_view key) const {
+    return std::ranges::find(task_.about.silences, key) != task_.about.silences.end();
+  }
+
+  void head() {
+    text_.comment(fmt::format("{}: {}.", name(), task_.about.summary));
+    text_.line("");
+    text_.line("  " + shell_words({wanted_.program, "check", wanted_.file}));
+    text_.line("  " + shell_words({wanted_.program, "run", wanted_.file}));
+    text_.line("");
+    text_.comment(fmt::format("Every option has a default. A line that you delete takes its default. {} lists all "
+                              "options, and {} the options of one table.",
+                              command("options"), command("options train")));
+    text_.set("name", Value(name()), "The name of the experiment in reports.");
+  }
+
+  void data() {
+    text_.table("data");
+    const std::string path = wanted_.data.empty() ? std::string(own_->example) : wanted_.data.front();
+    text_.set("path", Value(path),
+              fmt::format("{}{} The path is seen from the folder in which heed is started.",
+                          wanted_.data.empty() ? "EDIT THIS LINE: the path of your data. " : "", own_->format));
+    text_.set("train", Value(0.9), "The part of the data that the model is trained on. The rest is for validation.");
+    if (form_ == Form::image_classification) return;
+    if (form_ == Form::language_model) {
+      text_.set("tokens", "characters", fmt::format("What a token is. Others: {}", command("options data.tokens")));
+      return;
+    }
+    text_.set("tokens", "words", fmt::format("What a token is. Others: {}", command("options data.tokens")));
+    text_.set("max_vocabulary", Value(std::int64_t{8000}),
+              "The most frequent words. All other words are one token, <unknown>. More words cost time and memory.");
+    text_.set("max_length", Value(std::int64_t{64}),
+              "The most tokens of an input and of an output. The time of attention grows with the square.");
+    if (form_ == Form::sequence_to_sequence)
+      text_.set("too_long", "drop", "Longer pairs are left out. \"cut\" would train on parts that do not match.");
+    else text_.set("too_long", "cut", "Longer texts are cut. \"drop\" leaves them out.");
+  }
+
+  void task() {
+    text_.table("task");
+    text_.set("kind", Value(task_.about.name),
+              fmt::format("What the model learns. Others: {}", command("variants task")));
+    if (!is_silent("task.validation"))
+      text_.set("validation", Value(std::int64_t{512}),
+                "Examples that are never trained on. More make the results more exact and evaluations slower.");
+    if (task_.about.options.empty()) return;
+    text_.table("task." + task_.about.name);
+    for (const Option& option : task_.about.options) {
+      const std::string key = fmt::format("task.{}.{}", task_.about.name, option.name);
+      const auto guessed = guess_.values.find(option.name);
+      std::string why = description(option);
+      if (guessed != guess_.values.end()) text_.set(option.name, guessed->second, why + guess_.how);
+      else if (!has_effect(key)) text_.suggest(option.name, option.default_value, why + condition_of(key));
+      else text_.set(option.name, option.default_value, why + guess_.edit(option.name));
+    }
+  }
+
+  /// Whether an option has an effect beside the defaults of the others and the values that the data says.
+  bool has_effect(const std::string& key) const {
+    const Value kind(task_.about.name), path(own_ ? std::string(own_->example) : "");
+    const std::string table = fmt::format("task.{}.", task_.about.name);
+    return !unmet_dependency(key, [&](std::size_t option) -> const Value& {
+      const std::string& name = all_keys()[option];
+      if (name == "task.kind") return kind;
+      if (name == "data.path") return path;
+      if (name.starts_with(table))
+        if (const auto found = guess_.values.find(name.substr(table.size())); found != guess_.values.end())
+          return found->second;
+      return find_option(name)->default_value;
+    });
+  }
+
+  /// The condition under which an option has an effect, as a sentence.
+  std::string condition_of(const std::string& key) const {
+    std::string out;
+    for (const OptionCondition& c : task_.about.conditions) {
+      if (c.option != key) continue;
+      const bool any = c.words == std::vector<std::string>{OptionCondition::anything};
+      out += any ? fmt::format(" Only {} {}.", c.unless ? "without" : "with", c.on)
+                 : fmt::format(" Only if {} is {}{}.", c.on, c.unless ? "none of " : "", list_in_words(c.words));
+    }
+    return out;
+  }
+
+  void model() {
+    text_.table("model");
+    text_.set("kind", Value(std::string(model_.kind)),
+              fmt::format("{} Others: {}", model_.why, command("variants model")));
+    text_.set("layers", Value(std::int64_t{2}), "Transformer blocks. Two are enough for most small tasks.");
+    text_.set("width", Value(std::int64_t{64}),
+              "The features of each token. It must be a multiple of `heads`. Time grows with its square.");
+    text_.set("heads", Value(std::int64_t{4}), "Attention heads of each block, of width / heads features each.");
+    text_.set("init_std", Value(0.2),
+              "The standard deviation of the initial weights. Small models learn sooner from larger weights than the "
+              "0.02 of large models. Near 1 / sqrt(width) is safe for wider models.");
+    if (form_ == Form::image_classification)
+      if (const Option* patch = find_option("model.patches.patch")) {
+        text_.table("model.patches");
+        text_.set("patch", patch->default_value, description(*patch));
+      }
+    text_.table("attention");
+    text_.set("score", "scaled_dot",
+              fmt::format("How well a query fits a key. Others, with formulas: {}",
+                          command("variants attention.score")));
+    text_.table("position");
+    text_.set("kind", "learned",
+              fmt::format("How the model knows the order of the tokens. Others: {}", command("variants position")));
+    text_.table("block");
+    text_.set("norm", "pre",
+              fmt::format("The norm stands before each part of a block, which trains most stably. "
+                          "Others: {}",
+                          command("options block.norm")));
+    text_.set("residual", "both",
+              fmt::format("Both attention and feed-forward are added to their input. Others: {}",
+                          command("options block.residual")));
+  }
+
+  void train() {
+    text_.table("train");
+    text_.set("steps", Value(std::int64_t{400}),
+              "Enough for a first answer in seconds. If the report says \"at chance\", the task needs more.");
+    text_.set("batch", Value(std::int64_t{32}), "Examples in a step.");
+    text_.set("learning_rate", Value(3e-3),
+              "High, because the model is small. Wider and deeper models need less, such as 1e-3 or 3e-4.");
+    text_.set("warmup", Value(std::int64_t{40}), "Steps in which the learning rate rises: a tenth of all steps.");
+    text_.set("schedule", "cosine",
+              fmt::format("The learning rate then falls along a cosine. Others: {}",
+                          command("variants train.schedule")));
+    text_.set("clip", Value(1.0), "The largest norm of the gradient. A larger gradient is scaled down to it.");
+    text_.set("evaluate_every", Value(std::int64_t{50}), "Steps between evaluations: the points of learning curves.");
+    if (own_)
+      text_.set("evaluate_batches", Value(std::int64_t{50}),
+                "At most so many validation batches, so that evaluations stay short. 0: the whole validation split.");
+  }
+
+  /// The metrics of this task and model that have a better direction.
+  std::vector<std::string> metric_names() const {
+    Settings settings;
+    settings.override_with({fmt::format("task.kind={}", task_.about.name), fmt::format("model.kind={}", model_.kind)});
+    if (own_) settings.override_with({fmt::format("data.path={}", own_->example)});
+    std::vector<std::string> names;
+    for (const Metric& metric : metrics_of(settings.resolve()))
+      if (metric.is_goal() && metric.name.starts_with("val_")) names.push_back(metric.name);
+    return names;
+  }
+
+  void report() {
+    std::vector<std::string> others = metric_names();
+    const std::string metric = task_.running_text ? "val_loss" : "val_accuracy";
+    std::erase(others, metric);
+    text_.table("report");
+    text_.set("question",
+              Value(fmt::format("Which parts of a small Transformer does {} need, and which score?", name())),
+              "What the sweep asks. Reports begin with it.");
+    text_.set("metric", Value(metric), fmt::format("The number that decides. Others: {}.", fmt::join(others, ", ")));
+    constexpr std::string_view before = "Change it to what matters to you, before you see results.";
+    if (task_.running_text)
+      text_.set("margin", Value(0.05),
+                fmt::format("Losses this close count as the same: 0.05 nats change the perplexity by 5 %. {}", before));
+    else
+      text_.set("margin", Value(0.02),
+                fmt::format("Accuracies this close count as the same: 2 of 100 predictions. {}", before));
+  }
+
+  void sweep() {
+    text_.blank();
+    text_.comment("Everything above is the reference. The sweep compares it with the arms below, which change one "
+                  "thing each: 5 arms with 6 seeds each are 30 runs.");
+    text_.raw("[sweep]");
+    text_.set(
+        "seeds", Value(std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}),
+        "Six are the fewest that can tell an arm from the reference at 5 %. More seeds find smaller differences.");
+    text_.blank();
+    text_.comment(fmt::format("Other scores in place of the reference's. More: {}",
+                              command("variants attention.score")));
+    text_.raw("[[sweep.block]]\ngrid = { \"attention.score\" = [\"additive\", \"cosine\"] }");
+    text_.blank();
+    text_.comment("The reference without one of its parts.");
+    text_.raw("[[sweep.block]]\nkind = \"leave_one_out\"\noff.position = { \"position.kind\" = \"none\" }\n"
+              "off.residual = { \"block.residual\" = \"none\" }");
+  }
+
+  const NewConfig& wanted_;
+  const TaskInfo& task_;
+  const OwnData* own_;
+  Form form_;
+  ModelWords model_;
+  DataGuess guess_;
+  ConfigText text_;
+};
+
+} // namespace
+
+std::vector<std::string> generated_kinds() {
+  std::vector<std::string> kinds;
+  for (const TaskInfo* task : task_kinds())
+    if (!reads_file(*task)) kinds.push_back(task->about.name);
+  return kinds;
+}
+
+std::vector<std::string> new_config_kinds() {
+  std::vector<std::string> kinds;
+  for (const OwnData& own : own_data) kinds.emplace_back(own.word);
+  std::ranges::copy(generated_kinds(), std::back_inserter(kinds));
+  return kinds;
+}
+
+std::string new_config_text(const NewConfig& wanted) {
+  for (const std::string& path : wanted.data)
+    if (const std::string wrong = wrong_text("the path of the data", path); !wrong.empty()) throw Refused(wrong);
+  return Writer(wanted).write();
+}
+
+bool needs_data_path(const NewConfig& wanted) { return own_data_named(wanted.kind) && wanted.data.empty(); }
+
+} // namespace heed
