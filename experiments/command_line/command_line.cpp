@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/completion.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/team_start.hpp"
@@ -14,6 +15,7 @@
 #include "experiments/engines/mpi.hpp"
 #include "experiments/index/database.hpp"
 #include "experiments/system/failure.hpp"
+#include "experiments/system/text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -43,6 +45,37 @@ std::vector<std::string> option_names(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   return names;
+}
+
+/// The name of the validator of `Argument::one_of`: this word, and each allowed word on a line of its own.
+constexpr std::string_view one_of_words = "one of";
+
+/// The words that an option or argument allows; empty if it allows more than fixed words.
+std::vector<std::string> allowed_words(CLI::Option& option) {
+  try {
+    for (int i = 0;; ++i)
+      if (const std::string& name = option.get_validator(i)->get_name(); name.starts_with(one_of_words)) {
+        std::vector<std::string> words = parts_of(name, '\n');
+        words.erase(words.begin());
+        return words;
+      }
+  } catch (const CLI::OptionNotFound&) { // there are no more validators
+    return {};
+  }
+}
+
+/// The commands that the help shows, and their arguments, for completion.
+std::vector<CommandSyntax> syntax_of(CLI::App& app) {
+  std::vector<CommandSyntax> out;
+  for (CLI::App* command : app.get_subcommands([](CLI::App* a) { return !a->get_group().empty(); })) {
+    out.push_back({command->get_name(), {}});
+    for (CLI::Option* option : command->get_options()) {
+      const std::string name = option->get_positional() ? option->get_name(true) : "--" + option->get_lnames().front();
+      out.back().arguments.push_back({name, option->get_type_name(), allowed_words(*option),
+                                      option->get_items_expected_max() > 0, option->get_expected_max() > 1});
+    }
+  }
+  return out;
 }
 
 /// What may be meant by an option that the command does not have: what Heed calls it, an option of the config, or the
@@ -108,11 +141,15 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.get_formatter()->label("REQUIRED", "");
   Commands commands{app, console, {}};
-  for (auto* add : {add_new,     add_run,    add_plan,     add_check,   add_show,   add_data,     add_status,
-                    add_report,  add_runs,   add_diff,     add_rerun,   add_export, add_generate, add_evaluate,
-                    add_inspect, add_attend, add_variants, add_options, add_task,   add_worker})
+  for (auto* add : {add_new,     add_run,    add_plan,     add_check,   add_show,       add_data,     add_status,
+                    add_report,  add_runs,   add_diff,     add_rerun,   add_export,     add_generate, add_evaluate,
+                    add_inspect, add_attend, add_variants, add_options, add_completion, add_task,     add_worker})
     add(commands);
 
+  if (arguments.size() > 2 && arguments[0] == "complete" && arguments[1] == "--") {
+    write_completions(complete({arguments.begin() + 2, arguments.end()}, syntax_of(app)), console.data);
+    return 0;
+  }
   if (arguments.empty()) {
     show_help(app, console);
     return 2;
@@ -149,7 +186,8 @@ Argument Argument::value_name(const std::string& name) { return option_->type_na
 Argument Argument::description(const std::string& text) { return option_->description(text), *this; }
 
 Argument Argument::one_of(const std::vector<std::string>& words) {
-  return option_->check(CLI::IsMember(words).description("")), *this;
+  const std::string name = fmt::format("{}\n{}", one_of_words, fmt::join(words, "\n"));
+  return option_->check(CLI::IsMember(words).description(""), name), *this;
 }
 
 Argument Argument::within_integers(std::int64_t low, std::int64_t high) {

@@ -31,7 +31,8 @@ with tempfile.TemporaryDirectory(prefix="heed-install-") as place:
     with points.point("meson install puts the program, its parts, configs, schema and documents there"):
         run([meson, "install", "-C", str(build), "--no-rebuild", "--destdir", str(place / "root")])
         for name in ("bin/heed", "lib/heed/libheed_float64.so", "share/heed/heed.schema.json",
-                     "share/heed/configs/quickstart.toml", "share/heed/configs/base", "share/doc/heed/README.md",
+                     "share/heed/configs/quickstart.toml", "share/heed/configs/base",
+                     "share/bash-completion/completions/heed", "share/zsh/site-functions/_heed", "share/doc/heed/README.md",
                      "share/doc/heed/docs/guide.md"):
             assert (there / name).exists(), f"{name} is missing"
         strangers = [file for file in there.rglob("*") if file.is_file() and file.relative_to(there).parts[0] == "bin"]
@@ -44,6 +45,14 @@ with tempfile.TemporaryDirectory(prefix="heed-install-") as place:
 
     with points.point("the schema is what the program says"):
         assert (there / "share/heed/heed.schema.json").read_text() == heed(there, "options", "--schema")
+
+    with points.point("the shells' completions are what the program says, and bash's works from there"):
+        for shell, name in (("bash", "bash-completion/completions/heed"), ("zsh", "zsh/site-functions/_heed")):
+            assert (there / "share" / name).read_text() == heed(there, "completion", shell), name
+        script = (f". {there}/share/bash-completion/completions/heed; COMP_LINE='heed pla' COMP_POINT=8; "
+                  "_heed heed; echo \"${COMPREPLY[@]}\"")
+        offered = run(["bash", "--norc", "-c", script], env={**plain, "PATH": f"{there}/bin:{os.environ['PATH']}"})
+        assert offered == "plan\n", offered
 
     with points.point("a sweep runs from there, in both precisions"):
         config = str(there / "share/heed/configs/quickstart.toml")

@@ -160,6 +160,16 @@ point "and asks ninja alone" $?
 [[ ! -s $place/err ]]
 point "a start with nothing to build says nothing" $?
 
+echo "broken" >>"$project/main.cpp"
+heed complete -- run "" && [[ $(<"$place/out") == "<complete><--><run><>" && ! -s $place/err ]] &&
+  heed completion bash && [[ $(<"$place/out") == "<completion><bash>" && ! -s $place/err ]]
+point "completion builds nothing" $?
+sed -i '$d' "$project/main.cpp"
+mv "$project/build/heed" "$place/program"
+heed complete -- run "" && [[ ! -s $place/out && ! -s $place/err && ! -e $project/build/heed ]]
+point "before the first build, completion offers nothing and says nothing" $?
+mv "$place/program" "$project/build/heed"
+
 ln -sf "$project/heed" "$place/elsewhere/link"
 (cd "$place/elsewhere" && ./link run >"$place/out" 2>"$place/err") && [[ $(<"$place/out") == "<run>" ]]
 point "it may be called through a link" $?

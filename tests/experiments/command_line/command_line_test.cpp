@@ -30,9 +30,9 @@ struct Files : Scratch {
   }
 };
 
-const std::vector<std::string> all_commands{"new",      "run",     "plan",     "check",  "show",   "status",
-                                            "report",   "runs",    "diff",     "rerun",  "export", "generate",
-                                            "evaluate", "inspect", "variants", "options"};
+const std::vector<std::string> all_commands{"new",      "run",     "plan",     "check",   "show",      "status",
+                                            "report",   "runs",    "diff",     "rerun",   "export",    "generate",
+                                            "evaluate", "inspect", "variants", "options", "completion"};
 
 } // namespace
 
