@@ -102,8 +102,9 @@ public:
   void comment(std::string_view text) { comment_lines(text, columns - 2); }
   /// A comment that is not wrapped.
   void line(std::string_view text) {
-    out_ += text.empty() ? "#\n" : fmt::format("# {}\n", text);
-    std::ranges::replace(out_, unbroken_space, ' ');
+    std::string written = text.empty() ? "#\n" : fmt::format("# {}\n", text);
+    std::ranges::replace(written, unbroken_space, ' ');
+    out_ += written;
   }
   void table(std::string_view name) { out_ += fmt::format("\n[{}]\n", name); }
   void blank() { out_ += "\n"; }
@@ -391,8 +392,10 @@ std::vector<std::string> new_config_kinds() {
 }
 
 std::string new_config_text(const NewConfig& wanted) {
+  // The comments name the files, so a line end in a path would end a comment.
   for (const std::string& path : wanted.data)
-    if (const std::string wrong = wrong_text("the path of the data", path); !wrong.empty()) throw Refused(wrong);
+    if (std::ranges::any_of(path, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+      throw Refused("the path of the data has a control character; rename the file");
   return Writer(wanted).write();
 }
 

@@ -129,6 +129,7 @@ class New(unittest.TestCase):
     def test_data_that_does_not_fit_is_refused(self) -> None:
         self.write("plain.txt", SENTENCES)
         for words, said in [(("pairs", "plain.txt"), "plain.txt:1: there is no tab"),
+                            (("labels", "a\nb.csv"), "control character"),
                             (("text", "nowhere.txt"), "nowhere.txt: there is no such file"),
                             (("text", "."), "this is a folder"), (("images", "plain.txt"), "this is a file"),
                             (("text", "plain.txt", "plain.txt"), "2 files"),
