@@ -276,7 +276,7 @@ private:
     text_.set("width", Value(std::int64_t{64}),
               "The features of each token. It must be a multiple of `heads`. Time grows with its square.");
     text_.set("heads", Value(std::int64_t{4}), "Attention heads of each block, of width / heads features each.");
-    text_.set("init_std", Value(0.2),
+    text_.set("init_std", Value(task_.running_text ? 0.1 : 0.2),
               "The standard deviation of the initial weights. Small models learn sooner from larger weights than the "
               "0.02 of large models. Near 1 / sqrt(width) is safe for wider models.");
     if (form_ == Form::image_classification)
@@ -313,9 +313,10 @@ private:
               fmt::format("The learning rate then falls along a cosine. Others: {}",
                           command("variants train.schedule")));
     text_.set("clip", Value(1.0), "The largest norm of the gradient. A larger gradient is scaled down to it.");
-    text_.set("evaluate_every", Value(std::int64_t{50}), "Steps between evaluations: the points of learning curves.");
+    text_.set("evaluate_every", Value(std::int64_t{own_ ? 100 : 50}),
+              "Steps between evaluations: the points of learning curves.");
     if (own_)
-      text_.set("evaluate_batches", Value(std::int64_t{50}),
+      text_.set("evaluate_batches", Value(std::int64_t{20}),
                 "At most so many validation batches, so that evaluations stay short. 0: the whole validation split.");
   }
 
