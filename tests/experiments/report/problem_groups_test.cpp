@@ -5,7 +5,7 @@ using namespace heed;
 
 namespace {
 
-ReportRun failed(std::int64_t seed, const std::string& problem) {
+ReportRun failed_with(std::int64_t seed, const std::string& problem) {
   ReportRun run;
   run.id = "run" + std::to_string(seed);
   run.seed = seed;
@@ -14,7 +14,7 @@ ReportRun failed(std::int64_t seed, const std::string& problem) {
   return run;
 }
 
-std::string as_it_is(const std::string& id) { return id; }
+std::string plain_id(const std::string& id) { return id; }
 
 } // namespace
 
@@ -22,26 +22,26 @@ TEST_CASE("Runs that failed are grouped by arm and reason", "[report]") {
   ReportData report;
   report.arms.resize(2);
   report.arms[0].label = "a";
-  report.arms[0].runs = {failed(0, "the disk is full"), ReportRun{}, failed(2, "the disk is full"),
-                         failed(3, "killed")};
+  report.arms[0].runs = {failed_with(0, "the disk is full"), ReportRun{}, failed_with(2, "the disk is full"),
+                         failed_with(3, "killed")};
   report.arms[1].label = "b";
-  report.arms[1].runs = {failed(0, "the disk is full")};
+  report.arms[1].runs = {failed_with(0, "the disk is full")};
   const std::vector<ProblemGroup> groups = problem_groups(report);
   REQUIRE(groups.size() == 3);
   CHECK(groups[0].arm == &report.arms[0]);
   CHECK(groups[0].seeds() == "seeds 0, 2");
-  CHECK(groups[0].ids(as_it_is) == "runs run0, run2");
+  CHECK(groups[0].ids(plain_id) == "runs run0, run2");
   CHECK(groups[0].reason() == "the disk is full");
   CHECK(groups[1].seeds() == "seed 3");
-  CHECK(groups[1].ids(as_it_is) == "run run3");
+  CHECK(groups[1].ids(plain_id) == "run run3");
   CHECK(groups[2].arm == &report.arms[1]);
 }
 
 TEST_CASE("Reasons that differ only in numbers are one group, which says so", "[report]") {
   ReportData report;
   report.arms.resize(1);
-  report.arms[0].runs = {failed(0, "step 9: the loss is not finite (nan)"),
-                         failed(1, "step 120: the loss is not finite (nan)"), failed(2, "step 9: killed")};
+  report.arms[0].runs = {failed_with(0, "step 9: the loss is not finite (nan)"),
+                         failed_with(1, "step 120: the loss is not finite (nan)"), failed_with(2, "step 9: killed")};
   const std::vector<ProblemGroup> groups = problem_groups(report);
   REQUIRE(groups.size() == 2);
   CHECK(groups[0].reason() == "step 9: the loss is not finite (nan) (the first of 2 runs; the reasons of the others "

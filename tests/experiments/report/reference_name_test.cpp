@@ -10,7 +10,7 @@ using Catch::Contains;
 
 namespace {
 
-ReportData report_of(const Scratch& scratch, const std::string& sweep) {
+ReportData named_report(const Scratch& scratch, const std::string& sweep) {
   const Plan plan = make_plan(Settings::parse("name = \"names\"\n[position]\nkind = \"none\"\n" + sweep, "test"),
                               [](const Config&) { return "data of a test"; }, "test");
   return collect_report(plan, scratch.path, scratch.path / "sweeps" / "test",
@@ -21,7 +21,7 @@ ReportData report_of(const Scratch& scratch, const std::string& sweep) {
 
 TEST_CASE("The reference's name has its values of the options that arms change", "[report]") {
   const Scratch scratch;
-  const ReportData report = report_of(scratch, "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"] }\n");
+  const ReportData report = named_report(scratch, "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"] }\n");
   CHECK(report.arms[0].label == "reference (position = none)");
   CHECK(report.arms[1].label == "position = alibi");
   CHECK_THAT(render_terminal(report, Style{}, 200), Contains("  reference (position = none)  "));
@@ -29,7 +29,7 @@ TEST_CASE("The reference's name has its values of the options that arms change",
 
 TEST_CASE("With many such options, a note has the values", "[report]") {
   const Scratch scratch;
-  const ReportData report = report_of(scratch, "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"], "
+  const ReportData report = named_report(scratch, "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"], "
                                                "\"attention.score\" = [\"cosine\"], \"block.norm\" = [\"post\"] }\n");
   CHECK(report.arms[0].label == "reference");
   const std::vector<std::string> notes = summary_notes(report);
@@ -38,14 +38,14 @@ TEST_CASE("With many such options, a note has the values", "[report]") {
 
 TEST_CASE("[sweep] reference names it", "[report]") {
   const Scratch scratch;
-  const ReportData report = report_of(scratch, "[sweep]\nreference = \"no positions\"\n"
+  const ReportData report = named_report(scratch, "[sweep]\nreference = \"no positions\"\n"
                                                "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"] }\n");
   CHECK(report.arms[0].label == "no positions (reference)");
 }
 
 TEST_CASE("In groups, each reference has the name after its group's", "[report]") {
   const Scratch scratch;
-  const ReportData report = report_of(scratch, "[sweep]\nwithin = \"model.heads\"\n"
+  const ReportData report = named_report(scratch, "[sweep]\nwithin = \"model.heads\"\n"
                                                "[[sweep.block]]\ngrid = { \"position.kind\" = [\"none\", \"alibi\"], "
                                                "\"model.heads\" = [1, 2] }\n");
   CHECK(report.arms[0].label == "heads = 1: reference (position = none)");
@@ -54,7 +54,7 @@ TEST_CASE("In groups, each reference has the name after its group's", "[report]"
 
 TEST_CASE("A run without a sweep has its own name, and a table of all that it measured", "[report]") {
   const Scratch scratch;
-  const ReportData report = report_of(scratch, "");
+  const ReportData report = named_report(scratch, "");
   CHECK(report.arms[0].label == "names");
   CHECK(measured_table(report).headings.front() == "metric");
   CHECK_THAT(render_terminal(report, Style{}, 200), !Contains("reference"));
