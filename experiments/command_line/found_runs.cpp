@@ -1,7 +1,9 @@
 #include "experiments/command_line/found_runs.hpp"
 
+#include "experiments/command_line/print.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/sweep/arms_of_runs.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -39,6 +41,15 @@ void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, C
                                    : "");
   }
 }
+
+void add_arms(RunIndex& index, const std::filesystem::path& out, Console& console) {
+  const ArmsOfRuns arms = arms_of_runs(out);
+  for (const std::string& problem : arms.problems)
+    print(console.err, "heed: runs of this sweep have no arm here: {}\n", problem);
+  index.set_arms(arms.labels);
+}
+
+bool may_name_arm(std::string_view text) { return text.find("arm") != std::string_view::npos; }
 
 boost::json::value as_json(const Cell& cell, const IndexField& field) {
   struct ToJson {

@@ -3,7 +3,10 @@
 #include "experiments/exports/metrics_csv.hpp"
 #include "experiments/exports/tensorboard.hpp"
 #include "experiments/metrics/lines.hpp"
+#include "experiments/runs/names.hpp"
 #include "experiments/runs/run_records.hpp"
+
+#include <fmt/format.h>
 
 namespace heed {
 namespace {
@@ -14,28 +17,44 @@ void each_line_of(const RunFolder& run, const std::function<void(const MetricsRe
   if (const auto lines = each_metrics_line(run.metrics(), use); !lines) throw Failed(lines.error);
 }
 
-fs::path write_csv(const RunFolder& run, const OutputFolder& folder) {
-  const OutputFile file = folder / (run.id() + ".csv");
+fs::path write_csv(const ExportedRun& exported, const OutputFolder& folder) {
+  const OutputFile file = folder / (exported.name + ".csv");
   NewFile csv = file.create();
-  metrics_csv([&](const auto& use) { each_line_of(run, use); }, [&](std::string_view text) { csv.write(text); });
+  metrics_csv([&](const auto& use) { each_line_of(exported.run, use); },
+              [&](std::string_view text) { csv.write(text); });
   csv.finish();
   return file;
 }
 
 // TensorBoard names a run after its folder, and recognises its files by "tfevents" in their names.
-fs::path write_tensorboard(const RunFolder& run, const OutputFolder& folder) {
-  const auto manifest = read_manifest(run);
+fs::path write_tensorboard(const ExportedRun& exported, const OutputFolder& folder) {
+  const auto manifest = read_manifest(exported.run);
   const double start = manifest ? seconds_since_1970(manifest->started) : 0.0;
-  const OutputFile file = folder / run.id() / "events.out.tfevents.heed";
-  (folder / run.id()).make_folder();
+  const OutputFile file = folder / exported.name / "events.out.tfevents.heed";
+  (folder / exported.name).make_folder();
   NewFile events = file.create();
   events.write(tensorboard_beginning(start));
-  each_line_of(run, [&](const MetricsRecord& line) { events.write(tensorboard_event(line, start)); });
+  each_line_of(exported.run, [&](const MetricsRecord& line) { events.write(tensorboard_event(line, start)); });
   events.finish();
   return file;
 }
 
 } // namespace
+
+std::string export_name(std::string_view what, std::optional<std::int64_t> seed, const std::string& id) {
+  constexpr std::size_t longest = 100; // file systems allow 255 bytes
+  std::string name;
+  for (const char c : what) {
+    if (name.size() == longest) break;
+    const bool at_start = name.empty() || name.back() == '-';
+    if (all_plain({&c, 1}, "_.") && !(c == '.' && name.empty())) name += c;
+    else if (!at_start) name += '-';
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  if (!name.empty()) name += '_';
+  if (seed) name += fmt::format("seed-{}_", *seed);
+  return name + id;
+}
 
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{

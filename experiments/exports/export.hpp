@@ -3,18 +3,33 @@
 
 #include "experiments/runs/run_folder.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
+
+/// A run with its name in the other tool.
+struct ExportedRun {
+  RunFolder run;
+  std::string name; ///< from `export_name`
+};
+
+/// "score-additive_seed-3_3f2a8c11d0b7e644": what the run is, its seed and its ID. The name consists of ASCII letters,
+/// digits, "-", "_" and "."; each sequence of other characters in `what` becomes "-". Long texts are cut. The ID makes
+/// the name unique. An empty `what` and a missing seed are omitted.
+std::string export_name(std::string_view what, std::optional<std::int64_t> seed, const std::string& id);
 
 /// A format for exporting a run's metrics.
 struct ExportFormat {
   std::string name, summary;
   std::string next; ///< the command that opens the folder, without the folder; may be empty
-  /// Writes the run's file or files below `folder`, replaces older ones, and returns the first. Throws heed::Failed.
-  std::filesystem::path (*write)(const RunFolder& run, const OutputFolder& folder);
+  /// Writes the run's file or files below `folder`, replaces older ones of the same name, and returns the first. Throws
+  /// heed::Failed.
+  std::filesystem::path (*write)(const ExportedRun& exported, const OutputFolder& folder);
 };
 
 const std::vector<ExportFormat>& export_formats();

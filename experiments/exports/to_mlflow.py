@@ -4,8 +4,9 @@
     python experiments/exports/to_mlflow.py runs --heed ./heed --tracking-uri sqlite:///mlflow.db
     python experiments/exports/to_mlflow.py runs --where "name = 'which score'" --experiment scores
 
-Options become parameters, every line of metrics.jsonl metrics with their steps and times, and the manifest tags. Which
-runs there are is asked of `heed runs`, so that damaged folders are left out. A run that was logged before is skipped
+A run is named by the label of its arm (or the config's name), its seed and its ID. Options become parameters, every
+line of metrics.jsonl metrics with their steps and times, and the manifest and the arm's label tags. Which runs there
+are is asked of `heed runs`, so that damaged folders are left out. A run that was logged before is skipped
 where it was finished then, and logged anew where it was not.
 
 Needs MLflow (pip install mlflow) in the Python that runs this, and Python 3.11.
@@ -25,8 +26,8 @@ from mlflow.tracking import MlflowClient
 
 STATUS = {"finished": "FINISHED", "failed": "FAILED", "running": "RUNNING", "interrupted": "KILLED",
           "missing": "SCHEDULED"}
-ABOUT_RUN = ("id", "name", "state", "seed", "created", "ended", "seconds", "step", "parameters", "threads", "starts",
-             "heed", "compiler", "flags", "kernels", "blas", "numerics", "host", "cpu", "data", "failure")
+ABOUT_RUN = ("id", "name", "arm", "state", "seed", "created", "ended", "seconds", "step", "parameters", "threads",
+             "starts", "heed", "compiler", "flags", "kernels", "blas", "numerics", "host", "cpu", "data", "failure")
 METRICS_AT_ONCE, PARAMETERS_AT_ONCE = 1000, 100  # MLflow's limits of a batch
 LONGEST_VALUE = 6000  # and of a parameter
 
@@ -87,7 +88,9 @@ def log(client: MlflowClient, experiment: str, out: pathlib.Path, run: dict) -> 
     tags["heed.run"] = tags.pop("heed.id")
     parameters = {mlflow_name(key): str(value)[:LONGEST_VALUE] for key, value in run.items()
                   if key in ("name", "seed") or (key not in ABOUT_RUN and mlflow_name(key) not in measured)}
-    new = client.create_run(experiment, start_time=start, tags=tags, run_name=f"{run.get('name', '')} {run['id']}").info
+    label = run.get("arm", run.get("name", ""))
+    name = f"{label}, seed {run['seed']} ({run['id']})" if label and "seed" in run else f"{label} {run['id']}".strip()
+    new = client.create_run(experiment, start_time=start, tags=tags, run_name=name).info
     values = [Param(key, value) for key, value in parameters.items()]
     client.log_batch(new.run_id, tags=[RunTag("mlflow.source.name", str(out / run["id"]))])
     for at in range(0, len(values), PARAMETERS_AT_ONCE):

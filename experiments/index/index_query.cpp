@@ -24,6 +24,7 @@ SqlPart sql_value(const IndexField& field) {
       return {"(SELECT o.value FROM option_sets o WHERE o.option_set = r.option_set AND o.key = ?)", {field.key}};
     case IndexField::Source::metric:
       return {fmt::format("(SELECT m.{} FROM metrics m WHERE m.run = r.id AND m.name = ?)", field.column), {field.key}};
+    case IndexField::Source::arm: return {"(SELECT a.label FROM temp.arms a WHERE a.run = r.id)", {}};
   }
   return {};
 }
@@ -40,7 +41,7 @@ const IndexField& field_named(const std::vector<IndexField>& fields, std::string
     if (n.size() > name.size() && n.ends_with(name) && n[n.size() - name.size() - 1] == '.') ending.push_back(n);
   const std::string near = ending.empty() ? did_you_mean(name, names)
                                           : fmt::format("; did you mean {}?", list_in_words(ending));
-  throw Refused(fmt::format("{}there is no field '{}'{}\n      fields are what a run has (id, name, state, seed, "
+  throw Refused(fmt::format("{}there is no field '{}'{}\n      fields are what a run has (id, name, arm, state, seed, "
                             "created, seconds, parameters, ...), options by full name (attention.score) and metrics "
                             "(val_loss, val_loss.best)",
                             where, name, near));
@@ -96,7 +97,8 @@ std::vector<IndexField> RunIndex::fields_present(const std::optional<SqlPart>& w
     present.insert(text_in(row[0]));
   std::vector<IndexField> out;
   for (const IndexField& field : fields_)
-    if (field.source == IndexField::Source::run || (present.contains(field.key) && field.name == field.key))
+    if (field.source == IndexField::Source::run || (field.source == IndexField::Source::arm && !arms_.empty()) ||
+        (present.contains(field.key) && field.name == field.key))
       out.push_back(field);
   return out;
 }

@@ -163,6 +163,7 @@ void RunIndex::open() {
       copy_to_out(bytes);
       database_->wait_up_to(Database::patience);
       database_->run("BEGIN");
+      fill_arms();
       in_memory_.clear();
       return;
     } catch (const Failed& failed) {
@@ -224,6 +225,19 @@ void RunIndex::use_memory() {
   database_.emplace(":memory:");
   database_->run("BEGIN");
   refresh();
+  fill_arms();
+}
+
+void RunIndex::set_arms(const std::map<std::string, std::string>& labels) {
+  arms_ = labels;
+  fill_arms();
+}
+
+void RunIndex::fill_arms() {
+  database_->run("PRAGMA temp_store = MEMORY; DROP TABLE IF EXISTS temp.arms;"
+                 "CREATE TEMP TABLE arms(run TEXT PRIMARY KEY, label TEXT NOT NULL) WITHOUT ROWID");
+  Statement insert(*database_, "INSERT INTO temp.arms VALUES(?, ?)");
+  for (const auto& [run, label] : arms_) insert.run({run, label});
 }
 
 void RunIndex::make_tables() {
@@ -388,6 +402,7 @@ void RunIndex::find_fields() {
                                    RunState::failed, RunState::finished})
         fields_.back().words.emplace_back(name_of(state));
   }
+  add({"arm", Source::arm, Kind::text, "", "label", {}});
   for (const std::string& key : all_keys())
     if (const Option* option = find_option(key)) add(option_field(key, *option));
   for (const auto& row : query("SELECT DISTINCT key FROM option_sets ORDER BY key"))

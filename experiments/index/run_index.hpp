@@ -11,6 +11,9 @@
 //
 // Runs of one arm differ only in their seed, so their other options are stored once, in `option_sets` (option_set, key,
 // value). `metric_names` contains all names in `metrics`.
+//
+// The field `arm` is stored in no file: the caller passes the labels of the arms (`set_arms`), because this room does
+// not know sweeps. They are in a temporary table `arms` (run, label) in memory.
 #pragma once
 
 #include "experiments/index/database.hpp"
@@ -19,6 +22,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,9 +30,9 @@
 
 namespace heed {
 
-/// A field by which runs can be found: a column of `runs`, an option, or a metric.
+/// A field by which runs can be found: a column of `runs`, an option, a metric, or the label of the run's arm.
 struct IndexField {
-  enum class Source { run, option, metric };
+  enum class Source { run, option, metric, arm };
   enum class Kind { number, text, flag, word_or_number };
 
   std::string name; ///< "seed", "attention.score", "block[1].residual", "val_loss.best"
@@ -72,7 +76,10 @@ public:
   RunIndex(const RunIndex&) = delete;
   RunIndex& operator=(const RunIndex&) = delete;
 
-  /// All fields: columns of runs, all options of the catalogue, and further options and metrics of the runs.
+  /// Sets the label of the arm for each run ID; runs without one have no field `arm`.
+  void set_arms(const std::map<std::string, std::string>& labels);
+
+  /// All fields: columns of runs and `arm`, all options of the catalogue, and further options and metrics of the runs.
   const std::vector<IndexField>& fields() const { return fields_; }
   std::vector<LeftOut> left_out();
   std::size_t size();                             ///< number of runs in the index
@@ -86,7 +93,8 @@ public:
 
   /// One row for each run, one cell for each column.
   std::vector<std::vector<Cell>> select(const std::vector<IndexField>& columns, const Selection& selection = {});
-  /// Every field for which a selected run has a value: columns of runs, then options, then metrics' last values.
+  /// Every field for which a selected run has a value: columns of runs, then `arm` (if any run has a label), then
+  /// options, then metrics' last values.
   std::vector<IndexField> fields_present(const std::optional<SqlPart>& where);
   /// Options that change results and for which the selected runs have different values. They are in the catalogue's
   /// order; options that all selected runs have come first.
@@ -105,12 +113,14 @@ private:
   void copy_to_out(const std::string& sum); ///< copies unless the last copy has this checksum
   bool refresh();                           ///< true if anything changed
   void make_tables();
+  void fill_arms(); ///< makes the temporary table anew, since it belongs to the connection
   void make_flat_view();
   void find_fields();
 
   std::filesystem::path out_, folder_;
   std::optional<Database> database_;
   std::vector<IndexField> fields_;
+  std::map<std::string, std::string> arms_;
   std::size_t read_ = 0;
   std::string in_memory_, not_copied_;
 };

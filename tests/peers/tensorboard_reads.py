@@ -18,7 +18,7 @@ def main() -> None:
         place = pathlib.Path(name)
         run = trained.train(place)
         trained.heed("export", "--to", "tensorboard", "--out", place / "runs", "--into", place / "board")
-        board = EventAccumulator(str(place / "board" / run.name))
+        board = EventAccumulator(str(next((place / "board").glob(f"*_{run.name}"))))
         board.Reload()
         wanted = trained.metrics(run)
         found = board.Tags()["scalars"]

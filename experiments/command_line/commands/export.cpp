@@ -4,10 +4,15 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/index/run_filter.hpp"
 #include "experiments/metrics/lines.hpp"
+#include "experiments/sweep/arms_of_runs.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
+#include <map>
+#include <optional>
 #include <ostream>
 
 namespace heed {
@@ -34,6 +39,7 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
     return out;
   }
   RunIndex index(arguments.out);
+  if (may_name_arm(arguments.where)) add_arms(index, arguments.out, console);
   Selection selection;
   if (!arguments.where.empty()) selection.where = parse_filter(arguments.where, index.fields());
   for (const auto& row : index.select({field_named(index.fields(), "id", "")}, selection))
@@ -43,18 +49,42 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
   return out;
 }
 
+/// The runs with their names: by the label of the arm, or by the configuration's name for a run of no sweep.
+std::vector<ExportedRun> named(const std::vector<RunFolder>& runs) {
+  std::map<std::filesystem::path, ArmsOfRuns> arms; // by output folder: the user can name runs of several
+  std::vector<ExportedRun> out;
+  for (const RunFolder& run : runs) {
+    const std::filesystem::path folder = run.path.parent_path();
+    auto known = arms.find(folder);
+    if (known == arms.end()) known = arms.emplace(folder, arms_of_runs(folder)).first;
+    std::string what;
+    std::optional<std::int64_t> seed;
+    try {
+      const Config config = read_config(run);
+      what = config.general.name;
+      seed = config.general.seed;
+    } catch (const Refused&) {
+      // The metrics can be exported without the configuration; the ID is name enough.
+    }
+    if (const auto label = known->second.labels.find(run.id()); label != known->second.labels.end())
+      what = label->second;
+    out.push_back({run, export_name(what, seed, run.id())});
+  }
+  return out;
+}
+
 int do_export(const ExportArguments& arguments, Console& console) {
-  const std::vector<RunFolder> runs = chosen(arguments, console);
+  const std::vector<ExportedRun> runs = named(chosen(arguments, console));
   const OutputFolder folder = arguments.into.empty()
                                   ? OutputFolder{arguments.out, std::filesystem::path("exports") / arguments.to}
                                   : OutputFolder{arguments.into, {}};
-  for (const RunFolder& run : runs)
-    if (const auto lines = each_metrics_line(run.metrics(), [](const MetricsRecord&) {}); !lines)
+  for (const ExportedRun& exported : runs)
+    if (const auto lines = each_metrics_line(exported.run.metrics(), [](const MetricsRecord&) {}); !lines)
       throw Refused(lines.error);
   folder.make();
   for (const ExportFormat& format : export_formats()) {
     if (format.name != arguments.to) continue;
-    for (const RunFolder& run : runs) console.data << format.write(run, folder).string() << "\n";
+    for (const ExportedRun& exported : runs) console.data << format.write(exported, folder).string() << "\n";
     if (!format.next.empty())
       console.err << "  next      " << format.next << " " << shell_words({folder.path().string()}) << "\n";
   }
@@ -76,8 +106,9 @@ void add_export(Commands& commands) {
       "Formats:\n" +
           formats +
           "RUN is a path to a run's folder, or a unique beginning of its ID; where none is named, all runs of --out\n"
-          "are taken, or those that --where finds (heed runs --help says how it is written). The paths that were\n"
-          "written are printed. Checkpoints need no export: PyTorch's safetensors opens them." +
+          "are taken, or those that --where finds (heed runs --help says how it is written). Files are named\n"
+          "by the label of the run's arm in its most recent sweep, its seed and its ID. The paths that were written\n"
+          "are printed. Checkpoints need no export: PyTorch's safetensors opens them." +
           std::string(exit_statuses),
       [](Command& command, ExportArguments& arguments) {
         command.add("RUN", arguments.runs, "which runs [all]").value_name("");

@@ -79,6 +79,10 @@ std::vector<std::vector<Cell>> select(RunIndex& index, const std::vector<IndexFi
 
 Found find(const RunsArguments& arguments, Console& console) {
   RunIndex index(arguments.out);
+  const bool all_fields = arguments.columns.empty() && (arguments.json || arguments.csv);
+  if (all_fields || may_name_arm(arguments.where.value_or("")) || may_name_arm(arguments.sort) ||
+      std::ranges::any_of(arguments.columns, may_name_arm))
+    add_arms(index, arguments.out, console);
   Selection selection;
   if (arguments.where) selection.where = parse_filter(*arguments.where, index.fields());
   if (!arguments.sort.empty()) selection.sort = field_named(index.fields(), arguments.sort, "--sort: ");
@@ -88,8 +92,7 @@ Found find(const RunsArguments& arguments, Console& console) {
   for (const std::string& name : arguments.columns)
     out.columns.push_back(field_named(index.fields(), name, "--columns: "));
   if (out.columns.empty())
-    out.columns = arguments.json || arguments.csv ? index.fields_present(selection.where)
-                                                  : usual_columns(index, selection.where);
+    out.columns = all_fields ? index.fields_present(selection.where) : usual_columns(index, selection.where);
   out.rows = select(index, out.columns, selection);
   out.left_out = index.left_out();
   out.all = index.size();
@@ -150,11 +153,15 @@ void add_runs(Commands& commands) {
       "  heed runs\n"
       "  heed runs --where \"attention.score = 'additive' and val_loss < 1.9\" --sort val_loss\n"
       "  heed runs --where \"state = 'failed' or not name like 'which%'\" --columns id,name,failure\n"
+      "  heed runs --columns id,arm,seed,val_loss --sort arm\n"
       "  heed runs --where \"model.heads in (1, 2) and seed < 3\" --csv > runs.csv\n"
       "A filter compares fields with = != < <= > >=, like 'pattern' (% any characters, _ one) and in (...), joined by\n"
       "and, or, not and parentheses. Texts stand in single quotes. Fields are what a run has (id, name, state, seed,\n"
       "created, seconds, parameters, ...), options by full name, and metrics: val_loss is the last value,\n"
-      "val_loss.best the best, val_loss.best_step its step. A run that lacks a field is not found by it. JSON and CSV\n"
+      "val_loss.best the best, val_loss.best_step its step. The field arm is the label of the run's arm in the most\n"
+      "recent sweep that contains the run. It is empty for a run of no sweep. A run that lacks a field is not found "
+      "by\n"
+      "it. JSON and CSV\n"
       "hold every field that has a value, unless --columns says which. What is asked is an index in\n"
       "~/.cache/heed/index, which is brought up to date first. OUT/index.sqlite is a copy of it, which any SQLite "
       "tool\n"

@@ -1,4 +1,5 @@
 // Tests of `heed runs`, `diff`, `export` and `rerun` on run folders such as a worker writes.
+#include "experiments/sweep/plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
@@ -27,6 +28,17 @@ struct Runs : Scratch {
     return heed_says(arguments);
   }
 };
+
+/// Writes the plan of a sweep over the runs of `Runs`.
+void freeze_scores(const Runs& runs, const std::string& reference) {
+  freeze(make_plan(
+             Settings::parse("name = \"scores\"\nattention.score = \"" + reference +
+                                 "\"\n[sweep]\nseeds = [0]\n[[sweep.block]]\ngrid = { \"attention.score\" = "
+                                 "[\"dot\", \"additive\"] }\n",
+                             "test.toml"),
+             [](const Config&) { return "data of a test"; }, "test"),
+         runs.path);
+}
 
 } // namespace
 
@@ -136,7 +148,8 @@ TEST_CASE("export writes the runs that are named, found or all", "[command_line]
   const Runs runs;
   const auto csv = runs.path / "exports" / "csv";
   CHECK(heed_says({"export", "--to", "csv", "--out", runs.out}).status == 0);
-  CHECK(content(csv / (runs.dot.id() + ".csv")) == "step,seconds,tokens,val_loss\n10,0,0,2\n20,1,0,1.5\n");
+  CHECK(content(csv / ("scores_seed-0_" + runs.dot.id() + ".csv")) ==
+        "step,seconds,tokens,val_loss\n10,0,0,2\n20,1,0,1.5\n");
   CHECK(entries(csv) == 2);
 
   const std::string into = (runs.path / "board").string();
@@ -146,7 +159,7 @@ TEST_CASE("export writes the runs that are named, found or all", "[command_line]
   CHECK_THAT(board.out, Contains(runs.dot.id() + "/events.out.tfevents"));
   const std::string found = (runs.path / "found").string();
   CHECK(heed_says({"export", "--where", "val_loss > 1.6", "--to", "csv", "--into", found, "--out", runs.out}).out ==
-        found + "/" + runs.additive.id() + ".csv\n");
+        found + "/scores_seed-0_" + runs.additive.id() + ".csv\n");
 
   CHECK(heed_says({"export", "--to", "pdf", "--out", runs.out}).status == 2);
   CHECK(heed_says({"export", "--out", runs.out}).status == 2);
@@ -155,6 +168,43 @@ TEST_CASE("export writes the runs that are named, found or all", "[command_line]
              Contains("--where does nothing"));
   put(runs.dot.metrics(), "nonsense\n");
   CHECK_THAT(heed_says({"export", runs.dot.id(), "--to", "csv", "--out", runs.out}).err, Contains("metrics.jsonl"));
+}
+
+TEST_CASE("runs lists the arm of each run, which filters and sorts runs, too", "[command_line][runs]") {
+  const Runs runs;
+  const RunFolder other = run_of(runs, "name = \"other\"\nseed = 5\n", losses({4.0}));
+  CHECK(runs.list({"--columns", "arm", "--csv"}).out == "arm\n\n\n\n");
+  CHECK_THAT(runs.list({"--csv"}).out.substr(0, 20), !Contains("arm"));
+  freeze_scores(runs, "dot");
+  CHECK(runs.list({"--columns", "id,arm,seed", "--sort", "arm", "--csv"}).out ==
+        "id,arm,seed\n" + runs.dot.id() + ",reference,0\n" + runs.additive.id() + ",score = additive,0\n" + other.id() +
+            ",,5\n");
+  CHECK_THAT(runs.list({"--where", "arm = 'score = additive'"}).out,
+             Contains(runs.additive.id()) && Contains("1 of 3 runs"));
+  const auto json = boost::json::parse(runs.list({"--json", "--where", "seed = 0"}).out).as_object();
+  for (const auto& run : json.at("runs").as_array())
+    CHECK(run.at("arm") == (run.at("id") == boost::json::value(runs.dot.id()) ? "reference" : "score = additive"));
+  CHECK_THAT(runs.list({"--columns", "arms"}).err, Contains("did you mean 'arm'?"));
+
+  // The most recent sweep decides: here `additive` is the reference.
+  freeze_scores(runs, "additive");
+  CHECK(runs.list({"--columns", "arm", "--where", "attention.score = 'additive'", "--csv"}).out == "arm\nreference\n");
+  put(sweep_folders(runs.path).front() / "plan.json", "{");
+  const Answer damaged = runs.list({"--columns", "arm", "--where", "attention.score = 'additive'", "--csv"});
+  CHECK(damaged.out == "arm\nscore = additive\n");
+  CHECK_THAT(damaged.err, Contains("runs of this sweep have no arm here") && Contains("plan.json"));
+}
+
+TEST_CASE("exported runs are named by arm, seed and ID", "[command_line][export]") {
+  const Runs runs;
+  const auto csv = runs.path / "exports" / "csv", board = runs.path / "exports" / "tensorboard";
+  freeze_scores(runs, "dot");
+  CHECK(heed_says({"export", runs.additive.id(), "--to", "csv", "--out", runs.out}).out ==
+        (csv / ("score-additive_seed-0_" + runs.additive.id() + ".csv")).string() + "\n");
+  CHECK(heed_says({"export", "--where", "arm = 'reference'", "--to", "csv", "--out", runs.out}).out ==
+        (csv / ("reference_seed-0_" + runs.dot.id() + ".csv")).string() + "\n");
+  CHECK(heed_says({"export", runs.dot.path.string(), "--to", "tensorboard", "--into", board.string()}).out ==
+        (board / ("reference_seed-0_" + runs.dot.id()) / "events.out.tfevents.heed").string() + "\n");
 }
 
 TEST_CASE("rerun refuses what can't be compared", "[command_line][rerun]") {
