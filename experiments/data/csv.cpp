@@ -47,6 +47,17 @@ std::string sheet_line(std::vector<std::string> cells, std::string_view end) {
   return csv_line(cells, end);
 }
 
+std::string tsv_cell(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (c == '\\') out += "\\\\";
+    else if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
+    else if (c == '\t') out += "\\t";
+    else out += c;
+  return out;
+}
+
 std::string csv_number(double value) { return fmt::format("{}", value); }
 
 } // namespace heed

@@ -15,6 +15,9 @@ std::string csv_line(const std::vector<std::string>& cells, std::string_view end
 /// spreadsheet executes a text that begins with = + - @ or a tab. Such a cell gets an apostrophe in front, unless it is
 /// a number.
 std::string sheet_line(std::vector<std::string> cells, std::string_view end = "\n");
+/// A cell of a tab-separated table without quotes: a tab, a line feed, a carriage return and a backslash become "\t",
+/// "\n", "\r" and "\\".
+std::string tsv_cell(std::string_view text);
 /// The shortest text that reads back as the same number; "nan" or "inf" if the number is not finite.
 std::string csv_number(double value);
 

@@ -5,6 +5,7 @@
 #include "experiments/training/training.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,11 @@ struct Engine {
   Outcome (*train)(const Config&, const Task&, const std::optional<Checkpoint>& from, const TrainingHooks&);
   /// Evaluates a checkpoint on a split: "val_loss" or "test_loss", accuracies and so on.
   MetricsRecord (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
+  /// Calls the function with each row of the split in order, with the model's output. sequence_to_sequence: what beam
+  /// search finds, with the settings of [train] evaluate_beam (0: greedily). Otherwise: the most probable class of each
+  /// target; in a language model, after the right tokens. Throws heed::Refused for tasks of running text.
+  void (*outputs)(const Config&, const Task&, const Checkpoint&, Split,
+                  const std::function<void(const ExampleOutput&)>&);
   /// Measures all InspectionParts of a checkpoint's model on a split's first `rows` rows (0: all rows). Without a
   /// checkpoint, the model has its initial parameters.
   Inspection (*inspect)(const Config&, const Task&, const Checkpoint*, Split, std::int64_t rows);

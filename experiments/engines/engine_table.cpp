@@ -5,6 +5,7 @@
 #include "experiments/system/machine.hpp"
 #include "experiments/training/attending.hpp"
 #include "experiments/training/evaluation.hpp"
+#include "experiments/training/example_outputs.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/trainer.hpp"
@@ -23,6 +24,14 @@ MetricsRecord evaluate(const Config& config, const Task& task, const Checkpoint&
   for (auto& estimate : loss_estimate(config, task, run, split, m.step, workers))
     m.values.push_back(std::move(estimate));
   return m;
+}
+
+void outputs(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split,
+             const std::function<void(const ExampleOutput&)>& use) {
+  RunModel run(config, task);
+  load_parameters(run.parameters, checkpoint);
+  Workers workers(usable_cores());
+  example_outputs(config, task, run, split, workers, use);
 }
 
 Inspection inspect(const Config& config, const Task& task, const Checkpoint* checkpoint, Split split,
@@ -60,6 +69,7 @@ const Engine& engine_table() {
                             .cost = cost,
                             .train = train,
                             .evaluate = evaluate,
+                            .outputs = outputs,
                             .inspect = inspect,
                             .inspected = inspected_names,
                             .attend = attend,

@@ -25,32 +25,6 @@ std::string text_by_place(const Task& task, std::span<const std::int32_t> target
   return text;
 }
 
-/// Row `at` of a batch as text. A language model's input ends where its output begins. If positions without a target
-/// follow, the input is the whole row.
-ExampleText text_of(const Task& task, const Batch& batch, std::int64_t at) {
-  const auto row = [&](const std::vector<std::int32_t>& all, std::int64_t length, std::int64_t used) {
-    return std::span(all).subspan(static_cast<std::size_t>(at * length), static_cast<std::size_t>(used));
-  };
-  const auto index = static_cast<std::size_t>(at);
-  switch (batch.form) {
-    case Form::image_classification: return {"", task.decode_output(batch.form, row(batch.targets, 1, 1))};
-    case Form::classification:
-      return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
-              task.decode_output(batch.form, row(batch.targets, 1, 1))};
-    case Form::sequence_to_sequence:
-      return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
-              task.decode_output(batch.form, row(batch.outputs, batch.output_length, batch.output_lengths[index]))};
-    case Form::language_model: break;
-  }
-  const auto tokens = row(batch.tokens, batch.length, batch.lengths[index]);
-  const auto targets = row(batch.targets, batch.length, batch.lengths[index]);
-  const auto first = std::ranges::find_if(targets, [](std::int32_t t) { return t != ignored; }) - targets.begin();
-  if (std::find(targets.begin() + first, targets.end(), ignored) != targets.end())
-    return {task.decode(tokens), text_by_place(task, targets)};
-  return {task.decode(tokens.first(std::min(tokens.size(), static_cast<std::size_t>(first) + 1))),
-          task.decode(targets.subspan(static_cast<std::size_t>(first)))};
-}
-
 std::int64_t rows_of_step(const Task& task, Form form, std::uint64_t seed, std::int64_t step, std::int64_t batch) {
   const std::int64_t by_task = task.training_rows(form, seed, step);
   return by_task > 0 ? by_task : batch;
@@ -94,6 +68,30 @@ private:
 
 } // namespace
 
+ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at) {
+  const auto row = [&](const std::vector<std::int32_t>& all, std::int64_t length, std::int64_t used) {
+    return std::span(all).subspan(static_cast<std::size_t>(at * length), static_cast<std::size_t>(used));
+  };
+  const auto index = static_cast<std::size_t>(at);
+  switch (batch.form) {
+    case Form::image_classification: return {"", task.decode_output(batch.form, row(batch.targets, 1, 1))};
+    case Form::classification:
+      return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
+              task.decode_output(batch.form, row(batch.targets, 1, 1))};
+    case Form::sequence_to_sequence:
+      return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
+              task.decode_output(batch.form, row(batch.outputs, batch.output_length, batch.output_lengths[index]))};
+    case Form::language_model: break;
+  }
+  const auto tokens = row(batch.tokens, batch.length, batch.lengths[index]);
+  const auto targets = row(batch.targets, batch.length, batch.lengths[index]);
+  const auto first = std::ranges::find_if(targets, [](std::int32_t t) { return t != ignored; }) - targets.begin();
+  if (std::find(targets.begin() + first, targets.end(), ignored) != targets.end())
+    return {task.decode(tokens), text_by_place(task, targets)};
+  return {task.decode(tokens.first(std::min(tokens.size(), static_cast<std::size_t>(first) + 1))),
+          task.decode(targets.subspan(static_cast<std::size_t>(first)))};
+}
+
 TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch_rows, std::int64_t rows,
                        std::int64_t examples, std::size_t commonest) {
   TaskSurvey survey;
@@ -118,7 +116,7 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
     room += now * (batch.length + batch.output_length);
     counter.add(batch);
     for (std::int64_t r = 0; r < now && std::ssize(survey.examples) < examples; ++r)
-      survey.examples.push_back(text_of(task, batch, r));
+      survey.examples.push_back(example_text(task, batch, r));
   }
   survey.inputs = survey_lengths(std::move(inputs));
   survey.outputs = survey_lengths(std::move(outputs));
@@ -145,7 +143,7 @@ void each_training_row(const Task& task, Form form, std::uint64_t seed, std::int
       out.tokens.assign(one.tokens.begin(), one.tokens.begin() + one.lengths[0]);
       out.outputs = one.outputs;
       out.targets = one.targets;
-      out.text = text_of(task, one, 0);
+      out.text = example_text(task, one, 0);
       use(out);
     }
 }
@@ -166,7 +164,7 @@ void each_example(const Task& task, Form form, Split split, std::optional<std::i
     batch.reset(1, shape, form);
     task.listed_row(form, split, i, batch, 0);
     task.require_whole();
-    use(text_of(task, batch, 0));
+    use(example_text(task, batch, 0));
   }
 }
 

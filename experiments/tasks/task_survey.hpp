@@ -22,6 +22,11 @@ struct ExampleText {
   std::string input, output;
 };
 
+/// Row `at` of a batch as text. A language model's input ends where its output begins. If positions without a target
+/// follow, the input is the whole row, and the output has the target of each position, or "_". The input of an image is
+/// empty.
+ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at);
+
 struct TaskSurvey {
   Form form = Form::language_model;
   TaskShape shape;

@@ -78,19 +78,6 @@ Labels labels_of(const Tokens& tokens, const Task& task, std::string (Task::*tex
 
 std::string quoted(const std::string& text) { return fmt::format("\"{}\"", text); }
 
-// Parses "row 3" of the validation split.
-std::int64_t image_row(const std::string& text, std::int64_t rows) {
-  std::int64_t row = -1;
-  const char* const end = text.data() + text.size();
-  const bool begins = text.starts_with("row ");
-  const auto read = begins ? std::from_chars(text.data() + 4, end, row) : std::from_chars_result{end, std::errc{}};
-  if (!begins || read.ec != std::errc{} || read.ptr != end || row < 0 || row >= rows)
-    throw Refused(fmt::format("the input {} is no image: a model of images is shown a row of the validation split, "
-                              "\"row 0\" to \"row {}\"",
-                              quoted(text), rows - 1));
-  return row;
-}
-
 Tokens tokens_of(const Task& task, const std::string& text, const std::string& what,
                  Tokens (Task::*encode)(std::string_view) const, std::int64_t longest) {
   Tokens tokens;
@@ -181,6 +168,18 @@ Axes axes_of(const SeenAttention& seen, const RunModel& run, const Reading& read
 }
 
 } // namespace
+
+std::int64_t image_row(const std::string& text, std::int64_t rows) {
+  std::int64_t row = -1;
+  const char* const end = text.data() + text.size();
+  const bool begins = text.starts_with("row ");
+  const auto read = begins ? std::from_chars(text.data() + 4, end, row) : std::from_chars_result{end, std::errc{}};
+  if (!begins || read.ec != std::errc{} || read.ptr != end || row < 0 || row >= rows)
+    throw Refused(fmt::format("the input {} is no image: a model of images is shown a row of the validation split, "
+                              "\"row 0\" to \"row {}\"",
+                              quoted(text), rows - 1));
+  return row;
+}
 
 AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest& request) {
   Tape tape;

@@ -3,6 +3,8 @@
 #include "experiments/config/config.hpp"
 #include "experiments/decoding/search.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/training/attending.hpp"
+#include "experiments/training/example_outputs.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/trainer.hpp"
 
@@ -62,10 +64,8 @@ void note_unknown(const Task& task, std::span<const std::string> texts, const Sa
                             words.size() > most ? ", ..." : ""));
 }
 
-// Writes one line for each input: the most probable output that beam search finds. Inputs are processed a few at a
-// time.
-void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
-  constexpr std::size_t rows_at_once = 16;
+// The tokens of the inputs.
+std::vector<std::vector<std::int32_t>> read_inputs(const Task& task, const RunModel& run, const Sampling& sampling) {
   std::vector<std::vector<std::int32_t>> inputs;
   for (const std::string& text : sampling.inputs) {
     inputs.push_back(task.encode(text));
@@ -75,16 +75,73 @@ void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
                                 inputs.back().size(), run.shape.length));
   }
   note_unknown(task, sampling.inputs, sampling);
+  return inputs;
+}
+
+// Inputs are processed so many at a time.
+constexpr std::size_t rows_at_once = 16;
+
+void fill_batch(const RunModel& run, std::span<const std::vector<std::int32_t>> inputs, Batch& batch) {
+  batch.reset(std::ssize(inputs), run.shape, run.form);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    std::ranges::copy(inputs[i], batch.tokens.begin() + static_cast<std::int64_t>(i) * batch.length);
+    batch.lengths[i] = static_cast<std::int32_t>(inputs[i].size());
+  }
+}
+
+// Writes the most probable classes of each row of the batch. `first` is the index of the batch's first row.
+void write_classes(const Task& task, RunModel& run, const Sampling& sampling, Tape& tape, const Batch& batch,
+                   std::int64_t first) {
+  tape.rewind();
+  Pass pass(tape, run.parameters, nullptr, {.first_row = first});
+  const Tensor logits = run.model->logits(pass, batch);
+  const std::int64_t classes = logits.shape[-1];
+  const std::int64_t shown = sampling.top_k > 0 ? std::min(sampling.top_k, classes) : classes;
+  for (std::int64_t row = 0; row < batch.rows; ++row) {
+    const std::vector<double> probabilities = class_probabilities(logits.data + row * classes, classes);
+    std::vector<std::int32_t> order(probabilities.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::int32_t c) { return probabilities[static_cast<std::size_t>(c)]; });
+    std::string text = first + row > 0 ? "\n" : "";
+    for (const std::int32_t& c : std::span(order).first(static_cast<std::size_t>(shown)))
+      text += fmt::format("{:.6f}\t{}\n", probabilities[static_cast<std::size_t>(c)],
+                          task.decode_output(run.form, {&c, 1}));
+    if (sampling.write) sampling.write(text);
+  }
+}
+
+void classify(const Task& task, RunModel& run, const Sampling& sampling) {
+  Tape tape;
+  tape.record(false);
+  Batch batch;
+  if (run.form == Form::image_classification) {
+    const std::int64_t rows = task.evaluation_rows(run.form, Split::validation);
+    for (const std::string& input : sampling.inputs) image_row(input, rows);
+    for (std::size_t i = 0; i < sampling.inputs.size(); ++i) {
+      batch.reset(1, run.shape, run.form);
+      task.evaluation_row(run.form, Split::validation, image_row(sampling.inputs[i], rows), batch, 0);
+      task.require_whole();
+      write_classes(task, run, sampling, tape, batch, static_cast<std::int64_t>(i));
+    }
+    return;
+  }
+  const std::vector<std::vector<std::int32_t>> inputs = read_inputs(task, run, sampling);
+  for (std::size_t first = 0; first < inputs.size(); first += rows_at_once) {
+    fill_batch(run, std::span(inputs).subspan(first, std::min(rows_at_once, inputs.size() - first)), batch);
+    if (run.shape.varied) batch.trim();
+    write_classes(task, run, sampling, tape, batch, static_cast<std::int64_t>(first));
+  }
+}
+
+// Writes one line for each input: the most probable output that beam search finds.
+void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
+  const std::vector<std::vector<std::int32_t>> inputs = read_inputs(task, run, sampling);
   Tape tape;
   tape.record(false);
   Batch batch;
   for (std::size_t first = 0; first < inputs.size(); first += rows_at_once) {
-    const std::size_t count = std::min(rows_at_once, inputs.size() - first);
-    batch.reset(static_cast<std::int64_t>(count), run.shape, run.form);
-    for (std::size_t i = 0; i < count; ++i) {
-      std::ranges::copy(inputs[first + i], batch.tokens.begin() + static_cast<std::int64_t>(i) * batch.length);
-      batch.lengths[i] = static_cast<std::int32_t>(inputs[first + i].size());
-    }
+    fill_batch(run, std::span(inputs).subspan(first, std::min(rows_at_once, inputs.size() - first)), batch);
     batch.trim();
     const auto found = search(tape, run.parameters, *run.model, batch,
                               {.beam = sampling.beam,
@@ -142,10 +199,8 @@ private:
 
 void generate(const Config& config, const Task& task, const Checkpoint& checkpoint, const Sampling& sampling) {
   RunModel run(config, task);
-  if (run.form != Form::language_model && run.form != Form::sequence_to_sequence)
-    throw Refused(fmt::format("[model] kind = \"{}\" gives a class, not text: only a decoder generates",
-                              config.model.kind));
   load_parameters(run.parameters, checkpoint);
+  if (run.form == Form::classification || run.form == Form::image_classification) return classify(task, run, sampling);
   if (run.form == Form::sequence_to_sequence) return put_out(task, run, sampling);
   std::vector<std::int32_t> tokens = task.encode(sampling.prompt);
   if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to go on from");

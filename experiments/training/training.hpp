@@ -87,14 +87,24 @@ struct Cost {
   }
 };
 
+/// An example of a split with the model's output, as text.
+struct ExampleOutput {
+  std::string input, reference, output;
+  std::optional<double> probability; ///< classifiers: of the output
+};
+
 /// Options of `Engine::generate`. A language model continues the prompt by sampling tokens. A sequence-to-sequence
-/// model writes one line for each input: the most probable output that it finds.
+/// model writes one line for each input: the most probable output that it finds. A classifier writes one line for each
+/// class of an input, the most probable first: the probability, a tab, and the class; then an empty line before the
+/// next input.
 struct Sampling {
   std::string prompt;
-  std::vector<std::string> inputs; ///< sequence-to-sequence: the inputs to decode
+  /// sequence-to-sequence and classifiers: the inputs; for images "row 3" of the validation split
+  std::vector<std::string> inputs;
   std::int64_t tokens = 500;
   double temperature = 1.0; ///< 0: the most probable token
-  std::int64_t top_k = 0;   ///< 0: all
+  /// among so many most probable tokens; classifiers: the number of classes for each input; 0: all
+  std::int64_t top_k = 0;
   std::uint64_t seed = 0;
   std::int64_t beam = 1; ///< sequence-to-sequence: beam width; 1: greedy
   /// sequence-to-sequence: log probabilities are divided by ((5 + tokens) / 6)^length_penalty

@@ -78,6 +78,7 @@ example_runs = {
         "3f2a": "first.toml",
         "9c01": "configs/papers/scan-transformer.toml",
         "51be": "configs/papers/nanogpt-char.toml data.path=input.txt",
+        "77d0": "reviews.toml",
     },
 }
 
@@ -279,6 +280,13 @@ def refused_filter(stated, _, desk):
     assert printed.startswith(stated), f"it printed\n{printed}"
 
 
+def classes(stated, printed, _):
+    """As many lines of the same form; the classes and their probabilities depend on the training."""
+    form = r"(?:[01]\.\d{6}\t[0-4]\n)+"
+    assert re.fullmatch(form, stated) and re.fullmatch(form, printed), f"it printed\n{printed}"
+    assert stated.count("\n") == printed.count("\n"), f"it printed\n{printed}"
+
+
 def variant_of_the_score(stated, _, desk):
     printed = desk.heed("variants", "attention.score")
     assert stated in printed, f"it printed\n{printed}"
@@ -299,6 +307,7 @@ outputs = {
         "heed: --where: ": refused_filter,
         "  student\n": variant_of_the_score,
         "step 100 ": roughly,
+        "0.931234": classes,
     },
 }
 

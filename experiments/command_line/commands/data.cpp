@@ -4,6 +4,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/data/csv.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/text/code_points.hpp"
 #include "experiments/report/numbers.hpp"
@@ -63,18 +64,6 @@ std::string on_one_line(const std::string& text) {
   }
   if (out.empty() || out.front() == ' ' || out.back() == ' ') out = "\"" + out + "\"";
   return cut_to(out, text_width);
-}
-
-/// Escapes the text for one cell of a tab-separated table.
-std::string as_cell(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    if (c == '\\') out += "\\\\";
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else out += c;
-  return out;
 }
 
 void line(Console& console, const std::string& name, const std::string& text) {
@@ -138,8 +127,8 @@ void write_all(const Task& task, Form form, Split split, Console& console) {
   std::int64_t row = 0;
   each_example(task, form, split, std::nullopt, [&](const ExampleText& example) {
     const bool image = form == Form::image_classification;
-    print(console.data, "{}\t{}\n", image ? fmt::format("row {}", row) : as_cell(example.input),
-          as_cell(example.output));
+    print(console.data, "{}\t{}\n", image ? fmt::format("row {}", row) : tsv_cell(example.input),
+          tsv_cell(example.output));
     ++row;
   });
 }
@@ -152,8 +141,8 @@ void write_batches(const Task& task, Form form, const Config& config, std::int64
   each_training_row(task, form, static_cast<std::uint64_t>(config.general.seed), config.train.batch, batches,
                     [&](const TrainingRow& row) {
                       print(console.data, "{}\t{}\t{}\t{}\t{}\t{}\t{}\n", row.step, row.row, numbers(row.tokens),
-                            numbers(row.outputs), numbers(row.targets), as_cell(row.text.input),
-                            as_cell(row.text.output));
+                            numbers(row.outputs), numbers(row.targets), tsv_cell(row.text.input),
+                            tsv_cell(row.text.output));
                     });
 }
 

@@ -3,10 +3,15 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/data/csv.hpp"
 #include "experiments/metrics/text/bleu.hpp"
+#include "experiments/sweep/preparation.hpp"
+#include "experiments/system/files.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <ostream>
@@ -17,13 +22,33 @@ namespace heed {
 namespace {
 
 struct EvaluateArguments {
-  std::string run, out = "runs", split = "validation";
+  std::string run, out = "runs", split = "validation", write;
   std::int64_t average = 1;
   std::optional<std::int64_t> beam;
   std::optional<double> length_penalty;
   std::optional<std::string> length_penalty_kind, bleu_tokenization;
   std::vector<std::int64_t> lengths;
 };
+
+/// Writes a table with the model's output for each example of the split. Returns the number of examples.
+std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string& path) {
+  if (std::error_code error; std::filesystem::exists(std::filesystem::symlink_status(path, error)))
+    throw Refused(fmt::format("--write: '{}' is there already; remove it, or name another file", path));
+  const Form form = form_of(run.config);
+  const bool classes = form == Form::classification || form == Form::image_classification;
+  std::optional<NewFile> file; // none before the first example, so that a refusal leaves nothing
+  std::int64_t count = 0;
+  run.engine().outputs(run.config, *run.task, run.checkpoint, split, [&](const ExampleOutput& example) {
+    if (!file)
+      file.emplace(path).write(classes ? "input\treference\toutput\tprobability\n" : "input\treference\toutput\n");
+    std::string line = tsv_cell(example.input) + "\t" + tsv_cell(example.reference) + "\t" + tsv_cell(example.output);
+    if (example.probability) line += "\t" + csv_number(*example.probability);
+    file->write(line + "\n");
+    ++count;
+  });
+  if (file) file->finish();
+  return count;
+}
 
 int evaluate(const EvaluateArguments& arguments, Console& console) {
   TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
@@ -41,12 +66,14 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
   const Split split = arguments.split == "test"         ? Split::test
                       : arguments.split == "validation" ? Split::validation
                                                         : Split::train;
+  const std::int64_t written = arguments.write.empty() ? 0 : write_outputs(run, split, arguments.write);
   const MetricsRecord metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
   console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run.id, metrics.step, arguments.split,
                              average_in_words(arguments.average));
   std::size_t widest = 24;
   for (const auto& [name, value] : metrics.values) widest = std::max(widest, name.size());
   for (const auto& [name, value] : metrics.values) console.out << fmt::format("  {:{}} {:.4f}\n", name, widest, value);
+  if (written > 0) console.out << fmt::format("  {} written to {}\n", counted(written, "example"), arguments.write);
   const auto lost = std::ranges::find_if(metrics.values, [](const auto& of) { return !std::isfinite(of.second); });
   if (lost == metrics.values.end()) return 0;
   console.out.flush();
@@ -63,9 +90,13 @@ void add_evaluate(Commands& commands) {
       "  heed evaluate 3f2a --split test\n"
       "  heed evaluate 3f2a --split test --beam 4 --length-penalty 0.6 --average 5\n"
       "  heed evaluate 3f2a --lengths 64,128,256\n"
+      "  heed evaluate 3f2a --split test --write outputs.tsv\n"
       "RUN is a path to a run's folder, or a unique beginning of its ID. Nothing else looks at the test split: "
       "choose by the\n"
-      "validation split, and look at the test split once, at the end. Nothing is kept." +
+      "validation split, and look at the test split once, at the end. Nothing is kept. --write writes a line for each\n"
+      "example to a new file, under a line of names: input, reference, output and, of a classifier, the probability "
+      "of\n"
+      "the output's class. Tabs, line ends and backslashes within them are \\t, \\n, \\r and \\\\." +
           std::string(exit_statuses),
       [](Command& command, EvaluateArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
@@ -95,6 +126,8 @@ void add_evaluate(Commands& commands) {
             .within(1, 1 << 20)
             .separated_by(',')
             .value_name("LENGTHS");
+        command.add("--write", arguments.write, "write each example with the model's output to a new file, as TSV")
+            .value_name("FILE");
         add_average(command, arguments.average);
         command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },

@@ -6,7 +6,7 @@
 #include "autograd/error.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
-#include "experiments/metrics/catalogue.hpp"
+#include "experiments/sweep/preparation.hpp"
 
 #include <fmt/format.h>
 #include <optional>
@@ -36,8 +36,22 @@ void refuse_others(const std::string& kind, const std::vector<std::pair<std::str
       throw Refused(fmt::format("{} does nothing for a run of model.kind = \"{}\": it {}", option, kind, instead));
 }
 
-Sampling sampling_of(const GenerateArguments& a, bool translates, const std::string& kind) {
-  if (translates)
+constexpr std::int64_t usual_classes = 5;
+
+bool gives_classes(Form form) { return form == Form::classification || form == Form::image_classification; }
+
+Sampling sampling_of(const GenerateArguments& a, Form form, const std::string& kind) {
+  if (gives_classes(form))
+    refuse_others(kind,
+                  {{"--prompt", !a.prompt.empty()},
+                   {"--tokens", a.tokens.has_value()},
+                   {"--temperature", a.temperature.has_value()},
+                   {"--seed", a.seed.has_value()},
+                   {"--beam", a.beam.has_value()},
+                   {"--length-penalty", a.length_penalty.has_value()},
+                   {"--length-penalty-kind", a.length_penalty_kind.has_value()}},
+                  "takes --input or --input-file, and --top-k");
+  else if (form == Form::sequence_to_sequence)
     refuse_others(kind,
                   {{"--prompt", !a.prompt.empty()},
                    {"--tokens", a.tokens.has_value()},
@@ -55,7 +69,7 @@ Sampling sampling_of(const GenerateArguments& a, bool translates, const std::str
                   "takes --prompt, --tokens, --temperature, --top-k and --seed");
   Sampling s;
   s.tokens = a.tokens.value_or(s.tokens);
-  s.top_k = a.top_k.value_or(s.top_k);
+  s.top_k = a.top_k.value_or(gives_classes(form) ? usual_classes : s.top_k);
   s.temperature = a.temperature.value_or(s.temperature);
   s.seed = a.seed.value_or(s.seed);
   s.beam = a.beam.value_or(s.beam);
@@ -68,7 +82,10 @@ Sampling sampling_of(const GenerateArguments& a, bool translates, const std::str
   return s;
 }
 
-std::vector<std::string> inputs_of(const GenerateArguments& a) {
+std::vector<std::string> inputs_of(const GenerateArguments& a, Form form) {
+  if (a.file.empty() == a.input.empty() && form == Form::image_classification)
+    throw Refused("give the image whose class is wanted, a row of the validation split, with --input \"row 0\", or a "
+                  "file with one on each line, with --input-file FILE");
   if (a.file.empty() == a.input.empty())
     throw Refused("give the text whose output is wanted, with --input TEXT, or a file with one on each line, with "
                   "--input-file FILE");
@@ -81,8 +98,9 @@ std::vector<std::string> inputs_of(const GenerateArguments& a) {
 
 int generate(const GenerateArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  const bool translates = puts_out_sequences(run.config);
-  Sampling sampling = sampling_of(arguments, translates, run.config.model.kind);
+  const Form form = form_of(run.config);
+  const bool continues = form == Form::language_model;
+  Sampling sampling = sampling_of(arguments, form, run.config.model.kind);
   sampling.write = [&](std::string_view text) {
     console.data << text;
     console.data.flush();
@@ -92,9 +110,9 @@ int generate(const GenerateArguments& arguments, Console& console) {
     console.err.flush();
   };
   sampling.prompt = arguments.prompt;
-  if (translates) sampling.inputs = inputs_of(arguments);
+  if (!continues) sampling.inputs = inputs_of(arguments, form);
   run.engine().generate(run.config, *run.task, run.checkpoint, sampling);
-  if (!translates) console.data << "\n";
+  if (continues) console.data << "\n";
   return 0;
 }
 
@@ -102,13 +120,16 @@ int generate(const GenerateArguments& arguments, Console& console) {
 
 void add_generate(Commands& commands) {
   add_command<GenerateArguments>(
-      commands, "generate", "text from a trained model",
+      commands, "generate", "text from a trained model, or the class of an input",
       "Examples:\n"
       "  heed generate 3f2a --prompt \"ROMEO:\"\n"
       "  heed generate runs/3f2a8c11d0b7e644 --prompt \"ROMEO:\" --tokens 1000 --temperature 0.8 --top-k 20\n"
       "  heed generate 9c01 --input \"jump left twice\" --beam 4 --length-penalty 0.6\n"
       "  heed generate 9c01 --input-file sentences.txt --average 5\n"
-      "A decoder goes on from --prompt; an encoder-decoder puts out what it finds for each input, a line each.\n"
+      "  heed generate 77d0 --input \"a film to remember\"\n"
+      "A decoder goes on from --prompt; an encoder-decoder puts out what it finds for each input, a line each. A\n"
+      "classifier puts out a line for each of the most probable classes: the probability, a tab, and the class. An\n"
+      "empty line is between two inputs. The input of a model of images is a row of the validation split: \"row 0\".\n"
       "RUN is a path to a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
           std::string(exit_statuses),
       [](Command& command, GenerateArguments& arguments) {
@@ -117,7 +138,8 @@ void add_generate(Commands& commands) {
         command.add("--prompt", arguments.prompt, "the text to go on from").value_name("TEXT");
         command.add("--tokens", arguments.tokens, "how many to generate [500]").within(1, many);
         command.add("--temperature", arguments.temperature, "0: always the most probable token [1]").within(0.0, 1e6);
-        command.add("--top-k", arguments.top_k, "only among the k most probable; 0: all [0]").within(0, many);
+        command.add("--top-k", arguments.top_k, "only among the k most probable; 0: all [0; of classes 5]")
+            .within(0, many);
         command.add("--seed", arguments.seed, "of the random choices [0]").value_name("N");
         command.add("--input", arguments.input, "the text whose output is wanted").value_name("TEXT");
         command.add("--input-file", arguments.file, "a file of such texts, one on each line").value_name("FILE");

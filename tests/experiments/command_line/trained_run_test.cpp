@@ -6,7 +6,11 @@
 #include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
+#include <sstream>
 
 using namespace heed;
 using Catch::Contains;
@@ -23,6 +27,20 @@ std::string id_of(const Scratch& scratch, const std::string& base, const std::st
   for (std::size_t i = 0; i < h.checkpoints.size(); ++i)
     write_checkpoint(run, static_cast<std::int64_t>(i) + 1, h.checkpoints[i], 3);
   return run.path.string();
+}
+
+// The cells of each line of a tab-separated table.
+std::vector<std::vector<std::string>> tsv(const std::string& table) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string>& cells = rows.emplace_back();
+    std::size_t begin = 0;
+    for (std::size_t tab; (tab = line.find('\t', begin)) != line.npos; begin = tab + 1)
+      cells.push_back(line.substr(begin, tab - begin));
+    cells.push_back(line.substr(begin));
+  }
+  return rows;
 }
 
 } // namespace
@@ -102,4 +120,162 @@ TEST_CASE("options of generate that do nothing for a run's model are refused", "
   refused({"generate", translates, "--input-file", "/nowhere/inputs.txt"}, "/nowhere/inputs.txt");
   refused({"generate", continues, "--prompt", "1", "--beam", "2"}, "--beam does nothing");
   refused({"evaluate", continues, "--beam", "2"}, "evaluate_beam");
+  const std::string classifies = id_of(scratch, test::tiny_encoder, "00112233445566aa");
+  refused({"generate", classifies, "--prompt", "1"}, "--prompt does nothing");
+  refused({"generate", classifies, "--input", "1", "--beam", "2"}, "--beam does nothing");
+  refused({"generate", classifies}, "--input TEXT");
+  refused({"generate", classifies, "--input", " "}, "input 1 is empty");
+  refused({"generate", classifies, "--input", "0 1 0 1 0 1 0 1 0"}, "input 1 has 9 tokens");
+}
+
+TEST_CASE("a classifier's run gives the probabilities of the classes, and its outputs are written beside references",
+          "[command_line]") {
+  const Scratch scratch;
+  const std::string table = (scratch.path / "films.csv").string();
+  std::string rows = "text,label\n";
+  const std::vector<std::string> words{"good", "bad", "film", "plot", "dull", "fine"};
+  for (std::size_t i = 0; i < 60; ++i) {
+    const std::string &first = words[i % 6], &second = words[i / 6 % 6];
+    rows += first + " " + second + "," + (i % 3 == 0 ? "very good" : i % 3 == 1 ? "bad" : "tab\there") + "\n";
+  }
+  put(table, rows);
+  const std::string run = id_of(scratch, "[task]\nkind = \"labelled_text\"\n[data]\npath = \"" + table + R"("
+[model]
+kind = "encoder"
+layers = 1
+width = 16
+heads = 2
+[train]
+batch = 8
+learning_rate = 0.01
+)",
+                                "0123456789abcdef");
+  const std::string outputs = (scratch.path / "outputs.tsv").string();
+  const Answer evaluated = heed_says({"evaluate", run, "--write", outputs});
+  INFO(evaluated.err);
+  REQUIRE(evaluated.status == 0);
+  const std::vector<std::vector<std::string>> written = tsv(content(outputs));
+  REQUIRE(written.size() > 4);
+  CHECK_THAT(evaluated.out, Contains(fmt::format("{} examples written to {}", written.size() - 1, outputs)));
+  CHECK(written[0] == std::vector<std::string>{"input", "reference", "output", "probability"});
+
+  double loss = 0, right = 0;
+  for (std::size_t i = 1; i < written.size(); ++i) {
+    REQUIRE(written[i].size() == 4);
+    const std::string &input = written[i][0], &reference = written[i][1];
+    const Answer answer = heed_says({"generate", run, "--input", input, "--top-k", "0"});
+    REQUIRE(answer.status == 0);
+    double sum = 0, before = 1;
+    std::string first;
+    std::istringstream lines(answer.out);
+    for (std::string line; std::getline(lines, line);) {
+      const double p = std::stod(line);
+      std::string name = line.substr(line.find('\t') + 1);
+      if (name == "tab\there") name = "tab\\there";
+      if (first.empty()) {
+        first = name;
+        CHECK(std::abs(p - std::stod(written[i][3])) < 1e-6);
+      }
+      CHECK(p <= before);
+      before = p;
+      sum += p;
+      if (name == reference) loss -= std::log(p);
+    }
+    CHECK(std::abs(sum - 1) < 1e-5);
+    CHECK(std::ranges::count(answer.out, '\n') == 3);
+    CHECK(first == written[i][2]);
+    right += first == reference;
+  }
+  const auto examples = static_cast<double>(written.size() - 1);
+  CHECK_THAT(evaluated.out, Contains(fmt::format("{:.4f}", right / examples)));
+  const double printed = std::stod(evaluated.out.substr(evaluated.out.find("val_loss") + 8));
+  CHECK(std::abs(loss / examples - printed) < 1e-4);
+
+  const Answer one = heed_says({"generate", run, "--input", "good film", "--top-k", "1"});
+  CHECK(std::ranges::count(one.out, '\n') == 1);
+  const std::string file = (scratch.path / "inputs.txt").string();
+  put(file, "good film\nunheard film\n");
+  const Answer both = heed_says({"generate", run, "--input-file", file, "--top-k", "1"});
+  CHECK(both.out.starts_with(one.out + "\n"));
+  CHECK(std::ranges::count(both.out, '\n') == 3);
+  CHECK_THAT(both.err, Contains("unheard"));
+
+  const Answer again = heed_says({"evaluate", run, "--write", outputs});
+  CHECK(again.status == 2);
+  CHECK_THAT(again.err, Contains("is there already"));
+}
+
+TEST_CASE("a run of images gives classes of rows of the validation split", "[command_line]") {
+  const Scratch scratch;
+  const std::string run = id_of(scratch, test::tiny_patches, "0123456789abcdef");
+  const std::string outputs = (scratch.path / "outputs.tsv").string();
+  REQUIRE(heed_says({"evaluate", run, "--write", outputs}).status == 0);
+  const std::vector<std::vector<std::string>> written = tsv(content(outputs));
+  REQUIRE(written.size() == 21);
+  CHECK(written[4][0] == "row 3");
+  const Answer answer = heed_says({"generate", run, "--input", "row 3"});
+  CHECK(std::ranges::count(answer.out, '\n') == 4);
+  CHECK(answer.out.substr(9).starts_with(written[4][2] + "\n"));
+  CHECK(std::abs(std::stod(answer.out) - std::stod(written[4][3])) < 1e-6);
+  for (const char* wrong : {"row 20", "row -1", "circle"}) {
+    const Answer refused = heed_says({"generate", run, "--input", wrong});
+    CHECK(refused.status == 2);
+    CHECK_THAT(refused.err, Contains("\"row 0\" to \"row 19\""));
+  }
+  CHECK_THAT(heed_says({"generate", run}).err, Contains("--input \"row 0\""));
+}
+
+TEST_CASE("outputs that are written have the accuracy that is measured", "[command_line]") {
+  const Scratch scratch;
+  const auto share_right = [&](const std::vector<std::string>& arguments, const std::string& file) {
+    const std::string path = (scratch.path / file).string();
+    std::vector<std::string> with = arguments;
+    with.insert(with.end(), {"--write", path});
+    const Answer answer = heed_says(with);
+    INFO(answer.err);
+    REQUIRE(answer.status == 0);
+    CHECK(answer.out.starts_with(heed_says(arguments).out));
+    const std::vector<std::vector<std::string>> rows = tsv(content(path));
+    CHECK(rows[0] == std::vector<std::string>{"input", "reference", "output"});
+    const auto right = std::count_if(rows.begin() + 1, rows.end(), [](const auto& row) { return row[1] == row[2]; });
+    return std::pair(fmt::format("{:.4f}", static_cast<double>(right) / static_cast<double>(rows.size() - 1)),
+                     answer.out);
+  };
+  const auto value = [](const std::string& out, const std::string& name) {
+    const auto at = out.find(name + " ");
+    return at == out.npos ? "none" : fmt::format("{:.4f}", std::stod(out.substr(at + name.size())));
+  };
+  const std::string translates = id_of(scratch, test::tiny_encoder_decoder, "0123456789abcdef");
+  const auto [decoded, beam] = share_right({"evaluate", translates, "--beam", "2", "--split", "test"}, "beam.tsv");
+  CHECK(decoded == value(beam, "test_decoded_accuracy"));
+  // Greedy search finds the right output exactly where each token is right after the right ones.
+  const auto [greedy, plain] = share_right({"evaluate", translates}, "greedy.tsv");
+  CHECK(greedy == value(plain, "val_sequence_accuracy"));
+  const std::vector<std::vector<std::string>> rows = tsv(content(scratch.path / "greedy.tsv"));
+  for (std::size_t i = 1; i < 6; ++i)
+    CHECK(heed_says({"generate", translates, "--input", rows[i][0]}).out == rows[i][2] + "\n");
+  const std::string continues = id_of(scratch, test::tiny_decoder, "fedcba9876543210");
+  const auto [predicted, decoder] = share_right({"evaluate", continues}, "decoder.tsv");
+  CHECK(predicted == value(decoder, "val_sequence_accuracy"));
+  int right = 0, all = 0;
+  for (const std::vector<std::string>& row : tsv(content(scratch.path / "decoder.tsv"))) {
+    if (row[0] == "input") continue;
+    std::istringstream reference(row[1]), output(row[2]);
+    for (std::string wanted, given; reference >> wanted && output >> given; ++all) right += wanted == given;
+  }
+  CHECK(right > 0);
+  CHECK(fmt::format("{:.4f}", static_cast<double>(right) / all) == value(decoder, "val_accuracy"));
+
+  const std::string text = (scratch.path / "text.txt").string(), nothing = (scratch.path / "nothing.tsv").string();
+  std::string words;
+  for (int i = 0; i < 200; ++i) words += "to be or not to be ";
+  put(text, words);
+  const std::string windows = id_of(scratch,
+                                    "[task]\nkind = \"text\"\n[task.text]\nblock = 8\n[data]\npath = \"" + text +
+                                        "\"\n[model]\nlayers = 1\nwidth = 16\nheads = 2\n",
+                                    "00112233445566aa");
+  const Answer refused = heed_says({"evaluate", windows, "--write", nothing});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, Contains("windows of running text"));
+  CHECK_FALSE(std::filesystem::exists(nothing));
 }
