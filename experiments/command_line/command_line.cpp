@@ -4,6 +4,7 @@
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/completion.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/team_start.hpp"
@@ -301,7 +302,8 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
   }
   if (!problem.empty()) {
     console.out.flush();
-    print(console.err, "{} {}\n", console.err_style.red("heed:"), problem);
+    constexpr std::string_view name = "heed:";
+    print(console.err, "{} {}\n", console.err_style.red(std::string(name)), fitted(problem, console, name.size() + 1));
   }
   console.err.flush();
   return status;

@@ -1,6 +1,7 @@
 #include "experiments/command_line/preparation.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/sweep/plan_notes.hpp"
 #include "experiments/system/text.hpp"
@@ -57,7 +58,7 @@ ArmFacts facts_of(const Config& config, Tasks& tasks) { return {chance_of(config
 
 void check_sense(const Preparation& prepared, const std::filesystem::path& out, Console& console) {
   if (out.empty() || !is_frozen(prepared.plan, out)) refuse_unreachable(prepared);
-  for (const std::string& note : notes_of(prepared)) print(console.err, "heed: note: {}\n", note);
+  for (const std::string& note : notes_of(prepared)) print(console.err, "{}\n", fitted("heed: note: " + note, console));
   console.err.flush();
 }
 

@@ -1,5 +1,6 @@
 #include "experiments/command_line/run_display.hpp"
 
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/report/text_table.hpp"
 
@@ -64,7 +65,7 @@ void RunDisplay::tick() {
 
 void RunDisplay::say(const std::string& line) {
   clear();
-  print(console_.err, "{}\n", line);
+  print(console_.err, "{}\n", fitted(line, console_.live ? size_now().columns : 0, console_.program));
   console_.err.flush();
   if (!console_.live) last_shown_ = clock_();
 }

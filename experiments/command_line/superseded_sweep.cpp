@@ -1,6 +1,7 @@
 #include "experiments/command_line/superseded_sweep.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/run_state.hpp"
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace heed {
-
-namespace {} // namespace
 
 std::optional<SupersededSweep> find_superseded_sweep(const Plan& plan, const std::filesystem::path& out) {
   if (is_frozen(plan, out)) return std::nullopt;
@@ -41,13 +40,18 @@ void report_superseded_sweep(const SupersededSweep& older, const Plan& plan, con
     ++shared;
     shared_finished += state == RunState::finished;
   }
-  print(console.err,
-        "a new sweep: this is no longer what {} was planned from, which stays as it is, with {} finished{}.\n",
-        older.folder.string(), counted(finished, "run"), running > 0 ? fmt::format(" and {} running", running) : "");
+  print(console.err, "{}\n",
+        fitted(fmt::format("a new sweep: the configuration differs from the one of {}. That sweep stays as it is, with "
+                           "{} finished{}.",
+                           older.folder.string(), counted(finished, "run"),
+                           running > 0 ? fmt::format(" and {} running", running) : ""),
+               console));
   if (shared == 0) print(console.err, "The two have no run in common.\n");
   else
-    print(console.err, "{} of its {} are in this one, too, {} of them finished: they are not run again.\n", shared,
-          counted(theirs.size(), "run"), shared_finished);
+    print(console.err, "{}\n",
+          fitted(fmt::format("{} of its {} are in this one, too, {} of them finished: they are not run again.", shared,
+                             counted(theirs.size(), "run"), shared_finished),
+                 console));
 }
 
 } // namespace heed

@@ -3,12 +3,14 @@
 #include "autograd/ranks.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/superseded_sweep.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/command_line/run_needs.hpp"
+#include "experiments/command_line/sweep_kernels.hpp"
 #include "experiments/command_line/team_start.hpp"
 #include "experiments/command_line/terminal_size.hpp"
 #include "experiments/config/config.hpp"
@@ -25,6 +27,9 @@
 #include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/program.hpp"
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/run_state.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
 
@@ -101,6 +106,18 @@ std::string same_command(const RunArguments& arguments, const Console& console) 
   return shell_words(words);
 }
 
+/// "2 unfinished runs saved a checkpoint": what is left of the runs that did not finish.
+std::string saved_in_words(const Plan& plan, const std::filesystem::path& out) {
+  std::vector<RunFolder> folders;
+  for (const std::string& id : run_ids(plan)) folders.push_back({out / id});
+  const std::vector<RunState> states = states_of(folders);
+  std::size_t saved = 0;
+  for (std::size_t i = 0; i < folders.size(); ++i)
+    saved += states[i] == RunState::interrupted && !checkpoint_steps(folders[i]).empty();
+  return saved == 0 ? "no unfinished run has a checkpoint"
+                    : fmt::format("{} saved a checkpoint", counted(saved, "unfinished run"));
+}
+
 void say_where(const Preparation& prepared, const Plan& plan, const std::filesystem::path& folder,
                const RunArguments& arguments, Console& console) {
   const std::string name = folder.filename().string();
@@ -119,33 +136,6 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
     if (arguments.out != "runs") words.insert(words.end(), {"--out", arguments.out});
     print(console.out, "            {}\n", command(words));
   }
-}
-
-/// The instruction set on which all machines compute a sweep, so that its runs are bit-identical on every machine.
-/// Empty if the build supports only one instruction set.
-std::string kernels_to_pin(bool on_other_machines) {
-  if (usable_kernels().size() == 1) return {};
-  return on_other_machines ? common_kernels() : usable_kernels().front();
-}
-
-/// What the user should know about the sweep's instruction set. Empty if there is nothing to say.
-/// @param pinned  the plan's instruction set; empty if the plan has none
-std::string kernels_in_words(const Preparation& prepared, const std::string& pinned, bool on_other_machines) {
-  const auto chooses = [](const PreparedArm& arm) { return arm.config.engine.kernels == "auto"; };
-  if (std::ranges::none_of(prepared.arms, chooses)) return {};
-  const std::string here = pinned.empty() ? own_kernels() : pinned;
-  if (on_other_machines && here == "native")
-    return "kernels: those of this build, for CPUs like this machine's; on other nodes, runs come to other bits, or to "
-           "no end.\n      A build with -Dcpu=portable has kernels for all";
-  if (on_other_machines && here == "baseline")
-    return "kernels: baseline, where each CPU's own BLAS multiplies, so that unlike nodes come to other bits";
-  if (on_other_machines && !pinned.empty())
-    return fmt::format("kernels: {} on every node, so that all come to the same bits", pinned);
-  if (!pinned.empty() && std::ranges::count(usable_kernels(), pinned) == 0)
-    return fmt::format("kernels: the sweep was begun with {}, which this machine does not have; runs here have {}, and "
-                       "come to other bits",
-                       pinned, usable_kernels().front());
-  return {};
 }
 
 /// Shows a sweep's progress on standard error. Ctrl-C stops a local sweep; for a sweep in Slurm, it only stops the
@@ -171,16 +161,21 @@ public:
     if (to_do > 0) {
       for (const PreparedArm& arm : prepared_.arms) engine(arm.config, kernels_of(arm.config, {pinned})); // builds it
       if (const std::string words = kernels_in_words(prepared_, pinned, slurm_); !words.empty())
-        print(console_.err, "{}\n", words);
+        print(console_.err, "{}\n", fitted(words, console_));
     }
     if (to_do > 0 && slurm_) {
-      print(console_.err, "in Slurm's queue; Ctrl-C leaves them there, and they go on{}\n\n",
-            plan.tuning ? ", but what follows the tuning is handed over only while this command runs" : "");
+      print(console_.err, "{}\n\n",
+            fitted(fmt::format("in Slurm's queue; Ctrl-C leaves them there, and they go on{}",
+                               plan.tuning ? ", but what follows the tuning is handed over only while this command runs"
+                                           : ""),
+                   console_));
     } else if (to_do > 0) {
       const Allocation& share = start.share;
-      print(console_.err, "{}{}{}; Ctrl-C stops after keeping checkpoints\n\n",
-            to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), threads_in_words(share),
-            to_do == 1 ? "" : " each");
+      print(console_.err, "{}\n\n",
+            fitted(fmt::format("{}{}{}; Ctrl-C: running jobs save a checkpoint and stop",
+                               to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), threads_in_words(share),
+                               to_do == 1 ? "" : " each"),
+                   console_));
     }
     console_.err.flush();
     if (to_do == 0) return;
@@ -197,7 +192,7 @@ public:
 
   bool stop_requested() override {
     const bool stop = StopSignals::requested();
-    if (stop && !slurm_) display_->say("stopping: what runs keeps a checkpoint first (Ctrl-C again ends at once)");
+    if (stop && !slurm_) display_->say("stopping: running jobs save a checkpoint first (Ctrl-C again ends at once)");
     if (slurm_) tell_complaint();
     display_->tick();
     return stop;
@@ -321,6 +316,12 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
                              : on_slurm(arguments) ? run_in_slurm(prepared, tasks, arguments, left, console)
                                                    : run_here(prepared, arguments, console);
 
+  // After Ctrl-C, the user wants the terminal back: `heed report` shows the results so far.
+  if (result.stopped() && left.runs == 0)
+    throw Failed(fmt::format("stopped with {} of {} runs done; {}. Resume with\n      {}", result.runs - result.to_do,
+                             result.runs, saved_in_words(result.plan, arguments.out),
+                             same_command(arguments, console)));
+
   const ReportData report = collect_report(result.plan, arguments.out, result.folder,
                                            [&](const Config& config) { return facts_of(config, tasks); });
   console.out << render_terminal(report, console.out_style, results_width(console));
@@ -334,9 +335,6 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
                              result.runs - result.to_do, result.runs, left.runs,
                              shell_words({console.program, "status", arguments.out}), same_command(arguments, console),
                              fmt::join(left.jobs, " ")));
-  if (result.stopped())
-    throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}",
-                             result.runs - result.to_do, result.runs, same_command(arguments, console)));
   if (result.executed.failed > 0) throw Failed(failures_in_words(report, result.executed.failed, arguments, console));
   if (result.to_do > 0)
     throw Failed(fmt::format("{} of {} runs came to their end and are gone: their folders were removed or changed "

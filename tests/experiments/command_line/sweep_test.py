@@ -105,7 +105,7 @@ def stopped_sweep_goes_on_to_the_same_bits(folder):
         done = ended(parts)
         if process.returncode == 0:
             break
-        assert process.returncode == 1 and "Go on from there with" in said, said
+        assert process.returncode == 1 and "Resume with" in said, said
         stops += 1
     assert stops > 0, "it was never stopped"
     assert measured(parts) == measured(whole)
@@ -198,7 +198,7 @@ def edited_file_is_a_new_sweep(folder):
     write(folder, "edited.toml", GRID.format(steps=20, scores='"dot", "cosine"'))
     done = attempt([heed, "run", file, "--out", str(out)])
     assert done.returncode == 0
-    assert "a new sweep: this is no longer what" in done.stderr and "with 9 runs finished" in done.stderr, done.stderr
+    assert "a new sweep: the configuration differs from the one of" in done.stderr and "with 9 runs finished" in done.stderr, done.stderr
     assert "6 of its 9 runs are in this one, too, 6 of them finished" in done.stderr, done.stderr
     assert "; 6 done before" in done.stderr, done.stderr
     assert starts(out) == [1] * 12
@@ -551,6 +551,24 @@ def the_way_on_is_the_same_command(folder):
     assert said.rstrip().endswith(f"run {config} --out {out} --jobs 1 --threads 2"), said
 
 
+def ctrl_c_says_what_was_saved_and_how_to_resume(folder):
+    config = write(folder, "stopped.toml", GRID.format(steps=1_000_000, scores='"additive"'))
+    for columns in (100, 50):
+        out = folder / f"stopped-{columns}"
+        seen = terminal.on_a_terminal([heed, "run", config, "--out", str(out), "--jobs", "2"], columns, errors=True,
+                                      interrupt=lambda: until(lambda: steps_seen(out), "a step")).decode()
+        # What the progress display draws and erases is no message.
+        said = re.sub(r"\x1b\[[0-9;]*m", "", seen[seen.rindex("\x1b[J") + 3:]).replace("\r\n", "\n")
+        assert "arm  " not in said and "next" not in said, said
+        message, command = said.rstrip("\n").rsplit("\n", 1)
+        runs = int(re.search(r"stopped with 0 of (\d+) runs done", " ".join(message.split()))[1])
+        assert re.search(r"; (1 unfinished run|2 unfinished runs) saved a checkpoint\. Resume with$",
+                         " ".join(message.split())), said
+        assert command == f"      {heed} run {config} --out {out} --jobs 2" and runs > 2, said
+        assert all(len(line) <= columns for line in message.splitlines()), said
+        assert len(list(out.glob("*/checkpoint-*"))) in (1, 2)
+
+
 def no_start_loads_blas(_):
     """It takes long to load, and makes threads; who multiplies by it loads it."""
     loaded = subprocess.run([heed], env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True,
@@ -563,6 +581,7 @@ limits_of_space = [a_model_too_large_is_refused_with_what_would_fit, little_addr
 for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file_that_may_not_grow_gives_the_reason,
              *([] if instrumented else limits_of_space),
              no_start_loads_blas, names_that_are_no_paths_are_told, pipes_hang_nothing, the_way_on_is_the_same_command,
+             ctrl_c_says_what_was_saved_and_how_to_resume,
              a_plan_of_an_earlier_version_keeps_its_shards, results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
              reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,

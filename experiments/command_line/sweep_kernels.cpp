@@ -1,0 +1,33 @@
+#include "experiments/command_line/sweep_kernels.hpp"
+
+#include "experiments/engines/kernels.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace heed {
+
+std::string kernels_to_pin(bool on_other_machines) {
+  if (usable_kernels().size() == 1) return {};
+  return on_other_machines ? common_kernels() : usable_kernels().front();
+}
+
+std::string kernels_in_words(const Preparation& prepared, const std::string& pinned, bool on_other_machines) {
+  const auto chooses = [](const PreparedArm& arm) { return arm.config.engine.kernels == "auto"; };
+  if (std::ranges::none_of(prepared.arms, chooses)) return {};
+  const std::string here = pinned.empty() ? own_kernels() : pinned;
+  if (on_other_machines && here == "native")
+    return "kernels: those of this build, for CPUs like this machine's; on other nodes, runs come to other bits, or to "
+           "no end.\n      A build with -Dcpu=portable has kernels for all";
+  if (on_other_machines && here == "baseline")
+    return "kernels: baseline, where each CPU's own BLAS multiplies, so that unlike nodes come to other bits";
+  if (on_other_machines && !pinned.empty())
+    return fmt::format("kernels: {} on every node, so that all come to the same bits", pinned);
+  if (!pinned.empty() && std::ranges::count(usable_kernels(), pinned) == 0)
+    return fmt::format("kernels: the sweep was begun with {}, which this machine does not have; runs here have {}, and "
+                       "come to other bits",
+                       pinned, usable_kernels().front());
+  return {};
+}
+
+} // namespace heed
