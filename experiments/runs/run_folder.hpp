@@ -5,6 +5,7 @@
 //   manifest.json                  what executed it, where, when, and how it ended
 //   metrics.jsonl                  one object a line: step, seconds, tokens, then the metrics
 //   checkpoint-000123.safetensors  after step 123; the newest two are stored
+//   vocabulary.json                the tokens, if the task reads data of the user; not part of the record
 //   attention.json                 attention weights for chosen inputs, if requested
 //   progress.json                  for a live progress line while the run is executed; not part of the record
 //   log.txt                        the process's output, if there was any
@@ -38,6 +39,7 @@ struct RunFolder {
   OutputFile manifest() const { return folder() / "manifest.json"; }
   OutputFile metrics() const { return folder() / "metrics.jsonl"; }
   OutputFile progress() const { return folder() / "progress.json"; }
+  OutputFile vocabulary() const { return folder() / "vocabulary.json"; }
   OutputFile attention() const { return folder() / "attention.json"; }
   OutputFile log() const { return folder() / "log.txt"; }
   OutputFile claim() const { return folder() / "claim"; }

@@ -4,6 +4,7 @@
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/kernels.hpp"
+#include "experiments/metrics/catalogue.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/queue_mark.hpp"
@@ -16,6 +17,7 @@
 #include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
+#include "experiments/tasks/vocabulary_text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -251,6 +253,24 @@ std::string kernels_for(const RunFolder& run, const Config& config, const Worker
   return kernels;
 }
 
+/// Writes vocabulary.json if it is missing and the task reads data of the user. It is not part of the record: if it
+/// can't be written, the run continues.
+void write_vocabulary(const RunFolder& run, const Config& config, const Task& task, const WorkerParts& parts) {
+  if (config.data.path.empty() || run.vocabulary().exists()) return;
+  // Tasks with classes refuse all other forms.
+  Form form = puts_out_sequences(config) ? Form::sequence_to_sequence : Form::language_model;
+  for (const Form other : {Form::classification, Form::image_classification})
+    if (!task.refuses(form).empty()) form = other;
+  try {
+    if (const std::string json = vocabulary_json(task, form); !json.empty())
+      run.vocabulary().write(json, Durability::process);
+  } catch (const TakenOn&) {
+    throw;
+  } catch (const Failed& failed) {
+    say(parts, run, fmt::format("warning: vocabulary.json was not written: {}", failed.what()));
+  }
+}
+
 Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const WorkerParts& parts, Record& record,
               bool& stepped) {
   Config config = read_config(run);
@@ -274,6 +294,8 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   record.go_on_from(manifest.step);
   // A run that begins has nothing to save yet: the first checkpoint synchronises the folder.
   record.write(kept ? Durability::disk : Durability::content);
+
+  write_vocabulary(run, config, *task, parts);
 
   LiveLine live(run);
   GrowingMetrics growing(run);

@@ -12,6 +12,7 @@
 #include "experiments/system/text.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/task_survey.hpp"
+#include "experiments/tasks/vocabulary_text.hpp"
 
 #include <fmt/ranges.h>
 
@@ -28,7 +29,7 @@ struct DataArguments {
   std::vector<std::string> overrides;
   std::optional<std::int64_t> examples;
   std::optional<std::string> split;
-  bool all = false;
+  bool all = false, vocabulary = false;
   std::optional<std::int64_t> batches;
 };
 
@@ -149,6 +150,9 @@ void write_batches(const Task& task, Form form, const Config& config, std::int64
 int data(const DataArguments& arguments, Console& console) {
   if (arguments.batches && (arguments.all || arguments.examples || arguments.split))
     throw Refused("--batches writes rows of training steps and nothing else: leave out --all, --examples and --split");
+  if (arguments.vocabulary && (arguments.batches || arguments.all || arguments.examples || arguments.split))
+    throw Refused(
+        "--vocabulary writes the tokens and nothing else: leave out --batches, --all, --examples and --split");
   if (arguments.all && !arguments.split)
     throw Refused("--all writes all examples of one split: say which, with --split train, validation or test");
   if (arguments.all && arguments.examples)
@@ -159,6 +163,11 @@ int data(const DataArguments& arguments, Console& console) {
   if (const std::string why = task->refuses(form); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
+  if (arguments.vocabulary) {
+    if (form == Form::image_classification) throw Refused("--vocabulary: images have no vocabulary");
+    console.data << vocabulary_json(*task, form);
+    return 0;
+  }
   if (arguments.batches) {
     write_batches(*task, form, config, *arguments.batches, console);
     return 0;
@@ -214,6 +223,7 @@ void add_data(Commands& commands) {
       "  heed data configs/quickstart.toml --examples 10\n"
       "  heed data configs/quickstart.toml --split validation --all > validation.tsv\n"
       "  heed data configs/quickstart.toml --batches 100 > batches.tsv\n"
+      "  heed data runs/3f2a8c11d0b7e644/config.toml --vocabulary > vocabulary.json\n"
       "Of a sweep, it shows the reference. Counts and lengths are of the first rows that training would see.\n"
       "--all writes a line for each example and nothing else: what is read, a tab, what is to be put out; of images,\n"
       "their number instead. Tabs, line ends and backslashes within them are \\t, \\n, \\r and \\\\.\n"
@@ -221,7 +231,9 @@ void add_data(Commands& commands) {
       "line\n"
       "of names: step and row, from 0; tokens, as numbers; outputs, which the decoder of an input and an output "
       "reads;\n"
-      "targets, for each token or output (-1: none), or the class; and input and output as text." +
+      "targets, for each token or output (-1: none), or the class; and input and output as text.\n"
+      "--vocabulary writes lists of texts; the index in a list is the token's number: tokens, which the model reads;\n"
+      "output_tokens, where outputs have other numbers; and classes." +
           std::string(exit_statuses),
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
@@ -234,6 +246,7 @@ void add_data(Commands& commands) {
             .add("--batches", arguments.batches, "write the rows of so many training steps, as TSV, and nothing else")
             .within(1, 1'000'000'000)
             .value_name("STEPS");
+        command.add_flag("--vocabulary", arguments.vocabulary, "write all tokens, as JSON, and nothing else");
       },
       data);
 }

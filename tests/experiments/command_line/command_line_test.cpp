@@ -9,6 +9,7 @@
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <boost/json.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -333,6 +334,31 @@ TEST_CASE("data writes the rows of training steps", "[command_line]") {
   const Answer images = heed_says({"data", file, "--batches", "1", "task.kind=shapes", "model.kind=patches"});
   CHECK(images.status == 2);
   CHECK(contains(images.err, "the task has images"));
+}
+
+TEST_CASE("data writes the vocabulary as JSON", "[command_line]") {
+  Files files;
+  const std::string table = files.file("films.csv", "text,label\ngood film,yes\nbad film,\"no\nno\"\ngood plot,yes\n"
+                                                    "bad plot,yes\n");
+  const std::string file = files.file("a.toml",
+                                      "[task]\nkind = \"labelled_text\"\n[model]\nkind = \"encoder\"\n[data]\n"
+                                      "train = 0.5\npath = \"" +
+                                          table + "\"\n");
+  const Answer answer = heed_says({"data", file, "--vocabulary"});
+  INFO(answer.err);
+  REQUIRE(answer.status == 0);
+  const auto json = boost::json::parse(answer.out).as_object();
+  CHECK(json.size() == 2);
+  CHECK(json.at("classes") == boost::json::array({"no\nno", "yes"}));
+  const auto task = make_task(Settings::load(file).resolve());
+  const auto& tokens = json.at("tokens").as_array();
+  REQUIRE(std::ssize(tokens) == task->shape(Form::classification).vocabulary);
+  for (std::size_t i = 1; i < tokens.size(); ++i)
+    CHECK(task->encode(std::string(tokens[i].as_string())) == std::vector<std::int32_t>{static_cast<std::int32_t>(i)});
+  CHECK(contains(heed_says({"data", file, "--vocabulary", "--all"}).err, "leave out --batches"));
+  const std::string copy = files.file("b.toml", "[task]\nkind = \"copy\"\n");
+  CHECK(heed_says({"data", copy, "--vocabulary", "task.kind=shapes", "model.kind=patches"}).status == 2);
+  CHECK(contains(heed_says({"data", copy, "--vocabulary", "model.kind=encoder_decoder"}).out, "\"tokens\""));
 }
 
 TEST_CASE("no message commands the terminal", "[command_line]") {

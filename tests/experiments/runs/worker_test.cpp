@@ -17,6 +17,7 @@
 #include <cstring>
 #include <cstdio>
 #include <memory>
+#include <boost/json.hpp>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,6 +84,7 @@ const Engine fake_engine{.check = fake_check,
                          .cost = nullptr,
                          .train = fake_train,
                          .evaluate = nullptr,
+                         .outputs = nullptr,
                          .inspect = nullptr,
                          .inspected = nullptr,
                          .attend = nullptr,
@@ -141,6 +143,43 @@ TEST_CASE("a run is recorded in its folder", "[runs][worker]") {
   CHECK(read_metrics(run)->size() == 10);
   CHECK(checkpoint_steps(run) == std::vector<std::int64_t>{10, 9});
   CHECK(progress_from_json(content(run.progress()))->step == 10);
+}
+
+TEST_CASE("a run on the user's texts has its vocabulary in a file, which changes nothing else", "[runs][worker]") {
+  const Scratch out;
+  script = {};
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "b\ta \"c\"\n";
+  put(out.path / "text.txt", text);
+  WorkerParts own = parts();
+  own.make_task = make_task;
+  const std::string toml = "train.steps = 10\nseed = 1\ntask.kind = \"text\"\ntask.text.block = 8\ndata.path = \"" +
+                           (out.path / "text.txt").string() + "\"\n";
+  const Config config = Settings::parse(toml, "test").resolve();
+  const fs::path runs = out.path / "runs";
+  fs::create_directory(runs);
+  const RunFolder run = prepare_run(runs, run_id(config, make_task(config)->fingerprint()), to_toml(config));
+  REQUIRE(run_worker(run, 2, own) == 0);
+  const std::string written = content(run.vocabulary());
+  const auto tokens = boost::json::parse(written).at("tokens").as_array();
+  const auto task = make_task(config);
+  REQUIRE(std::ssize(tokens) == task->shape(Form::language_model).vocabulary);
+  for (std::int32_t i = 0; i < 6; ++i) CHECK(tokens[static_cast<std::size_t>(i)].as_string() == task->decode({&i, 1}));
+  CHECK(tokens[1].as_string() == "\n");
+  CHECK(std::ranges::count(written, '\n') == std::ssize(tokens) + 4);
+
+  // A file that can't be written stops no run: here, a folder has its name.
+  const std::string metrics = content(run.metrics());
+  fs::remove_all(run.path);
+  prepare_run(runs, run.id(), to_toml(config));
+  fs::create_directory(run.vocabulary().path());
+  CHECK(run_worker(run, 2, own) == 0);
+  CHECK(content(run.metrics()) == metrics);
+
+  // A run on generated data has none.
+  const RunFolder other = planned(out);
+  REQUIRE(work(other) == 0);
+  CHECK_FALSE(other.vocabulary().exists());
 }
 
 TEST_CASE("a finished run is left alone", "[runs][worker]") {

@@ -1,0 +1,30 @@
+#include "experiments/tasks/vocabulary_text.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace heed {
+
+std::string vocabulary_json(const Task& task, Form form) {
+  if (form == Form::image_classification) return {};
+  const TaskShape shape = task.shape(form);
+  std::string out = "{";
+  const auto add = [&](const char* name, std::int64_t count, const std::function<std::string(std::int32_t)>& text) {
+    out += fmt::format("{}\n  \"{}\": [", out.size() > 1 ? "," : "", name);
+    for (std::int64_t i = 0; i < count; ++i)
+      out += fmt::format("{}\n    {}", i > 0 ? "," : "",
+                         boost::json::serialize(boost::json::string(text(static_cast<std::int32_t>(i)))));
+    out += "\n  ]";
+  };
+  add("tokens", shape.vocabulary, [&](std::int32_t token) { return task.token_text(token); });
+  if (form == Form::sequence_to_sequence && !shape.shared_vocabulary)
+    add("output_tokens", shape.classes, [&](std::int32_t token) { return task.output_token_text(token); });
+  if (form == Form::classification)
+    add("classes", shape.classes, [&](std::int32_t label) { return task.decode_output(form, {&label, 1}); });
+  return out + "\n}\n";
+}
+
+} // namespace heed
