@@ -103,7 +103,8 @@ std::string problems_section(const ReportData& report) {
   std::string text;
   for (const ProblemGroup& group : problem_groups(report))
     text += fmt::format("- {}, {} ({}, {}): {}\n", markdown_text(group.arm->label), group.seeds(),
-                        group.ids([](const std::string& id) { return markdown_code(id); }), group.state(), markdown_text(group.reason()));
+                        group.ids([](const std::string& id) { return markdown_code(id); }), group.state(),
+                        markdown_text(group.reason()));
   return text.empty() ? "" : "## Runs that failed or are left out\n\n" + text;
 }
 

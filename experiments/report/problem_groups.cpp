@@ -44,6 +44,20 @@ std::string ProblemGroup::ids(std::string (*shown)(const std::string&)) const {
   return fmt::format("run{} {}", all.size() == 1 ? "" : "s", fmt::join(all, ", "));
 }
 
+std::string failures_in_words(const ReportData& report, std::size_t failed) {
+  std::size_t diverged = 0;
+  for (const ReportArm& arm : report.arms)
+    diverged += static_cast<std::size_t>(std::ranges::count_if(arm.runs, [](const ReportRun& run) {
+      return run.state == RunState::failed && run.diverged();
+    }));
+  const std::string said = fmt::format("{} of {} runs failed, for the reasons above; the others are kept.", failed,
+                                       report.total());
+  if (diverged == 0) return said + " Try them again with";
+  if (diverged >= failed) return said + " The same config diverges again: change it, then start";
+  return fmt::format("{} {} of them diverged, and diverge again with the same config; try the others again with", said,
+                     diverged);
+}
+
 std::vector<ProblemGroup> problem_groups(const ReportData& report) {
   std::vector<ProblemGroup> out;
   for (const ReportArm& arm : report.arms) {

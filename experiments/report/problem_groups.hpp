@@ -26,4 +26,8 @@ struct ProblemGroup {
 /// In the order of the arms and of their seeds.
 std::vector<ProblemGroup> problem_groups(const ReportData& report);
 
+/// The message after a sweep of which some runs failed; the command that it speaks of follows it.
+/// @param failed  number of runs that failed now
+std::string failures_in_words(const ReportData& report, std::size_t failed);
+
 } // namespace heed

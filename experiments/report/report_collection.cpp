@@ -150,8 +150,8 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   std::vector<FoundValue> values(readers.size());
   run.others.resize(others.size());
   LastLengths lengths;
-  const bool reads_validation =
-      std::ranges::find(others, "val_loss", &Metric::name) != others.end() && !(deciding.goal && deciding.goal->metric == "val_loss");
+  const bool reads_validation = std::ranges::find(others, "val_loss", &Metric::name) != others.end() &&
+                                !(deciding.goal && deciding.goal->metric == "val_loss");
   bool any = false;
   const auto record = reader.read_record(folder, [&](const MetricsRecord& line) {
     any = true;

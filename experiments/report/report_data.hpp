@@ -49,10 +49,10 @@ struct ReportRun {
   std::optional<double> value; ///< the metric's last evaluation; only for a finished run
   /// Likewise for each of ReportData::also; empty: not finite, or not measured.
   std::vector<std::optional<double>> also;
-  std::vector<std::string> also_problems; ///< for each of `also`: "val_loss came to nan: no result"; empty otherwise
-  std::vector<CurvePoint> curve;          ///< the curves' metric at every evaluation so far
-  std::vector<CurvePoint> training;       ///< train_loss, each time that it was recorded
-  std::vector<CurvePoint> validation;     ///< val_loss, of a report with one arm whose curves are of another metric
+  std::vector<std::string> also_problems;    ///< for each of `also`: "val_loss came to nan: no result"; empty otherwise
+  std::vector<CurvePoint> curve;             ///< the curves' metric at every evaluation so far
+  std::vector<CurvePoint> training;          ///< train_loss, each time that it was recorded
+  std::vector<CurvePoint> validation;        ///< val_loss, of a report with one arm whose curves are of another metric
   std::vector<std::optional<double>> others; ///< the last value of each of ReportData::others
   /// The last evaluation's metrics by length, sorted by length: val_accuracy_by_length, val_loss_at and so on; only for
   /// a finished run.
@@ -196,7 +196,7 @@ struct ReportData {
   std::vector<Metric> also;        ///< further metrics; they form one family of comparisons with the main metric
   /// Of a report with one arm: all other metrics that its runs measure, except those of single lengths.
   std::vector<Metric> others;
-  std::optional<double> margin;    ///< equivalence margin: differences up to this are the same, in the metric's unit
+  std::optional<double> margin; ///< equivalence margin: differences up to this are the same, in the metric's unit
   statistics::Test test = statistics::Test::paired;
   std::optional<double> learned;     ///< [report] learned; empty: to be estimated
   double resolution = 0;             ///< values whose relative difference (to the larger) is at most this are equal

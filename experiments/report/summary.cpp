@@ -235,7 +235,7 @@ TextTable measured_table(const ReportData& report) {
                   {}};
   for (const Measured& of : measured_values(report))
     table.rows.push_back({of.metric.name, of.text(), of.metric.unit,
-                          !of.metric.is_goal()             ? ""
+                          !of.metric.is_goal()           ? ""
                           : of.metric.higher_is_better() ? "higher"
                                                          : "lower"});
   const ReportArm& arm = report.arms.front();

@@ -4,6 +4,7 @@
 
 #include "autograd/normalize.hpp"
 #include "layers/module.hpp"
+#include "layers/required_function.hpp"
 #include "options/variant.hpp"
 
 #include <memory>
@@ -54,10 +55,11 @@ struct NormalizerSetup {
 struct NormalizerInfo {
   Variant about;
   /// Adds the normaliser's parameters, if it has any, to the scope.
-  std::unique_ptr<Normalizer> (*make)(const Scope& scope, std::int64_t heads, const OptionValues& options);
+  RequiredFunction<std::unique_ptr<Normalizer>(const Scope& scope, std::int64_t heads, const OptionValues& options)>
+      make;
   /// The weights of one row in plain loops, for tests: `scores` of the n unmasked entries, in order. Parameters have
   /// their initial values.
-  void (*row)(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options);
+  RequiredFunction<void(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options)> row;
   /// For a normaliser whose own gradient is zero almost everywhere: the normaliser whose gradient it uses by definition
   /// (the straight-through estimator), or nothing if these options select its own gradient. Null: always its own
   /// gradient.

@@ -6,6 +6,7 @@
 
 #include "autograd/attention.hpp"
 #include "layers/module.hpp"
+#include "layers/required_function.hpp"
 #include "options/variant.hpp"
 
 #include <memory>
@@ -63,8 +64,9 @@ struct ScoreInfo {
   /// Must queries and keys have the same width?
   bool equal_widths;
   /// Adds the score's parameters to the scope. Throws heed::Failed if the shape is not supported.
-  std::unique_ptr<Score> (*make)(const Scope& scope, const ScoreShape& shape, const OptionValues& options);
-  Real (*pair)(const PairArguments& arguments);
+  RequiredFunction<std::unique_ptr<Score>(const Scope& scope, const ScoreShape& shape, const OptionValues& options)>
+      make;
+  RequiredFunction<Real(const PairArguments& arguments)> pair;
 };
 
 /// All registered scores, in Meson's order (generated).

@@ -20,6 +20,7 @@
 #include "experiments/launch/slurm_launcher.hpp"
 #include "experiments/launch/team_launcher.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/runs/follower.hpp"
 #include "experiments/sweep/run_sweep.hpp"
@@ -287,25 +288,6 @@ void require_shards_for(int processes, const Preparation& prepared) {
   }
 }
 
-/// The message about failed runs. A run that diverged fails again with the same configuration.
-std::string failures_in_words(const ReportData& report, std::size_t failed, const RunArguments& arguments,
-                              const Console& console) {
-  std::size_t diverged = 0;
-  for (const ReportArm& arm : report.arms)
-    diverged += static_cast<std::size_t>(std::ranges::count_if(arm.runs, [](const ReportRun& run) {
-      return run.state == RunState::failed && run.diverged();
-    }));
-  const std::string said = fmt::format("{} of {} runs failed, for the reasons above; the others are kept.", failed,
-                                       report.total()),
-                    command = same_command(arguments, console);
-  if (diverged == 0) return fmt::format("{} Try them again with\n      {}", said, command);
-  if (diverged >= failed)
-    return fmt::format("{} The same config diverges again: change its arms, then start\n      {}", said, command);
-  return fmt::format("{} {} of them diverged, and diverge again with the same config; try the others again with\n"
-                     "      {}",
-                     said, diverged, command);
-}
-
 int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
@@ -335,7 +317,9 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
                              result.runs - result.to_do, result.runs, left.runs,
                              shell_words({console.program, "status", arguments.out}), same_command(arguments, console),
                              fmt::join(left.jobs, " ")));
-  if (result.executed.failed > 0) throw Failed(failures_in_words(report, result.executed.failed, arguments, console));
+  if (result.executed.failed > 0)
+    throw Failed(fmt::format("{}\n      {}", failures_in_words(report, result.executed.failed),
+                             same_command(arguments, console)));
   if (result.to_do > 0)
     throw Failed(fmt::format("{} of {} runs came to their end and are gone: their folders were removed or changed "
                              "meanwhile. Make them anew with\n      {}",

@@ -83,7 +83,7 @@ TEST_CASE("both at chance is said first, and the task is blamed", "[report]") {
   CHECK(sentences.front() ==
         "The reference and a are at chance (val_accuracy 0.125: 1 / symbols): this task can't tell "
         "them apart; try another train.learning_rate, a model.init_std close to 1 / sqrt(model.width), or more "
-                                 "train.steps.");
+        "train.steps.");
   CHECK_THAT(sentences[1], StartsWith("Both at chance: this task can't tell them apart. a is equal to the reference"));
   CHECK_THAT(sentences[2], StartsWith("b gains"));
 }
@@ -213,9 +213,10 @@ TEST_CASE("without a known chance, the metric's worst is the floor", "[report]")
   const ReportData report = sweep({"val_bleu", Direction::higher, "", "BLEU", 0, 100},
                                   {{"reference", none}, {"a", none}}, eight);
   CHECK(limit_sentences(report) ==
-        std::vector<std::string>{"The reference and a are at the floor (val_bleu 0 in all seeds): this task can't tell "
-                                 "them apart; try another train.learning_rate, a model.init_std close to 1 / sqrt(model.width), or more "
-                                 "train.steps."});
+        std::vector<std::string>{
+            "The reference and a are at the floor (val_bleu 0 in all seeds): this task can't tell "
+            "them apart; try another train.learning_rate, a model.init_std close to 1 / sqrt(model.width), or more "
+            "train.steps."});
 }
 
 TEST_CASE("an arm with a run that failed has no limit", "[report]") {

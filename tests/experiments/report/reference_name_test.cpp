@@ -11,10 +11,12 @@ using Catch::Contains;
 namespace {
 
 ReportData named_report(const Scratch& scratch, const std::string& sweep) {
-  const Plan plan = make_plan(Settings::parse("name = \"names\"\n[position]\nkind = \"none\"\n" + sweep, "test"),
-                              [](const Config&) { return "data of a test"; }, "test");
-  return collect_report(plan, scratch.path, scratch.path / "sweeps" / "test",
-                        [](const Config&) { return ArmFacts{{0, ""}}; });
+  const Plan plan = make_plan(
+      Settings::parse("name = \"names\"\n[position]\nkind = \"none\"\n" + sweep, "test"),
+      [](const Config&) { return "data of a test"; }, "test");
+  return collect_report(plan, scratch.path, scratch.path / "sweeps" / "test", [](const Config&) {
+    return ArmFacts{{0, ""}};
+  });
 }
 
 } // namespace
@@ -29,8 +31,9 @@ TEST_CASE("The reference's name has its values of the options that arms change",
 
 TEST_CASE("With many such options, a note has the values", "[report]") {
   const Scratch scratch;
-  const ReportData report = named_report(scratch, "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"], "
-                                               "\"attention.score\" = [\"cosine\"], \"block.norm\" = [\"post\"] }\n");
+  const ReportData report = named_report(scratch,
+                                         "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"], "
+                                         "\"attention.score\" = [\"cosine\"], \"block.norm\" = [\"post\"] }\n");
   CHECK(report.arms[0].label == "reference");
   const std::vector<std::string> notes = summary_notes(report);
   CHECK(std::ranges::count(notes, "reference: position = none, score = scaled_dot, norm = pre.") == 1);
@@ -39,15 +42,16 @@ TEST_CASE("With many such options, a note has the values", "[report]") {
 TEST_CASE("[sweep] reference names it", "[report]") {
   const Scratch scratch;
   const ReportData report = named_report(scratch, "[sweep]\nreference = \"no positions\"\n"
-                                               "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"] }\n");
+                                                  "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"] }\n");
   CHECK(report.arms[0].label == "no positions (reference)");
 }
 
 TEST_CASE("In groups, each reference has the name after its group's", "[report]") {
   const Scratch scratch;
-  const ReportData report = named_report(scratch, "[sweep]\nwithin = \"model.heads\"\n"
-                                               "[[sweep.block]]\ngrid = { \"position.kind\" = [\"none\", \"alibi\"], "
-                                               "\"model.heads\" = [1, 2] }\n");
+  const ReportData report = named_report(scratch,
+                                         "[sweep]\nwithin = \"model.heads\"\n"
+                                         "[[sweep.block]]\ngrid = { \"position.kind\" = [\"none\", \"alibi\"], "
+                                         "\"model.heads\" = [1, 2] }\n");
   CHECK(report.arms[0].label == "heads = 1: reference (position = none)");
   CHECK(report.arms[0].name == "reference (position = none)");
 }
