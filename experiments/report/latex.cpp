@@ -22,7 +22,12 @@ constexpr std::string_view head = R"tex(\documentclass{article}
 )tex";
 
 constexpr std::string_view preamble = R"tex(\usepackage{booktabs}
+\usepackage{array}
 \usepackage{pgfplots}
+% A table or a plot that is wider than the text is scaled down to it.
+\newsavebox{\heedbox}
+\newcommand{\heedfit}[1]{\sbox{\heedbox}{#1}\ifdim\wd\heedbox>\linewidth
+  \resizebox{\linewidth}{!}{\usebox{\heedbox}}\else\usebox{\heedbox}\fi}
 \pgfplotsset{compat=1.16}
 % Colours that people with any kind of colour vision tell apart: Okabe and Ito, 2008.
 \definecolor{heedblue}{HTML}{0072B2}
@@ -73,6 +78,24 @@ std::vector<LatexGroup> latex_groups(const ReportData& report) {
   return groups;
 }
 
+std::string latex_label(const ReportData& report, const std::string& kind, const std::string& what) {
+  std::string out;
+  for (const char c : report.name + "-" + what) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain) out += c;
+    else if (!out.empty() && out.back() != '-') out += '-';
+  }
+  if (out.ends_with('-')) out.pop_back();
+  return kind + ":" + out;
+}
+
+std::size_t longest_name(const ReportData& report) {
+  std::size_t longest = 0;
+  for (const ReportArm& arm : report.arms)
+    longest = std::max(longest, (arm.name.empty() ? arm.label : arm.name).size());
+  return longest;
+}
+
 std::string name_in_group(const ReportArm& arm) { return latex_text(arm.name.empty() ? arm.label : arm.name); }
 
 std::string render_latex(const ReportData& report) {
@@ -80,12 +103,12 @@ std::string render_latex(const ReportData& report) {
                                  latex_text(report.question.empty() ? report.name : report.question));
   for (const std::string& warning : provenance_warnings(report))
     body += fmt::format("\n\\noindent\\textbf{{{}}}\\par\n", latex_text(warning));
-  for (const std::string& part : {answers(report), latex_table(report), latex_forest(report)})
+  for (const std::string& part : {answers(report), latex_table(report, true), latex_forest(report)})
     if (!part.empty()) body += "\n" + part;
   for (std::size_t i = 0; i < report.also.size(); ++i) {
     const ReportData further = by_further_metric(report, i);
     body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(further.metric.name),
-                        latex_text(further_note(further.metric)), answers(further), latex_table(further));
+                        latex_text(further_note(further.metric)), answers(further), latex_table(further, false));
   }
   if (const std::string part = latex_curves(report); !part.empty()) body += "\n" + part;
   body += "\n\\end{document}\n";

@@ -66,6 +66,7 @@ std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*p
 /// The axis of a line plot: steps or lengths.
 struct LineAxis {
   std::function<std::vector<BandPoint>(const ReportArm&)> band;
+  std::string metric;     ///< for the figure's \label
   std::string across, up; ///< the axes' labels
   std::string caption;    ///< "val_loss by training step"
   std::string more = "";  ///< further options of pgfplots
@@ -103,17 +104,24 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
                          coordinates(band, &BandPoint::mean, false), name_in_group(*arm));
   }
   if (lines.empty()) return "";
+  const std::size_t longest = longest_name(report);
+  const bool beside = longest <= short_name;
+  const std::string legend = beside ? "at={(1.03,1)}, anchor=north west, draw=none, font=\\small"
+                                    : fmt::format("at={{(0.5,-0.2)}}, anchor=north, draw=none, font=\\footnotesize, "
+                                                  "legend columns={}",
+                                                  longest <= 40 ? 2 : 1);
   const Ticks up = ticks_between(low, high > low ? high : low + std::max(1e-3, 0.1 * std::abs(low)));
   return fmt::format(
-      "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
-      "      width=0.68\\linewidth, height=7.5cm, xlabel={{{}}}, ylabel={{{}{}}}, scaled ticks=false,\n"
+      "\\begin{{figure}}[htbp]\n  \\centering\n  \\heedfit{{\\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
+      "      width={}\\linewidth, height=7.5cm, xlabel={{{}}}, ylabel={{{}{}}}, scaled ticks=false,\n"
       "{}      xticklabel style={{{}}}, ytick={{{}}},\n      yticklabels={{{}}}, tick align=outside,\n"
-      "      legend style={{at={{(1.03,1)}}, anchor=north west, draw=none, font=\\small}}, legend cell align=left]\n"
-      "{}{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
-      "  \\caption{{{}{}: the mean over seeds, and the band from the lowest to the highest.}}\n"
+      "      legend style={{{}}}, legend cell align=left]\n"
+      "{}{}    \\end{{axis}}\n  \\end{{tikzpicture}}}}\n"
+      "  \\caption{{{}{}: the mean over seeds, and the band from the lowest to the highest.}}\\label{{{}}}\n"
       "\\end{{figure}}\n",
-      axis.across, axis.up, times_power(up), axis.more, plain_numbers, up.places, up.labels, bands, lines,
-      group.label.empty() ? "" : latex_text(group.label) + ": ", axis.caption);
+      beside ? "0.68" : "0.9", axis.across, axis.up, times_power(up), axis.more, plain_numbers, up.places, up.labels,
+      legend, bands, lines, group.label.empty() ? "" : latex_text(group.label) + ": ", axis.caption,
+      latex_label(report, "fig", fmt::format("{} by {} {}", axis.metric, axis.across, group.label)));
 }
 
 /// A figure for each axis and group.
@@ -187,28 +195,31 @@ std::string latex_forest(const ReportData& report) {
                                              -*report.margin, *report.margin, bottom)
                                : "";
   return fmt::format(
-      "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
+      "\\begin{{figure}}[htbp]\n  \\centering\n  \\heedfit{{\\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
       "      width=0.7\\linewidth, height={:.1f}cm, xmin={:.6g}, xmax={:.6g}, ymin=0.4, ymax={:.1f}, y dir=reverse,\n"
-      "      ytick={{{}}},\n      yticklabels={{{}}},\n"
+      "      ytick={{{}}},\n      yticklabels={{{}}}, yticklabel style={{{}}},\n"
       "      scaled x ticks=false, xtick={{{}}},\n      xticklabels={{{}}}, xticklabel style={{font=\\footnotesize}},\n"
       "      xlabel={{difference in {}{}{}}}, tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
       "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n"
-      "  \\end{{tikzpicture}}\n"
+      "  \\end{{tikzpicture}}}}\n"
       "  \\caption{{Differences from the reference{}, with simultaneous {} intervals by sign flips{}. Triangles "
       "are "
-      "better, squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
-      2.2 + 0.7 * rows, low, high, bottom, ticks, labels, across.places, across.labels, latex_text(report.metric.name),
-      unit_in_brackets(report.metric), times_power(across), band, rules, bottom, plots,
-      report.within.empty() ? "" : " of each group", latex_per_cent(report),
-      report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");
+      "better, squares worse, diamonds the same within the margin; round where that is "
+      "open.}}\\label{{{}}}\n\\end{{figure}}\n",
+      2.2 + 0.7 * rows, low, high, bottom, ticks, labels,
+      longest_name(report) <= short_name ? "" : "text width=0.3\\linewidth, align=right, font=\\footnotesize",
+      across.places, across.labels, latex_text(report.metric.name), unit_in_brackets(report.metric),
+      times_power(across), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
+      latex_per_cent(report), report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "",
+      latex_label(report, "fig", "differences"));
 }
 
 std::string latex_curves(const ReportData& report) {
   const std::string name = latex_text(report.curve_metric().name);
-  std::vector<LineAxis> axes = {
-      {curve_band, "step", name + unit_in_brackets(report.curve_metric()), name + " by training step"}};
+  std::vector<LineAxis> axes = {{curve_band, report.curve_metric().name, "step",
+                                 name + unit_in_brackets(report.curve_metric()), name + " by training step"}};
   const auto add = [&](const std::string& metric, const std::string& of, const std::string& more) {
-    axes.push_back({[metric](const ReportArm& arm) { return length_band(arm, metric); }, "length", latex_text(of),
+    axes.push_back({[metric](const ReportArm& arm) { return length_band(arm, metric); }, of, "length", latex_text(of),
                     latex_text(of) + " of rows of each length, in the last evaluation", more});
   };
   add(std::string(by_length_metric), "val_accuracy", "");

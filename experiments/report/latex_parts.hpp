@@ -8,8 +8,8 @@
 
 namespace heed {
 
-/// The ablation table with its notes.
-std::string latex_table(const ReportData& report);
+/// The table of a metric: with the notes on its columns, or with a reference to the table that has them.
+std::string latex_table(const ReportData& report, bool with_notes);
 /// A forest plot: each arm's difference from its reference with its interval. Empty without comparisons.
 std::string latex_forest(const ReportData& report);
 /// Learning curves, accuracies by the rows' own lengths, and the metric at each of [train] evaluate_lengths; one figure
@@ -28,6 +28,13 @@ struct LatexGroup {
 };
 
 std::vector<LatexGroup> latex_groups(const ReportData& report);
+/// A name for \\label, unique in the document: "tab:quickstart-val-loss". `kind` is "tab" or "fig".
+std::string latex_label(const ReportData& report, const std::string& kind, const std::string& what);
+/// The number of characters of the longest name of an arm.
+std::size_t longest_name(const ReportData& report);
+/// Names up to this number of characters stand beside a table's numbers or a plot without being broken into lines.
+inline constexpr std::size_t short_name = 24;
+
 /// The arm's name below its group's heading.
 std::string name_in_group(const ReportArm& arm);
 

@@ -56,22 +56,25 @@ std::string caption(const ReportData& report, bool compared) {
 
 } // namespace
 
-std::string latex_table(const ReportData& report) {
+std::string latex_table(const ReportData& report, bool with_notes) {
   const TableDigits digits(report);
   const bool compared = std::ranges::any_of(report.arms, [](const ReportArm& arm) { return !!arm.comparison; });
   const bool p = std::ranges::any_of(report.arms,
                                      [](const ReportArm& arm) { return arm.comparison && arm.comparison->p; });
-  const std::string columns = fmt::format("lrr{}{}{}rr", compared ? "r" : "", p ? "r" : "", compared ? "l" : "");
+  const std::string numbers = fmt::format("rr{}{}{}rr", compared ? "r" : "", p ? "r" : "", compared ? "l" : "");
+  const std::string names = longest_name(report) <= short_name ? "l"
+                                                               : ">{\\raggedright\\arraybackslash}p{0.24\\linewidth}";
   std::string out = fmt::format(
-      "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}\n  \\caption{{{}}}\\smallskip\n"
-      "  \\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
-      caption(report, compared), columns, latex_text(report.metric.name),
-      compared ? fmt::format(" & difference [{}]", latex_per_cent(report)) : "", p ? " & $p$" : "",
-      compared ? " & answer" : "");
+      "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}\n  "
+      "\\caption{{{}}}\\label{{{}}}\\smallskip\n"
+      "  \\heedfit{{\\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
+      caption(report, compared), latex_label(report, "tab", report.metric.name), names + numbers,
+      latex_text(report.metric.name), compared ? fmt::format(" & difference [{}]", latex_per_cent(report)) : "",
+      p ? " & $p$" : "", compared ? " & answer" : "");
   for (const LatexGroup& group : latex_groups(report)) {
     out += "    \\midrule\n";
     if (!group.label.empty())
-      out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", columns.size(),
+      out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", numbers.size() + 1,
                          latex_text(group.label));
     for (const ReportArm* arm : group.arms) {
       out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, latex_mean(*arm, digits.of(*arm).value));
@@ -84,7 +87,7 @@ std::string latex_table(const ReportData& report) {
                          arm->seconds > 0 ? duration(arm->seconds) : "--");
     }
   }
-  return out + "    \\bottomrule\n  \\end{tabular}\n" + notes(report) + "\\end{table}\n";
+  return out + "    \\bottomrule\n  \\end{tabular}}\n" + (with_notes ? notes(report) : "") + "\\end{table}\n";
 }
 
 } // namespace heed

@@ -76,7 +76,7 @@ function drawRuns() {
     element("th", { scope: "col", class: "text" }, "folder"))),
     element("tbody", {}, ...rows));
   section("runs", "Runs", element("p", { class: "note" }, `${report.progress.sentence}.`),
-    element("details", {}, element("summary", {}, `All ${rows.length} runs`), element("div", {},
+    element("details", {}, element("summary", {}, rows.length === 1 ? "The run" : `All ${rows.length} runs`), element("div", {},
       fitted(table, "runs"))));
 }
 

@@ -141,6 +141,23 @@ TEST_CASE("the table has each arm's answer, and what its words mean is a note be
   CHECK(text.find("\\emph{answer}") < text.find("\\end{table}"));
 }
 
+TEST_CASE("tables and figures have labels, and break long names into lines", "[report]") {
+  ReportData report = awkward_report();
+  report.name = "a 50 % sweep";
+  for (ReportArm& arm : report.arms) arm.label = arm.label.substr(0, 4);
+  const std::string text = render_latex(report);
+  for (const char* label : {"\\label{tab:a-50-sweep-val-loss}", "\\label{fig:a-50-sweep-differences}",
+                            "\\label{fig:a-50-sweep-val-loss-by-step}"})
+    CHECK(contains(text, label));
+  CHECK(contains(text, "\\begin{tabular}{l"));
+  CHECK(contains(text, "anchor=north west"));
+  report.arms[1].label = "a name that is much longer than the names of most arms";
+  const std::string long_names = render_latex(report);
+  CHECK(contains(long_names, "p{0.24\\linewidth}"));
+  CHECK(contains(long_names, "legend columns=1"));
+  CHECK(contains(long_names, "text width=0.3\\linewidth"));
+}
+
 TEST_CASE("groups have headings and rules in the table, and a figure of curves each", "[report]") {
   const std::string text = render_latex(grouped_report());
   CHECK(times(text, "\\midrule") == 2);

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 
 using namespace heed;
 using namespace heed::f32;
@@ -124,6 +125,7 @@ struct Asked {
   double temperature = 1;
   std::int64_t top_k = 0;
   std::uint64_t seed = 0;
+  std::vector<std::string> inputs = {};
 };
 
 std::string generated(const Config& c, const Checkpoint& checkpoint, const Asked& asked,
@@ -135,6 +137,7 @@ std::string generated(const Config& c, const Checkpoint& checkpoint, const Asked
   s.temperature = asked.temperature;
   s.top_k = asked.top_k;
   s.seed = asked.seed;
+  s.inputs = asked.inputs;
   s.write = [&](std::string_view text) { out += text; };
   if (notes) s.note = [&](const std::string& note) { notes->push_back(note); };
   engine(c).generate(c, *make_task(c), checkpoint, s);
@@ -480,9 +483,16 @@ TEST_CASE("generation refuses what it cannot do", "[generation]") {
   const Checkpoint checkpoint = train(c).last();
   CHECK_THROWS_AS(generated(c, checkpoint, {.prompt = ""}), Refused);
   CHECK_THROWS_AS(generated(c, checkpoint, {.prompt = "\xc3\xa9"}), Refused);
+}
+
+TEST_CASE("an encoder gives each class of an input with its probability", "[generation]") {
   const Config encoder = config(test::tiny_encoder);
-  CHECK_THAT(test::refusal([&] { generated(encoder, train(encoder).last(), {.prompt = "0"}); }),
-             Contains("encoder") && Contains("only a decoder generates"));
+  std::istringstream lines(generated(encoder, train(encoder).last(), {.inputs = {"0 1 1"}}));
+  std::vector<double> probabilities;
+  for (std::string line; std::getline(lines, line);) probabilities.push_back(std::stod(line));
+  REQUIRE(probabilities.size() == 2); // parity: odd or not
+  CHECK(probabilities[0] >= probabilities[1]);
+  CHECK(probabilities[0] + probabilities[1] == Approx(1).margin(1e-3));
 }
 
 TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
