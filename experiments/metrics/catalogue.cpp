@@ -56,9 +56,34 @@ Metric info_of(const InspectedMetric& m, std::string_view part) {
 
 } // namespace
 
+namespace {
+
+Metric info_of(const MetricOfLengths& of, const std::string& name) {
+  const std::string_view what = of.family == by_length_metric
+                                    ? "fraction of the targets that are the most probable class"
+                                    : "fraction of the rows without a wrong target";
+  Metric out{name,
+             Direction::higher,
+             "",
+             of.first == of.last
+                 ? fmt::format("{}, of the validation rows of length {}", what, of.first)
+                 : fmt::format("{}, of the validation rows of each length from {} to {}, the mean over these lengths",
+                               what, of.first, of.last),
+             0,
+             1};
+  if (of.first == of.last) out.length = of.first;
+  return out;
+}
+
+} // namespace
+
 std::optional<Metric> metric_named(const Config& config, const std::string& name) {
   for (Metric& metric : metrics_of(config))
     if (metric.name == name) return std::move(metric);
+  if (const auto of = metric_of_lengths(name))
+    return config.train.evaluate_by_length && (of->family == by_length_metric || has_sequence_accuracy(config))
+               ? std::optional(info_of(*of, name))
+               : std::nullopt;
   const std::size_t dot = name.find('.');
   if (dot == std::string::npos || dot + 1 == name.size()) return {};
   for (const InspectedMetric& m : inspected_metrics())

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <fmt/format.h>
+#include <system_error>
 
 namespace heed {
 
@@ -34,6 +35,22 @@ std::optional<NameOfLength> name_of_length(std::string_view name) {
   NameOfLength out{family, 0};
   const char* const end = name.data() + name.size();
   if (std::from_chars(name.data() + dot + 1, end, out.length).ptr != end) return std::nullopt;
+  return out;
+}
+
+std::optional<MetricOfLengths> metric_of_lengths(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  const std::string_view family = name.substr(0, dot);
+  if (dot == name.npos || (family != by_length_metric && family != sequences_by_length_metric)) return std::nullopt;
+  MetricOfLengths out{family, 0, 0};
+  const char* const end = name.data() + name.size();
+  const auto first = std::from_chars(name.data() + dot + 1, end, out.first);
+  if (first.ec != std::errc() || out.first < 0) return std::nullopt;
+  out.last = out.first;
+  if (first.ptr == end) return out;
+  if (*first.ptr != '-') return std::nullopt;
+  const auto last = std::from_chars(first.ptr + 1, end, out.last);
+  if (last.ec != std::errc() || last.ptr != end || out.last <= out.first) return std::nullopt;
   return out;
 }
 

@@ -11,6 +11,8 @@ namespace heed {
 
 /// The metric for accuracies by the rows' own lengths.
 inline constexpr std::string_view by_length_metric = "val_accuracy_by_length";
+/// Likewise for whole rows.
+inline constexpr std::string_view sequences_by_length_metric = "val_sequence_accuracy_by_length";
 
 /// "val_loss_at.64" and "val_accuracy_by_length.8".
 std::string name_at_length(std::string_view metric, std::int64_t length);
@@ -28,5 +30,14 @@ struct NameOfLength {
 };
 /// Parses a name of the validation split's metrics by length; empty for any other name.
 std::optional<NameOfLength> name_of_length(std::string_view name);
+
+/// A metric over the split's own rows of some lengths: "val_accuracy_by_length.24", and "val_accuracy_by_length.13-24",
+/// the mean over the lengths from 13 to 24 that the split has.
+struct MetricOfLengths {
+  std::string_view family; ///< val_accuracy_by_length or val_sequence_accuracy_by_length
+  std::int64_t first = 0, last = 0;
+};
+/// Parses such a name; empty for any other name.
+std::optional<MetricOfLengths> metric_of_lengths(std::string_view name);
 
 } // namespace heed

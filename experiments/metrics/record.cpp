@@ -1,5 +1,7 @@
 #include "experiments/metrics/record.hpp"
 
+#include "experiments/metrics/lengths.hpp"
+
 #include "experiments/data/json_fields.hpp"
 #include "experiments/metrics/inspected_metrics.hpp"
 
@@ -58,14 +60,32 @@ std::vector<std::pair<std::string, double>> values_of(const MetricsRecord& line)
   return out;
 }
 
+namespace {
+
+/// The mean over the lengths of the range that the record has; empty if it has none.
+std::optional<double> mean_over_lengths(const MetricsRecord& line, const MetricOfLengths& of) {
+  double sum = 0;
+  int count = 0;
+  for (const auto& [key, value] : line.values)
+    if (const auto one = metric_of_lengths(key);
+        one && one->family == of.family && one->first >= of.first && one->last <= of.last) {
+      sum += value;
+      ++count;
+    }
+  return count == 0 ? std::nullopt : std::optional(sum / count);
+}
+
+} // namespace
+
 std::optional<double> value_of(const MetricsRecord& line, std::string_view name) {
   const auto in = [&](const std::vector<std::pair<std::string, double>>& values) -> std::optional<double> {
     for (const auto& [key, value] : values)
       if (key == name) return value;
     return std::nullopt;
   };
-  const auto written = in(line.values);
-  return written ? written : in(values_of(line));
+  if (const auto written = in(line.values)) return written;
+  if (const auto of = metric_of_lengths(name)) return mean_over_lengths(line, *of);
+  return in(values_of(line));
 }
 
 } // namespace heed

@@ -5,6 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/hints.hpp"
 #include "experiments/engines/engine.hpp"
+#include "experiments/metrics/lengths.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/inspected_metrics.hpp"
 #include "experiments/metrics/steps_to.hpp"
@@ -104,6 +105,9 @@ Metric metric_of(const Config& config, const std::string& name, const std::strin
     if (name.starts_with(fmt::format("{}.", metric.name)))
       throw Refused(fmt::format("{}: \"{}\" is measured where train.inspect is one of {}, and it is {}", option, name,
                                 fmt::join(metric.words, ", "), config.train.inspect));
+  if (metric_of_lengths(name) && !config.train.evaluate_by_length)
+    throw Refused(fmt::format("{}: \"{}\" is measured where train.evaluate_by_length is true, and it is false", option,
+                              name));
   names.emplace_back("steps_to(METRIC, VALUE)");
   refuse_metric(name, option, "here", names);
 }
