@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -63,6 +64,12 @@ std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*p
   return out;
 }
 
+/// The longest length of training, which a line marks.
+struct LengthMark {
+  std::int64_t length = 0;
+  bool in_right_half = false;
+};
+
 /// The axis of a line plot: steps or lengths.
 struct LineAxis {
   std::function<std::vector<BandPoint>(const ReportArm&)> band;
@@ -70,7 +77,30 @@ struct LineAxis {
   std::string across, up; ///< the axes' labels
   std::string caption;    ///< "val_loss by training step"
   std::string more = "";  ///< further options of pgfplots
+  std::optional<LengthMark> mark = {};
 };
+
+/// A dashed line at the longest length of training.
+std::string mark_of(const LineAxis& axis) {
+  if (!axis.mark) return "";
+  return fmt::format("      \\draw[densely dashed, black!50] ({{axis cs:{0},0}}|-{{rel axis cs:0,0}}) -- "
+                     "({{axis cs:{0},0}}|-{{rel axis cs:0,1}}) node[pos=0.96, anchor={1}, font=\\scriptsize, black!70] "
+                     "{{longest in training}};\n",
+                     axis.mark->length, axis.mark->in_right_half ? "east" : "west");
+}
+
+/// The training length of all arms, if it is the same for all and within the lengths that are drawn.
+std::optional<LengthMark> common_training_length(const ReportData& report, const std::string& metric) {
+  std::set<std::int64_t> trained, drawn;
+  for (const ReportArm& arm : report.arms) {
+    if (arm.training_length) trained.insert(*arm.training_length);
+    for (const BandPoint& point : length_band(arm, metric)) drawn.insert(point.at);
+  }
+  if (trained.size() != 1 || drawn.empty()) return std::nullopt;
+  const std::int64_t length = *trained.begin();
+  if (length < *drawn.begin() || length > *drawn.rbegin()) return std::nullopt;
+  return LengthMark{length, 2 * length > *drawn.begin() + *drawn.rbegin()};
+}
 
 /// The lines of one group. The position of a name in `names` determines its colour, dashes and marks. They are the same
 /// in all groups and on the HTML page.
@@ -120,7 +150,7 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
       "  \\caption{{{}{}: the mean over seeds, and the band from the lowest to the highest.}}\\label{{{}}}\n"
       "\\end{{figure}}\n",
       beside ? "0.68" : "0.9", axis.across, axis.up, times_power(up), axis.more, plain_numbers, up.places, up.labels,
-      legend, bands, lines, group.label.empty() ? "" : latex_text(group.label) + ": ", axis.caption,
+      legend, bands, lines + mark_of(axis), group.label.empty() ? "" : latex_text(group.label) + ": ", axis.caption,
       latex_label(report, "fig", fmt::format("{} by {} {}", axis.metric, axis.across, group.label)));
 }
 
@@ -223,8 +253,10 @@ std::string latex_curves(const ReportData& report) {
                     latex_text(of) + " of rows of each length, in the last evaluation", more});
   };
   add(std::string(by_length_metric), "val_accuracy", "");
-  if (const std::string metric = metric_at_lengths(report); !metric.empty())
+  if (const std::string metric = metric_at_lengths(report); !metric.empty()) {
     add(metric, metric_of_family(metric), axis_of_lengths(report, metric));
+    axes.back().mark = common_training_length(report, metric);
+  }
   return figures_of(report, axes);
 }
 

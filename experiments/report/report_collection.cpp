@@ -13,6 +13,7 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -215,6 +216,19 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   return run;
 }
 
+/// The value of the task's own length option: symbols, digits, tokens of a window.
+std::optional<std::int64_t> training_length(const Config& config) {
+  const FlatConfig flat = flat_config(config);
+  for (const char* name : {"length", "digits"}) {
+    const auto found = flat.find(fmt::format("task.{}.{}", config.task.kind, name));
+    if (found == flat.end()) continue;
+    const std::string& text = found->second;
+    std::int64_t length = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), length).ec == std::errc()) return length;
+  }
+  return std::nullopt;
+}
+
 /// Gives references a name: the sweep's own, or by the values that arms change where these are few.
 void name_references(ReportData& report, const Plan& plan, ArmConfigs& configs) {
   if (report.arms.size() == 1) {
@@ -322,6 +336,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     try {
       const std::size_t index = report.arms.size();
       const Config& config = configs.of(index);
+      arm.training_length = training_length(config);
       arm.differences = difference(configs.of(planned.reference == index ? 0 : planned.reference), config);
       ArmFacts facts = facts_of(config);
       arm.chance = std::move(facts.chance);

@@ -149,6 +149,8 @@ struct ReportArm {
   /// Differences of configuration: a is its reference's option, b is this arm's. A group's reference is compared with
   /// the first arm.
   std::vector<Difference> differences;
+  /// The longest rows of its training, in the unit of [train] evaluate_lengths; empty if the task has no such option.
+  std::optional<std::int64_t> training_length;
   std::optional<BudgetMatch> matched; ///< only if arms are matched in parameters or FLOPs
 };
 

@@ -81,11 +81,13 @@ function drawLengths() {
   function plot() {
     const together = groups.length > 1 && group === null, shownArms = armsOf(group).filter(lengthsOf);
     const lengths = [...new Set(shownArms.flatMap((arm) => lengthsOf(arm).length))].sort((a, b) => a - b);
+    const trained = new Set(shownArms.map((arm) => arm.training_length).filter((length) => length !== null));
     const wide = made() && lengths[lengths.length - 1] >= 8 * lengths[0];
     return {
       lines: shownArms.map((arm) => ({ ...armLine(arm, group, together),
         points: seedPoints(lengthsOf(arm).length, lengthsOf(arm), band, [0, /accuracy/.test(metric) ? 1 : null]) })),
-      x: { kind: wide ? "log" : "linear", values: lengths, label: "length", text: withCommas },
+      x: { kind: wide ? "log" : "linear", values: lengths, label: "length", text: withCommas,
+        mark: made() && trained.size === 1 ? [[...trained][0], "longest in training"] : null },
       y: { log }, marks: made(),
     };
   }

@@ -129,7 +129,7 @@ function drawAxes(svg, width, { x: across, y: up, marks }, visible) {
  *   lines  [{key, label, icon(), colour, dash, symbol, look, strong, points: [{x, y, low, high, cells}], runs}];
  *          `cells` are what a tooltip says of a point; where a line has `runs`, lists of [x, y], they take the band's
  *          place
- *   x      {kind: "linear" | "log" | "ordinal", values, label, text(value)}
+ *   x      {kind: "linear" | "log" | "ordinal", values, label, text(value), mark: [value, name]}; `mark` may be lacking
  *   y      {log, label, text(value), ticks(scale, most, log), level: [value, name]}: all but `log` may be lacking
  *   marks  whether points are few: then they have symbols and whiskers instead of a band
  * Returns {redraw, renew}: the latter has a new legend, too, for where `plot()` has other lines than before.
@@ -161,6 +161,13 @@ function lineSection(id, title, caption, tools, plot) {
         .attr("y2", at(level));
       svg.append("text").attr("class", "soft label").attr("x", right).attr("y", at(level) - 5)
         .attr("text-anchor", "end").text(name);
+    }
+    const [from, to] = shape.x.kind === "ordinal" ? [1, 0] : x.domain();
+    if (shape.x.mark && shape.x.mark[0] >= from && shape.x.mark[0] <= to) {
+      const at0 = x(shape.x.mark[0]), after = at0 < (left + right) / 2;
+      svg.append("line").attr("class", "chance mark-x").attr("x1", at0).attr("x2", at0).attr("y1", top).attr("y2", floor);
+      svg.append("text").attr("class", "soft label mark-x").attr("x", at0 + (after ? 5 : -5)).attr("y", floor - 8)
+        .attr("text-anchor", after ? "start" : "end").text(shape.x.mark[1]);
     }
     const layer = (name) => svg.append("g").selectAll("g").data(visible).join("g").attr("class", name)
       .attr("clip-path", `url(#${clip})`)
@@ -195,7 +202,7 @@ function lineSection(id, title, caption, tools, plot) {
       g.selectAll(".point").data(points).join("path").attr("class", "point").style("fill", colour)
         .attr("d", symbolPath(symbol, 72)).attr("transform", (point) => `translate(${px(point.x)},${at(point.y)})`);
     });
-    svg.select(".label").raise();  // the level's name, which the lines would cover
+    svg.selectAll(".label").raise();  // names, which the lines would cover
     pointOutside(svg, visible, { y, right, top, floor });
     drawCursor(svg, shape, visible, { x, at, left, right, top, floor, beside });
   }

@@ -29,6 +29,16 @@ TEST_CASE("The reference's name has its values of the options that arms change",
   CHECK_THAT(render_terminal(report, Style{}, 200), Contains("  reference (position = none)  "));
 }
 
+TEST_CASE("The longest length of training is known for tasks with such an option", "[report]") {
+  const Scratch scratch;
+  const std::string block = "[[sweep.block]]\ngrid = { \"block.norm\" = [\"post\"] }\n";
+  CHECK(named_report(scratch, "[task]\nkind = \"copy\"\n[task.copy]\nlength = 12\n" + block).arms[1].training_length ==
+        12);
+  CHECK(named_report(scratch, "[task]\nkind = \"addition\"\n[task.addition]\ndigits = 3\n" + block)
+            .arms[0]
+            .training_length == 3);
+}
+
 TEST_CASE("With many such options, a note has the values", "[report]") {
   const Scratch scratch;
   const ReportData report = named_report(scratch,
