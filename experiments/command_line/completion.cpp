@@ -6,6 +6,7 @@
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_folder.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -23,10 +24,10 @@ constexpr std::size_t most_words = 2000; ///< a shell cannot show more
 /// What has been typed before the cursor.
 struct Typed {
   const CommandSyntax* command = nullptr;
-  const ArgumentSyntax* open = nullptr;     ///< the option whose value is at the cursor
-  std::size_t positionals = 0;              ///< number of positional arguments before the cursor
-  bool only_positionals = false;            ///< after "--"
-  std::map<std::string, std::string> given; ///< options and positional arguments, with their last values
+  const ArgumentSyntax* open = nullptr;          ///< the option whose value is at the cursor
+  std::size_t positionals = 0;                   ///< number of positional arguments before the cursor
+  bool only_positionals = false;                 ///< after "--"
+  std::map<std::string, std::string> given = {}; ///< options and positional arguments, with their last values
 };
 
 const ArgumentSyntax* argument_named(const CommandSyntax& command, const std::string& name) {
@@ -111,7 +112,7 @@ Completions override_at(const std::string& word) {
   Completions out;
   std::vector<std::string> values = option->words;
   if (option->type == OptionType::boolean) values = {"true", "false"};
-  for (const std::string& value : values) out.words.push_back(key + '=' + value);
+  for (const std::string& value : values) out.words.push_back(fmt::format("{}={}", key, value));
   const bool is_path = option->name.ends_with("path") || option->name == "sentencepiece" ||
                        option->name.ends_with("target");
   if (option->type == OptionType::text && values.empty() && is_path) out.paths = Paths::files;

@@ -2,6 +2,7 @@
 
 #include "experiments/report/text_table.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <string_view>
 
@@ -19,7 +20,7 @@ void append_fitted(std::string& out, std::string_view line, std::size_t used, co
     const std::string word(line.substr(spaces, end - spaces));
     const std::size_t wide = display_width(word);
     if (!at_start && !word.empty() && used + spaces + wide > width) {
-      out += "\n" + indent + word;
+      out += fmt::format("\n{}{}", indent, word);
       used = indent.size() + wide;
     } else {
       out += std::string(spaces, ' ') + word;
