@@ -102,9 +102,11 @@ function drawLengths() {
     }));
   if (metrics.some((each) => /_(loss|perplexity)_at$/.test(each)))
     tools.push(choice("scale", [[false, "linear"], [true, "log"]], false, (value) => { log = value; shown.redraw(); }));
+  const spans = made() ? "whiskers span" : "the band spans";
+  const beside = made() ? " Points of one length stand side by side." : "";
   const what = metrics.length > 1 ? "What a metric comes to on" : `${name(metric).split(",")[0]} of`;
   const title = metrics.every((each) => /accuracy/.test(each)) ? "Accuracy at each length" : "At each length";
   const shown = lineSection("lengths", title, `${what} the rows of each length, in the last evaluation. Lines are ` +
-    "means over an arm's seeds; the band spans the lowest to the highest seed, or a standard deviation to either side.",
-    tools, plot);
+    `means over an arm's seeds; ${spans} the lowest to the highest seed, or a standard deviation to either side.${beside}`,
+  tools, plot);
 }

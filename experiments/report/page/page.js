@@ -111,22 +111,26 @@ const widthOf = (texts) => 6.7 * (d3.max(texts, (text) => text.length) || 0);
 /** The room for the names of arms at the side of a wide figure. */
 const nameRoom = (which, width) => Math.min(14 + widthOf(which.map(({ name, label }) => name || label)), 0.36 * width);
 
+/** Of few arms, each may be the one that the question is about: an axis leaves one out only if it dwarfs the others. */
+const fewArms = arms.length <= 3;
+
 /** The limits of most values, [low, high], if a few others would leave these no room on an axis; else null. */
 function bulkOf(values) {
   const middle = d3.median(values), distances = values.map((value) => Math.abs(value - middle)).sort(d3.ascending);
   const near = 3 * (d3.quantile(distances, 0.6) || 0);
-  if (!(near > 0) || near * 4 > d3.max(distances)) return null;
+  if (!(near > 0) || near * (fewArms ? 100 : 4) > d3.max(distances)) return null;
   return [Math.max(middle - near, d3.min(values)), Math.min(middle + near, d3.max(values))];
 }
 
 /**
  * Which of these values are so far from the others that they would leave these no room on an axis: at most a third of
- * them, each more than twelve times as far from the median as the median distance.
+ * them, each more than twelve times (of few arms, a hundred times) as far from the median as the median distance.
  */
 function outlying(values) {
   const middle = d3.median(values), distances = values.map((value) => Math.abs(value - middle));
   const scale = Math.max(d3.median(distances) || 0, 0.02 * Math.abs(middle));
-  const far = distances.map((distance) => values.length > 2 && scale > 0 && distance > 12 * scale);
+  const far = distances.map((distance) => values.length > 2 && scale > 0
+    && distance > (fewArms ? 100 : 12) * scale);
   return d3.sum(far) * 3 <= values.length ? far : values.map(() => false);
 }
 

@@ -27,7 +27,9 @@ function drawScatter() {
     ...(memoryDiffers ? [["memory", "memory", memory, bytesTick]] : []),
   ].filter(([, , of]) => arms.some((arm) => arm.mean !== null && of(arm) !== null));
   if (arms.length < 2 || !costs.length) return;
-  let cost = costs[0], group = 0;
+  // The first cost that tells arms apart.
+  const varies = ([, , of]) => new Set(arms.map(of).filter((value) => value !== null)).size > 1;
+  let cost = costs.find(varies) || costs[0], group = 0;
   const valued = arms.filter((arm) => arm.mean !== null), far = outlying(valued.map((arm) => arm.mean));
   const outer = new Set(valued.filter((arm, i) => far[i]));
   let zoomed = outer.size > 0;

@@ -84,10 +84,13 @@ function drawTalkFigure(svg, shown) {
   const size = 29 * Math.min(1, (words - 20 - brackets) / longest(".interval"),
     (number - forest[1] - 12) / longest(".number:not([text-anchor=start])"));
   svg.selectAll(".interval, .number").style("font-size", `${size}px`);
-  const rest = compared.length - shown.length, { metric, seeds } = report;
+  const rest = compared.length - shown.length, { metric } = report;
+  // An answer that a look found is of that look's seeds.
+  const [fewest, largest] = d3.extent(shown, ({ comparison }) => comparison.pairs);
+  const seeds = `${fewest === largest ? "" : `${fewest} to `}${largest} seed${largest === 1 ? "" : "s"}`;
   const intervals = shown.some(({ comparison }) => comparison.interval) ? `, ${confidence} intervals` : "";
   const foot = `${metric.name}${unit}, ${metric.direction}: difference from ` +
-    `the reference${intervals}, ${seeds.length} seed${seeds.length === 1 ? "" : "s"}` +
+    `the reference${intervals}, ${seeds}` +
     `${report.margin ? `, margin ±${report.margin}` : ""}` +
     `${rest ? `; and ${rest} more` : ""}`;
   fitText(svg.append("text").attr("class", "small soft").attr("x", edge).attr("y", height - 34), foot,
