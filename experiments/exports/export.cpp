@@ -6,6 +6,7 @@
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_records.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace heed {
@@ -43,14 +44,10 @@ fs::path write_tensorboard(const ExportedRun& exported, const OutputFolder& fold
 
 std::string export_name(std::string_view what, std::optional<std::int64_t> seed, const std::string& id) {
   constexpr std::size_t longest = 100; // file systems allow 255 bytes
-  std::string name;
-  for (const char c : what) {
-    if (name.size() == longest) break;
-    const bool at_start = name.empty() || name.back() == '-';
-    if (all_plain({&c, 1}, "_.") && !(c == '.' && name.empty())) name += c;
-    else if (!at_start) name += '-';
-  }
-  while (!name.empty() && name.back() == '-') name.pop_back();
+  std::string name = slug(what, "_.");
+  name.erase(0, name.find_first_not_of(".-")); // a name with a dot at its beginning is hidden
+  name.resize(std::min(name.size(), longest));
+  if (name.ends_with('-')) name.pop_back();
   if (!name.empty()) name += '_';
   if (seed) name += fmt::format("seed-{}_", *seed);
   return name + id;

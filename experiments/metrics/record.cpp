@@ -62,6 +62,12 @@ std::vector<std::pair<std::string, double>> values_of(const MetricsRecord& line)
 
 namespace {
 
+std::optional<double> value_in(const std::vector<std::pair<std::string, double>>& values, std::string_view name) {
+  for (const auto& [key, value] : values)
+    if (key == name) return value;
+  return std::nullopt;
+}
+
 /// The mean over the lengths of the range that the record has; empty if it has none.
 std::optional<double> mean_over_lengths(const MetricsRecord& line, const MetricOfLengths& of) {
   double sum = 0;
@@ -77,15 +83,14 @@ std::optional<double> mean_over_lengths(const MetricsRecord& line, const MetricO
 
 } // namespace
 
+std::optional<double> written_value(const MetricsRecord& line, std::string_view name) {
+  return value_in(line.values, name);
+}
+
 std::optional<double> value_of(const MetricsRecord& line, std::string_view name) {
-  const auto in = [&](const std::vector<std::pair<std::string, double>>& values) -> std::optional<double> {
-    for (const auto& [key, value] : values)
-      if (key == name) return value;
-    return std::nullopt;
-  };
-  if (const auto written = in(line.values)) return written;
+  if (const auto written = written_value(line, name)) return written;
   if (const auto of = metric_of_lengths(name)) return mean_over_lengths(line, *of);
-  return in(values_of(line));
+  return value_in(values_of(line), name);
 }
 
 } // namespace heed

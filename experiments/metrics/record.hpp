@@ -30,6 +30,8 @@ struct MetricsRecord {
 std::string to_json(const MetricsRecord& metrics);
 Parsed<MetricsRecord> metrics_from_json(std::string_view line);
 
+/// The value that a record has under this name.
+std::optional<double> written_value(const MetricsRecord& line, std::string_view name);
 /// The value of a metric in a record. time_per_token is not stored; it is computed from step_seconds and tokens.
 /// Summaries of inspected values (rank_residual.mean) are computed from the values of heads and layers.
 std::optional<double> value_of(const MetricsRecord& line, std::string_view name);

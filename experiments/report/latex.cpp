@@ -8,6 +8,7 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/runs/names.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -79,14 +80,7 @@ std::vector<LatexGroup> latex_groups(const ReportData& report) {
 }
 
 std::string latex_label(const ReportData& report, const std::string& kind, const std::string& what) {
-  std::string out;
-  for (const char c : report.name + "-" + what) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (plain) out += c;
-    else if (!out.empty() && out.back() != '-') out += '-';
-  }
-  if (out.ends_with('-')) out.pop_back();
-  return kind + ":" + out;
+  return fmt::format("{}:{}", kind, slug(report.name + "-" + what, ""));
 }
 
 std::size_t longest_name(const ReportData& report) {

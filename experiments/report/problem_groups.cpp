@@ -1,5 +1,7 @@
 #include "experiments/report/problem_groups.hpp"
 
+#include "experiments/system/text.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,13 +37,13 @@ std::string ProblemGroup::reason() const {
 std::string ProblemGroup::seeds() const {
   std::vector<std::int64_t> all;
   for (const ReportRun* run : runs) all.push_back(run->seed);
-  return fmt::format("seed{} {}", all.size() == 1 ? "" : "s", fmt::join(all, ", "));
+  return fmt::format("seed{} {}", plural(all.size()), fmt::join(all, ", "));
 }
 
 std::string ProblemGroup::ids(std::string (*shown)(const std::string&)) const {
   std::vector<std::string> all;
   for (const ReportRun* run : runs) all.push_back(shown(run->id));
-  return fmt::format("run{} {}", all.size() == 1 ? "" : "s", fmt::join(all, ", "));
+  return fmt::format("run{} {}", plural(all.size()), fmt::join(all, ", "));
 }
 
 std::string failures_in_words(const ReportData& report, std::size_t failed) {

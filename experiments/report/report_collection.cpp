@@ -160,10 +160,11 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     if (const auto value = value_of(line, deciding.goal ? deciding.goal->metric : metric);
         value && std::isfinite(*value))
       run.curve.push_back({line.step, *value});
-    if (const auto loss = value_of(line, "train_loss"); loss && std::isfinite(*loss))
+    if (const auto loss = written_value(line, "train_loss"); loss && std::isfinite(*loss))
       run.training.push_back({line.step, *loss});
-    if (const auto loss = value_of(line, "val_loss"); loss && reads_validation && std::isfinite(*loss))
-      run.validation.push_back({line.step, *loss});
+    if (reads_validation)
+      if (const auto loss = written_value(line, "val_loss"); loss && std::isfinite(*loss))
+        run.validation.push_back({line.step, *loss});
     for (std::size_t i = 0; i < others.size(); ++i)
       if (const auto value = value_of(line, others[i].name)) run.others[i] = value;
     for (std::size_t i = 0; i < readers.size(); ++i) readers[i].add(line, values[i]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace heed {
@@ -12,6 +13,17 @@ inline bool all_plain(std::string_view text, std::string_view more) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            more.find(c) != std::string_view::npos;
   });
+}
+
+/// The text as a part of a name: each sequence of characters other than ASCII letters, digits and `more` is one "-",
+/// and none stands at the ends.
+inline std::string slug(std::string_view text, std::string_view more) {
+  std::string out;
+  for (const char& c : text)
+    if (all_plain({&c, 1}, more)) out += c;
+    else if (!out.empty() && out.back() != '-') out += '-';
+  if (out.ends_with('-')) out.pop_back();
+  return out;
 }
 
 /// Whether a text is a run ID, which is also the name of the run's folder: 16 hexadecimal digits.

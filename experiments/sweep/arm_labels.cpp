@@ -40,8 +40,7 @@ bool belongs_to(const Change& inner, const Change& outer) {
 }
 
 /// "score = dot"; for an empty text, "no path".
-std::string assignment(const std::string& name, const Value& value) {
-  const std::string text = plain_text(value);
+std::string assignment(const std::string& name, const std::string& text) {
   return text.empty() ? "no " + name : fmt::format("{} = {}", name, text);
 }
 
@@ -93,7 +92,7 @@ std::string ArmNames::values(const std::vector<std::string>& keys, const FlatCon
     if (found == config.end()) continue;
     std::string text = found->second; // as TOML writes it
     if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-    parts.push_back(text.empty() ? "no " + name_of(key) : fmt::format("{} = {}", name_of(key), text));
+    parts.push_back(assignment(name_of(key), text));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -105,7 +104,7 @@ std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig
     const bool inner = std::any_of(changes.begin(), changes.end(),
                                    [&](const Change& other) { return belongs_to(change, other); });
     if (inner) continue;
-    std::string part = assignment(name_of(change.key), change.value);
+    std::string part = assignment(name_of(change.key), plain_text(change.value));
     bool shown = differs(change, arm, reference);
     for (const Change& other : changes) {
       if (!belongs_to(other, change) || !differs(other, arm, reference)) continue;
@@ -116,7 +115,7 @@ std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig
     if (shown) parts.push_back(std::move(part));
   }
   if (parts.empty()) // the difference is not in the options that were set
-    for (const Change& change : changes) parts.push_back(assignment(change.key, change.value));
+    for (const Change& change : changes) parts.push_back(assignment(change.key, plain_text(change.value)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

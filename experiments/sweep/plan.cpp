@@ -84,13 +84,7 @@ std::string hash_of(const Plan& plan) {
 }
 
 std::string Plan::folder_name() const {
-  std::string safe;
-  for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    if (plain) safe += c;
-    else if (!safe.empty() && safe.back() != '-') safe += '-';
-  }
-  while (!safe.empty() && safe.back() == '-') safe.pop_back();
+  const std::string safe = slug(name, "_");
   constexpr std::size_t longest = 80;
   return fmt::format("{}-{}", safe.empty() ? "sweep" : safe.substr(0, longest), hash);
 }

@@ -29,6 +29,8 @@ enum class Split { train, validation, test };
 /// - classification: the input in a row, and one class for the whole row.
 /// - image_classification: an image, and its class.
 enum class Form { language_model, sequence_to_sequence, classification, image_classification };
+/// Whether the output is one class.
+constexpr bool gives_class(Form form) { return form == Form::classification || form == Form::image_classification; }
 
 /// The target of a position that the loss and the accuracy ignore.
 inline constexpr std::int32_t ignored = -1;

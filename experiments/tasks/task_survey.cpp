@@ -36,7 +36,7 @@ public:
   Counter(const Task& task, Form form) : task_(task), form_(form) {}
 
   void add(const Batch& batch) {
-    const bool classes = form_ == Form::image_classification || form_ == Form::classification;
+    const bool classes = gives_class(form_);
     if (classes) {
       for (const std::int32_t target : batch.targets) ++outputs_[target];
       return;

@@ -15,8 +15,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-bool gives_classes(Form form) { return form == Form::classification || form == Form::image_classification; }
-
 // Decodes the rows of the batch. `found` has one element for each row.
 void decode_rows(const Config& config, const Task& task, RunModel& run, Tape& tape, Split split, std::int64_t first,
                  const Batch& batch, std::span<ExampleOutput> found) {
@@ -53,7 +51,7 @@ void predict_rows(const Task& task, std::int64_t first, const Batch& batch, cons
     ExampleText text = example_text(task, batch, row);
     if (batch.form == Form::image_classification) text.input = fmt::format("row {}", first + row);
     found[i] = {text.input, text.output, example_text(task, predicted, row).output, {}};
-    if (!gives_classes(batch.form)) continue;
+    if (!gives_class(batch.form)) continue;
     const auto probabilities = class_probabilities(logits.data + row * classes, classes);
     found[i].probability = probabilities[static_cast<std::size_t>(predicted.targets[i])];
   }

@@ -200,7 +200,7 @@ private:
 void generate(const Config& config, const Task& task, const Checkpoint& checkpoint, const Sampling& sampling) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
-  if (run.form == Form::classification || run.form == Form::image_classification) return classify(task, run, sampling);
+  if (gives_class(run.form)) return classify(task, run, sampling);
   if (run.form == Form::sequence_to_sequence) return put_out(task, run, sampling);
   std::vector<std::int32_t> tokens = task.encode(sampling.prompt);
   if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to go on from");

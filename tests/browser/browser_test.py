@@ -13,7 +13,7 @@ CHECKOUT, HEED = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[
 sys.path.insert(0, str(CHECKOUT / "tests"))
 
 import chromium  # noqa: E402
-from tap import Points, run  # noqa: E402
+from tap import Points, attempt, run  # noqa: E402
 
 SIGNED_ZERO = re.compile(r"[-+\u2212]0(?:\.0+)?(?![.\de])")
 NAME = "</script><b>50 % & a \"name\""
@@ -21,6 +21,14 @@ MODEL = """[model]
 layers = 1
 width = 16
 heads = 2
+"""
+
+SHORT_COPIES = """[task]
+kind = "copy"
+validation = 64
+[task.copy]
+length = 5
+symbols = 6
 """
 
 CONFIG = """name = '''</script><b>50 % & a "name"'''
@@ -79,14 +87,8 @@ grid = {{ "attention.score" = ["dot", "additive"], "task.copy.length" = {LENGTHS
 
 
 SCORES, HEADS = ["dot", "additive", "cosine"], [1, 2, 4]
-CROSSED = f"""name = "crossed"
-[task]
-kind = "copy"
-validation = 64
-[task.copy]
-length = 5
-symbols = 6
-""" + MODEL + f"""[attention]
+CROSSED = """name = "crossed"
+""" + SHORT_COPIES + MODEL + f"""[attention]
 score = "dot"
 [train]
 steps = 4
@@ -142,6 +144,15 @@ def with_probe(page, probe="probe.js"):
     before, after = page.read_text(encoding="utf-8").rsplit("</body>", 1)
     copy.write_text(f"{before}<script>{{{program}}}</script></body>{after}", encoding="utf-8")
     return copy
+
+
+def probed_report(folder, name, config, probe, fails=False):
+    """Runs a config in a folder, and adds a probe to the page of its report. `fails` if some of the runs fail."""
+    (folder / f"{name}.toml").write_text(config, encoding="utf-8")
+    out = str(folder / name)
+    status = attempt([HEED, "run", str(folder / f"{name}.toml"), "--out", out]).returncode
+    assert status == (1 if fails else 0), status
+    return with_probe(pathlib.Path(run([HEED, "report", out]).strip()), probe)
 
 
 def asking_copy(page):
@@ -469,13 +480,7 @@ def check_crossed(points, folder):
 
 
 DIVERGED = """name = "diverged"
-[task]
-kind = "copy"
-validation = 64
-[task.copy]
-length = 5
-symbols = 6
-""" + MODEL + """[train]
+""" + SHORT_COPIES + MODEL + """[train]
 steps = 20
 batch = 8
 [report]
@@ -489,10 +494,7 @@ grid = { "train.learning_rate" = [0.001, 0.0011, 0.0012, 0.0013, 30.0] }
 
 def check_outliers(points, folder):
     """The report of a sweep of which one arm diverged: it leaves the others their room."""
-    (folder / "diverged.toml").write_text(DIVERGED, encoding="utf-8")
-    out = str(folder / "runs")
-    run([HEED, "run", str(folder / "diverged.toml"), "--out", out])
-    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "outliers_probe.js")
+    probed = probed_report(folder, "diverged", DIVERGED, "outliers_probe.js")
     for width, dark in ((1280, False), (390, True)):
         where = f"diverged, {width} pixels wide, {'dark' if dark else 'light'}"
         visit = chromium.visit(probed, width, dark)
@@ -510,13 +512,7 @@ def check_outliers(points, folder):
 
 LONG = [f"a long name of an arm that changes its rate of learning and nothing else, number {i}" for i in range(8)]
 CROWDED = """name = "crowded"
-[task]
-kind = "copy"
-validation = 64
-[task.copy]
-length = 5
-symbols = 6
-""" + MODEL + """[attention]
+""" + SHORT_COPIES + MODEL + """[attention]
 score = "dot"
 [train]
 steps = 8
@@ -540,10 +536,7 @@ arms.diverged = { train.learning_rate = 1e6, train.optimizer = "sgd", train.clip
 
 def check_crowded(points, folder):
     """The layout of a report with a dozen arms of long names, two metrics, crossed options, and runs that failed."""
-    (folder / "crowded.toml").write_text(CROWDED, encoding="utf-8")
-    out = str(folder / "runs")
-    subprocess.run([HEED, "run", str(folder / "crowded.toml"), "--out", out], capture_output=True, check=False)
-    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "layout_probe.js")
+    probed = probed_report(folder, "crowded", CROWDED, "layout_probe.js", fails=True)
     layouts = {}
     for width, dark in ((1920, False), (1280, True), (768, False), (390, True)):
         where = f"crowded, {width} pixels wide, {'dark' if dark else 'light'}"

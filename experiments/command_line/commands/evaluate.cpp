@@ -35,7 +35,7 @@ std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string
   if (std::error_code error; std::filesystem::exists(std::filesystem::symlink_status(path, error)))
     throw Refused(fmt::format("--write: '{}' is there already; remove it, or name another file", path));
   const Form form = form_of(run.config);
-  const bool classes = form == Form::classification || form == Form::image_classification;
+  const bool classes = gives_class(form);
   std::optional<NewFile> file; // none before the first example, so that a refusal leaves nothing
   std::int64_t count = 0;
   run.engine().outputs(run.config, *run.task, run.checkpoint, split, [&](const ExampleOutput& example) {

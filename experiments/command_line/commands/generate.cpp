@@ -38,10 +38,8 @@ void refuse_others(const std::string& kind, const std::vector<std::pair<std::str
 
 constexpr std::int64_t usual_classes = 5;
 
-bool gives_classes(Form form) { return form == Form::classification || form == Form::image_classification; }
-
 Sampling sampling_of(const GenerateArguments& a, Form form, const std::string& kind) {
-  if (gives_classes(form))
+  if (gives_class(form))
     refuse_others(kind,
                   {{"--prompt", !a.prompt.empty()},
                    {"--tokens", a.tokens.has_value()},
@@ -69,7 +67,7 @@ Sampling sampling_of(const GenerateArguments& a, Form form, const std::string& k
                   "takes --prompt, --tokens, --temperature, --top-k and --seed");
   Sampling s;
   s.tokens = a.tokens.value_or(s.tokens);
-  s.top_k = a.top_k.value_or(gives_classes(form) ? usual_classes : s.top_k);
+  s.top_k = a.top_k.value_or(gives_class(form) ? usual_classes : s.top_k);
   s.temperature = a.temperature.value_or(s.temperature);
   s.seed = a.seed.value_or(s.seed);
   s.beam = a.beam.value_or(s.beam);

@@ -4,10 +4,8 @@ function drawFurther() {
   if (arms.length === 1) return;
   for (const [place, { metric, note, arms: results }] of report.also.entries()) {
     const rows = results.map((result, i) => ({ ...arms[i], ...result, texts: { ...arms[i].texts, ...result.texts } }));
-    const answers = element("ul", { class: "answers" }, ...rows.filter(({ answer }) => answer !== null)
-      .map((arm) => element("li", {}, arm.comparison ? markIcon(verdict(arm)) : element("span"),
-        element("span", {}, arm.answer.replace(/ = /g, "\u00a0=\u00a0")))));
     section(`further-${place}`, metric.name, element("p", { class: "note" }, note),
-      armTable(`further-table-${place}`, metric.name, metric, rows).node, answers);
+      armTable(`further-table-${place}`, metric.name, metric, rows).node,
+      answerList(rows.filter(({ answer }) => answer !== null)));
   }
 }
