@@ -1,6 +1,7 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/runs/names.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/system/content_hash.hpp"
 
