@@ -28,6 +28,8 @@ struct DataOptions {
   std::int64_t test_rows = 0;        ///< number of test rows; 0: the fraction `test`
   std::string validation_path = "";  ///< a separate file with the validation examples
   std::string test_path = "";        ///< a separate file with the test examples
+  /// Further validation sets, "NAME = FILE" each (config/validation_sets.hpp)
+  std::vector<std::string> validation_sets = {};
   bool shuffle = true;               ///< shuffle the rows of a file before they are split
   std::string tokens = "characters"; ///< characters | bytes | words | sentencepiece
   std::int64_t min_count = 1;        ///< minimum number of occurrences of a word in the training part
@@ -147,6 +149,9 @@ struct Config {
   OptionValues schedule_options;  ///< [train.SCHEDULE]
   EngineOptions engine;
   ReportOptions report;
+  /// Not an option: if not empty, validation has the rows of this file of [data] validation_sets, and training is as
+  /// without it.
+  std::string of_set;
   /// Options of a saved configuration that have no effect in it, but that earlier versions accepted. They are part of
   /// the run's identity (`Settings::parse_saved`).
   std::vector<std::string> without_effect;

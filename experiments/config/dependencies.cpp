@@ -23,6 +23,7 @@ const std::vector<Dependency> rows = {
     {"data.test_rows", "data.test_path", {anything}, true},
     {"data.validation_path", "data.path", {anything}},
     {"data.test_path", "data.path", {anything}},
+    {"data.validation_sets", "data.path", {anything}},
     {"data.min_count", "data.tokens", {"words"}},
     {"data.max_vocabulary", "data.tokens", {"words"}},
     {"data.sentencepiece", "data.tokens", {"sentencepiece"}},

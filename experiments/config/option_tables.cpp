@@ -37,6 +37,10 @@ const OptionTable<DataOptions>& data_option_table() {
           .default_means("none: a part of data.path").without_effect_on_results(),
       option("test_path", &O::test_path, "A file of their own for the test's examples.")
           .default_means("none: a part of data.path").without_effect_on_results(),
+      option("validation_sets", &O::validation_sets,
+             "Further files to evaluate, as \"NAME = FILE\" each: each metric of validation has a further one of the "
+             "file's rows, such as val_loss_on.NAME. Training is the same with or without them.")
+          .default_means("none").without_effect_on_results(),
       option("shuffle", &O::shuffle,
              "The rows of a file are put into a random order, by task.seed, before they are split."),
       option("tokens", &O::tokens,

@@ -114,7 +114,7 @@ std::string not_for_command_line(const std::string& key) {
   if (key == "block.override" || key.starts_with("block.override."))
     return "block.override is a list of tables, which only a file can hold: write [[block.override]] there";
   if (key == "sweep" || key.starts_with("sweep."))
-    return fmt::format("{} can only stand in a file; of a sweep, the command line can set sweep.seeds", key);
+    return fmt::format("{} can only stand in a file; of a sweep, the command line can set sweep.seeds and sweep.looks", key);
   return "";
 }
 
@@ -190,8 +190,9 @@ void Settings::override_with(const std::vector<std::string>& assignments) {
     if (!given.insert(key).second)
       notes_.push_back(fmt::format("{} sets {} more than once; the last one counts: {}", origin.text(), key,
                                    assignment));
-    if (key == "sweep.seeds") {
-      if (std::string wrong = override_seeds(text); !wrong.empty()) problem(wrong);
+    if (key == "sweep.seeds" || key == "sweep.looks") {
+      const std::string wrong = key == "sweep.seeds" ? override_seeds(text) : override_looks(text, origin);
+      if (!wrong.empty()) problem(wrong);
       continue;
     }
     const Option* option = find_option(key);
@@ -228,6 +229,24 @@ std::string Settings::override_seeds(const std::string& text) {
     return "";
   } catch (const Refused&) {
     return fmt::format("sweep.seeds is '{}'; it must be a list such as [0, 1, 2], or how many", text);
+  }
+}
+
+std::string Settings::override_looks(const std::string& text, const Origin& origin) {
+  const auto sweep = std::make_shared<SweepSpec>(*sweep_);
+  try {
+    sweep->looks = {{}, origin};
+    if (text != "@default") {
+      const toml::table parsed = parse_toml(fmt::format("looks = {}", text), "");
+      auto looks = read_looks(*parsed.get("looks"));
+      if (const auto* wrong = std::get_if<WrongNode>(&looks)) return wrong->why;
+      sweep->looks.seeds = std::move(std::get<0>(looks));
+      sweep->present = true;
+    }
+    sweep_ = sweep;
+    return "";
+  } catch (const Refused&) {
+    return fmt::format("sweep.looks is '{}'; it must be a list such as [6, 10]", text);
   }
 }
 

@@ -151,6 +151,7 @@ private:
   static Settings merged(std::vector<ConfigFile>&& files, int layer);
   /// Applies `sweep.seeds=TEXT`. Returns the error, or an empty text.
   std::string override_seeds(const std::string& text);
+  std::string override_looks(const std::string& text, const Origin& origin);
 
   std::map<std::string, Setting> values_;
   std::map<std::string, Origin> resets_;       ///< options that `@default` reset, with the place of the reset

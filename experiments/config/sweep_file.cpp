@@ -185,26 +185,6 @@ struct SweepReader : SweepChanges {
     return out;
   }
 
-  /// Reads increasing numbers of seeds. The number of seeds in total is only known when all files are read.
-  void read_looks(const toml::node& node, ConfigFile& out) {
-    constexpr std::string_view allowed = "a rising list of numbers of seeds from 2 on, such as looks = [6, 10]";
-    const toml::array* list = node.as_array();
-    if (!list)
-      return problem(node.source(), fmt::format("sweep.looks is {}; it must be {}", node_in_words(node), allowed));
-    LookSpec looks{{}, at(node.source())};
-    for (const toml::node& entry : *list) {
-      const auto* seeds = entry.as_integer();
-      if (!seeds || seeds->get() < 2)
-        return problem(entry.source(),
-                       fmt::format("sweep.looks holds {}; it must be {}", node_in_words(entry), allowed));
-      if (!looks.seeds.empty() && seeds->get() <= looks.seeds.back())
-        return problem(entry.source(), fmt::format("sweep.looks holds {} after {}; it must be {}", seeds->get(),
-                                                   looks.seeds.back(), allowed));
-      looks.seeds.push_back(seeds->get());
-    }
-    out.sweep_looks = std::move(looks);
-  }
-
   void read_match(const toml::node& node, ConfigFile& out) {
     const std::vector<std::string> words{"none", "parameters", "flops"};
     const auto* text = node.as_string();
@@ -300,6 +280,23 @@ std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node
   return out;
 }
 
+std::variant<std::vector<std::int64_t>, WrongNode> read_looks(const toml::node& node) {
+  constexpr std::string_view allowed = "a rising list of numbers of seeds from 2 on, such as looks = [6, 10]";
+  const toml::array* list = node.as_array();
+  if (!list) return WrongNode{&node, fmt::format("sweep.looks is {}; it must be {}", node_in_words(node), allowed)};
+  std::vector<std::int64_t> out;
+  for (const toml::node& entry : *list) {
+    const auto* seeds = entry.as_integer();
+    if (!seeds || seeds->get() < 2)
+      return WrongNode{&entry, fmt::format("sweep.looks holds {}; it must be {}", node_in_words(entry), allowed)};
+    if (!out.empty() && seeds->get() <= out.back())
+      return WrongNode{&entry, fmt::format("sweep.looks holds {} after {}; it must be {}", seeds->get(), out.back(),
+                                           allowed)};
+    out.push_back(seeds->get());
+  }
+  return out;
+}
+
 void read_sweep(const toml::node& sweep, const std::string& file, int layer, Problems& problems, ConfigFile& out) {
   SweepReader reader{{file, layer, problems}};
   const toml::table* table = sweep.as_table();
@@ -312,7 +309,9 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
       if (const auto* wrong = std::get_if<std::string>(&seeds)) reader.problem(entry.node->source(), *wrong);
       else out.sweep_seeds = std::get<0>(seeds);
     } else if (entry.name == "looks") {
-      reader.read_looks(*entry.node, out);
+      auto looks = read_looks(*entry.node);
+      if (const auto* wrong = std::get_if<WrongNode>(&looks)) reader.problem(wrong->node->source(), wrong->why);
+      else out.sweep_looks = LookSpec{std::move(std::get<0>(looks)), reader.at(entry.node->source())};
     } else if (entry.name == "match") {
       reader.read_match(*entry.node, out);
     } else if (entry.name == "reference") {

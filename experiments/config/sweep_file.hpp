@@ -19,4 +19,13 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
 std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node,
                                                                 std::string_view name = "sweep.seeds");
 
+/// What is wrong, and the node that it is about.
+struct WrongNode {
+  const toml::node* node;
+  std::string why;
+};
+
+/// Reads `sweep.looks`: increasing numbers of seeds. The number of seeds in total is only known when all files are read.
+std::variant<std::vector<std::int64_t>, WrongNode> read_looks(const toml::node& node);
+
 } // namespace heed

@@ -1,6 +1,7 @@
 #include "experiments/metrics/catalogue.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/validation_sets.hpp"
 #include "experiments/metrics/inspected_metrics.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/models/model.hpp"
@@ -131,6 +132,12 @@ std::vector<Metric> metrics_of(const Config& config) {
       out.back().name = name_at_length(metric.name, length);
       out.back().length = length;
       out.back().description = fmt::format("{} of rows of length {}, which the task makes for it", metric.name, length);
+    }
+  for (const ValidationSet& set : validation_sets(config.data))
+    for (const Metric& metric : of_rows) {
+      out.push_back(metric);
+      out.back().name = name_on_set(metric.name, set.name);
+      out.back().description = fmt::format("{} of the rows of {}, a further validation set", metric.name, set.path);
     }
   for (const InspectedMetric& m : inspected_metrics())
     if (m.of != InspectedMetric::Of::modules && is_inspected(config.train.inspect, m.name))

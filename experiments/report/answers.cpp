@@ -210,7 +210,7 @@ std::string found_at(const ReportArm& arm) {
   return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
 }
 
-/// " Over all 12 seeds so far: +0.163 [0.140, 0.186], p = 0.0005; this mean is beyond the margin, so the answer
+/// " Over all seeds: +0.163 [0.140, 0.186] (98.5 % interval), p = 0.0005, n = 12; this mean is beyond the margin, so the answer
 /// does not hold for them." Only if the answer was found at an earlier look.
 std::string at_last_look(const ReportData& report, const ReportArm& arm) {
   if (!arm.later || !arm.comparison || !is_found(arm.comparison->answer)) return "";
@@ -221,8 +221,10 @@ std::string at_last_look(const ReportData& report, const ReportArm& arm) {
     then = "; this mean is beyond the margin, so the answer does not hold for them";
   else if (found.answer == Answer::differs && c.difference.mean * found.difference.mean < 0)
     then = "; this mean is on the other side of 0, so the answer does not hold for them";
-  return fmt::format(" Over all {} seeds so far: {}, {}{}.", runs_text(c),
-                     signed_difference(c, unit_of(report.metric), decimals), p_and_n(c), then);
+  const bool complete = report.seeds_looked_at() == report.seeds.size();
+  return fmt::format(" Over {} seeds{}: {} ({:.3g} % interval), {}{}.", complete ? "all" : "the first",
+                     complete ? "" : fmt::format(" {}", report.seeds_looked_at()),
+                     signed_difference(c, unit_of(report.metric), decimals), 100 * (1 - c.level), p_and_n(c), then);
 }
 
 /// " If the tuning is repeated with simulated noise, another setting is chosen in 31 % of draws (the reference's: 5 %).
@@ -319,6 +321,10 @@ std::string confidence_text(const ReportData& report) {
     level = arm.comparison->level;
   }
   return fmt::format("{:.3g} %", 100 * (1 - level.value_or(statistics::significance_level)));
+}
+
+std::string earlier_look_text(const ReportData& report, const ReportArm& arm) {
+  return arm.look == 0 || arm.look == report.seeds_looked_at() ? "" : fmt::format(" (n = {})", arm.look);
 }
 
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed) {

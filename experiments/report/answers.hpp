@@ -43,6 +43,10 @@ std::string level_text(double level);
 /// The confidence of the reported intervals: "95 %"; "96.5 %" at a planned look; "each look's %" for several looks.
 std::string confidence_text(const ReportData& report);
 
+/// " (n = 6)" for an arm whose answer an earlier look found: its difference, interval and p have fewer seeds than its
+/// mean. Otherwise empty.
+std::string earlier_look_text(const ReportData& report, const ReportArm& arm);
+
 /// " 2 of 8 seeds are excluded (runs that failed, cannot be used, or have no result)."; empty for none.
 std::string excluded_seeds(std::size_t count, std::size_t of);
 

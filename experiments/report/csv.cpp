@@ -60,6 +60,7 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
               {"mean", csv_text(arm.mean)},
               {"standard_deviation", csv_text(arm.standard_deviation)},
               {"interquartile_mean", csv_text(arm.interquartile_mean)},
+              {"look", arm.look == 0 ? "" : fmt::format("{}", arm.look)},
               {"pairs", compared ? fmt::format("{}", c.difference.pairs) : ""},
               {"difference", compared ? csv_text(c.difference.mean) : ""}};
   add_interval(cells, "difference", c.interval);

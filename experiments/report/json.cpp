@@ -219,6 +219,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
       {"digits", object_of(digits)},
       {"difference_texts", difference_texts(arm, report.metric, digits)},
       {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
+      {"earlier_look_text", json::string(earlier_look_text(report, arm))},
       {"smallest_effect", json_number(arm.smallest_found)},
       {"learned", learned_of(arm)},
       {"p_failed_worst", json_number(arm.p_failed_worst)},
@@ -323,6 +324,7 @@ json::array further_metrics(const ReportData& report) {
           {"mean", json_number(arm.mean)},
           {"standard_deviation", json_number(arm.standard_deviation)},
           {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
+          {"earlier_look_text", json::string(earlier_look_text(further, arm))},
           {"digits", object_of(digits.of(arm))},
           {"difference_texts", difference_texts(arm, further.metric, digits.of(arm))}});
     out.push_back(json::object{{"metric", metric_object(further.metric)},

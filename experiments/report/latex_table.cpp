@@ -25,10 +25,10 @@ std::string latex_difference(const Verdict& verdict) {
   return latex_maths(verdict.interval.empty() ? verdict.difference : verdict.difference + "\\;" + verdict.interval);
 }
 
-std::string latex_p(const ReportArm& arm) {
+std::string latex_p(const ReportData& report, const ReportArm& arm) {
   if (!arm.comparison || !arm.comparison->p) return "";
   const double p = *arm.comparison->p;
-  return p < 0.001 ? "$<0.001$" : latex_maths(probability(p));
+  return (p < 0.001 ? "$<0.001$" : latex_maths(probability(p))) + latex_text(earlier_look_text(report, arm));
 }
 
 /// "\emph{p}: sign flips by seed, ...", a paragraph for each note.
@@ -81,7 +81,7 @@ std::string latex_table(const ReportData& report, bool with_notes) {
       const Verdict verdict = arm->comparison ? verdict_of(*arm->comparison, report.metric, digits.of(*arm).difference)
                                               : Verdict{};
       if (compared) out += " & " + (arm->comparison ? latex_difference(verdict) : "");
-      if (p) out += " & " + latex_p(*arm);
+      if (p) out += " & " + latex_p(report, *arm);
       if (compared) out += " & " + verdict.word;
       out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",
                          arm->seconds > 0 ? duration(arm->seconds) : "--");

@@ -40,8 +40,8 @@ std::string difference_cell(const Verdict& verdict, const Style& style) {
   return coloured(verdict.difference + " " + verdict.interval, verdict.mark, style);
 }
 
-std::string p_cell(const ReportArm& arm) {
-  return arm.comparison && arm.comparison->p ? probability(*arm.comparison->p) : "";
+std::string p_cell(const ReportData& report, const ReportArm& arm) {
+  return arm.comparison && arm.comparison->p ? probability(*arm.comparison->p) + earlier_look_text(report, arm) : "";
 }
 
 bool any(const ReportData& report, const std::function<bool(const statistics::Comparison&)>& holds) {
@@ -195,6 +195,14 @@ std::string pairs_note(const ReportData& report) {
                                      : "");
 }
 
+/// What "(n = 6)" beside a p says; empty if no row has it.
+std::string earlier_looks_note(const ReportData& report) {
+  const auto earlier = [&](const ReportArm& arm) { return arm.comparison && !earlier_look_text(report, arm).empty(); };
+  if (std::ranges::none_of(report.arms, earlier)) return "";
+  return " \"(n = ...)\" beside p: an earlier look found the answer, so difference, interval and p are of these seeds; "
+         "the mean is of all in column n.";
+}
+
 /// A note on the look that the answers use, and the levels of the looks.
 std::string looks_note(const ReportData& report) {
   if (report.looks.empty()) return "";
@@ -204,7 +212,7 @@ std::string looks_note(const ReportData& report) {
   std::string text = fmt::format("looks: planned at {} seeds, where p may be {}, {:.0f} % together; ",
                                  fmt::join(report.looks, ", "), fmt::join(levels, ", "),
                                  100 * statistics::significance_level);
-  if (last == report.seeds.size()) return text + "the answers are of the last look, or of the one that found them.";
+  if (last == report.seeds.size()) return text + "the answers are of the last look, or of the one that found them." + earlier_looks_note(report);
   text += fmt::format("{} of {} seeds {} finished; ", done, report.seeds.size(), done == 1 ? "has" : "have");
   if (last == 0)
     return text +
@@ -212,7 +220,8 @@ std::string looks_note(const ReportData& report) {
   return text +
          fmt::format("the answers are of the planned look at {}, and later seeds are in no number of the table. What "
                      "is found at a look stays.",
-                     last);
+                     last) +
+         earlier_looks_note(report);
 }
 
 /// "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed", for the underpowered arm with the
@@ -267,7 +276,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
                                                                                        digits.of(arm).difference))
                                                             : std::nullopt;
       row.push_back(verdict ? difference_cell(*verdict, style) : "");
-      row.push_back(p_cell(arm));
+      row.push_back(p_cell(report, arm));
       row.push_back(verdict ? coloured(verdict->word, verdict->mark, style) : "");
     }
     row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");

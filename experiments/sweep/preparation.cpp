@@ -210,8 +210,14 @@ PlannedCost planned(const Cost& cost) { return {cost.parameters, cost.flops_per_
 std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
   if (config.position.kind != "learned" || config.train.steps == 0) return 0;
   const Task& task = tasks.of(config);
-  const TaskShape all = task.shape(form_of(config)), trained = task.training_shape(form_of(config));
-  return std::max(all.length - trained.length, all.output_length - trained.output_length);
+  const Form form = form_of(config);
+  const TaskShape trained = task.training_shape(form);
+  const auto beyond = [&](const TaskShape& all) {
+    return std::max(all.length - trained.length, all.output_length - trained.output_length);
+  };
+  std::int64_t untrained = beyond(task.shape(form));
+  for (const Task::NamedSet& set : task.sets()) untrained = std::max(untrained, beyond(set.task->shape(form)));
+  return untrained;
 }
 
 } // namespace

@@ -105,10 +105,12 @@ std::optional<Dataset> read_dataset(const std::shared_ptr<const DataCache>& kept
 
 } // namespace
 
-std::vector<NamedFile> named_files(const DataOptions& data) {
+std::vector<NamedFile> named_files(const Config& config) {
+  const DataOptions& data = config.data;
   std::vector<NamedFile> files = {{"data", "path", data.path}};
   if (!data.validation_path.empty()) files.push_back({"data", "validation_path", data.validation_path});
   if (!data.test_path.empty()) files.push_back({"data", "test_path", data.test_path});
+  if (!config.of_set.empty()) files.push_back({"data", "validation_sets", config.of_set});
   return files;
 }
 
@@ -127,6 +129,7 @@ Dataset cached_dataset(const Config& config, const std::vector<NamedFile>& names
   for (const FlatOption& option : flatten(config))
     if ((option.key.starts_with("data.") || option.key.starts_with("task.")) && option.key != "data.bucket")
       key += option.key + "=" + option.value + "\n";
+  if (!config.of_set.empty()) key += fmt::format("set={}\n", config.of_set);
   key += vocabulary_identity(config.data);
 
   const auto kept = data_cache(place, key, [&](DataCacheWriter& to) {

@@ -15,8 +15,8 @@ struct NamedFile {
   std::string table, option, path;
 };
 
-/// The files of [data] that are given: path, validation_path and test_path.
-std::vector<NamedFile> named_files(const DataOptions& data);
+/// The files of [data] that are given: path, validation_path and test_path, and Config::of_set.
+std::vector<NamedFile> named_files(const Config& config);
 
 /// The dataset that `make` makes from these files and the configuration's [data] and [task]. The dataset of large files
 /// is cached (data/data_cache.hpp): the next process reads the cache and does not parse the files again. Throws

@@ -50,6 +50,14 @@ public:
         seed_(static_cast<std::uint64_t>(options.seed)), wanted_{options.validation, options.validation, options.test} {
     for (std::size_t i = 0; i < generator_.words.size(); ++i)
       token_of_word_[generator_.words[i]] = static_cast<std::int32_t>(i);
+    trained_input_ = generator_.longest_input;
+    trained_output_ = generator_.longest_output;
+    if (generator_.draw_test) { // only the test has the longest rows: training's are those of the option's length
+      const Value& length = generator_.options.at(generator_.length_option);
+      const Generator trained = generator_.of_length(std::get<std::int64_t>(length));
+      trained_input_ = trained.longest_input;
+      trained_output_ = trained.longest_output;
+    }
     if (generator_.listed) {
       cut_list(*generator_.listed);
       const auto rows = static_cast<std::size_t>(list(Split::train).size());
@@ -87,38 +95,9 @@ public:
   }
 
   TaskShape shape(Form form) const override {
-    const auto vocabulary = static_cast<std::int64_t>(generator_.words.size());
-    if (form == Form::classification)
-      return {.vocabulary = vocabulary,
-              .length = generator_.longest_input,
-              .classes = generator_.labels,
-              .varied = generator_.varied || generator_.draw_test};
-    if (form == Form::sequence_to_sequence)
-      return {.vocabulary = vocabulary + 2,
-              .length = generator_.longest_input,
-              .classes = vocabulary + 2,
-              .output_length = generator_.longest_output + 1,
-              .begin = begin(),
-              .end = end(),
-              .shared_vocabulary = true,
-              .varied = true,
-              .one_token_outputs = generator_.longest_output == 1};
-    if (generator_.places)
-      return {.vocabulary = vocabulary,
-              .length = generator_.longest_input,
-              .classes = vocabulary,
-              .shared_vocabulary = true,
-              .varied = true};
-    const std::int64_t separators = generator_.separator ? 1 : 0, ends = generator_.ends ? 1 : 0;
-    const std::int64_t tokens = vocabulary + 2 * ends;
-    return {.vocabulary = tokens,
-            .length = generator_.longest_input + separators + generator_.longest_output + ends - 1,
-            .classes = tokens,
-            .end = generator_.ends ? end() : no_token,
-            .shared_vocabulary = true,
-            .varied = generator_.varied || generator_.ends || generator_.draw_test,
-            .one_token_outputs = generator_.longest_output == 1};
+    return shape_for(form, generator_.longest_input, generator_.longest_output);
   }
+  TaskShape training_shape(Form form) const override { return shape_for(form, trained_input_, trained_output_); }
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
@@ -168,7 +147,7 @@ public:
     return facts;
   }
 
-  std::string fingerprint() const override {
+  std::string own_fingerprint() const override {
     if (order_)
       return fmt::format("{} {}: {}; seed = {}", generator_.name, generator_.version, show(identifying(generator_)),
                          seed_);
@@ -218,6 +197,40 @@ public:
   }
 
 private:
+  TaskShape shape_for(Form form, std::int64_t longest_input, std::int64_t longest_output) const {
+    const auto vocabulary = static_cast<std::int64_t>(generator_.words.size());
+    if (form == Form::classification)
+      return {.vocabulary = vocabulary,
+              .length = longest_input,
+              .classes = generator_.labels,
+              .varied = generator_.varied || generator_.draw_test};
+    if (form == Form::sequence_to_sequence)
+      return {.vocabulary = vocabulary + 2,
+              .length = longest_input,
+              .classes = vocabulary + 2,
+              .output_length = longest_output + 1,
+              .begin = begin(),
+              .end = end(),
+              .shared_vocabulary = true,
+              .varied = true,
+              .one_token_outputs = longest_output == 1};
+    if (generator_.places)
+      return {.vocabulary = vocabulary,
+              .length = longest_input,
+              .classes = vocabulary,
+              .shared_vocabulary = true,
+              .varied = true};
+    const std::int64_t separators = generator_.separator ? 1 : 0, ends = generator_.ends ? 1 : 0;
+    const std::int64_t tokens = vocabulary + 2 * ends;
+    return {.vocabulary = tokens,
+            .length = longest_input + separators + longest_output + ends - 1,
+            .classes = tokens,
+            .end = generator_.ends ? end() : no_token,
+            .shared_vocabulary = true,
+            .varied = generator_.varied || generator_.ends || generator_.draw_test,
+            .one_token_outputs = longest_output == 1};
+  }
+
   std::unique_ptr<Task> make_of_length(std::int64_t length) const override {
     if (!generator_.of_length) return nullptr;
     const std::vector<Option>& options = task_info(generator_.name).about.options;
@@ -345,6 +358,7 @@ private:
   }
 
   Generator generator_;
+  std::int64_t trained_input_ = 0, trained_output_ = 0; // the longest of training's rows
   TaskOptions options_;
   TrainOptions train_;
   std::uint64_t seed_;

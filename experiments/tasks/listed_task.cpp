@@ -135,7 +135,7 @@ public:
   }
 
   Chance chance(Form) const override { return data_.chance; }
-  std::string fingerprint() const override { return data_.fingerprint; }
+  std::string own_fingerprint() const override { return data_.fingerprint; }
 
   Facts facts() const override {
     Facts facts{.unit = "examples", .sizes = {}, .files = data_.files, .notes = data_.notes};

@@ -3,6 +3,8 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/validation_sets.hpp"
+#include "experiments/data/text_file.hpp"
 #include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +26,19 @@ void shorten_rows(std::vector<std::int32_t>& rows, std::int64_t from, std::int64
 
 std::int64_t longest(const std::vector<std::int32_t>& lengths) {
   return lengths.empty() ? 1 : std::max(1, std::ranges::max(lengths));
+}
+
+/// Throws heed::Refused if the set has classes or tokens that the task has not.
+void require_same_tokens(const Task& task, const Task& of_set, const ValidationSet& set) {
+  for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification,
+                          Form::image_classification}) {
+    if (!task.refuses(form).empty()) continue;
+    const TaskShape all = task.shape(form), own = of_set.shape(form);
+    if (all.vocabulary != own.vocabulary || all.classes != own.classes || !(all.image == own.image))
+      throw Refused(fmt::format("[data] validation_sets: the rows of \"{}\" have tokens, labels or sizes that those of "
+                                "data.path have not; a set needs the same",
+                                set.path));
+  }
 }
 
 } // namespace
@@ -78,6 +93,12 @@ void Task::random_row(Form form, Split split, std::uint64_t seed, std::int64_t s
   evaluation_row(form, split, static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), rows)), batch, at);
 }
 
+std::string Task::fingerprint() const {
+  std::string out = own_fingerprint();
+  for (const NamedSet& set : sets_) out += fmt::format(" + {} {}", set.name, fingerprint_of(set.task->fingerprint()));
+  return out;
+}
+
 const Task* Task::of_length(std::int64_t length) const {
   const std::scoped_lock lock(making_);
   const auto [place, is_new] = of_length_.try_emplace(length);
@@ -113,6 +134,17 @@ const TaskInfo& task_info(const std::string& kind) {
                             names_of(variants_of(task_kinds()))));
 }
 
-std::unique_ptr<Task> make_task(const Config& config) { return task_info(config.task.kind).make(config); }
+std::unique_ptr<Task> make_task(const Config& config) {
+  const TaskInfo& info = task_info(config.task.kind);
+  std::unique_ptr<Task> task = info.make(config);
+  for (const ValidationSet& set : validation_sets(config.data)) {
+    Config with_set = config;
+    with_set.of_set = set.path;
+    std::unique_ptr<Task> of_set = info.make(with_set);
+    require_same_tokens(*task, *of_set, set);
+    task->add_set({set.name, std::move(of_set)});
+  }
+  return task;
+}
 
 } // namespace heed

@@ -189,8 +189,18 @@ public:
   /// in training. This may take as long as reading the data.
   virtual std::vector<std::string> warnings() const { return {}; }
 
-  /// Identifies the data in a run's identity: a hash of the content, or of the generator's version and options.
-  virtual std::string fingerprint() const = 0;
+  /// Identifies the data in a run's identity: a hash of the content, or of the generator's version and options; with
+  /// those of the further validation sets.
+  std::string fingerprint() const;
+
+  /// A further validation set ([data] validation_sets): a task whose validation split has the set's rows, and which has
+  /// the vocabulary and the training split of this task.
+  struct NamedSet {
+    std::string name;
+    std::unique_ptr<Task> task;
+  };
+  const std::vector<NamedSet>& sets() const { return sets_; }
+  void add_set(NamedSet set) { sets_.push_back(std::move(set)); }
 
   /// The text of tokens, for people and for `heed generate`: characters, or words separated by spaces.
   virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
@@ -208,8 +218,10 @@ public:
   virtual std::string decode_output(Form, std::span<const std::int32_t> tokens) const { return decode(tokens); }
 
 private:
+  virtual std::string own_fingerprint() const = 0;
   virtual std::unique_ptr<Task> make_of_length(std::int64_t /*length*/) const { return nullptr; }
 
+  std::vector<NamedSet> sets_;
   mutable std::mutex making_;
   mutable std::map<std::int64_t, std::unique_ptr<Task>> of_length_;
 };

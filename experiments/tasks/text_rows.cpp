@@ -114,8 +114,9 @@ std::array<std::string, 3> RowFiles::described(const std::array<std::string, 3>&
 }
 
 RowFiles read_row_files(
-    const DataOptions& data,
+    const Config& config,
     const std::function<std::string(const std::string&, const std::string&, Split, RowFiles&)>& read) {
+  const DataOptions& data = config.data;
   RowFiles out;
   out.names = {data.path, data.validation_path, data.test_path};
   constexpr std::array<const char*, 3> options = {"path", "validation_path", "test_path"};
@@ -126,6 +127,13 @@ RowFiles read_row_files(
     if (out.rows[i].empty())
       throw Refused(fmt::format("[data] {} = \"{}\" has no row; each split needs some", options[i], out.names[i]));
   }
+  if (config.of_set.empty()) return out;
+  constexpr auto validation = static_cast<std::size_t>(Split::validation);
+  std::swap(out.rows[validation], out.of_set);
+  out.fingerprint += " set " + read("validation_sets", config.of_set, Split::validation, out);
+  std::swap(out.rows[validation], out.of_set);
+  if (out.of_set.empty()) throw Refused(fmt::format("[data] validation_sets: \"{}\" has no row", config.of_set));
+  out.names[validation] = config.of_set;
   return out;
 }
 
@@ -142,6 +150,10 @@ SplitRows split_rows(const Config& config, const RowFiles& files) {
   for (std::size_t split = 1; split < 3; ++split)
     for (std::uint64_t place = 0; place < files.rows[split].size(); ++place)
       out.rows[split].push_back(in_order(files.rows[split], place));
+  if (!files.of_set.empty()) {
+    out.rows[1].clear();
+    for (const TextRow& row : files.of_set) out.rows[1].push_back(&row);
+  }
   return out;
 }
 

@@ -33,6 +33,7 @@ struct TextRow {
 /// The rows of a task's files.
 struct RowFiles {
   std::array<std::vector<TextRow>, 3> rows;         ///< by Split; the rows of data.path are in training
+  std::vector<TextRow> of_set = {};                 ///< Config::of_set: they replace those of validation
   std::array<std::string, 3> names;                 ///< by Split; empty if the split is a part of data.path
   std::string fingerprint;                          ///< of all files
   std::vector<std::shared_ptr<const void>> texts{}; ///< own the memory of the texts of the rows
@@ -53,10 +54,10 @@ struct RowFiles {
   std::array<std::string, 3> described(const std::array<std::string, 3>& others = {}) const;
 };
 
-/// Reads data.path, and data.validation_path and data.test_path if they are given. `read` gets the option that names
+/// Reads data.path, and data.validation_path, data.test_path and Config::of_set if they are given. `read` gets the option that names
 /// the file, its path, the split, and the object to which it adds the file's rows and the memory of their texts. It
 /// returns the file's fingerprint.
-RowFiles read_row_files(const DataOptions& data,
+RowFiles read_row_files(const Config& config,
                         const std::function<std::string(const std::string& option, const std::string& path, Split split,
                                                         RowFiles& files)>& read);
 

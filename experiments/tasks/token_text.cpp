@@ -60,7 +60,10 @@ public:
   std::int64_t written() const { return written_; }
 
   /// The tokens from now on belong to this part.
-  void begin_part(std::size_t part) { part_ = part; }
+  void begin_part(std::size_t part) {
+    part_ = part;
+    ends_ = nullptr;
+  }
   /// Parts end at these positions; each is followed by the next.
   void end_parts_at(const std::array<TextPart, 3>& parts) { ends_ = &parts; }
 
@@ -103,7 +106,7 @@ struct TokenText::Files {
   std::array<std::string, 3> fingerprints;
 
   const DataFile& main() const { return *files[0]; }
-  bool whole_alphabet = false; // the tokens are characters and there is one file
+  bool whole_alphabet = false; // the tokens are characters, and one file has all splits
 
   /// Checks that a file that is read again has not changed.
   void require_same(std::size_t i) const {
@@ -128,10 +131,13 @@ struct TokenText::Files {
   }
 };
 
-TokenText::TokenText(const DataOptions& data, const std::function<DataCachePlace(std::uint64_t)>& place_of) {
+TokenText::TokenText(const DataOptions& data, const std::function<DataCachePlace(std::uint64_t)>& place_of,
+                     const std::string& of_set) {
   const auto files = std::make_shared<Files>();
   const std::array<std::pair<const char*, const std::string*>, 3> names = {
-      {{"path", &data.path}, {"validation_path", &data.validation_path}, {"test_path", &data.test_path}}};
+      {{"path", &data.path},
+       {of_set.empty() ? "validation_path" : "validation_sets", of_set.empty() ? &data.validation_path : &of_set},
+       {"test_path", &data.test_path}}};
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i > 0 && names[i].second->empty()) continue;
@@ -139,13 +145,13 @@ TokenText::TokenText(const DataOptions& data, const std::function<DataCachePlace
     if (data.tokens != "bytes") files->begins[i] = file.mark_size();
     bytes += file.size();
   }
-  files->whole_alphabet = data.tokens == "characters" && !files->files[1] && !files->files[2];
+  files->whole_alphabet = data.tokens == "characters" && data.validation_path.empty() && data.test_path.empty();
   noun_ = data.tokens == "words"        ? "word"
           : data.tokens == "bytes"      ? "byte"
           : data.tokens == "characters" ? "character"
                                         : "token";
   const DataCachePlace place = place_of(bytes);
-  constexpr std::array<const char*, 3> words = {"", " validation ", " test "};
+  const std::array<const char*, 3> words = {"", of_set.empty() ? " validation " : " set ", " test "};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (files->files[i]) {
       files->fingerprints[i] = known_fingerprint(*files->files[i], files->begins[i], place);
@@ -214,6 +220,13 @@ std::function<void(DataCacheWriter&)> TokenText::maker(const DataOptions& option
     if (files->whole_alphabet) {
       sink.end_parts_at(parts);
       add({&main, files->begins[0], main.size()});
+      if (const auto& set = files->files[1]) {
+        set->require_utf8();
+        parts[1].begin = sink.written();
+        sink.begin_part(1);
+        add({&*set, files->begins[1], set->size()});
+        parts[1].end = sink.written();
+      }
     } else {
       for (std::size_t i = 0; i < ranges.size(); ++i) {
         sink.begin_part(i);

@@ -33,8 +33,10 @@ public:
   /// the part between; if validation has a separate file, its part goes to training. Throws heed::Refused if a file
   /// cannot be used, is not UTF-8 (except for bytes), or has more than 65536 different tokens.
   /// @param place  the place of the cache for this number of bytes of data
+  /// @param of_set  if not empty, validation is this file, and the parts of data.path are as without it
   explicit TokenText(const DataOptions& data,
-                     const std::function<DataCachePlace(std::uint64_t data_bytes)>& place = data_cache_place);
+                     const std::function<DataCachePlace(std::uint64_t data_bytes)>& place = data_cache_place,
+                     const std::string& of_set = "");
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const std::array<TextPart, 3>& parts() const { return parts_; } ///< by Split

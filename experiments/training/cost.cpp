@@ -242,15 +242,16 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
   };
   const EvaluationPieces pieces{task.evaluation_rows(run.form, Split::validation)};
   if (pieces.count() > 0) evaluate(std::min(pieces.size(0), pieces.rows_at_once(run.shape)), {}, of_task);
-  // With several lengths, the longest rows need the most memory.
-  if (!run.at_lengths.empty()) {
-    const RunModel::AtLength& at = run.at_lengths.back();
+  const auto evaluate_others = [&](const RunModel::OtherRows& at) {
     const auto longer = EvaluationPieces::of_length(run, at.shape,
                                                     at.task->evaluation_rows(run.form, Split::validation));
     evaluate(std::min(longer.size(0), longer.rows_at_once(at.shape)), {}, [&](std::int64_t rows, Batch& to) {
       fill_evaluation_batch(at, run, Split::validation, 0, rows, to, Content::outline);
     });
-  }
+  };
+  // With several lengths, the longest rows need the most memory.
+  if (!run.at_lengths.empty()) evaluate_others(run.at_lengths.back());
+  for (const RunModel::OtherRows& set : run.on_sets) evaluate_others(set);
   // Introspection stores a row's whole attention weights. Otherwise the weights are only computed block by block.
   if (inspected_parts(config.train).attention && pieces.count() > 0) {
     CountingObserver observer(inspected_parts(config.train));

@@ -180,27 +180,30 @@ Values values_of(const RowsScore& score, const Config& config, const std::string
   return out;
 }
 
-// The same metrics for each of [train] evaluate_lengths. If only some of the split's rows are evaluated, the same
-// number of rows is used here; for running text, windows that cover as much text.
-Values values_at_lengths(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
-                         Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
+// The same metrics for other rows: for each of [train] evaluate_lengths, or of [data] validation_sets. If only some of
+// the split's rows are evaluated, the same number of rows is used here; for running text, windows that cover as much
+// text.
+Values values_of_others(const Config& config, const Task& task, RunModel& run,
+                        const std::vector<RunModel::OtherRows>& others, Split split, std::int64_t rows,
+                        Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
   const bool all = rows == task.evaluation_rows(run.form, split), text = task_info(config.task.kind).running_text;
-  std::vector<Values> of_lengths;
-  for (const RunModel::AtLength& at : run.at_lengths) {
+  std::vector<Values> of_each;
+  for (const RunModel::OtherRows& at : others) {
     std::int64_t some = at.task->evaluation_rows(run.form, split);
     if (some == 0)
-      throw Failed(fmt::format("[evaluate] the {} split has no rows of length {}", in_words(split), at.length));
-    if (!all) some = std::min(some, text ? (rows * run.shape.length + at.length - 1) / at.length : rows);
+      throw Failed(fmt::format("[evaluate] the {} split has no rows for {}", in_words(split), at.name("the metrics")));
+    const std::int64_t length = std::max<std::int64_t>(at.shape.length, 1);
+    if (!all) some = std::min(some, text ? (rows * run.shape.length + length - 1) / length : rows);
     const RowsScore score = score_rows(run, at.shape, EvaluationPieces::of_length(run, at.shape, some), false, workers,
                                        tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
                                          fill_evaluation_batch(at, run, split, first, n, batch);
                                        });
-    of_lengths.push_back(values_of(score, config, prefix(split)));
+    of_each.push_back(values_of(score, config, prefix(split)));
   }
   Values out;
-  for (std::size_t i = 0; !of_lengths.empty() && i < of_lengths.front().size(); ++i)
-    for (std::size_t l = 0; l < of_lengths.size(); ++l)
-      out.emplace_back(name_at_length(of_lengths[l][i].first, run.at_lengths[l].length), of_lengths[l][i].second);
+  for (std::size_t i = 0; !of_each.empty() && i < of_each.front().size(); ++i)
+    for (std::size_t o = 0; o < of_each.size(); ++o)
+      out.emplace_back(others[o].name(of_each[o][i].first), of_each[o][i].second);
   return out;
 }
 
@@ -225,7 +228,12 @@ Values evaluate_split(const Config& config, const Task& task, RunModel& run, Spl
   if (has_sequence_accuracy(config))
     for (const auto& [length, part] : total.by_length)
       out.emplace_back(name_by_length(name + "_sequence_accuracy", length), share(part.rows_right, part.rows));
-  for (auto& value : values_at_lengths(config, task, run, split, rows, workers, tapes)) out.push_back(std::move(value));
+  const auto add_others = [&](const std::vector<RunModel::OtherRows>& others) {
+    for (auto& value : values_of_others(config, task, run, others, split, rows, workers, tapes))
+      out.push_back(std::move(value));
+  };
+  add_others(run.at_lengths);
+  if (split == Split::validation) add_others(run.on_sets);
   return out;
 }
 

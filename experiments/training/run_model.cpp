@@ -3,7 +3,9 @@
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/validation_sets.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/metrics/lengths.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,12 +15,12 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-std::vector<RunModel::AtLength> evaluated_lengths(const Config& config, const Task& task, Form form) {
+std::vector<RunModel::OtherRows> evaluated_lengths(const Config& config, const Task& task, Form form) {
   const std::vector<std::int64_t>& lengths = config.train.evaluate_lengths;
   const std::string shown = "[train] evaluate_lengths = " + value_text(Value(lengths));
   if (std::ranges::adjacent_find(lengths, std::ranges::greater_equal()) != lengths.end())
     throw Refused(shown + " must go up, with no length twice");
-  std::vector<RunModel::AtLength> out;
+  std::vector<RunModel::OtherRows> out;
   for (const std::int64_t length : lengths) {
     const Task* of_length = nullptr;
     try {
@@ -30,7 +32,7 @@ std::vector<RunModel::AtLength> evaluated_lengths(const Config& config, const Ta
       throw Refused(fmt::format("{} needs a task that makes rows of any length, and those of task.kind = \"{}\" have "
                                 "lengths of their own; leave it out",
                                 shown, config.task.kind));
-    out.push_back({length, of_length, of_length->shape(form)});
+    out.push_back({of_length, of_length->shape(form), length});
   }
   return out;
 }
@@ -67,6 +69,12 @@ std::vector<std::string> words_that_serve(const Config& config, const TaskShape&
   return out;
 }
 
+TaskShape longer_of(TaskShape one, const TaskShape& other) {
+  one.length = std::max(one.length, other.length);
+  one.output_length = std::max(one.output_length, other.output_length);
+  return one;
+}
+
 [[noreturn]] void refuse_growing(const Config& config, const TaskShape& shape, const TaskShape& longest,
                                  const std::string& parameter) {
   std::string mend;
@@ -95,6 +103,10 @@ std::vector<std::string> words_that_serve(const Config& config, const TaskShape&
 
 } // namespace
 
+std::string RunModel::OtherRows::name(std::string_view metric) const {
+  return set.empty() ? name_at_length(metric, length) : name_on_set(metric, set);
+}
+
 RunModel::RunModel(const Config& config, const Task& task) : form(model_info(config.model.kind).form) {
   if (const std::string why = task.refuses(form); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
@@ -117,18 +129,22 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
                               "raise it to {} at least, or lower data.max_length",
                               room, longest, longest));
   at_lengths = evaluated_lengths(config, task, form);
-  TaskShape longest_rows = shape;
-  for (const AtLength& at : at_lengths) {
-    longest_rows.length = std::max(longest_rows.length, at.shape.length);
-    longest_rows.output_length = std::max(longest_rows.output_length, at.shape.output_length);
+  TaskShape all_rows = shape;
+  for (const Task::NamedSet& set : task.sets()) {
+    on_sets.push_back({set.task.get(), set.task->shape(form), 0, set.name});
+    all_rows = longer_of(all_rows, on_sets.back().shape);
   }
+  const TaskShape trained = task.training_shape(form);
+  TaskShape evaluated = trained;
+  for (const OtherRows& at : at_lengths) evaluated = longer_of(evaluated, at.shape);
   try {
-    model = make_model(config, longest_rows, parameters);
-    if (longest_rows.length == shape.length && longest_rows.output_length == shape.output_length) return;
-    Parameters of_training;
-    make_model(config, shape, of_training);
-    if (const std::string name = first_that_grows(of_training, parameters); !name.empty())
-      refuse_growing(config, shape, longest_rows, name);
+    model = make_model(config, longer_of(all_rows, evaluated), parameters);
+    if (evaluated.length == trained.length && evaluated.output_length == trained.output_length) return;
+    Parameters of_training, of_evaluation;
+    make_model(config, trained, of_training);
+    make_model(config, evaluated, of_evaluation);
+    if (const std::string name = first_that_grows(of_training, of_evaluation); !name.empty())
+      refuse_growing(config, trained, evaluated, name);
   } catch (const Failed& e) {
     throw Refused(e.what());
   }
@@ -156,10 +172,10 @@ void fill_training_batch(const Config& config, const Task& task, const RunModel&
 
 void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
                            Batch& batch, Content content) {
-  fill_evaluation_batch({0, &task, run.shape}, run, split, first, rows, batch, content);
+  fill_evaluation_batch({&task, run.shape}, run, split, first, rows, batch, content);
 }
 
-void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Split split, std::int64_t first,
+void fill_evaluation_batch(const RunModel::OtherRows& at, const RunModel& run, Split split, std::int64_t first,
                            std::int64_t rows, Batch& batch, Content content) {
   batch.reset(rows, at.shape, run.form);
   const auto write = content == Content::whole ? &Task::evaluation_row : &Task::evaluation_row_lengths;

@@ -9,23 +9,29 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed::HEED_REAL {
 
 struct RunModel {
-  /// One of the lengths in [train] evaluate_lengths.
-  struct AtLength {
-    std::int64_t length;
-    const Task* task; ///< makes rows of this length; owned by the run's task
+  /// Rows that are evaluated beside those of the split; their task is owned by the run's task.
+  struct OtherRows {
+    const Task* task;
     TaskShape shape;
+    std::int64_t length = 0; ///< one of [train] evaluate_lengths
+    std::string set = "";    ///< or the name of one of [data] validation_sets
+
+    /// The metric over these rows.
+    std::string name(std::string_view metric) const;
   };
 
   Parameters parameters;
   std::unique_ptr<Model> model; ///< supports the longest row of training and evaluation
   Form form;
   TaskShape shape; ///< of the training rows
-  std::vector<AtLength> at_lengths;
+  std::vector<OtherRows> at_lengths, on_sets;
 
   /// Registers the parameters without initialising them. Throws heed::Refused if model and task are incompatible, if
   /// widths do not match, or if the model does not support lengths beyond the training length: a parameter with values
@@ -71,7 +77,7 @@ struct EvaluationPieces {
 /// Fills the batch with rows first .. first + rows - 1 of a split, padded to the task's lengths.
 void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
                            Batch& batch, Content content = Content::whole);
-void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Split split, std::int64_t first,
+void fill_evaluation_batch(const RunModel::OtherRows& rows_of, const RunModel& run, Split split, std::int64_t first,
                            std::int64_t rows, Batch& batch, Content content = Content::whole);
 
 /// The number of targets in the batch that are counted.

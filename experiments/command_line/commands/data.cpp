@@ -203,6 +203,12 @@ int data(const DataArguments& arguments, Console& console) {
     line(console, "",
          fmt::format("{:.3g} % of rows all right: {}", 100 * chance.sequence->value, chance.sequence->how));
   if (chance.loss) line(console, "", fmt::format("a loss of {:.4g} nats: {}", chance.loss->value, chance.loss->how));
+  for (const Task::NamedSet& set : task->sets()) {
+    const Task::Facts facts = set.task->facts();
+    line(console, "set", fmt::format("{}: {} of {}", set.name, size_in_words(facts.sizes[1]), facts.files[1]));
+    for (const std::string& note : facts.notes)
+      if (std::ranges::find(s.facts.notes, note) == s.facts.notes.end()) line(console, "note", note);
+  }
   for (const std::string& note : s.facts.notes) line(console, "note", note);
   for (const ExampleText& example : s.examples) {
     console.out << "\n";

@@ -59,7 +59,7 @@ function tableColumns(metric, rows) {
       return [element("span", {}, text), element("span", { class: "with" }, ` ${interval}`)];
     } });
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
-    show: (arm) => (arm.comparison ? arm.comparison.p_text || "–" : "") });
+    show: (arm) => (arm.comparison ? (arm.comparison.p_text || "–") + arm.earlier_look_text : "") });
   if (withComparison.length) columns.push({ name: "answer", title: "answer", text: true,
     by: (arm) => (arm.comparison ? arm.comparison.word : null),
     show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), arm.comparison.word] : "") });

@@ -77,6 +77,7 @@ public:
       parts_[place < sizes[0] ? 0 : 1].places.push_back(static_cast<std::int64_t>(data.shuffle ? permuted(key, place, n)
                                                                                                : place));
     if (!data.validation_path.empty()) parts_[1] = of_own("validation_path", data.validation_path);
+    if (!config.of_set.empty()) parts_[1] = of_own("validation_sets", config.of_set);
     if (part(Split::train).size() == 0 || part(Split::validation).size() == 0)
       throw Refused(fmt::format("[data] train = {} leaves {} of {} images for training and {} for validation; both "
                                 "need some",
@@ -152,7 +153,7 @@ public:
     return out;
   }
 
-  std::string fingerprint() const override { return fingerprint_; }
+  std::string own_fingerprint() const override { return fingerprint_; }
 
 private:
   const Part& part(Split split) const { return parts_[static_cast<std::size_t>(split)]; }

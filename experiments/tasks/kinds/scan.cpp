@@ -252,6 +252,10 @@ void list_files(const Config& config, Dataset& scan) {
   } else {
     add_file("validation_path", data.validation_path, Split::validation);
   }
+  if (!config.of_set.empty()) {
+    scan.examples[static_cast<std::size_t>(Split::validation)] = {};
+    add_file("validation_sets", config.of_set, Split::validation);
+  }
   for (const Command* command : shuffled(training, seed))
     if (!held_out.contains(command->text)) add_command(*command, Split::train, data.path, scan);
   if (data.test_path.empty()) scan.notes.push_back("there is no test: name its file, data.test_path=FILE");

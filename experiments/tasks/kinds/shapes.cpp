@@ -95,7 +95,7 @@ public:
             .notes = {"no kind, place and size of a shape stands in two splits"}};
   }
 
-  std::string fingerprint() const override {
+  std::string own_fingerprint() const override {
     return fmt::format("shapes 1: size = {}, kinds = {}, noise = {}; seed = {}, validation = {}, test = {}",
                        options_.size, options_.kinds, options_.noise, seed_, rows_[1], rows_[2]);
   }

@@ -35,10 +35,10 @@ const OptionTable<TextOptions>& text_option_table() {
 
 class TextTask final : public Task {
 public:
-  TextTask(const TextOptions& options, const DataOptions& data)
-      : text_(std::make_shared<const TokenText>(data)), block_(options.block) {
+  TextTask(const TextOptions& options, const DataOptions& data, const std::string& of_set)
+      : text_(std::make_shared<const TokenText>(data, data_cache_place, of_set)), block_(options.block) {
     constexpr std::array<const char*, 3> names = {"training", "validation", "test"};
-    files_ = {data.path, data.validation_path, data.test_path};
+    files_ = {data.path, of_set.empty() ? data.validation_path : of_set, data.test_path};
     for (std::size_t i = 0; i < text_->parts().size(); ++i) {
       const bool own = i > 0 && !files_[i].empty();
       if (files_[i].empty()) files_[i] = data.path;
@@ -48,8 +48,9 @@ public:
                                            "{} a smaller task.text.block",
                                            names[i], block_, block_ + 1, own ? " or" : ",");
       if (own)
-        throw Refused(fmt::format("[data] {}_path = \"{}\" is too short: it has {} {}s {}", names[i], files_[i],
-                                  text_->parts()[i].size(), text_->noun(), need));
+        throw Refused(fmt::format("[data] {} \"{}\" is too short: it has {} {}s {}",
+                                  i == 1 && !of_set.empty() ? "validation_sets:" : fmt::format("{}_path =", names[i]),
+                                  files_[i], text_->parts()[i].size(), text_->noun(), need));
       const std::int64_t of_path = tokens_of_path(data);
       throw Refused(fmt::format("[data] path = \"{}\" is too short: with {}test = {} its {} {}s leave {} {} or other "
                                 "fractions",
@@ -116,7 +117,7 @@ public:
             std::nullopt, loss_by_frequencies(seen, validation, text_->noun() + "s")};
   }
 
-  std::string fingerprint() const override { return text_->fingerprint(); }
+  std::string own_fingerprint() const override { return text_->fingerprint(); }
 
   Facts facts() const override {
     Facts facts{.unit = text_->noun() + "s", .sizes = {}, .files = files_, .notes = text_->notes()};
@@ -208,7 +209,7 @@ private:
 };
 
 std::unique_ptr<Task> make_text(const Config& config) {
-  return std::make_unique<TextTask>(text_option_table().read(config.task_options), config.data);
+  return std::make_unique<TextTask>(text_option_table().read(config.task_options), config.data, config.of_set);
 }
 
 } // namespace

@@ -101,12 +101,12 @@ std::array<std::string, 3> targets_of(const TranslationOptions& options) {
 
 Dataset list_translation(const Config& config, const TranslationOptions& options) {
   const std::array<std::string, 3> targets = targets_of(options);
-  const RowFiles files = read_row_files(config.data, [&](const std::string& option, const std::string& path,
+  const RowFiles files = read_row_files(config, [&](const std::string& option, const std::string& path,
                                                          Split split, RowFiles& to) {
     const std::string& bytes = to.keep(read_data_file("data", option, path));
     const auto index = static_cast<std::size_t>(split);
     const std::string& target = targets[index];
-    if (target.empty()) {
+    if (target.empty() || option == "validation_sets") {
       add_tsv(bytes, path, target_names[index], options.counts, to.rows[index]);
       return fingerprint_of(bytes);
     }
@@ -135,7 +135,7 @@ Dataset list_translation(const Config& config, const TranslationOptions& options
 
 std::unique_ptr<Task> make_translation(const Config& config) {
   const TranslationOptions options = translation_option_table().read(config.task_options);
-  std::vector<NamedFile> files = named_files(config.data);
+  std::vector<NamedFile> files = named_files(config);
   const std::array<std::string, 3> targets = targets_of(options);
   for (std::size_t i = 0; i < targets.size(); ++i)
     if (!targets[i].empty()) files.push_back({"task.translation", target_names[i], targets[i]});

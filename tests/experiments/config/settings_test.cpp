@@ -170,7 +170,7 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
                                         "write [[block.override]] there");
   CHECK(refused("sweep.block=[]") ==
         "command line: sweep.block can only stand in a file; of a sweep, the command line can "
-        "set sweep.seeds");
+        "set sweep.seeds and sweep.looks");
   CHECK(refused("report=x") ==
         "command line: [report] is a table; give one of its options: 'metric', 'also', 'margin', "
         "'test', 'learned', 'question', 'attend'");
@@ -199,6 +199,22 @@ TEST_CASE("The command line can set a sweep's seeds", "[config]") {
   CHECK(settings.sweep().seeds == std::vector<std::int64_t>{8});
   CHECK(refusal([&] { settings.override_with({"sweep.seeds=a"}); }) ==
         "command line: sweep.seeds is 'a'; it must be a list such as [0, 1, 2], or how many");
+}
+
+TEST_CASE("The command line can set a sweep's looks", "[config]") {
+  Settings settings = Settings::parse("[sweep]\nseeds = 10\nlooks = [7, 10]", "x.toml");
+  settings.override_with({"sweep.looks=[6, 10]"});
+  CHECK(settings.sweep().looks.seeds == std::vector<std::int64_t>{6, 10});
+  CHECK(settings.sweep().looks.origin.text() == "command line");
+  settings.override_with({"sweep.looks=@default"});
+  CHECK(settings.sweep().looks.seeds.empty());
+  const std::string allowed = "; it must be a rising list of numbers of seeds from 2 on, such as looks = [6, 10]";
+  CHECK(refusal([&] { settings.override_with({"sweep.looks=6"}); }) ==
+        "command line: sweep.looks is the integer 6" + allowed);
+  CHECK(refusal([&] { settings.override_with({"sweep.looks=[6, 6]"}); }) ==
+        "command line: sweep.looks holds 6 after 6" + allowed);
+  CHECK(refusal([&] { settings.override_with({"sweep.looks=soon"}); }) ==
+        "command line: sweep.looks is 'soon'; it must be a list such as [6, 10]");
 }
 
 TEST_CASE("A chosen variant's presets are defaults, and no more", "[config]") {

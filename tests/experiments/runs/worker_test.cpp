@@ -36,7 +36,7 @@ public:
   std::int64_t evaluation_rows(Form, Split) const override { return 0; }
   void evaluation_row(Form, Split, std::int64_t, Batch&, std::int64_t) const override {}
   Chance chance(Form) const override { return {}; }
-  std::string fingerprint() const override { return "plain"; }
+  std::string own_fingerprint() const override { return "plain"; }
   std::string decode(std::span<const std::int32_t>) const override { return {}; }
   std::vector<std::int32_t> encode(std::string_view) const override { return {}; }
 };

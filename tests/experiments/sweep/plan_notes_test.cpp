@@ -114,6 +114,18 @@ TEST_CASE("learned positions that no row of training has are noted, with how man
   CHECK(notes("sinusoidal", "longer.tsv").empty());
 }
 
+TEST_CASE("learned positions that only a longer test has are noted for a generated task, too", "[sweep][notes]") {
+  const std::vector<std::string> longer = {"task.kind=copy", "task.copy.length=4", "task.copy.test_length=7"};
+  const auto with = [&](std::string_view position) {
+    std::vector<std::string> all = longer;
+    all.push_back(fmt::format("position.kind={}", position));
+    return notes_of(prepared("", all));
+  };
+  CHECK(with("learned") == Notes{"position.kind = \"learned\": rows of validation or test are longer than training's "
+                                 "longest; 6 positions are never trained"});
+  CHECK(with("sinusoidal").empty());
+}
+
 TEST_CASE("words and labels that look alike and are other code points are noted", "[sweep][notes]") {
   const Scratch files;
   // "é" in one code point, and as "e" with U+0301 after it.

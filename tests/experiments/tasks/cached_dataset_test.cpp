@@ -171,7 +171,7 @@ TEST_CASE("a dataset depends on all options of data and task but those of order"
   const auto is_made = [&](const Config& of) {
     const int before = made;
     cached_dataset(
-        of, named_files(of.data),
+        of, named_files(of),
         [&] {
           ++made;
           Dataset dataset;
@@ -223,7 +223,7 @@ TEST_CASE("what is kept of a dataset is version 1", "[tasks][kept]") {
   config.data.path = file.path();
   config.data.tokens = "words";
   cached_dataset(
-      config, named_files(config.data), [&] { return dataset; },
+      config, named_files(config), [&] { return dataset; },
       [&](std::uint64_t) { return DataCachePlace{scratch.path}; });
   // Without the index, which contains the path.
   const std::string bytes = *read_file(files_in(scratch.path, ".kept").at(0));

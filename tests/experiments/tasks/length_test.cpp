@@ -170,6 +170,24 @@ TEST_CASE("a test of symbols or bits may be longer than training", "[tasks]") {
   }
 }
 
+TEST_CASE("the shape of training's rows is that of the task without its longer test", "[tasks][lengths]") {
+  std::size_t tried = 0;
+  for (const TaskInfo* info : task_kinds())
+    for (const Option& option : info->about.options) {
+      if (option.name != "test_length" && option.name != "test_digits") continue;
+      INFO(info->about.name);
+      const auto longer = make_task(task_config(info->about.name, {{option.name, std::int64_t{info->about.name == "listops" ? 200 : 60}}}));
+      const auto plain = make_task(task_config(info->about.name));
+      const Form form = longer->refuses(s2s).empty() ? s2s : lm;
+      CHECK(longer->training_shape(form).length == plain->shape(form).length);
+      CHECK(longer->training_shape(form).output_length == plain->shape(form).output_length);
+      CHECK(longer->shape(form).length > plain->shape(form).length);
+      CHECK(plain->training_shape(form).length == plain->shape(form).length);
+      ++tried;
+    }
+  CHECK(tried == 8);
+}
+
 TEST_CASE("lengths that can't be are refused", "[tasks]") {
   const auto message = [](const char* kind, OptionValues options) {
     return refusal([&] { make_task(task_config(kind, options)); });

@@ -67,7 +67,7 @@ public:
   }
   std::int64_t evaluation_rows(Form, Split) const override { return std::ssize(outputs_); }
   Chance chance(Form f) const override { return task_.chance(f); }
-  std::string fingerprint() const override { return task_.fingerprint(); }
+  std::string own_fingerprint() const override { return task_.fingerprint(); }
   std::string decode(std::span<const std::int32_t> tokens) const override { return task_.decode(tokens); }
   std::vector<std::int32_t> encode(std::string_view text) const override { return task_.encode(text); }
   std::string decode_output(Form f, std::span<const std::int32_t> tokens) const override {

@@ -151,6 +151,16 @@ TEST_CASE("a position with numbers for each place serves no length beyond traini
   }
 }
 
+TEST_CASE("rows of a longer test train no position: lengths that only they have are refused, too",
+          "[training][lengths]") {
+  const auto learned = [](const std::string& lengths) {
+    return refused(config(tiny_decoder, {"position.kind=learned", "task.copy.length=4", "task.copy.test_length=12",
+                                         "train.evaluate_lengths=" + lengths}));
+  };
+  CHECK(learned("[3, 4]").empty());
+  CHECK_THAT(learned("[4, 9]"), Contains("evaluate_lengths = [4, 9] has rows of 18 tokens, and training's have 8"));
+}
+
 TEST_CASE("nor does anything else with numbers for each place", "[training][lengths]") {
   const std::vector<std::string> location = {"attention.score=location", "train.evaluate_lengths=[9]"};
   CHECK_THAT(refused(config(tiny_decoder, location)), Contains("attention.score.weight'") &&
@@ -268,4 +278,40 @@ TEST_CASE("metrics at other lengths are promised, and found", "[evaluation][leng
     CHECK_THAT(m.description, Contains(m.name.substr(0, m.name.find("_at."))));
   }
   CHECK(promised == 2 * 4);
+}
+
+TEST_CASE("metrics of a further validation set are those of its rows as the validation split", "[evaluation][sets]") {
+  const Folder folder;
+  std::string rows, other, longer;
+  for (int i = 0; i < 40; ++i) rows += fmt::format("{} b c\t{} x\n", i % 7, (i * i) % 7);
+  for (int i = 0; i < 21; ++i) other += fmt::format("{} c\t{}\n", i % 5, (i * 3) % 5);
+  for (int i = 0; i < 9; ++i) longer += fmt::format("{0} b c {0} b c {0}\t{0} x {0} x {0} x\n", i % 7);
+  const auto path = [&](const char* name, const std::string& text) { return folder.write(name, text).string(); };
+  const std::vector<std::string> files = {"data.path=" + path("rows.tsv", rows), "data.tokens=words"};
+  const std::string small = path("other.tsv", other), large = path("longer.tsv", longer);
+  for (const char* kind : {"decoder", "encoder_decoder", "recurrent"}) {
+    INFO(kind);
+    const auto trained = [&](std::vector<std::string> with) {
+      with.insert(with.end(), files.begin(), files.end());
+      with.push_back(fmt::format("model.kind={}", kind));
+      return train(config(tiny("kind = \"translation\"", ""), with));
+    };
+    const std::string sets = fmt::format("data.validation_sets=[\"small = {}\", \"large = {}\"]", small, large);
+    const History with_sets = trained({"data.validation_path=" + small, sets});
+    const History of_small = trained({"data.validation_path=" + small}),
+                  of_large = trained({"data.validation_path=" + large});
+    for (const char* name : {"val_loss", "val_accuracy", "val_sequence_accuracy", "val_perplexity"}) {
+      INFO(name);
+      REQUIRE_FALSE(with_sets.all(name).empty());
+      CHECK(with_sets.all(name) == of_small.all(name));
+      // The rows of a set are summed in other pieces, so the last bits may differ.
+      for (const auto& [set, own] : {std::pair("_on.small", &of_small), std::pair("_on.large", &of_large)}) {
+        const std::vector<double> on_set = with_sets.all(std::string(name) + set), expected = own->all(name);
+        REQUIRE(on_set.size() == expected.size());
+        for (std::size_t i = 0; i < expected.size(); ++i) CHECK(on_set[i] == Approx(expected[i]).epsilon(1e-12));
+      }
+    }
+    CHECK(with_sets.all("train_loss") == of_small.all("train_loss"));
+    CHECK(of_large.all("val_loss") != of_small.all("val_loss"));
+  }
 }

@@ -364,7 +364,7 @@ public:
     task_->evaluation_row(form, split, row, batch, at);
   }
   Chance chance(Form form) const override { return task_->chance(form); }
-  std::string fingerprint() const override { return task_->fingerprint(); }
+  std::string own_fingerprint() const override { return task_->fingerprint(); }
   std::string decode(std::span<const std::int32_t> tokens) const override { return task_->decode(tokens); }
   std::vector<std::int32_t> encode(std::string_view text) const override { return task_->encode(text); }
 

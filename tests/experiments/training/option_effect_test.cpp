@@ -284,6 +284,8 @@ evaluate_every = 3
   std::vector<std::string> needed_files(const std::string& key) const {
     if (key == "task.translation.counts")
       return {"data.path=" + path("counted.tsv"), "task.translation.target=@default"};
+    if (key == "data.validation_sets")
+      return {fmt::format("data.validation_sets=[\"all = {}\"]", path("text.txt"))};
     if (key != "data.sentencepiece") return {};
     return {"data.sentencepiece=" + path("pieces.model")};
   }
@@ -320,6 +322,10 @@ int try_option(const std::string& key, const std::string& base_text, const Bases
     const auto path = std::get<std::string>(value_in(*before, key));
     if (path.empty()) return 0;
     values = {Value(Bases::twin(path))};
+  }
+  if (key == "data.validation_sets") {
+    const auto sets = std::get<std::vector<std::string>>(value_in(*before, key));
+    values = {Value(std::vector<std::string>{Bases::twin(sets.at(0))})};
   }
   for (const Value& value : values) {
     const std::optional<Config> after = runnable(base.with({{key, value, {"sweep", 0, 0, 0}}}));

@@ -1,0 +1,51 @@
+#include "experiments/config/validation_sets.hpp"
+
+#include "autograd/error.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace heed {
+
+namespace {
+
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == text.npos) return "";
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+bool is_set_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+} // namespace
+
+std::vector<ValidationSet> validation_sets(const DataOptions& data) {
+  std::vector<ValidationSet> out;
+  std::set<std::string> names;
+  for (const std::string& entry : data.validation_sets) {
+    const auto refuse = [&](const std::string& why) {
+      throw Refused(fmt::format("[data] validation_sets holds \"{}\": {}; write NAME = FILE, for example: "
+                                "validation_sets = [\"long = long.tsv\"]",
+                                entry, why));
+    };
+    const std::size_t equals = entry.find('=');
+    if (equals == entry.npos) refuse("it has no '='");
+    ValidationSet set{std::string(without_blanks(std::string_view(entry).substr(0, equals))),
+                      std::string(without_blanks(std::string_view(entry).substr(equals + 1)))};
+    if (!is_set_name(set.name)) refuse("a name has letters, digits, '_' and '-'");
+    if (set.path.empty()) refuse("it names no file");
+    if (!names.insert(set.name).second) refuse(fmt::format("the name '{}' is there twice", set.name));
+    out.push_back(std::move(set));
+  }
+  return out;
+}
+
+std::string name_on_set(std::string_view metric, std::string_view set) { return fmt::format("{}_on.{}", metric, set); }
+
+} // namespace heed
