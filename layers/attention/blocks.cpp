@@ -6,7 +6,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Measured (docs/performance.md, "Composed instead of streamed"). The scores of an entry with at most this many fit
+// Measured (docs/decisions/14-recomputed-blocks.md). The scores of an entry with at most this many fit
 // into the L2 cache, and recomputing them costs more than storing them.
 constexpr std::int64_t most_numbers_whole = 1 << 18;
 // Limits of a block. 64 rows are fastest at every length; fewer are used if they would take much memory.

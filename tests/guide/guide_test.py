@@ -40,8 +40,7 @@ from tap import Points, attempt, run  # noqa: E402
 checkout, build = pathlib.Path(sys.argv[1]).resolve(), Build(pathlib.Path(sys.argv[2]).resolve())
 readme, guide = checkout / "README.md", checkout / "docs" / "guide.md"
 tried_documents = [readme, guide]
-every_document = [*sorted(checkout.glob("*.md")), *sorted((checkout / "docs").glob("*.md")),
-                  *sorted((checkout / "docs" / "decisions").glob("*.md"))]
+every_document = [*sorted(checkout.glob("*.md")), *sorted((checkout / "docs").rglob("*.md"))]
 points = Points()
 
 # {document: {a command, or a block's first line: why it is not run}}
