@@ -124,7 +124,7 @@ std::string answer_note(const ReportData& report) {
 
 /// A note about unequal spreads in arms with an answer: with unequal spreads and skewed noise, tests of means give p
 /// values that are too small. Whether spreads differ is tested at a level of 10 % for each arm. See
-/// docs/reliability.md.
+/// docs/reliability/error-rates-unequal.md.
 std::string spreads_note(const ReportData& report) {
   constexpr double level = 0.1;
   std::vector<std::string> names;

@@ -78,9 +78,11 @@ def code_words(document):
 
 
 def anchors(document):
-    """What a link to a heading of the document ends with."""
-    headings = (line for _, line, _, fenced in lines_with_sections(document) if not fenced and line.startswith("#"))
-    return {re.sub(r"[^\w\- ]", "", heading.lstrip("# ").lower()).replace(" ", "-") for heading in headings}
+    """What a link to a heading of the document ends with: its words, or an <a id> that keeps a former heading's."""
+    lines = [line for _, line, _, fenced in lines_with_sections(document) if not fenced]
+    headings = (line for line in lines if line.startswith("#"))
+    return {re.sub(r"[^\w\- ]", "", heading.lstrip("# ").lower()).replace(" ", "-") for heading in headings} | {
+        former for line in lines for former in re.findall(r'^<a id="([\w-]+)"></a>$', line)}
 
 
 def links(document):
