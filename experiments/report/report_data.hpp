@@ -184,7 +184,7 @@ inline bool is_found(statistics::Answer answer) {
 
 /// Machine and build of some runs. Runs with equal manifests are grouped.
 struct ReportMachine {
-  std::string description; ///< "heed 0.1.0, gcc 12.2.0 ..., on CPU"
+  std::string description; ///< "heed 0.2.0, gcc 12.2.0 ..., on CPU"
   std::size_t runs = 0;
 };
 

@@ -53,7 +53,7 @@ inline ReportData awkward_report() {
   failed.state = RunState::failed;
   failed.value.reset();
   failed.problem = "NaN loss at step 17,\nfirst made by \"softmax\"";
-  report.machines = {{"heed 0.1.0 on a CPU & another", 8}};
+  report.machines = {{"heed 0.2.0 on a CPU & another", 8}};
   AttentionMap map;
   map.module = "blocks.0.attention";
   map.entropy = 0.5;
