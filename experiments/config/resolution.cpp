@@ -112,11 +112,20 @@ void judge_parameter(WrittenValue& candidate, const View& view, int at_least) {
   candidate.idle("neither attention.score_mod nor attention.mask_mod names the parameter", std::max(at_least, layer));
 }
 
+/// The dependency that explains why an option has no effect. If the choice that it needs is made but has no effect
+/// itself (train.optimizer, if train.steps is 0), the explanation is the unmet dependency of that choice.
+const Dependency* cause_of(const Dependency* unmet, const View& view) {
+  const Dependency* deeper = unmet ? unmet_dependency(unmet->on, values_of(view)) : nullptr;
+  const bool chosen = deeper &&
+                      std::ranges::find(unmet->words, choice_word(view.at(unmet->on).value)) != unmet->words.end();
+  return chosen ? cause_of(deeper, view) : unmet;
+}
+
 /// @param at_least  the minimum layer of the other settings that decide whether the view applies
 void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   const bool of_parameter = parameter_option(*candidate.key);
-  const Dependency* unmet = unmet_dependency(of_parameter ? formula_parameters_key : std::string_view(*candidate.key),
-                                             values_of(view));
+  const std::string_view key = of_parameter ? formula_parameters_key : std::string_view(*candidate.key);
+  const Dependency* unmet = cause_of(unmet_dependency(key, values_of(view)), view);
   if (!unmet && of_parameter) return judge_parameter(candidate, view, at_least);
   if (!unmet) {
     candidate.does_something = true;

@@ -230,6 +230,21 @@ TEST_CASE("A chosen variant's presets are defaults, and no more", "[config]") {
                   .attention.causal);
 }
 
+TEST_CASE("Options of a choice that has no effect itself are dropped with the choice", "[config]") {
+  const std::string file = "[train]\noptimizer = \"adamw\"\n[train.adamw]\nbeta1 = 0.8";
+  Settings settings = Settings::parse(file, "x.toml");
+  settings.override_with({"train.steps=0"});
+  const std::string why = "train.steps is 0 (command line); it matters only where train.steps is given";
+  CHECK(settings.dropped() == std::vector<std::string>{"train.adamw.beta1 = 0.8 (x.toml:4:1) is dropped: " + why,
+                                                       "train.optimizer = \"adamw\" (x.toml:2:1) is dropped: " + why});
+  // In the same file, the options contradict each other. A choice of another variant remains the reason of its own.
+  CHECK(refusal([&] { config("[train]\nsteps = 0\n[train.adamw]\nbeta1 = 0.8"); }) ==
+        "x.toml:4:1: train.adamw.beta1 does nothing: train.steps is 0 (x.toml:2:1); it matters only where train.steps "
+        "is given");
+  CHECK_THAT(refusal([&] { config("[train]\noptimizer = \"sgd\"\n[train.adamw]\nbeta1 = 0.8", {"train.steps=0"}); }),
+             Contains("train.adamw.beta1 does nothing: train.optimizer is 'sgd' (x.toml:2:1)"));
+}
+
 TEST_CASE("Options of a variant that a later layer does not choose are dropped, and named", "[config]") {
   Settings settings = Settings::parse("[attention]\nscore = \"cosine\"\n[attention.cosine]\ntemperature = 5.0\n"
                                       "[position]\ncombine = \"concat\"\nwidth = 16",
