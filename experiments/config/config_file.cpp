@@ -5,6 +5,7 @@
 #include "experiments/config/sweep_file.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
+#include "experiments/config/values.hpp"
 
 #include <fmt/format.h>
 
@@ -79,6 +80,27 @@ struct Reader {
     return out;
   }
 
+  /// Reads [report.label]. A name with dots may be written without quotes, as nested tables.
+  void read_labels(const std::string& prefix, const toml::node& node, std::map<std::string, Setting>& out) {
+    const toml::table* table = node.as_table();
+    if (!table)
+      return problem(node.source(), fmt::format("[report.label] is a table, but here is {}", node_in_words(node)));
+    for (const TomlEntry& entry : in_order(*table)) {
+      const std::string of = full_name(prefix, entry.name);
+      if (entry.node->is_table()) {
+        read_labels(of, *entry.node, out);
+        continue;
+      }
+      const auto* text = entry.node->as_string();
+      const std::string wrong = wrong_label(of, text ? text->get() : "");
+      if (text && wrong.empty()) out[of] = {text->get(), at(entry.at)};
+      else
+        problem(entry.node->source(),
+                text ? wrong
+                     : fmt::format("report.label of \"{}\" is {}; it must be a text", of, node_in_words(*entry.node)));
+    }
+  }
+
   static std::string wrong_override_name(const std::string& entry) {
     std::vector<std::string> allowed{"layers"};
     for (const Option& o : find_table("block")->options) allowed.push_back(o.name);
@@ -101,6 +123,12 @@ struct Reader {
 };
 
 } // namespace
+
+std::string wrong_label(const std::string& of, const std::string& text) {
+  if (text.empty())
+    return fmt::format("report.label of \"{}\" is empty; it must be a text, such as val_accuracy = \"accuracy\"", of);
+  return wrong_text(fmt::format("report.label of \"{}\"", of), text);
+}
 
 Origin origin_of(const std::string& file, const toml::source_region& at, int layer) {
   return {file, static_cast<std::int64_t>(at.begin.line), static_cast<std::int64_t>(at.begin.column), layer};
@@ -137,6 +165,10 @@ ConfigFile read_config_file(const toml::table& top, const std::string& name, int
       for (const TomlEntry& within : in_order(*block))
         if (within.name == "override") out.block_overrides = reader.read_overrides(*within.node);
         else reader.read_entry("block", within, out.values);
+    } else if (const toml::table* report = entry.name == "report" ? entry.node->as_table() : nullptr) {
+      for (const TomlEntry& within : in_order(*report))
+        if (within.name == "label") reader.read_labels("", *within.node, out.report_labels);
+        else reader.read_entry("report", within, out.values);
     } else {
       reader.read_entry("", entry, out.values);
     }

@@ -25,6 +25,7 @@ struct ConfigFile {
   std::optional<std::vector<NamedOption>> sweep_within;
   std::optional<TuneSpec> sweep_tune; ///< seeds and axes are empty if the file has none
   bool has_sweep = false;
+  std::map<std::string, Setting> report_labels; ///< [report.label]: texts by the name of a metric or an arm
 };
 
 /// The names in a file's `extends`, as written and in order.
@@ -33,6 +34,9 @@ std::vector<std::pair<std::string, Origin>> read_extends(const toml::table& top,
 
 /// Reads the rest of a file's top table. Every setting gets this `layer`. Errors are added to `problems`.
 ConfigFile read_config_file(const toml::table& top, const std::string& name, int layer, Problems& problems);
+
+/// The error in a text of [report.label] for the metric or arm `of`; empty if there is none.
+std::string wrong_label(const std::string& of, const std::string& text);
 
 /// The position of a key or value in a file.
 Origin origin_of(const std::string& file, const toml::source_region& at, int layer);

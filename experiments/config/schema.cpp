@@ -276,6 +276,12 @@ json::object sweep_schema() {
                     {"block", list_of(described("sweep.block", std::move(block)))}});
 }
 
+json::object labels_schema() {
+  return {{"type", "object"},
+          {"description", sweep_tables("report.label").front().title},
+          {"additionalProperties", {{"type", "string"}, {"minLength", 1}}}};
+}
+
 json::object extends_schema() {
   const json::object file{{"type", "string"}};
   return {{"description", "Files that this one is based on, seen from its folder; later ones win."},
@@ -333,6 +339,7 @@ std::string options_text(std::string_view filter) {
     if (shown.options.empty()) out += "\nno options of its own\n";
     for (const Option* o : shown.options) out += "\n" + option_text(*o);
   }
+  if (filter == "report") return out + "\n" + sweep_text("report.label");
   return filter.empty() ? out + "\n" + sweep_text(filter) : out;
 }
 
@@ -367,6 +374,7 @@ std::string json_schema() {
   for (const Section& s : sections())
     if (!s.table.empty()) properties[s.table] = table_schema(*find_table(s.table));
   properties["block"].as_object()["properties"].as_object()["override"] = override_schema();
+  properties["report"].as_object()["properties"].as_object()["label"] = labels_schema();
   properties["sweep"] = sweep_schema();
 
   json::object out{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Heed experiment"}};

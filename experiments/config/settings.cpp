@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_file = 1 << 20;
 constexpr std::size_t most_files = 100;
+constexpr std::string_view label_prefix = "report.label.";
 
 std::string list_of_paths(const std::vector<fs::path>& paths) {
   std::string out;
@@ -130,6 +131,7 @@ Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
   SweepSpec sweep;
   for (ConfigFile& file : files) {
     for (auto& [key, setting] : file.values) out.values_[key] = std::move(setting);
+    for (auto& [name, label] : file.report_labels) out.report_labels_[name] = std::move(label);
     if (file.block_overrides) out.block_overrides_ = std::move(*file.block_overrides);
     if (file.sweep_seeds) sweep.seeds = std::move(*file.sweep_seeds);
     if (file.sweep_looks) sweep.looks = std::move(*file.sweep_looks);
@@ -181,6 +183,10 @@ void Settings::override_with(const std::vector<std::string>& assignments) {
   auto problem = [&](std::string_view text) { problems.add(fmt::format("{}: {}", origin.text(), text)); };
   std::set<std::string> given;
   for (const std::string& assignment : assignments) {
+    if (assignment.starts_with(label_prefix)) {
+      if (std::string wrong = override_label(assignment, origin); !wrong.empty()) problem(wrong);
+      continue;
+    }
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
       problem(fmt::format("'{}' is not an assignment; write OPTION=VALUE, such as model.width=128", assignment));
@@ -248,6 +254,25 @@ std::string Settings::override_looks(const std::string& text, const Origin& orig
   } catch (const Refused&) {
     return fmt::format("sweep.looks is '{}'; it must be a list such as [6, 10]", text);
   }
+}
+
+std::string Settings::override_label(const std::string& assignment, const Origin& origin) {
+  const std::string rest = assignment.substr(label_prefix.size());
+  const bool quoted = rest.starts_with('"');
+  const std::size_t end = quoted ? rest.find('"', 1) : rest.find('=');
+  const std::size_t equals = quoted && end != std::string::npos ? end + 1 : end;
+  if (end == std::string::npos || equals >= rest.size() || rest[equals] != '=' || end == 0)
+    return fmt::format("'{}' is not an assignment; write report.label.NAME=TEXT, such as "
+                       "'report.label.\"score = additive\"=additive'",
+                       assignment);
+  const std::string name = quoted ? rest.substr(1, end - 1) : rest.substr(0, end), text = rest.substr(equals + 1);
+  if (text == "@default") {
+    report_labels_.erase(name);
+    return "";
+  }
+  std::string wrong = wrong_label(name, text);
+  if (wrong.empty()) report_labels_[name] = {text, origin};
+  return wrong;
 }
 
 Settings Settings::with(const std::vector<Change>& changes) const {

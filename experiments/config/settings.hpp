@@ -140,6 +140,8 @@ public:
   std::vector<std::string> dropped() const;
 
   const SweepSpec& sweep() const { return *sweep_; }
+  /// [report.label]: texts by the name of a metric or an arm. They are not part of a Config, so no run depends on them.
+  const std::map<std::string, Setting>& report_labels() const { return report_labels_; }
   /// The values that files, the command line or an arm set. Options with their built-in defaults are not included.
   const std::map<std::string, Setting>& values() const { return values_; }
   /// Settings without effect, one sentence each: an option that one command line sets twice.
@@ -152,11 +154,15 @@ private:
   /// Applies `sweep.seeds=TEXT`. Returns the error, or an empty text.
   std::string override_seeds(const std::string& text);
   std::string override_looks(const std::string& text, const Origin& origin);
+  /// Applies `report.label.NAME=TEXT`. NAME may be in quotes, and must be if it contains "=". Returns the error, or an
+  /// empty text.
+  std::string override_label(const std::string& assignment, const Origin& origin);
 
   std::map<std::string, Setting> values_;
   std::map<std::string, Origin> resets_;       ///< options that `@default` reset, with the place of the reset
   std::vector<BlockOverride> block_overrides_; ///< if two overrides name the same block, the later one has priority
   std::shared_ptr<const SweepSpec> sweep_ = std::make_shared<SweepSpec>(); ///< shared by all arms
+  std::map<std::string, Setting> report_labels_;
   std::vector<std::string> notes_;
   bool earlier_shards_ = false; ///< the default number of shards is that of earlier versions
   bool saved_ = false;    ///< from a saved run: options without effect that earlier versions accepted are no error

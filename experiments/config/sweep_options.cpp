@@ -11,6 +11,7 @@
 namespace heed {
 namespace {
 
+constexpr std::string_view labels_table = "report.label";
 constexpr std::string_view some_grid =
     "grid = { \"attention.score\" = [\"dot\", \"additive\"], \"model.heads\" = [1, 2] }";
 constexpr std::string_view some_draws = "random = { \"train.learning_rate\" = { log_uniform = [1e-4, 1e-2] } }\n"
@@ -113,7 +114,14 @@ std::vector<SweepTable> make_tables() {
          "a table: options by full name, each with a list of values",
          "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100]"},
         {"seeds", "Seeds of the trials, none of sweep.seeds.", "a list of integers from 0 on",
-         "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100, 101]"}}}};
+         "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100, 101]"}}},
+      {std::string(labels_table),
+       "[report.label]",
+       "What reports call a metric or an arm, as a paper names it",
+       {{"NAME",
+         "A metric of the report, an arm (by its name within its group), or \"reference\". Runs and their IDs do not "
+         "depend on it.",
+         "a text", "val_loss = \"validation loss\"\nreference = \"baseline\""}}}};
 }
 
 } // namespace
@@ -123,7 +131,12 @@ const std::vector<SweepTable>& sweep_tables() {
   return all;
 }
 
-bool names_sweep(std::string_view name) { return name == "sweep" || name.starts_with("sweep."); }
+bool names_sweep(std::string_view name) {
+  const auto within = [&](std::string_view table) {
+    return name == table || (name.starts_with(table) && name.substr(table.size()).starts_with('.'));
+  };
+  return within("sweep") || within(labels_table);
+}
 
 std::vector<SweepTable> sweep_tables(std::string_view filter) {
   std::vector<SweepTable> out;

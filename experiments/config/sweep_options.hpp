@@ -1,5 +1,6 @@
-// Descriptions of the options in [sweep], [[sweep.block]] and [sweep.tune], for people, programs and editors. The code
-// that reads them is in sweep_file.hpp. They are not options of a run, and no arm can change them.
+// Descriptions of the options in [sweep], [[sweep.block]], [sweep.tune] and [report.label], for people, programs and
+// editors. The code that reads them is in sweep_file.hpp and config_file.hpp. They are not options of a run, and no arm
+// can change them.
 #pragma once
 
 #include <string>
@@ -24,7 +25,8 @@ struct SweepTable {
 
 const std::vector<SweepTable>& sweep_tables();
 
-/// True if a name belongs to these tables: "sweep", "sweep.block.grid", and also the misspelt "sweep.blok".
+/// True if a name belongs to these tables: "sweep", "sweep.block.grid", "report.label", and also the misspelt
+/// "sweep.blok".
 bool names_sweep(std::string_view name);
 
 /// The tables and options that `filter` names: a table with its subtables, or one option. Throws heed::Refused if the

@@ -18,6 +18,7 @@ std::vector<std::string> names_in(std::string_view table) {
     for (const Option& o : info->options) out.push_back(o.name);
   if (table.empty()) out.insert(out.end(), {"extends", "sweep"});
   if (table == "block") out.push_back("override");
+  if (table == "report") out.push_back("label");
   const std::string prefix = table.empty() ? "" : fmt::format("{}.", table);
   for (const TableInfo& t : catalogue())
     if (t.table.size() > prefix.size() && t.table.starts_with(prefix) &&
@@ -66,7 +67,7 @@ std::string unknown_option(std::string_view table, std::string_view name) {
 
 std::string unknown_table(std::string_view table) {
   if (table.starts_with(formula_parameters_prefix)) return wrong_parameter_name(table);
-  std::vector<std::string> tables{"sweep"};
+  std::vector<std::string> tables{"sweep", "report.label"};
   for (const TableInfo& t : catalogue())
     if (!t.table.empty()) tables.push_back(t.table);
   const std::string near = nearest(table, tables);

@@ -20,7 +20,7 @@ namespace heed {
 using statistics::Answer;
 using statistics::Comparison;
 
-std::string unit_of(const Metric& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
+std::string unit_of(const Metric& metric) { return metric.unit.empty() ? " in " + metric.shown() : " " + metric.unit; }
 
 std::string signed_difference(const Comparison& c, const std::string& unit, Decimals decimals) {
   std::string text = signed_fixed(c.difference.mean, decimals) + unit;
@@ -149,7 +149,7 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
   return fmt::format("{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {}{}), and {} of {} of the "
                      "reference, p {} (Fisher{}). ",
                      subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value,
-                     100 * share.interval->low, 100 * share.interval->high, report.metric.name,
+                     100 * share.interval->low, 100 * share.interval->high, report.metric.shown(),
                      report.metric.higher_is_better() ? ">=" : "<=",
                      learned.found ? fmt::format("{:.3g}", learned.threshold) : fmt::format("{:g}", learned.threshold),
                      learned.is_least ? ", better than guessing"
@@ -271,7 +271,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   const Decimals decimals = decimals_of(report, arm);
   if (equal_in_all_seeds(c))
     return fmt::format("{} is equal to the reference{} both have the same {} in {}.", who,
-                       c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.name,
+                       c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.shown(),
                        c.seeds.size() == 1 ? "the one seed" : fmt::format("each of {} seeds", c.seeds.size()));
   switch (c.answer) {
     case Answer::differs:

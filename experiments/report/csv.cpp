@@ -51,10 +51,10 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   // The reference has the same columns, with empty cells.
   const statistics::Comparison c = arm.comparison.value_or(statistics::Comparison{});
   const bool compared = arm.comparison.has_value();
-  Cells cells{{"arm", arm.label},
+  Cells cells{{"arm", arm.true_label()},
               {"changes", changes_of(arm)},
               {"group", report.group_label(arm)},
-              {"reference", report.is_reference(arm) ? "" : report.arms[arm.reference].label},
+              {"reference", report.is_reference(arm) ? "" : report.arms[arm.reference].true_label()},
               {"metric", report.metric.name},
               {"n", fmt::format("{}", arm.values)},
               {"mean", csv_text(arm.mean)},
@@ -112,7 +112,7 @@ std::string render_runs_csv(const ReportData& report) {
   std::vector<Cells> lines;
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs)
-      lines.push_back({{"arm", arm.label},
+      lines.push_back({{"arm", arm.true_label()},
                        {"seed", fmt::format("{}", run.seed)},
                        {"run", run.id},
                        {"state", std::string(run.standing())},

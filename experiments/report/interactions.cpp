@@ -67,6 +67,9 @@ std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast
 }
 
 const std::string& plain_name(const ReportArm& arm) { return arm.name.empty() ? arm.label : arm.name; }
+const std::string& true_plain_name(const ReportArm& arm) {
+  return arm.true_name().empty() ? arm.true_label() : arm.true_name();
+}
 
 /// Adds contrasts for arms that change two options, if each option is also changed in an arm of its own.
 void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
@@ -85,7 +88,12 @@ void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
     const ReportArm *first = alone(changes[0]), *second = alone(changes[1]);
     if (first == nullptr || second == nullptr) continue;
     const std::string group = report.group_label(both);
-    out.push_back({{.option = plain_name(*first), .with = plain_name(*second), .without = "by itself", .group = group},
+    out.push_back({{.option = plain_name(*first),
+                    .with = plain_name(*second),
+                    .true_option = true_plain_name(*first),
+                    .true_with = true_plain_name(*second),
+                    .without = "by itself",
+                    .group = group},
                    &both,
                    second,
                    first,
@@ -103,6 +111,8 @@ void add_groups(const ReportData& report, std::vector<Contrast>& out) {
     if (first == &arm) continue;
     out.push_back({{.option = plain_name(arm),
                     .with = report.group_label(arm),
+                    .true_option = true_plain_name(arm),
+                    .true_with = report.group_label(arm),
                     .without = fmt::format("with {}", report.group_label(*first)),
                     .group = ""},
                    &arm,

@@ -81,9 +81,15 @@ json::value comparison_of(const statistics::Comparison& c) {
                       {"answer", statistics::name_of(c.answer)}};
 }
 
+json::value text_or_null(const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); }
+
+/// The arm's label in the report, where [report.label] gives it one.
+json::value report_label(const ReportArm& arm) { return text_or_null(arm.own_label.empty() ? "" : arm.label); }
+
 json::object metric_object(const Metric& metric) {
   return json::object{
       {"name", metric.name},
+      {"report_label", text_or_null(metric.label)},
       {"higher_is_better", metric.is_goal() ? json::value(metric.higher_is_better()) : json::value(nullptr)},
       {"direction", in_words(metric.direction)},
       {"unit", metric.unit},
@@ -168,7 +174,7 @@ json::array problems_array(const ReportData& report) {
       seeds.emplace_back(run->seed);
       runs.emplace_back(run->id);
     }
-    out.push_back(json::object{{"arm", group.arm->label},
+    out.push_back(json::object{{"arm", group.arm->true_label()},
                                {"state", group.state()},
                                {"seeds", std::move(seeds)},
                                {"reason", group.reason()},
@@ -205,10 +211,11 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
   for (const ReportRun& run : arm.runs) runs.push_back(run_of(run, thinning));
   const bool reference = report.is_reference(arm);
   return json::object{
-      {"label", arm.label},
+      {"label", arm.true_label()},
+      {"report_label", report_label(arm)},
       {"against", arm.reference},
       {"group", texts(arm.group)},
-      {"name", arm.name.empty() ? arm.label : arm.name},
+      {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
       {"changes", std::move(changes)},
       {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm))},
       {"n", arm.values},
@@ -318,7 +325,7 @@ json::array further_metrics(const ReportData& report) {
     json::array arms;
     for (const ReportArm& arm : further.arms)
       arms.push_back(json::object{
-          {"label", arm.label},
+          {"label", arm.true_label()},
           {"answer", further.is_reference(arm) ? json::value(nullptr) : json::value(answer_sentence(further, arm))},
           {"n", arm.values},
           {"mean", json_number(arm.mean)},
@@ -338,8 +345,8 @@ json::array further_metrics(const ReportData& report) {
 json::array interactions_array(const ReportData& report) {
   json::array out;
   for (const Interaction& interaction : report.interactions)
-    out.push_back(json::object{{"option", interaction.option},
-                               {"with", interaction.with},
+    out.push_back(json::object{{"option", interaction.true_option},
+                               {"with", interaction.true_with},
                                {"without", interaction.without},
                                {"group", interaction.group},
                                {"effect_without", json_number(interaction.effect_without)},

@@ -101,7 +101,7 @@ std::string render_latex(const ReportData& report) {
     if (!part.empty()) body += "\n" + part;
   for (std::size_t i = 0; i < report.also.size(); ++i) {
     const ReportData further = by_further_metric(report, i);
-    body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(further.metric.name),
+    body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(further.metric.shown()),
                         latex_text(further_note(further.metric)), answers(further), latex_table(further, false));
   }
   if (const std::string part = latex_curves(report); !part.empty()) body += "\n" + part;

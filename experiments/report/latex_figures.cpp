@@ -238,19 +238,20 @@ std::string latex_forest(const ReportData& report) {
       "open.}}\\label{{{}}}\n\\end{{figure}}\n",
       2.2 + 0.7 * rows, low, high, bottom, ticks, labels,
       longest_name(report) <= short_name ? "" : "text width=0.3\\linewidth, align=right, font=\\footnotesize",
-      across.places, across.labels, latex_text(report.metric.name), unit_in_brackets(report.metric),
+      across.places, across.labels, latex_text(report.metric.shown()), unit_in_brackets(report.metric),
       times_power(across), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
       latex_per_cent(report), report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "",
       latex_label(report, "fig", "differences"));
 }
 
 std::string latex_curves(const ReportData& report) {
-  const std::string name = latex_text(report.curve_metric().name);
+  const std::string name = latex_text(report.curve_metric().shown());
   std::vector<LineAxis> axes = {{curve_band, report.curve_metric().name, "step",
                                  name + unit_in_brackets(report.curve_metric()), name + " by training step"}};
   const auto add = [&](const std::string& metric, const std::string& of, const std::string& more) {
-    axes.push_back({[metric](const ReportArm& arm) { return length_band(arm, metric); }, of, "length", latex_text(of),
-                    latex_text(of) + " of rows of each length, in the last evaluation", more});
+    const std::string shown = latex_text(report.shown_metric(of));
+    axes.push_back({[metric](const ReportArm& arm) { return length_band(arm, metric); }, of, "length", shown,
+                    shown + " of rows of each length, in the last evaluation", more});
   };
   add(std::string(by_length_metric), "val_accuracy", "");
   if (const std::string metric = metric_at_lengths(report); !metric.empty()) {

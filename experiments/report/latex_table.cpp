@@ -44,7 +44,7 @@ std::string notes(const ReportData& report) {
 }
 
 std::string caption(const ReportData& report, bool compared) {
-  std::string text = report.metric.name;
+  std::string text = report.metric.shown();
   if (report.seeds.size() > 1) text += ": mean ± standard deviation over n runs";
   if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
   text += fmt::format(", {}", in_words(report.metric.direction));
@@ -69,7 +69,7 @@ std::string latex_table(const ReportData& report, bool with_notes) {
       "\\caption{{{}}}\\label{{{}}}\\smallskip\n"
       "  \\heedfit{{\\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
       caption(report, compared), latex_label(report, "tab", report.metric.name), names + numbers,
-      latex_text(report.metric.name), compared ? fmt::format(" & difference [{}]", latex_per_cent(report)) : "",
+      latex_text(report.metric.shown()), compared ? fmt::format(" & difference [{}]", latex_per_cent(report)) : "",
       p ? " & $p$" : "", compared ? " & answer" : "");
   for (const LatexGroup& group : latex_groups(report)) {
     out += "    \\midrule\n";

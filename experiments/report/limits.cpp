@@ -82,7 +82,7 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
-  const std::string& metric = report.metric.name;
+  const std::string& metric = report.metric.shown();
   switch (limit) {
     case Limit::chance:
     case Limit::worse_than_chance: {
@@ -172,7 +172,7 @@ std::vector<std::string> sight_sentences(const ReportData& report) {
         "{} {} what {} to predict ({}): {} {} says nothing of what was learned, and there is no answer against an arm "
         "that doesn't.",
         listed(names), one ? "sees" : "see", one ? "it is" : "they are", sight, one ? "its" : "their",
-        report.metric.name)));
+        report.metric.shown())));
   }
   return out;
 }

@@ -70,19 +70,19 @@ std::string curves_section(const ReportData& report) {
   const std::string table = means_table(report, curve_band);
   if (table.empty()) return "";
   return fmt::format("## Learning curves\n\nThe mean of {} over the seeds, by training step.\n\n{}",
-                     markdown_text(report.curve_metric().name), table);
+                     markdown_text(report.curve_metric().shown()), table);
 }
 
 std::string lengths_section(const ReportData& report) {
   const std::string metric = metric_at_lengths(report);
   if (metric.empty()) return "";
   return fmt::format("## At each length\n\nThe mean of {} over the seeds, on rows of each length.\n\n{}",
-                     markdown_text(metric_of_family(metric)),
+                     markdown_text(report.shown_metric(metric_of_family(metric))),
                      means_table(report, [&](const ReportArm& arm) { return length_band(arm, metric); }));
 }
 
 std::string runs_section(const ReportData& report) {
-  TextTable table{{"arm", "seed", "run", "state", markdown_text(report.metric.name, true), "time"},
+  TextTable table{{"arm", "seed", "run", "state", markdown_text(report.metric.shown(), true), "time"},
                   {Align::left, Align::right, Align::left, Align::left, Align::right, Align::right},
                   {}};
   for (const ReportArm& arm : report.arms)
@@ -135,7 +135,7 @@ std::string render_markdown(const ReportData& report) {
   for (const std::string& note : summary_notes(report)) out += list_item(note);
   for (std::size_t i = 0; i < report.also.size() && !single; ++i) {
     const ReportData further = by_further_metric(report, i);
-    out += fmt::format("\n## {}\n\n{}\n\n{}\n", markdown_text(further.metric.name),
+    out += fmt::format("\n## {}\n\n{}\n\n{}\n", markdown_text(further.metric.shown()),
                        markdown_text(further_note(further.metric)), to_markdown(summary_table(further, Style{})));
     for (const std::string& answer : answer_sentences(further)) out += list_item(answer);
   }

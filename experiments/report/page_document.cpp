@@ -3,6 +3,7 @@
 #include "experiments/report/digits.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/problem_groups.hpp"
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/summary.hpp"
 
@@ -223,11 +224,39 @@ void add_further(json::value& also, const ReportData& further) {
   }
 }
 
+/// Replaces the true names of metrics and arms by those that the report shows.
+void show_labels(json::object& out, const ReportData& report) {
+  const auto label_metric = [](json::value& metric) {
+    if (const json::value& label = metric.at("report_label"); !label.is_null()) metric.as_object()["name"] = label;
+  };
+  const auto label_arm = [&](json::value& arm, std::size_t i) {
+    const ReportArm& of = report.arms[i];
+    arm.as_object()["label"] = of.label;
+    if (arm.as_object().contains("name")) arm.as_object()["name"] = of.name.empty() ? of.label : of.name;
+  };
+  json::object labels;
+  for (const auto& [name, label] : report.labels) labels[name] = label;
+  out["labels"] = std::move(labels);
+  out["curve_metric"].as_object()["true_name"] = report.curve_metric().name;
+  label_metric(out["metric"]);
+  label_metric(out["curve_metric"]);
+  for (json::value& measured : out["measured"].as_array()) label_metric(measured.at("metric"));
+  for (std::size_t i = 0; i < report.arms.size(); ++i) label_arm(out["arms"].as_array()[i], i);
+  for (json::value& also : out["also"].as_array()) {
+    label_metric(also.at("metric"));
+    for (std::size_t i = 0; i < report.arms.size(); ++i) label_arm(also.at("arms").as_array()[i], i);
+  }
+  const std::vector<ProblemGroup> problems = problem_groups(report);
+  for (std::size_t i = 0; i < problems.size(); ++i)
+    out["problems"].as_array()[i].as_object()["arm"] = problems[i].arm->label;
+}
+
 } // namespace
 
 json::object page_document(const ReportData& report, const Thinning& thinning) {
   json::object out = report_document(report, thinning);
   const TableDigits table(report);
+  show_labels(out, report);
   add_sides(out["metric"], report.metric);
   out["clearest"] = clearest_first(report);
   for (std::size_t i = 0; i < report.arms.size(); ++i)

@@ -10,6 +10,7 @@
 #include "experiments/sweep/arm_labels.hpp"
 #include "experiments/sweep/finished_runs.hpp"
 #include "experiments/sweep/preparation.hpp"
+#include "experiments/sweep/reference_name.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
@@ -230,30 +231,47 @@ std::optional<std::int64_t> training_length(const Config& config) {
   return std::nullopt;
 }
 
-/// Gives references a name: the sweep's own, or by the values that arms change where these are few.
+/// Gives references their name: the sweep's own, or by the values that arms change where these are few.
 void name_references(ReportData& report, const Plan& plan, ArmConfigs& configs) {
   if (report.arms.size() == 1) {
     report.arms.front().label = report.name;
     return;
   }
-  std::vector<std::string> all, changed;
-  for (const Arm& arm : plan.arms)
-    for (const PlannedChange& change : arm.changes) {
-      all.push_back(change.key);
-      const auto is_it = [&](const PlannedOption& option) { return option.key == change.key; };
-      if (std::ranges::none_of(plan.within, is_it) && std::ranges::find(changed, change.key) == changed.end())
-        changed.push_back(change.key);
-    }
-  report.reference_values = without_controls(ArmNames(all).values(changed, flat_config(configs.of(0))));
-  std::string name = "reference";
-  if (!plan.reference_name.empty()) name = fmt::format("{} (reference)", without_controls(plan.reference_name));
-  else if (const std::string& values = report.reference_values; !values.empty() && values.size() <= longest_in_name)
-    name += fmt::format(" ({})", values);
+  report.reference_values = reference_values(plan, configs.of(0));
+  const std::string name = reference_name(plan, configs.of(0));
   for (ReportArm& arm : report.arms) {
     if (!report.is_reference(arm)) continue;
     const std::string group = report.group_label(arm);
     arm.label = group.empty() ? name : fmt::format("{}: {}", group, name);
     if (!group.empty()) arm.name = name;
+  }
+}
+
+std::vector<Metric*> all_metrics(ReportData& report) {
+  std::vector<Metric*> out{&report.metric};
+  if (report.evaluated) out.push_back(&*report.evaluated);
+  for (std::vector<Metric>* metrics : {&report.also, &report.others})
+    for (Metric& metric : *metrics) out.push_back(&metric);
+  return out;
+}
+
+/// Gives arms and metrics the texts of [report.label].
+void apply_labels(ReportData& report, const Plan& plan) {
+  for (const auto& [name, label] : plan.labels) report.labels[name] = without_controls(label);
+  for (Metric* metric : all_metrics(report))
+    if (const auto label = report.labels.find(metric->name); label != report.labels.end())
+      metric->label = label->second;
+  if (report.arms.size() == 1) return;
+  for (ReportArm& arm : report.arms) {
+    const bool reference = report.is_reference(arm);
+    const auto found = report.labels.find(reference ? "reference" : arm.name.empty() ? arm.label : arm.name);
+    if (found == report.labels.end()) continue;
+    const std::string text = reference ? fmt::format("{} (reference)", found->second) : found->second;
+    arm.own_label = arm.label;
+    arm.own_name = arm.name;
+    const std::string group = report.group_label(arm);
+    arm.label = group.empty() ? text : fmt::format("{}: {}", group, text);
+    if (!group.empty()) arm.name = text;
   }
 }
 
@@ -362,6 +380,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.reference_config = reference.config;
   report.data = origins.data;
   name_references(report, plan, configs);
+  apply_labels(report, plan);
   sort_groups(report);
   compute_statistics(report);
   return report;

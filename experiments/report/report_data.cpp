@@ -63,6 +63,11 @@ std::string ReportData::group_label(const ReportArm& arm) const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+const std::string& ReportData::shown_metric(const std::string& name) const {
+  const auto label = labels.find(name);
+  return label == labels.end() ? name : label->second;
+}
+
 bool sees_alike(const ReportData& report, const ReportArm& arm) {
   return arm.sight.empty() == report.arms.at(arm.reference).sight.empty();
 }

@@ -106,10 +106,12 @@ struct FurtherResult {
 
 /// An arm with its runs, in the order of the plan's seeds, and its statistics.
 struct ReportArm {
-  std::string label;
+  std::string label;              ///< as the report shows it: with [report.label], and a reference's values
   std::size_t reference = 0;      ///< index of the arm that it is compared with; a reference has its own index
   std::vector<std::string> group; ///< its values of ReportData::within
   std::string name;               ///< its name within its group; empty without groups
+  std::string own_label = {};     ///< its label without [report.label], for files that programs read; empty: `label`
+  std::string own_name = {};      ///< likewise its name within its group
   std::vector<PlannedChange> changes;
   std::vector<ReportRun> runs;
   std::optional<PlannedCost> cost;    ///< empty: not in the plan
@@ -144,6 +146,9 @@ struct ReportArm {
   std::optional<double> p_choices;
   /// The proportions of draws in which the tuning of the arm, and of its reference, chooses another setting.
   double other_choices = 0, other_choices_of_reference = 0;
+  /// Its label and its name without [report.label].
+  const std::string& true_label() const { return own_label.empty() ? label : own_label; }
+  const std::string& true_name() const { return own_name.empty() ? name : own_name; }
   double seconds = 0; ///< training time, mean over finished runs
   std::string config; ///< resolved, as TOML, of its first seed
   /// Differences of configuration: a is its reference's option, b is this arm's. A group's reference is compared with
@@ -156,8 +161,10 @@ struct ReportArm {
 
 /// Whether the effect of an option depends on another (`interactions_of`).
 struct Interaction {
-  std::string option;  ///< the arm that changes only this option: "score = additive"
-  std::string with;    ///< "heads = 8", or a group, "length = 64"
+  std::string option;      ///< the arm that changes only this option: "score = additive"
+  std::string with;        ///< "heads = 8", or a group, "length = 64"
+  std::string true_option; ///< `option` and `with` without [report.label]
+  std::string true_with;
   std::string without; ///< "by itself", or "with length = 16", the first group
   /// The group in which two options are crossed; empty: no groups, or the groups are one of the crossed factors.
   std::string group;
@@ -192,6 +199,7 @@ struct ReportData {
   std::string name, hash;
   std::string question; ///< the question of the sweep, in words; may be empty
   bool sweep = false;
+  std::map<std::string, std::string> labels; ///< [report.label]: texts by the name of a metric or an arm
   std::string reference_values; ///< "position = none": the reference's values of the options that arms change
   Metric metric;
   std::optional<Metric> evaluated; ///< METRIC, if the metric is steps_to(METRIC, VALUE)
@@ -233,10 +241,9 @@ struct ReportData {
   /// The metric of the curves: the metric, or METRIC of steps_to(METRIC, VALUE).
   const Metric& curve_metric() const { return evaluated ? *evaluated : metric; }
   std::string group_label(const ReportArm& arm) const; ///< "length = 64"; empty without groups
+  /// What [report.label] calls the metric of this name; the name itself without a label.
+  const std::string& shown_metric(const std::string& name) const;
 };
-
-/// The reference's values are part of its name up to this number of characters.
-inline constexpr std::size_t longest_in_name = 40;
 
 /// The proportion of sweeps in which an arm's `smallest_found` would be found.
 inline constexpr double found_share = 0.8;

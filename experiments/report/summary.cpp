@@ -9,6 +9,7 @@
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/flips.hpp"
 #include "experiments/statistics/spending.hpp"
+#include "experiments/sweep/reference_name.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -243,7 +244,7 @@ TextTable measured_table(const ReportData& report) {
                   {Align::left, Align::right, Align::left, Align::left},
                   {}};
   for (const Measured& of : measured_values(report))
-    table.rows.push_back({of.metric.name, of.text(), of.metric.unit,
+    table.rows.push_back({of.metric.shown(), of.text(), of.metric.unit,
                           !of.metric.is_goal()           ? ""
                           : of.metric.higher_is_better() ? "higher"
                                                          : "lower"});
@@ -257,7 +258,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   const TableDigits digits(report);
   const bool compared = report.arms.size() > 1;
 
-  TextTable table{{"arm", "n", report.metric.name}, {Align::left, Align::right, Align::right}, {}};
+  TextTable table{{"arm", "n", report.metric.shown()}, {Align::left, Align::right, Align::right}, {}};
   auto column = [&](std::string heading, Align align) {
     table.headings.push_back(std::move(heading));
     table.alignment.push_back(align);
@@ -287,7 +288,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
 }
 
 std::string further_note(const Metric& metric) {
-  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", metric.name,
+  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", metric.shown(),
                      in_words(metric.direction), metric.description,
                      metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
 }
@@ -297,7 +298,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   const bool several = report.seeds.size() > 1;
   const std::string spread = several ? std::string("mean ± standard deviation over n runs, ") : "";
   std::vector<std::string> notes;
-  notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.name, spread, in_words(metric.direction), metric.description,
+  notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.shown(), spread, in_words(metric.direction), metric.description,
                               metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
   if (any(report, [](const auto&) { return true; })) {
     if (report.looks.empty() &&

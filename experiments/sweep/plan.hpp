@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -123,7 +124,9 @@ struct Plan {
   std::string test = "paired";   ///< paired | unpaired
   std::optional<double> learned; ///< a seed whose metric reaches this value has learned; empty: to be estimated
   std::string question;          ///< the question of the sweep, for readers
-  bool sweep = false;            ///< the file has a [sweep]
+  /// What reports call metrics and arms, by their names; not part of the plan's hash.
+  std::map<std::string, std::string> labels;
+  bool sweep = false; ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
   std::vector<std::size_t> looks;    ///< numbers of seeds of the interim looks; empty: one look, at all seeds
   std::vector<PlannedOption> within; ///< the options whose values define groups; arms of a group are adjacent

@@ -11,6 +11,7 @@
 #include "experiments/sweep/groups.hpp"
 #include "experiments/sweep/matching.hpp"
 #include "experiments/sweep/planned_looks.hpp"
+#include "experiments/sweep/report_labels.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -395,6 +396,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   else builder.add_runs();
   if (resolved) *resolved = builder.take_resolved();
   check_looks(sweep.looks, plan);
+  plan.labels = checked_labels(settings, reference, plan);
   plan.hash = hash_of(plan);
   return plan;
 }

@@ -260,6 +260,9 @@ Plan read(std::string_view bytes) {
   if (plan.test != "paired" && plan.test != "unpaired") throw Wrong{"\"test\" is neither paired nor unpaired"};
   if (const json::value* learned = object.if_contains("learned")) plan.learned = real(*learned, "learned");
   if (object.contains("question")) plan.question = text(object, "question");
+  if (const json::value* labels = object.if_contains("labels"))
+    for (const auto& [name, label] : as_object(*labels, "\"labels\""))
+      plan.labels[std::string(name)] = text(label, "labels");
   plan.sweep = boolean(object, "sweep");
   for (const json::value& seed : list(object, "seeds")) plan.seeds.push_back(integer(seed, "seeds"));
   if (object.contains("looks"))
@@ -391,6 +394,7 @@ std::string to_json(const Plan& plan) {
   if (plan.learned) out += line("learned", *plan.learned);
   if (!plan.question.empty()) out += line("question", plan.question);
   if (!plan.reference_name.empty()) out += line("reference", plan.reference_name);
+  if (!plan.labels.empty()) out += line("labels", plan.labels);
   json::array within;
   for (const PlannedOption& option : plan.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});

@@ -12,6 +12,7 @@
 #include "experiments/system/clock.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/sweep/reference_name.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>
@@ -56,10 +57,11 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   TextTable table{{"arm", "runs", "parameters", "FLOPs/step", "steps", "memory", "time/run"},
                   {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right},
                   {}};
+  const std::vector<std::string> labels = named_labels(plan, prepared.arms.front().config);
   for (std::size_t i = 0; i < plan.arms.size(); ++i) {
     const PreparedArm& arm = prepared.arms[i];
     const Cost& cost = arm.cost;
-    table.rows.push_back({plan.arms[i].label, fmt::format("{}", plan.arms[i].runs.size()), with_commas(cost.parameters),
+    table.rows.push_back({labels[i], fmt::format("{}", plan.arms[i].runs.size()), with_commas(cost.parameters),
                           scaled(cost.flops_per_step, ""), with_commas(arm.config.train.steps),
                           scaled(cost.bytes(e.share.threads), "B"),
                           e.arm_seconds.empty() ? "-" : "~ " + duration(e.arm_seconds[i])});

@@ -25,6 +25,7 @@
 #include "experiments/runs/follower.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/sweep/reference_name.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/program.hpp"
@@ -72,14 +73,16 @@ void part_overrides(RunArguments& arguments) {
                             arguments.slurm_file ? "--slurm" : "'" + arguments.slurm.front() + "'"));
 }
 
-std::string label_of(const Plan& plan, const PlannedRun& run) {
+/// @param labels  of the arms
+std::string label_of(const std::vector<std::string>& labels, const PlannedRun& run) {
   const std::string seed = fmt::format("seed {}", run.seed);
-  return plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed);
+  return labels.size() == 1 ? seed : fmt::format("{}, {}", labels.at(run.arm), seed);
 }
 
 /// All runs in the order of the progress display: the tuning runs, then the replicates.
 std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) {
   std::vector<BoardRun> runs;
+  const std::vector<std::string> labels = named_labels(plan, prepared.arms.front().config);
   const auto add = [&](const std::string& label, std::size_t arm, const Trial* trial) {
     const Load load = load_of(prepared, plan, arm, trial);
     runs.push_back({label, load.steps, load.flops()});
@@ -87,10 +90,10 @@ std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) 
   if (plan.tuning) {
     const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
     for (std::size_t i = 0; i < trials.size(); ++i)
-      add(fmt::format("tuning {}: {}", short_words(*trials[i]), label_of(plan, plan.tuning->runs[i])),
+      add(fmt::format("tuning {}: {}", short_words(*trials[i]), label_of(labels, plan.tuning->runs[i])),
           plan.tuning->runs[i].arm, trials[i]);
   }
-  for (const PlannedRun& run : plan.runs) add(label_of(plan, run), run.arm, nullptr);
+  for (const PlannedRun& run : plan.runs) add(label_of(labels, run), run.arm, nullptr);
   return runs;
 }
 

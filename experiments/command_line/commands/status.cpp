@@ -13,6 +13,7 @@
 #include "experiments/sweep/finished_runs.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/sweep/reference_name.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/text.hpp"
 
@@ -103,6 +104,7 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
   const std::set<std::string> finished = recorded_as_finished(folder);
   std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps; // all seeds have the same steps
   std::vector<RunFolder> folders;
+  const std::vector<std::string> labels = named_labels(plan, config_of(plan.runs.at(plan.arms.front().runs.front())));
   const auto add_folders = [&](const std::vector<PlannedRun>& runs) {
     for (const PlannedRun& run : runs) folders.push_back({out / run.id});
   };
@@ -112,8 +114,7 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
   const auto add = [&](const PlannedRun& run, const Trial* trial, const std::string& stage) {
     const std::size_t at = look.board.size();
     const std::string seed = fmt::format("seed {}", run.seed);
-    const std::string label = stage +
-                              (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
+    const std::string label = stage + (labels.size() == 1 ? seed : fmt::format("{}, {}", labels.at(run.arm), seed));
     const auto [known, is_new] = steps.try_emplace({run.arm, trial}, 0);
     if (is_new) known->second = steps_of(run);
     const std::string who = fmt::format("{}, {} ({})", plan.name, label, run.id);

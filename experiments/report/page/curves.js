@@ -8,14 +8,14 @@ function curveChoices() {
   const has = (of) => arms.some((arm) => of(arm).step.length > 1);
   // Where the metric is how fast a run gets somewhere, curves are of what it gets there in.
   const metric = report.curve_metric, training = (arm) => arm.training_curve;
-  const validation = metric.name === "val_loss" ? (arm) => arm.curve : (arm) => arm.validation_curve;
+  const validation = metric.true_name === "val_loss" ? (arm) => arm.curve : (arm) => arm.validation_curve;
   const out = [];
   if (arms.length === 1 && has(validation) && has(training)) {
     const look = { dash: "7 3", symbol: d3.symbolSquare, colour: "var(--arm-2)", strong: false, look: 1,
       icon: () => lineIcon("var(--arm-2)", "7 3", d3.symbolSquare) };
     out.push({ name: "losses", title: "val_loss of the evaluations and train_loss of the training batches (nats)",
       range: [0, null], lines: [{ of: validation, name: "val_loss" }, { of: training, name: "train_loss", look }] });
-    if (metric.name === "val_loss") return out;
+    if (metric.true_name === "val_loss") return out;
   }
   const unitOf = metric.unit ? ` (${metric.unit})` : "";
   if (has((arm) => arm.curve)) out.push({ name: metric.name, title: `${metric.name}${unitOf} of the evaluations`,
@@ -76,7 +76,7 @@ function drawLengths() {
   let metric = metrics.includes(report.metric_at_lengths) ? report.metric_at_lengths : metrics[0];
   let band = "range", group = 0, log = false;
   const lengthsOf = (arm) => all(arm).find((lengths) => lengths.metric === metric);
-  const made = () => metric !== "val_accuracy_by_length";
+  const made = (of = metric) => of !== "val_accuracy_by_length";
 
   function plot() {
     const together = groups.length > 1 && group === null, shownArms = armsOf(group).filter(lengthsOf);
@@ -92,7 +92,8 @@ function drawLengths() {
     };
   }
 
-  const name = (of) => of.replace(/_by_length$/, ", by the rows' own lengths").replace(/_at$/, "");
+  const plain = (of) => of.replace(/(_by_length|_at)$/, "");
+  const name = (of) => (report.labels[plain(of)] || plain(of)) + (made(of) ? "" : ", by the rows' own lengths");
   const tools = [...groupChoice((value) => { group = value; shown.renew(); }),
     choice("band", [["range", "range"], ["deviation", "± sd"]], band, (value) => { band = value; shown.redraw(); })];
   if (metrics.length > 1)

@@ -148,8 +148,12 @@ TEST_CASE("Every option of a sweep is described, and its example can be read", "
       INFO(table.table << "." << option.name << "\n" << option.example);
       CHECK_FALSE(option.meaning.empty());
       CHECK_FALSE(option.takes.empty());
-      CHECK_THAT(option.example, Catch::Contains(option.name == "kind" ? "grid" : option.name));
       const Settings settings = Settings::parse(table.heading + "\n" + option.example + "\n", "x.toml");
+      if (table.table == "report.label") {
+        CHECK(settings.report_labels().size() == 2);
+        continue;
+      }
+      CHECK_THAT(option.example, Catch::Contains(option.name == "kind" ? "grid" : option.name));
       CHECK(settings.sweep().present);
       if (table.table == "sweep.block") CHECK(settings.sweep().blocks.size() == 1);
       words.push_back(table.table + "." + option.name);
@@ -179,6 +183,13 @@ TEST_CASE("The JSON Schema describes every option of a sweep", "[config][sweep]"
     }
     CHECK(schema.at_pointer(pointer).as_object().contains("description"));
   }
+}
+
+TEST_CASE("The JSON Schema allows any text in [report.label]", "[config]") {
+  const json::value label = json::parse(json_schema()).at_pointer("/properties/report/properties/label");
+  CHECK(label.at("additionalProperties").at("type") == "string");
+  CHECK_THAT(options_text("report"), Catch::StartsWith("[report]") && Catch::Contains("\n[report.label]  "));
+  CHECK_THAT(options_text("report.label"), Catch::StartsWith("[report.label]") && !Catch::Contains("[sweep"));
 }
 
 TEST_CASE("The list for people can be narrowed to a table or an option", "[config]") {
