@@ -2,6 +2,7 @@
 // values are empty.
 #include "experiments/data/csv.hpp"
 #include "experiments/report/answers.hpp"
+#include "experiments/report/curves.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include <cmath>
@@ -111,15 +112,35 @@ std::string render_csv(const ReportData& report) {
 std::string render_runs_csv(const ReportData& report) {
   std::vector<Cells> lines;
   for (const ReportArm& arm : report.arms)
-    for (const ReportRun& run : arm.runs)
+    for (const ReportRun& run : arm.runs) {
       lines.push_back({{"arm", arm.true_label()},
                        {"seed", fmt::format("{}", run.seed)},
                        {"run", run.id},
                        {"state", std::string(run.standing())},
-                       {report.metric.name, csv_text(run.value)},
-                       {"seconds", run.seconds > 0 ? csv_text(run.seconds) : ""},
-                       {"folder", run.folder.string()},
-                       {"problem", run.problem}});
+                       {report.metric.name, csv_text(run.value)}});
+      for (std::size_t i = 0; i < report.also.size(); ++i)
+        lines.back().emplace_back(report.also[i].name, i < run.also.size() ? csv_text(run.also[i]) : "");
+      lines.back().insert(lines.back().end(), {{"seconds", run.seconds > 0 ? csv_text(run.seconds) : ""},
+                                               {"folder", run.folder.string()},
+                                               {"problem", run.problem}});
+    }
+  return sheet(lines);
+}
+
+std::string render_lengths_csv(const ReportData& report) {
+  std::vector<Cells> lines;
+  for (const std::string& metric : length_metrics(report))
+    for (const ReportArm& arm : report.arms)
+      for (const BandPoint& point : length_band(arm, metric))
+        lines.push_back({{"arm", arm.true_label()},
+                         {"group", report.group_label(arm)},
+                         {"metric", metric},
+                         {"length", fmt::format("{}", point.at)},
+                         {"n", fmt::format("{}", point.runs)},
+                         {"mean", csv_text(point.mean)},
+                         {"standard_deviation", csv_text(point.standard_deviation)},
+                         {"lowest", csv_text(point.low)},
+                         {"highest", csv_text(point.high)}});
   return sheet(lines);
 }
 

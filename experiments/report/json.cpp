@@ -5,6 +5,7 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/exact_ties.hpp"
+#include "experiments/report/formula_notes.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
@@ -390,6 +391,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"measured", measured_array(report)},
                    {"warnings", texts(provenance_warnings(report))},
                    {"notes", texts(summary_notes(report))},
+                   {"formulas", texts(formula_notes(report))},
                    {"limits", texts(limit_sentences(report))},
                    {"chance", chance_of(report)},
                    {"interactions", interactions_array(report)},

@@ -22,6 +22,13 @@ constexpr std::string_view head = R"tex(\documentclass{article}
 \usepackage[margin=25mm]{geometry}
 )tex";
 
+constexpr std::string_view for_papers =
+    "% To copy a table or a figure into a paper, copy these lines into its preamble, too:\n"
+    "%   \\usepackage{booktabs}, \\usepackage{array} and \\usepackage{pgfplots}, which loads graphicx and xcolor;\n"
+    "%   the lines below from \\newsavebox{\\heedbox} to the last \\definecolor, and those of \\heedletter where it is "
+    "used.\n"
+    "% With pdflatex, \\usepackage[T1]{fontenc} and \\usepackage{lmodern} embed outlines instead of Type 3 bitmaps.\n";
+
 constexpr std::string_view preamble = R"tex(\usepackage{booktabs}
 \usepackage{array}
 \usepackage{pgfplots}
@@ -97,9 +104,11 @@ std::string render_latex(const ReportData& report) {
                                  latex_text(report.question.empty() ? report.name : report.question));
   for (const std::string& warning : provenance_warnings(report))
     body += fmt::format("\n\\noindent\\textbf{{{}}}\\par\n", latex_text(warning));
-  for (const std::string& part : {answers(report), latex_table(report, true), latex_forest(report)})
+  const bool single = report.arms.size() == 1;
+  for (const std::string& part :
+       {answers(report), single ? latex_single(report) : latex_table(report, true), latex_forest(report)})
     if (!part.empty()) body += "\n" + part;
-  for (std::size_t i = 0; i < report.also.size(); ++i) {
+  for (std::size_t i = 0; i < report.also.size() && !single; ++i) {
     const ReportData further = by_further_metric(report, i);
     body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(further.metric.shown()),
                         latex_text(further_note(further.metric)), answers(further), latex_table(further, false));
@@ -108,6 +117,7 @@ std::string render_latex(const ReportData& report) {
   body += "\n\\end{document}\n";
 
   std::string out = fmt::format("% {} (heed report), {}\n", latex_text(report.name), progress_sentence(report));
+  out += for_papers;
   const bool letters = body.find("\\heedletter{") != std::string::npos;
   if (letters)
     out += "% It has letters that pdflatex lacks, which shows their numbers: [U+4E2D]. xelatex and lualatex show those "

@@ -20,6 +20,9 @@ namespace heed {
 
 namespace {
 
+/// Lines up to this number of points have a mark at each of them.
+constexpr std::size_t most_marked = 20;
+
 /// Writes steps as plain integers, without a power of ten at the axis.
 constexpr const char* plain_numbers = "/pgf/number format/.cd, fixed, precision=0";
 
@@ -123,7 +126,7 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
     const char* colour = report.is_reference(*arm) ? "black" : colours[place % colours.size()];
     const char* dash = report.is_reference(*arm) ? "solid" : dashes[place / colours.size() % dashes.size()];
     const std::size_t look = report.is_reference(*arm) ? 0 : 1 + place,
-                      every = std::max<std::size_t>(1, band.size() / 6);
+                      every = band.size() <= most_marked ? 1 : band.size() / 6;
     bands += fmt::format("      \\addplot[draw=none, fill={}, opacity={:.2g}, forget plot] coordinates {{{}{}}} "
                          "-- cycle;\n",
                          colour, opacity, coordinates(band, &BandPoint::low, false),

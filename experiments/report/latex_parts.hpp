@@ -10,6 +10,8 @@ namespace heed {
 
 /// The table of a metric: with the notes on its columns, or with a reference to the table that has them.
 std::string latex_table(const ReportData& report, bool with_notes);
+/// Of a report with one arm: all that its runs measured.
+std::string latex_single(const ReportData& report);
 /// A forest plot: each arm's difference from its reference with its interval. Empty without comparisons.
 std::string latex_forest(const ReportData& report);
 /// Learning curves, accuracies by the rows' own lengths, and the metric at each of [train] evaluate_lengths; one figure

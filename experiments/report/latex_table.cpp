@@ -3,11 +3,14 @@
 
 #include "experiments/report/answers.hpp"
 #include "experiments/report/digits.hpp"
+#include "experiments/report/formula_notes.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/verdict.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
+#include <vector>
 
 namespace heed {
 
@@ -34,7 +37,9 @@ std::string latex_p(const ReportData& report, const ReportArm& arm) {
 /// "\emph{p}: sign flips by seed, ...", a paragraph for each note.
 std::string notes(const ReportData& report) {
   std::string out = "  \\par\\medskip\n  \\begin{minipage}{\\linewidth}\\footnotesize\\raggedright\n";
-  for (const std::string& note : summary_notes(report)) {
+  std::vector<std::string> all = summary_notes(report);
+  std::ranges::copy(formula_notes(report), std::back_inserter(all));
+  for (const std::string& note : all) {
     const std::size_t colon = note.find(": ");
     out += "    ";
     if (colon != std::string::npos) out += fmt::format("\\emph{{{}}}", latex_text(note.substr(0, colon)));
@@ -54,7 +59,26 @@ std::string caption(const ReportData& report, bool compared) {
   return latex_text(text + ".");
 }
 
+/// The values of a TextTable as rows of a tabular.
+std::string latex_row(const std::vector<std::string>& cells) {
+  std::string out = "    ";
+  for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : " & ") + latex_text(cells[i]);
+  return out + " \\\\\n";
+}
+
 } // namespace
+
+std::string latex_single(const ReportData& report) {
+  const TextTable table = measured_table(report);
+  std::string out =
+      fmt::format("\\begin{{table}}[htbp]\n  \\centering\\small\n  \\caption{{{}}}\\label{{{}}}\\smallskip\n"
+                  "  \\heedfit{{\\begin{{tabular}}{{lrll}}\n    \\toprule\n{}    \\midrule\n",
+                  latex_text(fmt::format("What the run{} measured{}.", report.seeds.size() > 1 ? "s" : "",
+                                         report.seeds.size() > 1 ? ": mean ± standard deviation" : "")),
+                  latex_label(report, "tab", "measured"), latex_row(table.headings));
+  for (const std::vector<std::string>& row : table.rows) out += latex_row(row);
+  return out + "    \\bottomrule\n  \\end{tabular}}\n" + notes(report) + "\\end{table}\n";
+}
 
 std::string latex_table(const ReportData& report, bool with_notes) {
   const TableDigits digits(report);

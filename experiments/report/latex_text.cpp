@@ -41,7 +41,8 @@ bool is_accented(char32_t c) {
 const std::string_view latex_letters = R"tex(\newif\ifheedunicode
 \ifdefined\XeTeXversion\heedunicodetrue\fi
 \ifdefined\directlua\heedunicodetrue\fi
-\ifheedunicode\usepackage{fontspec}\else\usepackage[T1]{fontenc}\usepackage{textcomp}\fi
+\ifheedunicode\usepackage{fontspec}\else\usepackage[T1]{fontenc}\usepackage{textcomp}%
+  \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}\fi
 \newcommand*{\heednumber}[1]{{[}U+#1{]}}
 \DeclareRobustCommand*{\heedletter}[1]{\ifheedunicode\iffontchar\font"#1 \symbol{"#1}\else\heednumber{#1}\fi%
   \else\heednumber{#1}\fi}

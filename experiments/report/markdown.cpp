@@ -1,6 +1,6 @@
-#include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
+#include "experiments/report/length_table.hpp"
 #include "experiments/report/markdown_text.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/problem_groups.hpp"
@@ -74,11 +74,11 @@ std::string curves_section(const ReportData& report) {
 }
 
 std::string lengths_section(const ReportData& report) {
-  const std::string metric = metric_at_lengths(report);
-  if (metric.empty()) return "";
-  return fmt::format("## At each length\n\nThe mean of {} over the seeds, on rows of each length.\n\n{}",
-                     markdown_text(report.shown_metric(metric_of_family(metric))),
-                     means_table(report, [&](const ReportArm& arm) { return length_band(arm, metric); }));
+  std::string out;
+  for (const std::string& metric : length_metrics(report))
+    out += fmt::format("{}{}\n\n{}", out.empty() ? "## At each length\n\n" : "\n",
+                       markdown_text(length_table_caption(report, metric)), to_markdown(length_table(report, metric)));
+  return out;
 }
 
 std::string runs_section(const ReportData& report) {

@@ -49,5 +49,8 @@ std::string render_latex(const ReportData& report);
 std::string render_csv(const ReportData& report);
 /// One line for each run.
 std::string render_runs_csv(const ReportData& report);
+/// Lines for each arm, each metric by length, and each length: n, mean, standard deviation, lowest and highest value
+/// over the seeds. Empty if nothing was measured at two or more lengths.
+std::string render_lengths_csv(const ReportData& report);
 
 } // namespace heed

@@ -1,4 +1,7 @@
 #include "experiments/report/answers.hpp"
+#include "experiments/report/curves.hpp"
+#include "experiments/report/formula_notes.hpp"
+#include "experiments/report/length_table.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
@@ -30,7 +33,12 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
     for (const std::string& answer : answer_sentences(further)) out += paragraph(answer);
     out += "\n";
   }
+  for (const std::string& metric : length_metrics(report)) {
+    out += paragraph(length_table_caption(report, metric)) + "\n";
+    out += to_text_within(length_table(report, metric), width, bold, end) + "\n";
+  }
   for (const std::string& note : summary_notes(report)) out += paragraph(style.faint(note));
+  for (const std::string& note : formula_notes(report)) out += paragraph(style.faint(note));
 
   std::string fairness;
   for (const std::string& note : fairness_notes(report)) fairness += paragraph(note);

@@ -41,12 +41,13 @@ struct Format {
 std::string render_json(const ReportData& report) { return indented(report_document(report)); }
 
 const std::vector<Format>& formats() {
-  static const std::vector<Format> all{{"html", {{"report.html", render_html}}, true},
-                                       {"markdown", {{"report.md", render_markdown}}},
-                                       {"latex", {{"report.tex", render_latex}}},
-                                       {"csv", {{"report.csv", render_csv}, {"runs.csv", render_runs_csv}}},
-                                       {"json", {{"report.json", render_json}}, true},
-                                       {"terminal", {}}};
+  static const std::vector<Format> all{
+      {"html", {{"report.html", render_html}}, true},
+      {"markdown", {{"report.md", render_markdown}}},
+      {"latex", {{"report.tex", render_latex}}},
+      {"csv", {{"report.csv", render_csv}, {"runs.csv", render_runs_csv}, {"lengths.csv", render_lengths_csv}}},
+      {"json", {{"report.json", render_json}}, true},
+      {"terminal", {}}};
   return all;
 }
 
@@ -101,7 +102,9 @@ int report(const ReportArguments& arguments, Console& console) {
     return 0;
   }
   for (const ReportFile& file : format.files) {
-    file_of_sweep(folder, file.name).write(file.render(data));
+    const std::string text = file.render(data);
+    if (text.empty()) continue; // such as lengths.csv, where nothing was measured by length
+    file_of_sweep(folder, file.name).write(text);
     print(console.data, "{}\n", (folder / file.name).string());
   }
   return 0;
@@ -122,7 +125,8 @@ void add_report(Commands& commands) {
       "  html      report.html, a page for the browser that needs no network\n"
       "  markdown  report.md\n"
       "  latex     report.tex, a table and figures that compile by themselves\n"
-      "  csv       report.csv, a line for each arm, and runs.csv, a line for each run\n"
+      "  csv       report.csv, a line for each arm, and runs.csv, a line for each run; lengths.csv, a line for each\n"
+      "            arm, metric and length, where rows are evaluated by length\n"
       "  json      report.json, all of it\n"
       "  terminal  no file: the table, here" +
           std::string(exit_statuses),

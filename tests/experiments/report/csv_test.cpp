@@ -120,6 +120,15 @@ TEST_CASE("every statistic has its column", "[report]") {
   }
 }
 
+TEST_CASE("a run's further metrics have columns of their own", "[report]") {
+  ReportData report = awkward_report();
+  report.also = {{"val_accuracy", Direction::higher, "", "fraction that is right", 0, 1}};
+  report.arms[0].runs[1].also = {0.75};
+  const std::vector<Row> rows = rows_of(render_runs_csv(report));
+  CHECK(rows[1].at("val_accuracy") == "0.75");
+  CHECK(rows[0].at("val_accuracy").empty());
+}
+
 TEST_CASE("a line for each run, with the reason where it failed", "[report]") {
   const ReportData report = awkward_report();
   const std::vector<Row> rows = rows_of(render_runs_csv(report));

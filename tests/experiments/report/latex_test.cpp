@@ -51,6 +51,27 @@ TEST_CASE("a document says which engine its letters need", "[report]") {
   CHECK(std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
 }
 
+TEST_CASE("a document says what a paper that copies its parts needs", "[report]") {
+  const std::string text = render_latex(awkward_report());
+  const std::string top = text.substr(0, text.find("\\documentclass"));
+  for (const char* package : {"booktabs", "array", "pgfplots", "lmodern"})
+    CHECK(contains(top, std::string("\\usepackage{") + package + "}"));
+  CHECK(contains(top, "\\usepackage[T1]{fontenc}"));
+}
+
+TEST_CASE("a line of up to 20 points has a mark at each", "[report]") {
+  ReportData report = awkward_report();
+  const auto marked = [&](std::int64_t points) {
+    for (ReportRun& run : report.arms[0].runs) {
+      run.curve.clear();
+      for (std::int64_t step = 1; step <= points; ++step) run.curve.push_back({step, 1.0});
+    }
+    return render_latex(report);
+  };
+  CHECK(contains(marked(20), "mark repeat=1, mark phase=1,"));
+  CHECK(contains(marked(42), "mark repeat=7, mark phase=1,"));
+}
+
 TEST_CASE("bytes that are no UTF-8 are shown as what they are, and nothing is read past the end", "[report]") {
   CHECK(latex_text("a\xFFz") == "a\\heedletter{FFFD}z");
   CHECK(latex_text("a\xE4\xB8") == "a\\heedletter{FFFD}\\heedletter{FFFD}");

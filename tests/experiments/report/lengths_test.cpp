@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 using namespace heed;
@@ -96,7 +97,16 @@ TEST_CASE("curves over lengths stand in every format", "[report][lengths]") {
   const std::string latex = render_latex(report);
   CHECK_THAT(latex, Contains("val\\_accuracy of rows of each length, in the last evaluation") &&
                         Contains("xmode=log, xtick={8,16,128}, xticklabels={8,16,128}") && Contains("(128,0.767"));
-  CHECK_THAT(render_markdown(report), Contains("## At each length") && Contains("0.7670") && Contains("| 128"));
+  CHECK_THAT(render_markdown(report),
+             Contains("## At each length") && Contains("| 0.767 ± 0.007 |") && Contains("| 128"));
+  CHECK_THAT(render_terminal(report, Style{}, 200), Contains("val_accuracy on rows of each length") &&
+                                                        Contains("0.767 ± 0.007") &&
+                                                        Contains("val_accuracy by the rows' own lengths"));
+  // Two arms at three lengths of two metrics, and at two of their own.
+  const std::string csv = render_lengths_csv(report);
+  CHECK(std::ranges::count(csv, '\n') == 1 + 2 * (3 + 3 + 2));
+  CHECK_THAT(csv, Contains("arm,group,metric,length,n,mean,standard_deviation,lowest,highest\r\n") &&
+                      Contains("score = additive,,val_loss_at,128,2,128,0,128,128\r\n"));
 }
 
 TEST_CASE("without lengths nothing is said of them", "[report][lengths]") {
@@ -104,5 +114,5 @@ TEST_CASE("without lengths nothing is said of them", "[report][lengths]") {
   const json::value document = report_document(report);
   CHECK(document.at("metric_at_lengths").as_string().empty());
   CHECK(document.at("arms").at(0).at("at_lengths").as_array().empty());
-  CHECK_THAT(render_markdown(report), !Contains("At each length"));
+  CHECK_THAT(render_markdown(report), !Contains("rows of each length") && Contains("by the rows' own lengths"));
 }

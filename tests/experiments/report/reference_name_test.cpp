@@ -72,4 +72,28 @@ TEST_CASE("A run without a sweep has its own name, and a table of all that it me
   CHECK(report.arms[0].label == "names");
   CHECK(measured_table(report).headings.front() == "metric");
   CHECK_THAT(render_terminal(report, Style{}, 200), !Contains("reference"));
+  CHECK(render_lengths_csv(report).empty());
+  test::run_of(scratch, "name = \"names\"\n[position]\nkind = \"none\"\n", test::losses({1.5}));
+  const std::string latex = render_latex(named_report(scratch, ""));
+  CHECK_THAT(latex, Contains("metric & value & unit & better") && Contains("val\\_loss & 1.500 & nats & lower \\\\") &&
+                        !Contains("reference") && !Contains("arm & $n$"));
+}
+
+TEST_CASE("A formula of an arm with a name is stated once", "[report]") {
+  const Scratch scratch;
+  const ReportData report =
+      named_report(scratch, "[[sweep.block]]\narms.penalty = { \"attention.score_mod\" = \"s - abs(i - j) / 4\" }\n"
+                            "[[sweep.block]]\ngrid = { \"attention.score_mod\" = [\"s / 2\"] }\n");
+  REQUIRE(report.arms.size() == 3);
+  const auto times = [](const std::string& text, const std::string& part) {
+    int count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  };
+  const std::string formula = "penalty: attention.score_mod = s - abs(i - j) / 4";
+  CHECK(times(render_terminal(report, Style{}, 200), formula) == 1);
+  CHECK(times(render_latex(report), "penalty}: attention.score\\_mod = s - abs(i - j) / 4") == 1);
+  CHECK(times(render_markdown(report), "attention.score_mod = s - abs(i - j) / 4") == 1);
+  // The label of the other arm is its formula.
+  CHECK(times(render_terminal(report, Style{}, 200), "attention.score_mod = s / 2") == 0);
 }
