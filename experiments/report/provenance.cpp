@@ -16,9 +16,8 @@ std::string planned_late(const ReportData& report) {
     sweeps.push_back(fmt::format("{} of {} ({}{}{})", earlier.shared, earlier.name, time_text(earlier.at),
                                  earlier.changes.empty() ? "" : ": ", fmt::join(earlier.changes, ", ")));
   return fmt::format(
-      "Planned after results: {} of its {} runs had finished when this plan was frozen ({}){}{}. Seeds, "
-      "arms, a margin or a metric that are chosen after a look at results make p smaller than it is: such "
-      "a look can raise 5 % to 7 to 16 %.",
+      "Planned after results: {} of its {} runs had finished when this plan was frozen ({}){}{}. A choice "
+      "made after seeing results raises the chance of a false difference from 5 % to 7 to 16 %.",
       frozen.finished, frozen.runs, time_text(frozen.at), sweeps.empty() ? "" : ", ", fmt::join(sweeps, "; "));
 }
 

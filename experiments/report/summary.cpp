@@ -210,9 +210,9 @@ std::string looks_note(const ReportData& report) {
   std::vector<std::string> levels;
   for (const double level : statistics::look_levels(report.looks)) levels.push_back(level_text(level));
   const std::size_t last = report.seeds_looked_at(), done = report.seeds_done();
-  std::string text = fmt::format("looks: planned at {} seeds, where p may be {}, {:.0f} % together; ",
-                                 fmt::join(report.looks, ", "), fmt::join(levels, ", "),
-                                 100 * statistics::significance_level);
+  std::string text =
+      fmt::format("looks: planned at {} seeds, where p may be {}: together a {:.0f} % chance of a false difference; ",
+                  fmt::join(report.looks, ", "), fmt::join(levels, ", "), 100 * statistics::significance_level);
   if (last == report.seeds.size()) return text + "the answers are of the last look, or of the one that found them." + earlier_looks_note(report);
   text += fmt::format("{} of {} seeds {} finished; ", done, report.seeds.size(), done == 1 ? "has" : "have");
   if (last == 0)

@@ -1,3 +1,4 @@
+#include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/formula_notes.hpp"
@@ -7,9 +8,21 @@
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/wrapping.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace heed {
+
+namespace {
+
+/// Whether a metric by length belongs to a metric of the report; the other formats have all of them.
+bool is_of_report(const ReportData& report, const std::string& by_length) {
+  return by_length == by_length_metric || by_length == metric_at_lengths(report) ||
+         std::ranges::any_of(report.also,
+                             [&](const Metric& metric) { return family_at_lengths(metric.name) == by_length; });
+}
+
+} // namespace
 
 std::string render_terminal(const ReportData& report, const Style& style, std::size_t width) {
   const auto paragraph = [&](const std::string& text) { return wrapped(text, width, "  ", "    "); };
@@ -34,6 +47,7 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
     out += "\n";
   }
   for (const std::string& metric : length_metrics(report)) {
+    if (!is_of_report(report, metric)) continue;
     out += paragraph(length_table_caption(report, metric)) + "\n";
     out += to_text_within(length_table(report, metric), width, bold, end) + "\n";
   }

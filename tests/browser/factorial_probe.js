@@ -18,7 +18,7 @@ addEventListener("load", async () => {
   found.stops = cells().filter((cell) => cell.getAttribute("tabindex") === "0").length;
   found.interactions = all("#interactions .answers li").map((item) => item.textContent.replace(/\u00a0/g, " "));
   found.further = all("#further-0 tbody tr:not(.fold)").map((row) => [...row.children].map((cell) => cell.textContent));
-  found.furtherAnswers = count("#further-0 .answers li");
+  found.furtherAnswers = count("#answers .further-answers .answers li");
   const key = (name) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true,
     cancelable: true }));
   cells()[0].focus();

@@ -103,6 +103,22 @@ function drawLengths() {
     }));
   if (metrics.some((each) => /_(loss|perplexity)_at$/.test(each)))
     tools.push(choice("scale", [[false, "linear"], [true, "log"]], false, (value) => { log = value; shown.redraw(); }));
+  // The same as a table: an arm a row, a length a column, of each metric.
+  const tableOf = (of) => {
+    const found = arms.map((arm) => all(arm).find((lengths) => lengths.metric === of));
+    const lengths = [...new Set(found.flatMap((each) => (each ? each.length : [])))].sort((a, b) => a - b);
+    const cell = (each, length) => {
+      const i = each ? each.length.indexOf(length) : -1;
+      return element("td", { "data-tsv": i < 0 ? "" : each.mean[i] }, ...(i < 0 ? ["–"] : [each.texts[i][0],
+        element("span", { class: "with" }, each.texts[i][1] && ` ${each.texts[i][1]}`)]));
+    };
+    return fitted(element("table", { class: "by-length" },
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "arm"),
+        ...lengths.map((length) => element("th", { scope: "col" }, withCommas(length))))),
+      element("tbody", {}, ...arms.map((arm, a) => element("tr", { class: arm.reference ? "reference" : null },
+        element("th", { scope: "row" }, arm.label), ...lengths.map((length) => cell(found[a], length)))))),
+    `${name(of)} by length`);
+  };
   const spans = made() ? "whiskers span" : "the band spans";
   const beside = made() ? " Points of one length stand side by side." : "";
   const what = metrics.length > 1 ? "What a metric comes to on" : `${name(metric).split(",")[0]} of`;
@@ -110,4 +126,6 @@ function drawLengths() {
   const shown = lineSection("lengths", title, `${what} the rows of each length, in the last evaluation. Lines are ` +
     `means over an arm's seeds; ${spans} the lowest to the highest seed, or a standard deviation to either side.${beside}`,
   tools, plot);
+  document.getElementById("lengths").append(...metrics.map((of) => element("details", {},
+    element("summary", {}, `${name(of)}, as a table`), tableOf(of))));
 }

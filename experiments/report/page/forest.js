@@ -39,7 +39,7 @@ function drawForest() {
         below += row;
       }
     }
-    const height = below + bottom;
+    const height = below + bottom, nameHeight = 21;
     svg.attr("height", height);
     const limits = zoomed ? [-near, near] : allDifferences(compared);
     const pad = 0.04 * (limits[1] - limits[0] || 1);
@@ -53,9 +53,13 @@ function drawForest() {
     rows.append("rect").attr("class", "hit").attr("width", width).attr("height", row);
 
     const grid = svg.insert("g", "g");
+    // Where names stand above their lines, the band is only at the lines.
+    const bands = wide ? [[top, floor - top]]
+      : [...starts.values()].map((start) => [start + nameHeight, row - nameHeight]);
     if (report.margin)
-      grid.append("rect").attr("class", "margin").attr("x", inside(-report.margin)).attr("y", top)
-        .attr("width", inside(report.margin) - inside(-report.margin)).attr("height", floor - top);
+      grid.selectAll("rect").data(bands).join("rect").attr("class", "margin").attr("x", inside(-report.margin))
+        .attr("width", inside(report.margin) - inside(-report.margin)).attr("y", ([y]) => y)
+        .attr("height", ([, height]) => height);
     const ticks = x.ticks(wide ? 7 : 4);
     grid.selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", x).attr("x2", x)
       .attr("y1", top).attr("y2", floor);

@@ -20,12 +20,38 @@ function markKey(which) {
   return key;
 }
 
+/** Of each further metric, the arms as it has them, with the answers. */
+const furtherRows = ({ arms: results }) => results.map((result, i) => ({ ...arms[i], ...result,
+  texts: { ...arms[i].texts, ...result.texts } }));
+
+/** The answers of the further metrics, which open by metric. */
+function furtherAnswers() {
+  return report.also.map((also) => {
+    const rows = furtherRows(also).filter(({ answer }) => answer !== null), count = rows.length;
+    return element("details", { class: "further-answers" },
+      element("summary", {}, `${also.metric.name}: ${count} answer${count === 1 ? "" : "s"}`), answerList(rows));
+  });
+}
+
 function drawAnswers() {
   if (!told.length) return;
   const first = clearestFirst.filter((arm) => arm.answer !== null).slice(0, mostAnswers);
-  section("answers", "Answers", answerList(first), markKey(first), told.length <= mostAnswers ? null
-    : element("p", {}, element("a", { href: "#all-answers" }, `All ${told.length} answers`),
-      " – these are the clearest."));
+  section("answers", "Answers", report.also.length ? element("h3", {}, report.metric.name) : null,
+    answerList(first), markKey(first), told.length <= mostAnswers ? null
+      : element("p", {}, element("a", { href: "#all-answers" }, `All ${told.length} answers`),
+        " – these are the clearest."), ...furtherAnswers());
+}
+
+/** Terms of notes that few readers need; they open with a count. */
+const secondRank = /^(pairs|interactions|time|plan|reference|chance): /;
+
+/** The notes below a table: the first, then those of second rank, folded. */
+function noteLists(notes, more = []) {
+  const list = (which) => element("ul", { class: "notes" }, ...which.map((note) => element("li", {}, note)));
+  const second = [...notes.filter((note) => secondRank.test(note)), ...more];
+  const folded = element("details", { class: "more-notes" },
+    element("summary", {}, `${second.length} more note${second.length === 1 ? "" : "s"}`), list(second));
+  return [list(notes.filter((note) => !secondRank.test(note))), second.length ? folded : null];
 }
 
 /** All of them, in the plan's order. */
@@ -161,8 +187,7 @@ function drawMeasured() {
   element("tbody", {}, ...report.measured.map(({ metric, text, mean }) => row(metric.name, text,
     `${metric.meaning}${metric.unit ? ` (${metric.unit})` : ""}; ${metric.direction}`, mean)),
   ...cost.filter(([, text]) => text).map(([name, text]) => row(name, text, ""))));
-  section("table", "Results", fitted(table, "results"), element("ul", { class: "notes" },
-    ...report.notes.map((note) => element("li", {}, note))));
+  section("table", "Results", fitted(table, "results"), ...noteLists(report.notes));
 }
 
 function drawTable() {
@@ -171,6 +196,6 @@ function drawTable() {
     return;
   }
   const { node, columns } = armTable("ablations", "ablations", report.metric, arms);
-  section("table", "Ablations", node, element("ul", { class: "notes" },
-    ...[...report.notes, ...columns.map(about).filter(Boolean)].map((note) => element("li", {}, note))));
+  section("table", "Ablations", node,
+    ...noteLists([...report.notes, ...report.formulas], columns.map(about).filter(Boolean)));
 }

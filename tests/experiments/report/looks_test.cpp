@@ -53,9 +53,9 @@ TEST_CASE("before the first look there are no answers", "[report]") {
   for (const ReportArm& arm : report.arms) CHECK_FALSE(arm.comparison);
   CHECK(sentence(report, 1) == "arm 1 has no answer before the first look, at 6 seeds.");
   const std::string text = render_markdown(report);
-  CHECK_THAT(text,
-             Contains("looks: planned at 6, 10 seeds, where p may be 0.0354, 0.0146, 5 % together; 5 of 10 seeds have "
-                      "finished; the first look is at 6 seeds, and there are no answers before it."));
+  CHECK_THAT(text, Contains("looks: planned at 6, 10 seeds, where p may be 0.0354, 0.0146: together a 5 % chance of a "
+                            "false difference; 5 of 10 seeds have "
+                            "finished; the first look is at 6 seeds, and there are no answers before it."));
   CHECK_THAT(text, !Contains("p = "));
   // A test of proportions or of ranks does not change this, either.
   report.learned = 1.2;
