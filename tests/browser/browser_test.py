@@ -210,6 +210,10 @@ def check_words(points, seen, data, where):
         for column in ("d", "P(better)", "FLOPs a step"):
             notes = [note for note in seen["notes"] if note.startswith(f"{column}: ")]
             assert len(notes) == 1 and notes[0] in dict(seen["titles"])[column], (column, seen["notes"])
+    with points.point(f"notes of second rank open with their count, and those of columns stand free ({where})"):
+        folded, summary, free = seen["foldedNotes"]
+        assert folded > 2 and summary == [f"{folded} more notes"], seen["foldedNotes"]
+        assert {"difference", "p", "answer"} <= set(free) and "time" not in free, free
     with points.point(f"no number that rounds to zero has a sign ({where})"):
         assert not SIGNED_ZERO.findall(seen["signs"]), SIGNED_ZERO.findall(seen["signs"])
         assert "0.00" in seen["signs"], seen["signs"]

@@ -38,6 +38,8 @@ addEventListener("load", async () => {
   found.answerWords = answerAt < 0 ? [] : all("#ablations tbody tr:not(.fold)").map((row) => spoken(row.children[answerAt]));
   found.tableText = document.querySelector("#ablations tbody").textContent;
   found.titles = all("#ablations thead button").map((button) => [button.textContent, button.title]);
+  found.foldedNotes = [count("#table .more-notes li"), all("#table .more-notes > summary").map((node) => node.textContent),
+    all("#table > .notes li").map((note) => note.textContent.split(":")[0])];
   found.notes = all("#table .notes li").map((note) => note.textContent);
 
   // Sorting by a number: the column's order is the numbers', both ways.
