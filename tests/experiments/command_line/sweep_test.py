@@ -262,7 +262,7 @@ def status_shows_what_runs(folder):
     try:
         said = until(whole_line, "a run's speed in heed status")
         assert "of 6 runs" in said and "─" in said, said
-        assert "reference, seed 0" in said and "step " in said and "loss " in said, said
+        assert "reference (score = scaled_dot), seed 0" in said and "step " in said and "loss " in said, said
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=HANG)
