@@ -217,7 +217,11 @@ const OptionTable<EngineOptions>& engine_option_table() {
 const OptionTable<ReportOptions>& report_option_table() {
   using O = ReportOptions;
   static const auto table = option_table<O>(
-      option("metric", &O::metric, "The metric that decides.").without_effect_on_results(),
+      option("metric", &O::metric,
+             "The metric that decides, such as val_loss. A range of lengths is a metric, too: val_accuracy_at.13-24 is "
+             "the mean over those of train.evaluate_lengths from 13 to 24, val_accuracy_by_length.13-24 that over the "
+             "split's own lengths (train.evaluate_by_length).")
+          .without_effect_on_results(),
       option("also", &O::also,
              "Further metrics that are compared. p is then corrected over all arms and all of these metrics together.")
           .default_means("none").without_effect_on_results(),

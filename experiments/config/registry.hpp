@@ -25,4 +25,8 @@ struct Registry {
 /// empty and never filled too late.
 Registry registry();
 
+/// Why no run of any configuration has a metric of this name, as the end of a sentence; empty if some run has. Defined
+/// in experiments/registry/.
+std::string wrong_metric(const std::string& name);
+
 } // namespace heed

@@ -1,5 +1,6 @@
 #include "experiments/config/values.hpp"
 
+#include "experiments/config/registry.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/system/utf8.hpp"
@@ -189,7 +190,22 @@ std::string wrong_type(const Option& option, std::string_view key, std::string_v
 std::string wrong_value(const Option& option, std::string_view key, const Value& value) {
   if (option.of_tables) return fmt::format("{} is made of tables: write [{}.NAME]", key, key);
   if (value.index() != option.default_value.index()) return wrong_type(option, key, value_text(value));
-  return std::visit(Check{option, std::string(key)}, value);
+  const std::string problem = std::visit(Check{option, std::string(key)}, value);
+  return problem.empty() && names_metrics(key) ? wrong_metrics(key, value) : problem;
 }
 
 } // namespace heed
+namespace {
+
+bool names_metrics(std::string_view key) { return key == "report.metric" || key == "report.also"; }
+
+std::string wrong_metrics(std::string_view key, const Value& value) {
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  for (const std::string& name : list ? *list : std::vector{std::get<std::string>(value)})
+    if (const std::string why = wrong_metric(name); !why.empty())
+      return fmt::format("{}{} is {}, {}", list ? "an entry of " : "", key, single(name), why);
+  return "";
+}
+
+} // namespace
+

@@ -7,13 +7,17 @@
 #include "experiments/models/model.hpp"
 #include "experiments/tasks/task_info.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <utility>
 
 namespace heed {
 
 namespace {
+
+std::vector<Metric> listed(const Config& config, bool of_any);
 
 bool puts_out_text(const Config& config) {
   const Form form = f32::model_info(config.model.kind).form;
@@ -66,14 +70,30 @@ Metric info_of(const MetricOfLengths& of, const std::string& name) {
   Metric out{name,
              Direction::higher,
              "",
-             of.first == of.last
+             !of.is_range()
                  ? fmt::format("{}, of the validation rows of length {}", what, of.first)
                  : fmt::format("{}, of the validation rows of each length from {} to {}, the mean over these lengths",
                                what, of.first, of.last),
              0,
              1};
-  if (of.first == of.last) out.length = of.first;
+  if (!of.is_range()) out.length = of.first;
   return out;
+}
+
+/// The mean of a metric over those of train.evaluate_lengths that a range has; empty if there is none.
+std::optional<Metric> mean_at_lengths(const Config& config, const MetricOfLengths& of, const std::string& name) {
+  const std::vector<std::int64_t> lengths = lengths_within(of, config.train.evaluate_lengths);
+  if (lengths.empty() || !of.is_range()) return std::nullopt;
+  const std::string metric = metric_of_family(of.family), first = name_at_length(metric, lengths.front());
+  for (Metric& out : metrics_of(config)) {
+    if (out.name != first) continue;
+    out.name = name;
+    out.length.reset();
+    out.description = fmt::format("{}, the mean over the lengths {}: those of train.evaluate_lengths from {} to {}",
+                                  metric, fmt::join(lengths, ", "), of.first, of.last);
+    return std::move(out);
+  }
+  return std::nullopt;
 }
 
 } // namespace
@@ -81,10 +101,12 @@ Metric info_of(const MetricOfLengths& of, const std::string& name) {
 std::optional<Metric> metric_named(const Config& config, const std::string& name) {
   for (Metric& metric : metrics_of(config))
     if (metric.name == name) return std::move(metric);
-  if (const auto of = metric_of_lengths(name))
+  if (const auto of = metric_of_lengths(name)) {
+    if (!of->of_split()) return mean_at_lengths(config, *of, name);
     return config.train.evaluate_by_length && (of->family == by_length_metric || has_sequence_accuracy(config))
                ? std::optional(info_of(*of, name))
                : std::nullopt;
+  }
   const std::size_t dot = name.find('.');
   if (dot == std::string::npos || dot + 1 == name.size()) return {};
   for (const InspectedMetric& m : inspected_metrics())
@@ -93,28 +115,51 @@ std::optional<Metric> metric_named(const Config& config, const std::string& name
   return {};
 }
 
-std::vector<Metric> metrics_of(const Config& config) {
+std::vector<Metric> metrics_of(const Config& config) { return listed(config, false); }
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> out;
+  for (Metric& metric : listed(Config(), true)) out.push_back(std::move(metric.name));
+  return out;
+}
+
+bool may_be_metric(const std::string& name) {
+  const std::vector<std::string> names = metric_names();
+  const auto is_name = [&](std::string_view word) { return std::ranges::find(names, word) != names.end(); };
+  if (is_name(name)) return true;
+  if (const auto of = metric_of_lengths(name)) return of->of_split() || is_name(metric_of_family(of->family));
+  const std::size_t dot = name.find('.');
+  return dot != std::string::npos && dot + 1 < name.size() &&
+         std::ranges::any_of(inspected_metrics(),
+                             [&](const InspectedMetric& m) { return m.name == name.substr(0, dot); });
+}
+
+namespace {
+
+/// The metrics of a configuration. @param of_any  the metrics that any configuration has
+std::vector<Metric> listed(const Config& config, bool of_any) {
   std::vector<Metric> out{{"val_loss", Direction::lower, "nats",
                            "cross-entropy on the validation split, the mean over targets, without smoothing"},
                           {"val_accuracy", Direction::higher, "",
                            "fraction of the validation split's targets that are the most probable class", 0, 1}};
-  if (has_sequence_accuracy(config))
+  const bool sequences = of_any || has_sequence_accuracy(config);
+  if (sequences)
     out.back().description += "; the token that ends an output is one of them, but where every output is one token";
-  if (has_sequence_accuracy(config))
+  if (sequences)
     out.push_back({"val_sequence_accuracy", Direction::higher, "",
                    "fraction of the validation rows without a wrong target, that which ends an output included", 0, 1});
-  if (has_perplexity(config))
+  if (of_any || has_perplexity(config))
     out.push_back({"val_perplexity", Direction::lower, "",
                    "e to the power of val_loss: as uncertain as among that many tokens", 1});
-  if (has_bits_per_character(config))
+  if (of_any || has_bits_per_character(config))
     out.push_back({"val_bits_per_character", Direction::lower, "bits",
                    "val_loss in bits: divided by the logarithm of 2"});
   const std::vector<Metric> of_rows = out;
-  if (config.train.evaluate_random_batches > 0)
+  if (of_any || config.train.evaluate_random_batches > 0)
     out.push_back({"val_loss_estimate", Direction::lower, "nats",
                    fmt::format("val_loss as estimated from {} batches of {} random rows, drawn anew at each step",
                                config.train.evaluate_random_batches, config.train.batch)});
-  if (config.train.evaluate_beam > 0) {
+  if (of_any || config.train.evaluate_beam > 0) {
     out.push_back({"val_decoded_accuracy", Direction::higher, "",
                    "fraction of the validation rows that are decoded without an error; <unknown> is one", 0, 1});
     out.push_back({"val_bleu", Direction::higher, "",
@@ -140,9 +185,9 @@ std::vector<Metric> metrics_of(const Config& config) {
       out.back().description = fmt::format("{} of the rows of {}, a further validation set", metric.name, set.path);
     }
   for (const InspectedMetric& m : inspected_metrics())
-    if (m.of != InspectedMetric::Of::modules && is_inspected(config.train.inspect, m.name))
+    if (m.of != InspectedMetric::Of::modules && (of_any || is_inspected(config.train.inspect, m.name)))
       for (const char* part : {"mean", "first", "last"}) out.push_back(info_of(m, part));
-  if (config.train.steps == 0) return out;
+  if (!of_any && config.train.steps == 0) return out;
   out.push_back({"train_loss", Direction::lower, "nats",
                  "cross-entropy of the last training batch, with smoothing where it is set"});
   out.push_back({"time_per_token", Direction::lower, "µs",
@@ -150,5 +195,7 @@ std::vector<Metric> metrics_of(const Config& config) {
                  "to be compared where all runs had the machine alike"});
   return out;
 }
+
+} // namespace
 
 } // namespace heed

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
@@ -31,13 +32,21 @@ struct NameOfLength {
 /// Parses a name of the validation split's metrics by length; empty for any other name.
 std::optional<NameOfLength> name_of_length(std::string_view name);
 
-/// A metric over the split's own rows of some lengths: "val_accuracy_by_length.24", and "val_accuracy_by_length.13-24",
-/// the mean over the lengths from 13 to 24 that the split has.
+/// A metric over rows of some lengths: "val_accuracy_by_length.24", and "val_accuracy_by_length.13-24", the mean over
+/// the lengths from 13 to 24 that the split has. Likewise "val_loss_at.13-24", over the lengths of
+/// train.evaluate_lengths.
 struct MetricOfLengths {
-  std::string_view family; ///< val_accuracy_by_length or val_sequence_accuracy_by_length
+  std::string_view family; ///< val_accuracy_by_length, val_sequence_accuracy_by_length, val_loss_at, ...
   std::int64_t first = 0, last = 0;
+
+  bool is_range() const { return first != last; }
+  /// Whether the rows are the split's own.
+  bool of_split() const { return family == by_length_metric || family == sequences_by_length_metric; }
 };
 /// Parses such a name; empty for any other name.
 std::optional<MetricOfLengths> metric_of_lengths(std::string_view name);
+
+/// The evaluated lengths that the metric covers, each once, the smallest first.
+std::vector<std::int64_t> lengths_within(const MetricOfLengths& of, std::vector<std::int64_t> evaluated);
 
 } // namespace heed

@@ -1,7 +1,12 @@
 // Collects the names that all modules register for use in configurations.
 #include "experiments/config/registry.hpp"
 
+#include "autograd/error.hpp"
+#include "experiments/config/hints.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/data/vocabulary.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/steps_to.hpp"
 #include "experiments/metrics/text/bleu.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -9,6 +14,7 @@
 #include "experiments/training/schedules.hpp"
 #include "layers/variants.hpp"
 
+#include <fmt/format.h>
 #include <utility>
 
 namespace heed {
@@ -21,6 +27,23 @@ Registry registry() {
   families.push_back({"learning-rate schedule", "train", "schedule", variants_of(schedules())});
   return {std::move(families),
           {{"data.tokens", vocabulary_kinds()}, {"train.evaluate_bleu_tokenization", bleu_tokenizations()}}};
+}
+
+std::string wrong_metric(const std::string& name) {
+  try {
+    const std::string evaluated = evaluated_metric(name);
+    if (may_be_metric(evaluated)) return "";
+    std::vector<std::string> names = metric_names();
+    std::string near = hint_for("report.metric", evaluated);
+    if (near.empty()) near = did_you_mean(evaluated, names);
+    if (near.empty()) {
+      std::erase_if(names, [](const std::string& one) { return one.find('.') != std::string::npos; });
+      near = fmt::format("; metrics of most runs are {}", fmt::join(names, ", "));
+    }
+    return "which no run measures" + near;
+  } catch (const Refused& error) {                                      // steps_to of another form
+    return "which" + std::string(error.what()).substr(name.size() + 2); // it begins with the name in quotes
+  }
 }
 
 } // namespace heed

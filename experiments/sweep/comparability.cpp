@@ -5,10 +5,12 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/lengths.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -72,6 +74,13 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
     return fmt::format("its BLEU is of other words than the reference's: train.evaluate_bleu_tokenization is {}, and "
                        "the reference's is {}",
                        words, others);
+  if (const auto of = metric_of_lengths(metric); of && !of->of_split()) {
+    const auto here = lengths_within(*of, arm.train.evaluate_lengths),
+               there = lengths_within(*of, reference.train.evaluate_lengths);
+    if (here != there)
+      return fmt::format("its {} is the mean over the lengths {} (train.evaluate_lengths), the reference's over {}",
+                         metric, fmt::join(here, ", "), fmt::join(there, ", "));
+  }
   const auto estimated = [](const Config& c) { return c.train.evaluate_random_batches * c.train.batch; };
   if (metric == "val_loss_estimate" && estimated(arm) != estimated(reference))
     return fmt::format("its loss is estimated from {} rows (train.evaluate_random_batches x train.batch), the "

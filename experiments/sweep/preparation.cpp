@@ -4,6 +4,7 @@
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/hints.hpp"
+#include "experiments/config/problems.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/metrics/catalogue.hpp"
@@ -105,7 +106,17 @@ Metric metric_of(const Config& config, const std::string& name, const std::strin
     if (name.starts_with(fmt::format("{}.", metric.name)))
       throw Refused(fmt::format("{}: \"{}\" is measured where train.inspect is one of {}, and it is {}", option, name,
                                 fmt::join(metric.words, ", "), config.train.inspect));
-  if (metric_of_lengths(name) && !config.train.evaluate_by_length)
+  const std::optional<MetricOfLengths> of = metric_of_lengths(name);
+  if (of && of->is_range() && !of->of_split()) {
+    const std::vector<std::int64_t>& evaluated = config.train.evaluate_lengths;
+    if (lengths_within(*of, evaluated).empty())
+      throw Refused(fmt::format(
+          "{}: \"{}\" is the mean over those of train.evaluate_lengths from {} to {}, and {}; add "
+          "lengths to train.evaluate_lengths",
+          option, name, of->first, of->last,
+          evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
+  }
+  if (of && of->of_split() && !config.train.evaluate_by_length)
     throw Refused(fmt::format("{}: \"{}\" is measured where train.evaluate_by_length is true, and it is false", option,
                               name));
   names.emplace_back("steps_to(METRIC, VALUE)");
@@ -154,30 +165,44 @@ std::string places(const Settings& settings, const std::string& message) {
   return out.empty() ? "" : fmt::format(" ({})", out);
 }
 
+/// Checks the metrics of the reference: report.metric, then those of report.also. If the model cannot be built, only
+/// the names are checked.
+void check_metrics(const Config& config, const std::vector<std::string>& names, const Settings& settings,
+                   Problems& problems, Tasks& tasks) {
+  const bool has_model = problems.empty();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string option = i == 0 ? "report.metric" : "report.also";
+    const auto set = settings.values().find(option);
+    const std::string place = set == settings.values().end() ? "" : set->second.origin.text() + ": ";
+    try {
+      if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+          names.begin() + static_cast<std::ptrdiff_t>(i))
+        throw Refused(fmt::format("{}: \"{}\" is compared already; name each metric once", option, names[i]));
+      if (has_model) check_metric(config, names[i], option, tasks);
+      else metric_of(config, names[i], option);
+    } catch (const Refused& error) {
+      problems.add(place + error.what());
+    }
+  }
+}
+
 using Checked = std::pair<Config, Cost>;
 
 /// Checks a configuration. Throws heed::Refused if it cannot run, or cannot be compared with the reference. Without a
 /// reference, it is a reference itself and must measure the metric.
 Checked checked(Config config, const Plan& plan, const Settings& settings, const Config* reference, Tasks& tasks) {
   Cost cost;
+  Problems problems;
   try {
     cost = cost_of(config, tasks);
   } catch (const Refused& error) {
-    throw Refused(error.what() + places(settings, error.what()));
-  }
-  if (!reference) {
-    check_metric(config, plan.metric, "report.metric", tasks);
-    for (std::size_t i = 0; i < plan.also.size(); ++i) {
-      if (plan.also[i] == plan.metric ||
-          std::count(plan.also.begin(), plan.also.begin() + static_cast<std::ptrdiff_t>(i), plan.also[i]))
-        throw Refused(fmt::format("report.also: \"{}\" is compared already; name each metric once{}", plan.also[i],
-                                  places(settings, "report.also")));
-      check_metric(config, plan.also[i], "report.also", tasks);
-    }
-    return {std::move(config), cost};
+    problems.add(error.what() + places(settings, error.what()));
   }
   std::vector<std::string> metrics{plan.metric};
   metrics.insert(metrics.end(), plan.also.begin(), plan.also.end());
+  if (!reference) check_metrics(config, metrics, settings, problems, tasks);
+  problems.refuse();
+  if (!reference) return {std::move(config), cost};
   for (const std::string& metric : metrics)
     if (const std::string why = not_comparable(*reference, config, metric, tasks); !why.empty())
       throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));

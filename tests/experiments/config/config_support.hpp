@@ -57,6 +57,7 @@ struct Others {
     std::vector<Value> out;
     for (const std::string& w : o.words) out.emplace_back(w);
     if (!o.formula_like.empty()) return {Value(o.formula_like)};
+    if (o.name == "metric") return {Value(std::string("val_accuracy")), Value(std::string("steps_to(val_loss, 0.5)"))};
     if (o.words.empty()) out = {Value(std::string("other")), Value(std::string("\"quoted\"\t\\ \u00e4 'x' #"))};
     return out;
   }
@@ -68,7 +69,7 @@ struct Others {
   template <class T> std::vector<Value> operator()(const std::vector<T>& v) const {
     std::vector<T> longer = v;
     if constexpr (std::is_arithmetic_v<T>) longer.push_back(T{1});
-    else longer.push_back(T{});
+    else longer.push_back(o.name == "also" ? T("val_accuracy") : T{});
     return {Value(longer), Value(std::vector<T>{})};
   }
 };

@@ -57,6 +57,44 @@ TEST_CASE("what is measured at a length is a metric of every model", "[sweep][me
              Contains("nearest: val_loss_at.5"));
 }
 
+TEST_CASE("a mean over lengths is over the same lengths in every arm", "[sweep][metric]") {
+  const std::string lengths = "train.evaluate_lengths = [5, 7]\nposition.kind = \"none\"\n";
+  CHECK(refusal("val_loss_at.4-6", lengths).empty());
+  CHECK_THAT(refusal("val_loss_at.8-9", lengths),
+             Contains("test.toml:") && Contains("from 8 to 9, and it has only 5, 7; add lengths"));
+  CHECK_THAT(refusal("val_loss_at.8-9"), Contains("and it has none"));
+  const std::string text = "train.steps = 1\nmodel.width = 8\ntask.copy.length = 3\n[report]\nmetric = "
+                           "\"val_loss_at.4-9\"\n[sweep]\nseeds = [0, 1]\n[[sweep.block]]\n"
+                           "grid = { \"train.evaluate_lengths\" = [[5, 8], [5, 7]] }\n";
+  Tasks tasks;
+  CHECK_THROWS_WITH(prepare(Settings::parse("train.evaluate_lengths = [5, 8]\nposition.kind = \"none\"\n" + text,
+                                            "test.toml"),
+                            "test", tasks),
+                    Contains("over the lengths 5, 7") && Contains("the reference's over 5, 8"));
+}
+
+TEST_CASE("a metric's mistakes stand with their places, beside other mistakes", "[sweep][metric]") {
+  const auto problems = [](const std::string& text) {
+    Tasks tasks;
+    try {
+      prepare(Settings::parse(text, "test.toml"), "test", tasks);
+    } catch (const Refused& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(problems("[report]\nmetric = \"acc\"\nalso = [\"val_lss\"]\n[train]\nstep = 3\n"),
+             Contains("test.toml:2:10: report.metric is 'acc', which no run measures; in Heed, this is val_accuracy") &&
+                 Contains("\ntest.toml:3:8: an entry of report.also is 'val_lss', which no run measures; did you mean "
+                          "'val_loss'?") &&
+                 Contains("\ntest.toml:5:1: [train] has no option 'step'"));
+  CHECK_THAT(problems("[report]\nmetric = \"val_bleu\"\nalso = [\"val_loss\", \"val_loss\", \"val_loss_at.9\"]\n"),
+             Contains("test.toml:2:1: report.metric: \"val_bleu\" is not measured here") &&
+                 Contains("\ntest.toml:3:1: report.also: \"val_loss\" is compared already") &&
+                 Contains("\ntest.toml:3:1: report.also: \"val_loss_at.9\" is not measured"));
+  CHECK_THAT(problems("report.metric = \"steps_to(val_loss)\"\n"), Contains("\"steps_to(val_accuracy, 0.95)\""));
+}
+
 TEST_CASE("tuning does not choose by what nobody wants high or low", "[sweep][metric]") {
   const std::string text = "train.inspect = \"layers\"\ntrain.steps = 1\nmodel.width = 8\ntask.copy.length = 3\n"
                            "[report]\nmetric = \"rank_residual.mean\"\n[sweep]\nseeds = [0, 1]\n[sweep.tune]\n"
