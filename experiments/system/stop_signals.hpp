@@ -3,7 +3,8 @@
 
 namespace heed {
 
-/// While it lives, SIGINT and SIGTERM only set a flag. A second SIGINT ends the process at once, unless `patient` (for
+/// While it lives, SIGINT and SIGTERM only set a flag. A second SIGINT ends the process at once, unless
+/// it arrives within half a second of the first signal, or `patient` (for
 /// a run's worker, which then saves its checkpoint). Only one instance at a time in a process.
 class StopSignals {
 public:
