@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <ostream>
 #include <string_view>
 
 namespace heed {
@@ -54,5 +55,7 @@ std::string fitted(const std::string& message, std::size_t width, const std::str
 std::string fitted(const std::string& message, const Console& console, std::size_t before) {
   return fitted(message, console.live ? console.width : 0, console.program, before);
 }
+
+void say(Console& console, const std::string& message) { console.err << fitted("heed: " + message, console) << "\n"; }
 
 } // namespace heed

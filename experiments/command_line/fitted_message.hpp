@@ -18,4 +18,7 @@ std::string fitted(const std::string& message, std::size_t width, const std::str
 /// a message is one line in a log.
 std::string fitted(const std::string& message, const Console& console, std::size_t before = 0);
 
+/// Writes "heed: MESSAGE" to the console's stream of errors, with a line end, fitted to its terminal.
+void say(Console& console, const std::string& message);
+
 } // namespace heed

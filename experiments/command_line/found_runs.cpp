@@ -1,6 +1,6 @@
 #include "experiments/command_line/found_runs.hpp"
 
-#include "experiments/command_line/print.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/sweep/arms_of_runs.hpp"
@@ -21,31 +21,31 @@ bool is_flag(const IndexField& field) { return field.kind == IndexField::Kind::f
 
 void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console) {
   if (!index.in_memory().empty())
-    console.err << "heed: the index can't be kept in its file, and was made in memory: " << index.in_memory() << "\n";
+    say(console, "the index can't be kept in its file, and was made in memory: " + index.in_memory());
   if (!index.not_copied().empty())
-    console.err << fmt::format("heed: index.sqlite was not brought up to date: {}; move it away to have one\n",
-                               index.not_copied());
+    say(console,
+        fmt::format("index.sqlite was not brought up to date: {}; move it away to have one", index.not_copied()));
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const LeftOut& run : left_out) by_reason[run.reason].push_back(run.id);
   constexpr std::size_t shown = 4;
   for (const auto& [reason, ids] : by_reason) {
     if (ids.size() == 1) {
-      console.err << fmt::format("heed: run {} is left out: {}\n", ids.front(), reason);
+      say(console, fmt::format("run {} is left out: {}", ids.front(), reason));
       continue;
     }
     const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), shown));
-    console.err << fmt::format("heed: {} runs are left out, each for this: {}\n      {}{}\n", ids.size(), reason,
-                               fmt::join(ids.begin(), end, ", "),
-                               ids.size() > shown
-                                   ? fmt::format(" and {} more (heed runs --json names all)", ids.size() - shown)
-                                   : "");
+    const std::string more = ids.size() > shown
+                                 ? fmt::format(" and {} more (heed runs --json names all)", ids.size() - shown)
+                                 : "";
+    say(console, fmt::format("{} runs are left out, each for this: {}\n      {}{}", ids.size(), reason,
+                             fmt::join(ids.begin(), end, ", "), more));
   }
 }
 
 void add_arms(RunIndex& index, const std::filesystem::path& out, Console& console) {
   const ArmsOfRuns arms = arms_of_runs(out);
   for (const std::string& problem : arms.problems)
-    print(console.err, "heed: runs of this sweep have no arm here: {}\n", problem);
+    say(console, fmt::format("runs of this sweep have no arm here: {}", problem));
   index.set_arms(arms.labels);
 }
 

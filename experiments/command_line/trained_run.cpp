@@ -1,6 +1,7 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/kernels.hpp"
@@ -37,15 +38,15 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
 
 TrainedRun trained_run(const std::string& out, const std::string& name, std::int64_t average, Console& console) {
   std::vector<std::string> damaged;
-  const auto say = [&] {
-    for (const std::string& what : damaged) console.err << "heed: " << what << "\n";
+  const auto say_damaged = [&] {
+    for (const std::string& what : damaged) say(console, what);
   };
   try {
     TrainedRun run = trained(find_run(out, name), average, damaged, console.program);
-    say();
+    say_damaged();
     return run;
   } catch (...) {
-    say(); // the reason why none may be left
+    say_damaged(); // the reason why none may be left
     throw;
   }
 }

@@ -264,6 +264,7 @@ def detached(cluster):
         said = cluster.said(out)
         for words in ("go on without this command", "see how far they are:  ", "come back to them:     ", "scancel "):
             assert words in said, said
+        assert "\n  plan  " not in said and "\n  next  " not in said, said  # no table of results
         assert len(cluster.jobs_of(out)) == 1
         # Followed again, and nothing is submitted.
         again = cluster.follow(config, out, "slurm.task_minutes=0.000001")

@@ -1,6 +1,7 @@
 // heed attend: shows the attention weights of a trained model's heads for inputs that the user gives.
 #include "experiments/command_line/attention_heatmap.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
@@ -115,7 +116,7 @@ int attend(const AttendArguments& arguments, Console& console) {
   const std::string damage = update_attention(folder, [&](std::vector<AttentionExample>& kept) {
     kept = merged(std::move(kept), examples);
   });
-  if (!damage.empty()) print(console.err, "heed: {}; it was written anew\n", damage);
+  if (!damage.empty()) say(console, damage + "; it was written anew");
   if (!arguments.npy.empty()) write_npy(run.id, examples, arguments.npy);
   const std::int64_t step = examples.front().step.value_or(0);
   if (arguments.json) {

@@ -1,6 +1,6 @@
 // heed generate: generates text with a trained run's model.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/print.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
@@ -104,7 +104,7 @@ int generate(const GenerateArguments& arguments, Console& console) {
     console.data.flush();
   };
   sampling.note = [&](const std::string& note) {
-    print(console.err, "heed: note: {}\n", note);
+    say(console, "note: " + note);
     console.err.flush();
   };
   sampling.prompt = arguments.prompt;

@@ -1,4 +1,5 @@
 // heed report: reports the results of a sweep. The sweep may still be running.
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
@@ -77,9 +78,10 @@ void tell_which(const std::filesystem::path& chosen, const ReportArguments& argu
   const std::size_t count = others.size() + 1;
   const std::string more = others.size() > most ? fmt::format(", and {} more", others.size() - most) : "";
   if (others.size() > most) others.resize(most);
-  print(console.err, "heed: {} is the latest of {} sweeps{} in '{}'; --sweep takes another: {}{}\n",
-        chosen.filename().string(), count, named ? fmt::format(" named \"{}\"", arguments.sweep) : "", arguments.out,
-        fmt::join(others, ", "), more);
+  say(console,
+      fmt::format("{} is the latest of {} sweeps{} in '{}'; --sweep takes another: {}{}", chosen.filename().string(),
+                  count, named ? fmt::format(" named \"{}\"", arguments.sweep) : "", arguments.out,
+                  fmt::join(others, ", "), more));
   console.err.flush();
 }
 

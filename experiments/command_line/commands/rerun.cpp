@@ -1,6 +1,7 @@
 // heed rerun: repeats a finished run from its resolved configuration, and says whether the results are bit-identical.
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
@@ -89,7 +90,7 @@ Original original_of(const RerunArguments& arguments, Console& console) {
   // Metrics that were edited after the run finished are still compared: the edit may be the reason for this command.
   const auto wrong = wrong_metrics(out.folder, out.manifest);
   if (!wrong) throw Unreadable(wrong.error);
-  if (!wrong->empty()) console.err << fmt::format("heed: warning: run {}: {}\n", id, *wrong);
+  if (!wrong->empty()) say(console, fmt::format("warning: run {}: {}", id, *wrong));
   if (out.manifest.numerics == numerics_of(flatten(out.config)) && run_id(out.config, out.manifest.data) != id)
     throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: it was edited, and is not what "
                               "made the run",
@@ -116,8 +117,7 @@ void warn_of_differences(const Original& original, Console& console) {
   here.numerics = numerics_of(flatten(original.config));
   here.cpu = machine.cpu;
   for (const MachineDifference& d : bit_differences(original.manifest, here))
-    console.err << fmt::format("heed: warning: {} was \"{}\", and is \"{}\" here; the bits may differ\n", d.what, d.a,
-                               d.b);
+    say(console, fmt::format("warning: {} was \"{}\", and is \"{}\" here; the bits may differ", d.what, d.a, d.b));
 }
 
 void run_again(const RunFolder& run, const Original& original, int threads, Console& console) {
@@ -179,7 +179,7 @@ int rerun(const RerunArguments& arguments, Console& console) {
   run_again(again, original, share.threads, console);
 
   const RunComparison compared = compare_runs(original.folder, again);
-  for (const std::string& what : compared.not_compared) console.err << "heed: " << what << "\n";
+  for (const std::string& what : compared.not_compared) say(console, what);
   if (compared.same()) {
     console.out << fmt::format("the same bits: {} lines of metrics, {} numbers in {} tensors of the last checkpoint\n",
                                compared.lines, with_commas(compared.numbers), compared.tensors);

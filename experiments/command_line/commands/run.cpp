@@ -291,6 +291,17 @@ void require_shards_for(int processes, const Preparation& prepared) {
   }
 }
 
+/// The message after Ctrl-C while runs are in Slurm's queue.
+std::string left_in_words(const SweepResult& result, const LeftToSlurm& left, const RunArguments& arguments,
+                          const Console& console) {
+  return fmt::format("{} of {} runs are done; {} wait or run in Slurm, and go on without this command.\n"
+                     "      see how far they are:  {}\n      come back to them:     {}\n"
+                     "      end them:              scancel {}",
+                     result.runs - result.to_do, result.runs, left.runs,
+                     shell_words({console.program, "status", arguments.out}), same_command(arguments, console),
+                     fmt::join(left.jobs, " "));
+}
+
 int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
@@ -307,19 +318,14 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
                              result.runs, saved_in_words(result.plan, arguments.out),
                              same_command(arguments, console)));
 
+  if (left.runs > 0) throw Failed(left_in_words(result, left, arguments, console));
+
   const ReportData report = collect_report(result.plan, arguments.out, result.folder,
                                            [&](const Config& config) { return facts_of(config, tasks); });
   console.out << render_terminal(report, console.out_style, results_width(console));
   say_where(prepared, result.plan, result.folder, arguments, console);
   console.out.flush();
 
-  if (left.runs > 0)
-    throw Failed(fmt::format("{} of {} runs are done; {} wait or run in Slurm, and go on without this command.\n"
-                             "      see how far they are:  {}\n      come back to them:     {}\n"
-                             "      end them:              scancel {}",
-                             result.runs - result.to_do, result.runs, left.runs,
-                             shell_words({console.program, "status", arguments.out}), same_command(arguments, console),
-                             fmt::join(left.jobs, " ")));
   if (result.executed.failed > 0)
     throw Failed(fmt::format("{}\n      {}", failures_in_words(report, result.executed.failed),
                              same_command(arguments, console)));
