@@ -1,6 +1,7 @@
 #include "experiments/engines/engine_module.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/engines/interface.hpp"
 #include "experiments/system/program.hpp"
 
 #include <cerrno>
@@ -46,6 +47,15 @@ bool build_with(const std::string& launcher, const std::string& part) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// How to get a library that fits the program.
+std::string how_to_build(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file.parent_path() / "build.ninja", ignored))
+    return "install Heed anew, with all of its parts: meson install";
+  return fmt::format("start Heed by ./heed, which builds it, or build it: ninja -C {} {}", file.parent_path().string(),
+                     file.filename().string());
+}
+
 const Engine& load(const std::string& part, const std::string& asked_by) {
   const std::filesystem::path file = part_of_program(file_name(part));
   if (!is_open_part(file_name(part))) {
@@ -57,19 +67,16 @@ const Engine& load(const std::string& part, const std::string& asked_by) {
                                 asked_by, this_program().string(), file.string()));
   }
   const auto opened = open_part(file_name(part));
-  if (!opened) {
-    std::error_code ignored;
-    const bool built_here = std::filesystem::exists(file.parent_path() / "build.ninja", ignored);
-    throw Refused(fmt::format("{}: {} is missing\n      {}", asked_by, file.string(),
-                              built_here ? fmt::format("start Heed by ./heed, which builds it, or build it: ninja -C "
-                                                       "{} {}",
-                                                       file.parent_path().string(), file_name(part))
-                                         : "install Heed anew, with all of its parts: meson install"));
-  }
+  if (!opened) throw Refused(fmt::format("{}: {} is missing\n      {}", asked_by, file.string(), how_to_build(file)));
   void* module = dlopen(opened->path().c_str(), RTLD_NOW | RTLD_LOCAL);
   using Door = const Engine* (*)();
   const auto door = module ? reinterpret_cast<Door>(dlsym(module, "heed_engine")) : nullptr;
   if (!door) throw Refused(fmt::format("{}: {} can't be loaded: {}", asked_by, file.string(), dlerror()));
+  using Interface = const char* (*)();
+  const auto interface = reinterpret_cast<Interface>(dlsym(module, "heed_engine_interface"));
+  if (!interface || std::string_view(interface()) != engine_interface())
+    throw Refused(fmt::format("{}: {} was built from other sources than the program, and does not fit it\n      {}",
+                              asked_by, file.string(), how_to_build(file)));
   return *door();
 }
 

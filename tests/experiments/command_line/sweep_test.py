@@ -315,6 +315,19 @@ def float64_is_a_file_beside_the_program(folder):
     (folder / "libheed_float64.so").write_text("not a library")
     said = refused([str(alone), "check", config])
     assert "libheed_float64.so can't be loaded" in said, said
+    # A library from other sources, and one from before there was a fingerprint.
+    library = (pathlib.Path(heed).resolve().parent / "libheed_float64.so").read_bytes()
+    (folder / "libheed_float64.so").write_bytes(library)
+    assert attempt([str(alone), "check", config]).returncode == 0
+    fingerprint = re.search(rb"HEED_ENGINE_INTERFACE \"(\w{32})\"",
+                            (pathlib.Path(heed).resolve().parent / "experiments/engines/engine_interface.hpp").read_bytes())[1]
+    for old, new in ((fingerprint, fingerprint[::-1]), (b"heed_engine_interface", b"heed_engine_intorface")):
+        assert old in library
+        (folder / "libheed_float64.so").unlink()
+        (folder / "libheed_float64.so").write_bytes(library.replace(old, new))
+        said = refused([str(alone), "check", config])
+        assert "libheed_float64.so was built from other sources than the program" in said, said
+        assert "meson install" in said, said
 
 
 def on_a_terminal(command, columns):
