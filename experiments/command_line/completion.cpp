@@ -3,6 +3,8 @@
 #include "experiments/command_line/completion_scripts.hpp"
 #include "experiments/command_line/new_config.hpp"
 #include "experiments/config/catalogue.hpp"
+#include "experiments/index/run_columns.hpp"
+#include "experiments/metrics/catalogue.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_folder.hpp"
 
@@ -12,6 +14,7 @@
 #include <map>
 #include <ostream>
 #include <set>
+#include <utility>
 
 namespace heed {
 
@@ -102,10 +105,49 @@ std::vector<std::string> option_names(const std::string& typed) {
   return {names.begin(), names.end()};
 }
 
+/// The options that have a part which begins with the typed text: `train.clip=` for `clip`.
+std::vector<std::string> options_with_part(const std::string& typed) {
+  constexpr std::size_t least = 3; // shorter texts begin too many parts
+  std::vector<std::string> names;
+  if (typed.size() < least || typed.find('.') != std::string::npos) return names;
+  for (const std::string& key : all_keys())
+    if (const Option* option = find_option(key); option && !option->of_tables)
+      if (key.find('.' + typed) != std::string::npos || key.find('_' + typed) != std::string::npos)
+        names.push_back(key + '=');
+  // A shell inserts what all words have in common. With the text itself among them, it keeps the text and shows the
+  // words.
+  if (names.size() > 1) names.push_back(typed);
+  return names;
+}
+
+/// The fields of `heed runs` that are known without the index.
+std::vector<std::string> run_fields() {
+  std::vector<std::string> names{"arm"};
+  for (const RunColumn& column : run_columns) names.emplace_back(column.name);
+  for (const std::string& key : all_keys())
+    if (const Option* option = find_option(key); option && !option->of_tables) names.push_back(key);
+  for (const std::string& metric : metric_names())
+    for (const char* part : {"", ".best", ".best_step"}) names.push_back(metric + part);
+  return names;
+}
+
+/// A list with commas between: the fields that can follow the last comma.
+std::vector<std::string> run_fields_after(const std::string& typed) {
+  const std::size_t comma = typed.rfind(',');
+  std::vector<std::string> names = run_fields();
+  if (comma != std::string::npos)
+    for (std::string& name : names) name.insert(0, typed.substr(0, comma + 1));
+  return names;
+}
+
 /// `a.b=value`: names before the '=', and values after it.
 Completions override_at(const std::string& word) {
   const std::size_t equals = word.find('=');
-  if (equals == std::string::npos) return {.words = option_names(word)};
+  if (equals == std::string::npos) {
+    std::vector<std::string> names = option_names(word);
+    if (!names.empty()) return {.words = std::move(names)};
+    return {.words = options_with_part(word), .replace = true};
+  }
   const std::string key = word.substr(0, equals);
   const Option* option = find_option(key);
   if (!option) return {};
@@ -150,6 +192,8 @@ Completions values_of(const ArgumentSyntax& argument, const std::string& word, c
     const bool takes_run = typed.command->name == "show" || typed.command->name == "inspect";
     return {Paths::files, takes_run ? run_ids(output_folder(typed)) : std::vector<std::string>()};
   }
+  if (argument.value_name == "FIELD") return {.words = run_fields()};
+  if (argument.value_name == "FIELDS") return {.words = run_fields_after(word)};
   if (name == "--sweep") return {.words = sweeps_in(output_folder(typed))};
   if (name == "OUT" || argument.value_name == "FOLDER") return {.paths = Paths::folders};
   if (name == "DATA" || argument.value_name == "FILE") return {.paths = Paths::files};
@@ -199,7 +243,7 @@ Completions complete(const std::vector<std::string>& words, const std::vector<Co
   } catch (const std::exception&) {
     return {}; // a folder that cannot be listed has nothing to offer
   }
-  std::erase_if(out.words, [&](const std::string& word) { return !word.starts_with(words.back()); });
+  if (!out.replace) std::erase_if(out.words, [&](const std::string& word) { return !word.starts_with(words.back()); });
   std::ranges::sort(out.words);
   out.words.erase(std::unique(out.words.begin(), out.words.end()), out.words.end());
   if (out.words.size() > most_words) out.words.resize(most_words);

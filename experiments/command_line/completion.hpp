@@ -28,6 +28,7 @@ struct Completions {
   Paths paths = Paths::none; ///< whether paths may stand there, too
   /// Whole words. A word that ends in '=' or '.' continues: `train.`, `train.steps=`.
   std::vector<std::string> words = {};
+  bool replace = false; ///< the words contain the text at the cursor, and need not begin with it
 };
 
 /// @param words  the words after the program's name; the last one is the word at the cursor, perhaps empty

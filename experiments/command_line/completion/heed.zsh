@@ -11,8 +11,9 @@ _heed() {
   closed=("${(@)answer:#*[=.]}")
   open=("${(@M)answer:#*[=.]}")
   # After a word that ends in '=' or '.', more follows without a space.
-  (( ! $#open )) || compadd -S '' -a open
-  (( ! $#closed )) || compadd -a closed
+  # -U: the words need not begin with what is typed, as train.clip= for clip.
+  (( ! $#open )) || compadd -U -S '' -a open
+  (( ! $#closed )) || compadd -U -a closed
   [[ $paths == none ]] || { [[ $PREFIX != *=* ]] || compset -P '*=' }
   case $paths in
     files) _files ;;

@@ -94,6 +94,23 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.offered("heed run x.toml seed=1 train.cli"), ["train.clip="])
         self.assertEqual(self.offered("heed check x.toml sweep.s"), ["sweep.seeds="])
 
+    def test_parts_of_names_of_config_options(self) -> None:
+        self.assertEqual(self.offered("heed run x.toml learning_r"), ["train.learning_rate="])
+        self.assertEqual(self.offered("heed run x.toml max_voc"), ["data.max_vocabulary="])
+        # Of several, none may replace what is typed.
+        several = self.offered("heed run x.toml drop")
+        self.assertEqual([word for word in several if not word.endswith("dropout=")], ["drop"])
+        self.assertIn("attention.dropout=", several)
+        self.assertEqual(self.offered("heed run x.toml dr"), [])
+        self.assertEqual(self.offered("heed run x.toml nothing"), [])
+
+    def test_fields_of_runs(self) -> None:
+        self.assertEqual(self.offered("heed runs --sort cre"), ["created"])
+        self.assertEqual(self.offered("heed runs --sort train.cli"), ["train.clip"])
+        self.assertEqual(self.offered("heed runs --columns id,arm,val_acc"),
+                         ["id,arm,val_accuracy", "id,arm,val_accuracy.best", "id,arm,val_accuracy.best_step"])
+        self.assertIn("state", self.offered("heed runs --columns "))
+
     def test_values_of_config_options(self) -> None:
         listed = run([str(HEED), "variants", "attention.score"])
         scores = re.findall(r"^  (\w+)$", listed, re.M)
