@@ -40,6 +40,9 @@ const std::vector<Hint>& hints() {
       {"[attention]",
        {"gqa", "mqa", "grouped_query", "kv_heads", "num_kv_heads", "n_kv_heads"},
        "attention.key_value_heads (1 for MQA)"},
+      {"[attention]", {"num_key_value_heads", "n_head_kv", "num_kv"}, "attention.key_value_heads"},
+      {"[attention]", {"attn_pdrop", "attention_dropout", "attn_dropout", "p_drop"}, "attention.dropout"},
+      {"[attention]", {"is_causal", "autoregressive"}, "attention.causal"},
       {"[attention]", {"swa", "sliding_window", "local", "local_window", "window_size"}, "attention.window"},
       {"[attention]", {"qk_norm", "qknorm", "normalize_qk"}, "attention.query_key_norm"},
       {"[attention]", {"sink", "sinks", "attention_sink"}, "attention.normalizer = 'softmax_one'"},
@@ -49,18 +52,56 @@ const std::vector<Hint>& hints() {
       {"[attention]", {"head_dim", "d_head", "d_k"}, "attention.head_width"},
       {"[attention]", {"mask"}, "attention.causal, attention.window or attention.mask_mod"},
       {"[model]", {"architecture", "type", "arch"}, "model.kind"},
-      {"[model]", {"n_layer", "n_layers", "num_layers", "depth"}, "model.layers"},
-      {"[model]", {"d_model", "hidden_size", "n_embd", "dim", "embed_dim", "hidden"}, "model.width"},
-      {"[model]", {"n_head", "n_heads", "num_heads", "nhead"}, "model.heads"},
+      {"[model]",
+       {"n_layer", "n_layers", "num_layers", "depth", "num_hidden_layers", "num_encoder_layers", "num_decoder_layers",
+        "n_blocks", "num_blocks"},
+       "model.layers"},
+      {"[model]",
+       {"d_model", "hidden_size", "n_embd", "dim", "embed_dim", "hidden", "hidden_dim", "embedding_dim", "model_dim",
+        "embedding_size", "emb_dim"},
+       "model.width"},
+      {"[model]", {"n_head", "n_heads", "num_heads", "nhead", "num_attention_heads", "attention_heads"}, "model.heads"},
+      {"[model]",
+       {"block_size", "context_length", "context", "ctx_len", "n_ctx", "n_positions", "max_position_embeddings",
+        "max_seq_len", "max_seq_length", "seq_len", "sequence_length"},
+       "task.text.block for running text, the task's own length for generated tasks, and data.max_length for rows"},
+      {"[model]",
+       {"vocab_size", "vocabulary_size", "n_vocab", "num_embeddings"},
+       "data.max_vocabulary, an upper bound; the data decide the size"},
+      {"[model]", {"embd_pdrop", "embedding_dropout", "embed_dropout"}, "model.dropout"},
+      {"[model]", {"initializer_range", "init_scale"}, "model.init_std"},
       {"[model]", {"weight_tying", "tie_weights", "tie_embeddings"}, "model.tied_embeddings"},
-      {"[block]", {"d_ff", "ffn_dim", "mlp_width", "intermediate_size", "dim_feedforward"}, "block.ffn_width"},
-      {"[train]", {"lr"}, "train.learning_rate"},
-      {"[train]", {"batch_size", "bs"}, "train.batch"},
-      {"[train]", {"epochs", "num_steps", "max_steps", "max_iters", "iterations"}, "train.steps"},
+      {"[block]",
+       {"d_ff", "ffn_dim", "mlp_width", "intermediate_size", "dim_feedforward", "ff_dim", "n_inner", "ffn_hidden_size"},
+       "block.ffn_width"},
+      {"[block]", {"resid_pdrop", "residual_dropout", "hidden_dropout_prob", "hidden_dropout"}, "block.dropout"},
+      {"[block]", {"activation_function", "hidden_act", "act_fn", "nonlinearity"}, "block.activation"},
+      {"[block]", {"norm_first", "pre_norm", "prenorm", "pre_ln"}, "block.norm = 'pre'"},
+      {"[block]", {"rmsnorm", "rms_norm", "layernorm", "layer_norm", "norm_type"}, "block.norm_kind"},
+      {"[train]", {"lr", "max_lr", "peak_lr"}, "train.learning_rate"},
+      {"[train]",
+       {"batch_size", "bs", "per_device_train_batch_size", "train_batch_size", "micro_batch_size"},
+       "train.batch"},
+      {"[train]",
+       {"epochs", "num_steps", "max_steps", "max_iters", "iterations", "num_epochs", "n_epochs", "num_train_epochs",
+        "max_epochs", "n_steps", "num_iterations", "train_steps"},
+       "train.steps"},
+      {"[train]", {"weight_decay", "wd", "l2"}, "train.adamw.weight_decay, of the optimiser adamw"},
+      {"[train]",
+       {"gradient_accumulation_steps", "grad_accum", "accumulate_grad_batches"},
+       "train.batch: all the sequences of a step"},
+      {"[train]", {"beta1", "adam_beta1", "betas"}, "train.adamw.beta1 and train.adamw.beta2"},
+      {"[train]", {"optim", "optimiser"}, "train.optimizer"},
+      {"[train]", {"lr_scheduler_type", "lr_scheduler", "scheduler", "lr_decay", "lr_schedule"}, "train.schedule"},
+      {"[train]",
+       {"eval_iters", "eval_steps"},
+       "train.evaluate_every for the steps between evaluations, and "
+       "train.evaluate_batches for their size"},
       {"[train]", {"grad_clip", "clip_norm", "max_grad_norm", "gradient_clip"}, "train.clip"},
-      {"[train]", {"warmup_steps"}, "train.warmup"},
+      {"[train]", {"warmup_steps", "warmup_iters", "num_warmup_steps"}, "train.warmup"},
       {"[train]", {"eval_interval", "eval_every"}, "train.evaluate_every"},
       {"[sweep]", {"grid", "vary", "kind", "remove", "with"}, "an entry of [[sweep.block]]: write this line above it"},
+      {"[sweep]", {"reference_name", "reference_label", "baseline", "baseline_name"}, "sweep.reference"},
       // options of the command line
       {"--", {"seeds", "n_seeds", "num_seeds"}, "sweep.seeds=N, without dashes"},
       {"--", {"seed"}, "seed=N, without dashes"},
@@ -83,6 +124,13 @@ std::string hint_for(std::string_view where, std::string_view word) {
   for (const Hint& hint : hints())
     if (hint.where == where && std::ranges::find(hint.words, plain) != hint.words.end())
       return fmt::format("; in Heed, this is {}", hint.in_heed);
+  return "";
+}
+
+std::string hint_of_tables(std::string_view name) {
+  for (const Hint& hint : hints())
+    if (hint.where.starts_with('[') && hint.where != "[sweep]")
+      if (std::string found = hint_for(hint.where, name); !found.empty()) return found;
   return "";
 }
 

@@ -21,4 +21,7 @@ const std::vector<Hint>& hints();
 ///               for an option of the command line
 std::string hint_for(std::string_view where, std::string_view word);
 
+/// The same for the name of an option in any table of the model and of training.
+std::string hint_of_tables(std::string_view name);
+
 } // namespace heed

@@ -48,6 +48,7 @@ std::vector<Shown> shown_tables(std::string_view filter) {
   std::vector<std::string> keys; // of single options
   if (find_option(filter)) keys = {std::string(filter)};
   else if (!filter.empty() && !find_table(filter)) keys = keys_named(filter);
+  if (keys.empty() && !filter.empty() && !find_option(filter) && !find_table(filter)) keys = keys_about(filter);
   const bool one_option = !keys.empty();
   if (!filter.empty() && !one_option && !find_table(filter))
     throw Refused(filter.find('.') == std::string_view::npos ? unknown_table(filter) : unknown_key(filter));

@@ -6,6 +6,7 @@
 #include "experiments/config/values.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 
 namespace heed {
@@ -36,8 +37,37 @@ std::vector<std::string> keys_named(std::string_view name) {
   return out;
 }
 
+std::vector<std::string> keys_about(std::string_view word) {
+  const auto lower = [](std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+  };
+  const std::string wanted = lower(word);
+  const auto has = [&](const std::string& text) { // the word, or its plural
+    for (std::size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
+      const auto in_word = [&](std::size_t i) {
+        return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i])) != 0;
+      };
+      const std::size_t end = at + wanted.size();
+      const bool ends = !in_word(end) || (text[end] == 's' && !in_word(end + 1));
+      if ((at == 0 || !in_word(at - 1)) && ends) return true;
+    }
+    return false;
+  };
+  std::vector<std::string> out;
+  if (wanted.size() < 3) return out;
+  for (const std::string& key : all_keys())
+    if (const Option* option = find_option(key); option && (has(lower(key)) || has(lower(option->meaning))))
+      out.push_back(key);
+  return out;
+}
+
 std::string other_word(std::string_view key, const std::string& word, const std::vector<std::string>& allowed) {
   if (std::string hint = hint_for(key, word); !hint.empty()) return hint;
+  if ((key == "attention.score" || key == "attention.cross_score") && word.find_first_of("()*/+ ") != word.npos)
+    return fmt::format("; a formula belongs to attention.score_mod, such as score_mod = \"{}\"",
+                       find_option("attention.score_mod")->formula_like);
   const std::string_view table = key.substr(0, key.rfind('.'));
   for (const std::string& other : all_keys())
     if (other != key && other.starts_with(fmt::format("{}.", table)))
@@ -54,9 +84,11 @@ std::string unknown_option(std::string_view table, std::string_view name) {
   if (find_option(name))
     return text + fmt::format("; '{}' belongs to the top level, which ends at the first [table]", name);
   if (std::string hint = hint_for(table_in_words(table), name); !hint.empty()) return text + hint;
+  if (const std::string hint = hint_of_tables(name); !hint.empty() && keys_named(name).empty()) return text + hint;
   const std::vector<std::string> here = names_in(table);
   if (const std::string near = did_you_mean(name, here); !near.empty()) return text + near;
-  if (const std::vector<std::string> other = keys_named(name); !other.empty() && other.size() <= 3) {
+  constexpr std::size_t most = 6;
+  if (const std::vector<std::string> other = keys_named(name); !other.empty() && other.size() <= most) {
     text += "; did you mean ";
     for (std::size_t i = 0; i < other.size(); ++i) text += fmt::format("{}'{}'", i ? " or " : "", other[i]);
     return text + "?";

@@ -16,6 +16,9 @@ std::string unknown_table(std::string_view table);
 std::string other_word(std::string_view key, const std::string& word, const std::vector<std::string>& allowed);
 /// The full names of the options with this name, in any table.
 std::vector<std::string> keys_named(std::string_view name);
+/// The full names of the options with this word, or its plural, in their names or descriptions. Empty for words of less
+/// than three letters.
+std::vector<std::string> keys_about(std::string_view word);
 /// The message for a full name, as on a command line: about the option or the table, depending on which helps more.
 std::string unknown_key(std::string_view key);
 

@@ -178,8 +178,28 @@ std::string bounds_in_words(const Option& o) {
   return out;
 }
 
+namespace {
+
+/// For an option whose default is an empty list, which shows nothing: a list of two entries; empty for other options.
+std::string list_example(const Option& option) {
+  const auto within_bounds = [&](double v) {
+    return std::clamp(v, option.minimum.value_or(v), option.maximum.value_or(v));
+  };
+  if (const auto* v = std::get_if<std::vector<std::int64_t>>(&option.default_value); v && v->empty())
+    return fmt::format("[{}, {}]", static_cast<std::int64_t>(within_bounds(8)),
+                       static_cast<std::int64_t>(within_bounds(16)));
+  if (const auto* v = std::get_if<std::vector<std::string>>(&option.default_value); v && v->empty())
+    return option.words.empty() ? "[\"...\", \"...\"]" : fmt::format("[\"{}\"]", option.words.front());
+  return "";
+}
+
+} // namespace
+
 std::string wrong_type(const Option& option, std::string_view key, std::string_view found) {
   const auto* text = std::get_if<std::string>(&option.default_value);
+  if (const std::string list = list_example(option); !list.empty())
+    return fmt::format("{} is {}; it must be {}, for example: {} = {}", key, found, type_in_words(option), option.name,
+                       list);
   const std::string example = !option.formula_like.empty() ? toml_string(option.formula_like)
                               : text && text->empty()      ? "\"...\""
                                                            : value_text(option.default_value);
@@ -187,14 +207,6 @@ std::string wrong_type(const Option& option, std::string_view key, std::string_v
   return fmt::format("{} is {}; it must be {}, for example: {} = {}", key, found, must_be, option.name, example);
 }
 
-std::string wrong_value(const Option& option, std::string_view key, const Value& value) {
-  if (option.of_tables) return fmt::format("{} is made of tables: write [{}.NAME]", key, key);
-  if (value.index() != option.default_value.index()) return wrong_type(option, key, value_text(value));
-  const std::string problem = std::visit(Check{option, std::string(key)}, value);
-  return problem.empty() && names_metrics(key) ? wrong_metrics(key, value) : problem;
-}
-
-} // namespace heed
 namespace {
 
 bool names_metrics(std::string_view key) { return key == "report.metric" || key == "report.also"; }
@@ -209,3 +221,11 @@ std::string wrong_metrics(std::string_view key, const Value& value) {
 
 } // namespace
 
+std::string wrong_value(const Option& option, std::string_view key, const Value& value) {
+  if (option.of_tables) return fmt::format("{} is made of tables: write [{}.NAME]", key, key);
+  if (value.index() != option.default_value.index()) return wrong_type(option, key, value_text(value));
+  const std::string problem = std::visit(Check{option, std::string(key)}, value);
+  return problem.empty() && names_metrics(key) ? wrong_metrics(key, value) : problem;
+}
+
+} // namespace heed

@@ -30,11 +30,13 @@ void add_options(Commands& commands) {
       "Examples:\n"
       "  heed options\n"
       "  heed options train\n"
+      "  heed options weight                          options with this word in their names or descriptions\n"
       "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)" +
           std::string(exit_statuses),
       [](Command& command, OptionsArguments& arguments) {
         command
-            .add("TABLE", arguments.table, "only this table or option: train, attention.cosine, train.clip, clip, ...")
+            .add("TABLE", arguments.table,
+                 "only this table or option, or what a word is about: train, attention.cosine, clip, weight, ...")
             .value_name("");
         const Argument json = command.add_flag("--json", arguments.json, "for programs");
         command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config").excludes(json);

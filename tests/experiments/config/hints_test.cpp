@@ -36,7 +36,7 @@ std::string wrong_override(const std::string& override) {
 } // namespace
 
 TEST_CASE("every hint is for a word that does not exist, and names what does", "[config]") {
-  const std::regex key(R"(([a-z]+\.[a-z_]+))"), quoted(R"('([^']+)')");
+  const std::regex key(R"(([a-z]+(?:\.[a-z_0-9]+)+))"), quoted(R"('([^']+)')");
   for (const Hint& hint : hints()) {
     const std::string where(hint.where), in_heed(hint.in_heed);
     CAPTURE(where, in_heed);
@@ -54,7 +54,7 @@ TEST_CASE("every hint is for a word that does not exist, and names what does", "
       for (const std::string_view word : hint.words) CHECK(std::ranges::count(words, word) == 0);
     }
     for (const std::string& named : all_matches(in_heed, key)) {
-      CHECK((named == "sweep.seeds" || named == "sweep.block" || find_option(named)));
+      CHECK((named == "sweep.seeds" || named == "sweep.reference" || named == "sweep.block" || find_option(named)));
       if (const Option* option = find_option(named))
         words.insert(words.end(), option->words.begin(), option->words.end());
     }
@@ -68,6 +68,28 @@ TEST_CASE("words from elsewhere are answered by Heed's", "[config]") {
   CHECK_THAT(wrong_override("attention.score=softmax"), Contains("; 'softmax' is a word of attention.normalizer"));
   CHECK_THAT(wrong_override("attention.score=aditive"), Contains("; did you mean 'additive'?"));
   CHECK(hint_for("position.kind", "quantum").empty());
+  CHECK_THAT(wrong_override("train.weight_decay=0.1"), Contains("; in Heed, this is train.adamw.weight_decay"));
+  for (const auto& [word, key] : std::vector<std::pair<std::string, std::string>>{{"nhead", "model.heads"},
+                                                                                  {"n_head", "model.heads"},
+                                                                                  {"num_heads", "model.heads"},
+                                                                                  {"d_model", "model.width"},
+                                                                                  {"hidden_size", "model.width"},
+                                                                                  {"n_layer", "model.layers"},
+                                                                                  {"n_layers", "model.layers"},
+                                                                                  {"lr", "train.learning_rate"},
+                                                                                  {"batch_size", "train.batch"},
+                                                                                  {"epochs", "train.steps"},
+                                                                                  {"block_size", "task.text.block"},
+                                                                                  {"context_length", "task.text.block"},
+                                                                                  {"vocab_size", "data.max_vocabulary"},
+                                                                                  {"train.nhead", "model.heads"}})
+    CHECK_THAT(wrong_override(word + "=2"), Contains("; in Heed, this is " + key));
+  CHECK_THAT(wrong_override("dropout=0.1"), Contains("'model.dropout'") && Contains("'attention.dropout'"));
+  CHECK_THAT(wrong_override("attention.score=tanh(s)"),
+             Contains("; a formula belongs to attention.score_mod, such as score_mod = "));
+  CHECK_THAT(wrong_override("train.evaluate_lengths=13-24"), Contains("for example: evaluate_lengths = [8, 16]"));
+  CHECK_THAT(refusal([] { Settings::parse("[sweep]\nreference_name = \"x\"\n", "x.toml"); }),
+             Contains("; in Heed, this is sweep.reference"));
   CHECK(hint_for("--", "--Batch-Size") == "; in Heed, this is train.batch=N, without dashes");
 }
 
@@ -85,4 +107,8 @@ TEST_CASE("the options of a name are shown, whatever their tables", "[config]") 
   CHECK(options_text("learning_rate") == options_text("train.learning_rate"));
   CHECK_THAT(options_text("dropout"), Contains("[attention]") && Contains("[block]") && Contains("[model]"));
   CHECK_THROWS_AS(options_text("learning_rat"), Refused);
+  CHECK_THAT(options_text("weight"),
+             Contains("\nweight_decay = ") && Contains("\ntied_embeddings = ") && !Contains("\nlearning_rate = "));
+  CHECK_THAT(options_text("punctuation"), Contains("\ntokens = "));
+  CHECK_THROWS_AS(options_text("we"), Refused);
 }

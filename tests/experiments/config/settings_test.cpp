@@ -134,7 +134,7 @@ TEST_CASE("Lists of every type can be assigned", "[config]") {
   list.default_value = std::vector<std::int64_t>{};
   CHECK(read_text(list, "x", "[1, 2]").value == Value(std::vector<std::int64_t>{1, 2}));
   CHECK(read_text(list, "x", "[1, 2.5]").problem ==
-        "x is a list with the real 2.5; it must be a list of integers, for example:  = []");
+        "x is a list with the real 2.5; it must be a list of integers, for example:  = [8, 16]");
   list.type = OptionType::reals;
   list.default_value = std::vector<double>{};
   CHECK(read_text(list, "x", "[1, 2.5]").value == Value(std::vector<double>{1, 2.5}));
