@@ -337,7 +337,8 @@ private:
     std::erase(others, metric);
     text_.table("report");
     text_.set("question",
-              Value(fmt::format("Which parts of a small Transformer does {} need, and which score?", name())),
+              Value(fmt::format("Which parts of a small Transformer help with {}, and which score?",
+                                own_ ? "my " + name() : name())),
               "What the sweep asks. Reports begin with it.");
     text_.set("metric", Value(metric), fmt::format("The number that decides. Others: {}.", fmt::join(others, ", ")));
     constexpr std::string_view before = "Change it to what matters to you, before you see results.";

@@ -44,7 +44,9 @@ const OptionTable<DataOptions>& data_option_table() {
       option("shuffle", &O::shuffle,
              "The rows of a file are put into a random order, by task.seed, before they are split."),
       option("tokens", &O::tokens,
-             "What a token is: characters are Unicode code points, words stand between white space."),
+             "What a token is: characters are Unicode code points, words stand between white space. "
+             "Punctuation therefore stays with its word (awful. is another word than awful): put spaces around it in "
+             "the file, or take characters or sentencepiece."),
       option("min_count", &O::min_count, "How often a word must occur in the training part to be known.")
           .at_least(1).at_most(1e9).unit("times"),
       option("max_vocabulary", &O::max_vocabulary,
