@@ -3,6 +3,7 @@ that an engine is compiled from. Usage: fingerprint.py OUTPUT DEPFILE CHECKOUT""
 
 import hashlib
 import pathlib
+import re
 import sys
 
 ROOMS = ["autograd", "options", "layers"] + [f"experiments/{room}" for room in (
@@ -13,6 +14,9 @@ headers = sorted(header for room in ROOMS for header in (checkout / room).rglob(
 value = hashlib.sha256()
 for header in headers:
     text = header.read_bytes()
+    for room in re.findall(r'^#include "((?:experiments/)?\w+)/', text.decode(), re.M):
+        if room not in ROOMS:
+            sys.exit(f"{header} includes a header of {room}, which belongs into ROOMS of {__file__}")
     value.update(f"{header.relative_to(checkout)} {len(text)}\n".encode() + text)
 text = f'#pragma once\n\n#define HEED_ENGINE_INTERFACE "{value.hexdigest()[:32]}"\n'
 if not output.exists() or output.read_text(encoding="utf-8") != text:
