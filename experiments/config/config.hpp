@@ -25,9 +25,9 @@ struct DataOptions {
   double test = 0.0;
   /// Number of validation rows; 0: the rows between the fractions `train` and `test`
   std::int64_t validation_rows = 0;
-  std::int64_t test_rows = 0;        ///< number of test rows; 0: the fraction `test`
-  std::string validation_path = "";  ///< a separate file with the validation examples
-  std::string test_path = "";        ///< a separate file with the test examples
+  std::int64_t test_rows = 0;       ///< number of test rows; 0: the fraction `test`
+  std::string validation_path = ""; ///< a separate file with the validation examples
+  std::string test_path = "";       ///< a separate file with the test examples
   /// Further validation sets, "NAME = FILE" each (config/validation_sets.hpp)
   std::vector<std::string> validation_sets = {};
   bool shuffle = true;               ///< shuffle the rows of a file before they are split

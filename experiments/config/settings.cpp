@@ -115,7 +115,8 @@ std::string not_for_command_line(const std::string& key) {
   if (key == "block.override" || key.starts_with("block.override."))
     return "block.override is a list of tables, which only a file can hold: write [[block.override]] there";
   if (key == "sweep" || key.starts_with("sweep."))
-    return fmt::format("{} can only stand in a file; of a sweep, the command line can set sweep.seeds and sweep.looks", key);
+    return fmt::format("{} can only stand in a file; of a sweep, the command line can set sweep.seeds and sweep.looks",
+                       key);
   return "";
 }
 

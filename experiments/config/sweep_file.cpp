@@ -290,8 +290,8 @@ std::variant<std::vector<std::int64_t>, WrongNode> read_looks(const toml::node& 
     if (!seeds || seeds->get() < 2)
       return WrongNode{&entry, fmt::format("sweep.looks holds {}; it must be {}", node_in_words(entry), allowed)};
     if (!out.empty() && seeds->get() <= out.back())
-      return WrongNode{&entry, fmt::format("sweep.looks holds {} after {}; it must be {}", seeds->get(), out.back(),
-                                           allowed)};
+      return WrongNode{&entry,
+                       fmt::format("sweep.looks holds {} after {}; it must be {}", seeds->get(), out.back(), allowed)};
     out.push_back(seeds->get());
   }
   return out;

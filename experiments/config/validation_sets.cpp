@@ -48,4 +48,11 @@ std::vector<ValidationSet> validation_sets(const DataOptions& data) {
 
 std::string name_on_set(std::string_view metric, std::string_view set) { return fmt::format("{}_on.{}", metric, set); }
 
+std::string metric_on_a_set(std::string_view name) {
+  constexpr std::string_view on = "_on.";
+  const std::size_t place = name.find(on);
+  if (place == name.npos || !is_set_name(name.substr(place + on.size()))) return "";
+  return std::string(name.substr(0, place));
+}
+
 } // namespace heed

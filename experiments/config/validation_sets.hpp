@@ -21,5 +21,7 @@ std::vector<ValidationSet> validation_sets(const DataOptions& data);
 
 /// The metric over the rows of a set: "val_loss_on.noisy".
 std::string name_on_set(std::string_view metric, std::string_view set);
+/// "val_loss" for "val_loss_on.noisy"; empty for a name of another form.
+std::string metric_on_a_set(std::string_view name);
 
 } // namespace heed

@@ -127,6 +127,7 @@ bool may_be_metric(const std::string& name) {
   const std::vector<std::string> names = metric_names();
   const auto is_name = [&](std::string_view word) { return std::ranges::find(names, word) != names.end(); };
   if (is_name(name)) return true;
+  if (const std::string metric = metric_on_a_set(name); !metric.empty()) return is_name(metric);
   if (const auto of = metric_of_lengths(name)) return of->of_split() || is_name(metric_of_family(of->family));
   const std::size_t dot = name.find('.');
   return dot != std::string::npos && dot + 1 < name.size() &&

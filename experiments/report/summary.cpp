@@ -213,7 +213,8 @@ std::string looks_note(const ReportData& report) {
   std::string text =
       fmt::format("looks: planned at {} seeds, where p may be {}: together a {:.0f} % chance of a false difference; ",
                   fmt::join(report.looks, ", "), fmt::join(levels, ", "), 100 * statistics::significance_level);
-  if (last == report.seeds.size()) return text + "the answers are of the last look, or of the one that found them." + earlier_looks_note(report);
+  if (last == report.seeds.size())
+    return text + "the answers are of the last look, or of the one that found them." + earlier_looks_note(report);
   text += fmt::format("{} of {} seeds {} finished; ", done, report.seeds.size(), done == 1 ? "has" : "have");
   if (last == 0)
     return text +

@@ -30,8 +30,8 @@ std::int64_t longest(const std::vector<std::int32_t>& lengths) {
 
 /// Throws heed::Refused if the set has classes or tokens that the task has not.
 void require_same_tokens(const Task& task, const Task& of_set, const ValidationSet& set) {
-  for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification,
-                          Form::image_classification}) {
+  for (const Form form :
+       {Form::language_model, Form::sequence_to_sequence, Form::classification, Form::image_classification}) {
     if (!task.refuses(form).empty()) continue;
     const TaskShape all = task.shape(form), own = of_set.shape(form);
     if (all.vocabulary != own.vocabulary || all.classes != own.classes || !(all.image == own.image))

@@ -123,8 +123,8 @@ void note_unseen_labels(const SplitRows& rows, Dataset& task) {
 Dataset list_labelled_text(const Config& config) {
   const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
   const auto read_table = options.format == "csv" ? read_csv : read_tsv;
-  const RowFiles files = read_row_files(config, [&](const std::string& option, const std::string& path,
-                                                         Split split, RowFiles& to) {
+  const RowFiles files = read_row_files(config, [&](const std::string& option, const std::string& path, Split split,
+                                                    RowFiles& to) {
     const std::string bytes = read_data_file("data", option, path);
     to.rows[static_cast<std::size_t>(split)] = rows_of(to.keep(read_table(bytes, path)), options, path);
     return fingerprint_of(bytes);
@@ -141,9 +141,10 @@ Dataset list_labelled_text(const Config& config) {
   }
   for (const TextRow& row : files.of_set)
     if (!label_of.contains(row.output))
-      throw Refused(fmt::format("{}:{}: no row of data.path has the label \"{}\"; a further validation set has the same "
-                                "labels",
-                                config.of_set, row.line, row.output));
+      throw Refused(
+          fmt::format("{}:{}: no row of data.path has the label \"{}\"; a further validation set has the same "
+                      "labels",
+                      config.of_set, row.line, row.output));
   if (task.labels.size() < 2)
     throw Refused(fmt::format("{}: every row has the label \"{}\"; a classifier needs two labels at least",
                               config.data.path, task.labels.empty() ? "" : task.labels.front()));
@@ -159,8 +160,7 @@ Dataset list_labelled_text(const Config& config) {
 }
 
 std::unique_ptr<Task> make_labelled_text(const Config& config) {
-  return listed_task(config,
-                     cached_dataset(config, named_files(config), [&] { return list_labelled_text(config); }));
+  return listed_task(config, cached_dataset(config, named_files(config), [&] { return list_labelled_text(config); }));
 }
 
 } // namespace

@@ -101,8 +101,8 @@ std::array<std::string, 3> targets_of(const TranslationOptions& options) {
 
 Dataset list_translation(const Config& config, const TranslationOptions& options) {
   const std::array<std::string, 3> targets = targets_of(options);
-  const RowFiles files = read_row_files(config, [&](const std::string& option, const std::string& path,
-                                                         Split split, RowFiles& to) {
+  const RowFiles files = read_row_files(config, [&](const std::string& option, const std::string& path, Split split,
+                                                    RowFiles& to) {
     const std::string& bytes = to.keep(read_data_file("data", option, path));
     const auto index = static_cast<std::size_t>(split);
     const std::string& target = targets[index];

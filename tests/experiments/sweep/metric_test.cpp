@@ -53,6 +53,8 @@ TEST_CASE("a single layer's metric must be there in every arm's model", "[sweep]
 
 TEST_CASE("what is measured at a length is a metric of every model", "[sweep][metric]") {
   CHECK(refusal("val_loss_at.5", "train.evaluate_lengths = [5]\nposition.kind = \"none\"\n").empty());
+  CHECK(refusal("val_loss_on.long").find("val_loss_on.long") != std::string::npos); // this config has no such set
+  CHECK_THAT(refusal("val_los_on.long"), Contains("val_los_on.long"));
   CHECK_THAT(refusal("val_loss_at.6", "train.evaluate_lengths = [5]\nposition.kind = \"none\"\n"),
              Contains("nearest: val_loss_at.5"));
 }

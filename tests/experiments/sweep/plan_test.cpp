@@ -593,7 +593,8 @@ TEST_CASE("looks that can't find anything are refused, with how to mend them", "
   CHECK_THAT(refused("seeds = 20\nlooks = [6, 20]"),
              Contains("[sweep] looks: with 6 seeds no p is below 0.031, and of looks at 6, 20 seeds the one at 6 may "
                       "spend 0.021; with 20 seeds, the first look can be at 7: looks = [7, 20]"));
-  CHECK_THAT(refused("seeds = 7\nlooks = [6, 7]"), Contains("the one at 7 may spend 0.0047") && // below 2^-6
+  CHECK_THAT(refused("seeds = 7\nlooks = [6, 7]"),
+             Contains("the one at 7 may spend 0.0047") && // below 2^-6
                  Contains("7 seeds are too few for two looks; remove looks, or take sweep.seeds = 8 with looks = "
                           "[6, 8]"));
   // Unpaired, four runs of each can go to 2 / 70 = 0.029.

@@ -176,7 +176,8 @@ TEST_CASE("the shape of training's rows is that of the task without its longer t
     for (const Option& option : info->about.options) {
       if (option.name != "test_length" && option.name != "test_digits") continue;
       INFO(info->about.name);
-      const auto longer = make_task(task_config(info->about.name, {{option.name, std::int64_t{info->about.name == "listops" ? 200 : 60}}}));
+      const auto longer = make_task(
+          task_config(info->about.name, {{option.name, std::int64_t{info->about.name == "listops" ? 200 : 60}}}));
       const auto plain = make_task(task_config(info->about.name));
       const Form form = longer->refuses(s2s).empty() ? s2s : lm;
       CHECK(longer->training_shape(form).length == plain->shape(form).length);

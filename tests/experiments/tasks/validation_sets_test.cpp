@@ -21,8 +21,8 @@ struct SetCase {
   OptionValues options = {};
 };
 
-const OptionValues tab_separated = {{"format", std::string("tsv")}, {"header", false}, {"text", std::string("1")},
-                                    {"label", std::string("2")}};
+const OptionValues tab_separated = {
+    {"format", std::string("tsv")}, {"header", false}, {"text", std::string("1")}, {"label", std::string("2")}};
 
 std::string repeated(const std::string& text, int times) {
   std::string out;
@@ -33,16 +33,27 @@ std::string repeated(const std::string& text, int times) {
 std::vector<SetCase> set_cases() {
   const std::string pairs = repeated("a b\tx\nb c a\ty x\nc\tz\n", 5);
   const std::string labels = repeated("good b\tyes\nbad c a\tno\n", 8);
-  const std::string scan = repeated("IN: jump OUT: I_JUMP\nIN: walk twice OUT: I_WALK I_WALK\nIN: run OUT: I_RUN\n", 1) +
+  const std::string scan = repeated("IN: jump OUT: I_JUMP\nIN: walk twice OUT: I_WALK I_WALK\nIN: run OUT: I_RUN\n",
+                                    1) +
                            "IN: look OUT: I_LOOK\nIN: run twice OUT: I_RUN I_RUN\n";
   return {
       {"translation", "words", s2s, pairs, "b\ty\nc\tz\n", "a b c b a a\tx y z z y x\nb\tx\n"},
       {"translation", "characters", lm, pairs, "b\ty\nc\tz\n", "a b c\tz z y x\n"},
       {"labelled_text", "words", Form::classification, labels, "good c\tyes\n", "bad b c a a\tno\ngood\tyes\n",
        tab_separated},
-      {"text", "words", lm, repeated("one two three four\n", 20), repeated("two one\n", 9), repeated("four four one\n", 9),
+      {"text",
+       "words",
+       lm,
+       repeated("one two three four\n", 20),
+       repeated("two one\n", 9),
+       repeated("four four one\n", 9),
        {{"block", std::int64_t{5}}}},
-      {"text", "characters", lm, repeated("abcab cab ", 20), repeated("ba", 12), repeated("ccb", 9),
+      {"text",
+       "characters",
+       lm,
+       repeated("abcab cab ", 20),
+       repeated("ba", 12),
+       repeated("ccb", 9),
        {{"block", std::int64_t{5}}}},
       {"scan", "words", s2s, scan, "IN: jump OUT: I_JUMP\n", "IN: look twice OUT: I_LOOK I_LOOK\n"},
   };

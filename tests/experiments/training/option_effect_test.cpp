@@ -284,8 +284,7 @@ evaluate_every = 3
   std::vector<std::string> needed_files(const std::string& key) const {
     if (key == "task.translation.counts")
       return {"data.path=" + path("counted.tsv"), "task.translation.target=@default"};
-    if (key == "data.validation_sets")
-      return {fmt::format("data.validation_sets=[\"all = {}\"]", path("text.txt"))};
+    if (key == "data.validation_sets") return {fmt::format("data.validation_sets=[\"all = {}\"]", path("text.txt"))};
     if (key != "data.sentencepiece") return {};
     return {"data.sentencepiece=" + path("pieces.model")};
   }
