@@ -124,7 +124,7 @@ const OptionTable<BlockOptions>& block_option_table() {
           .at_least(0)
           .below(1),
       option("ffn_dropout", &O::ffn_dropout,
-             "Fraction of the feed-forward's hidden numbers, behind the activation, that are zeroed in training.")
+             "Fraction of the feed-forward's hidden values, after the activation, that are zeroed in training.")
           .at_least(0)
           .below(1)
           .neutral(0.0),
@@ -136,8 +136,8 @@ const OptionTable<BlockOptions>& block_option_table() {
              "Attention and feed-forward read the same input, and what both give is added, as in GPT-J.")
           .neutral(false),
       option("residual_scale", &O::residual_scale,
-             "What a sublayer's output is multiplied with before it is added: a number; one that is learned from 0 on "
-             "(rezero); or one for each feature, learned from 0.1 on (layerscale).")
+             "What a sublayer's output is multiplied with before it is added: a number; a learned number that "
+             "starts at 0 (rezero); or a learned one for each feature that starts at 0.1 (layerscale).")
           .one_of({"rezero", "layerscale"}).above(0).at_most(1000).neutral(WordOrNumber{"", 1}),
       option("connection", &O::connection,
              "What a residual connection makes of x and a sublayer's f(x): their sum; or, between the two, what a gate "

@@ -151,7 +151,7 @@ const OptionTable<TrainOptions>& train_option_table() {
           .at_least(0).at_most(4096).unit("threads")
           .default_means("0: as many as the machine has, at most 16").without_effect_on_results(),
       option("optimizer", &O::optimizer, "What turns gradients into steps."),
-      option("schedule", &O::schedule, "How the learning rate goes on from its highest."),
+      option("schedule", &O::schedule, "How the learning rate changes after the warm-up."),
       option("learning_rate", &O::learning_rate, "The highest learning rate.").above(0).at_most(1e6),
       option("warmup", &O::warmup, "Steps before which the learning rate is multiplied by (step + 1) / (warmup + 1).")
           .at_least(0).at_most(1e12).unit("steps"),
@@ -236,8 +236,8 @@ const OptionTable<ReportOptions>& report_option_table() {
              "Unpaired finds more where seeds pair badly.")
           .one_of({"paired", "unpaired"}).without_effect_on_results(),
       option("learned", &O::learned,
-             "From which value of the metric on a seed counts as one that learned: a number, or found, where outcomes "
-             "fall into two heaps.")
+             "The value of the metric at which a seed counts as one that learned: a number, or found, from a gap "
+             "between two groups of outcomes.")
           .one_of({"found"}).without_effect_on_results(),
       option("question", &O::question, "What the sweep asks; reports begin with it.")
           .without_effect_on_results(),

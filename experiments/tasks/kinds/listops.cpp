@@ -222,7 +222,7 @@ std::unique_ptr<Task> make_listops(const Config& config) {
 
 const TaskInfo task_listops = {
     {.name = "listops",
-     .summary = "nested operations on digits, minimum, maximum, median and sum modulo 10, and what they come to: "
+     .summary = "nested operations on digits, minimum, maximum, median and sum modulo 10, and their value: "
                 "[MAX 2 [MIN 4 7 ] 0 ] = 4",
      .paper = "Nangia and Bowman 2018, ListOps, arXiv 1804.06028; Tay et al. 2020, Long Range Arena, arXiv 2011.04006 "
               "(lengths of 500 to 2000, depth and arguments up to 10)",

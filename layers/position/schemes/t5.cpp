@@ -19,7 +19,7 @@ const OptionTable<Options>& table() {
       option("buckets", &Options::buckets, "how many numbers a head has; half of them have one distance each")
           .at_least(4)
           .at_most(65536),
-      option("furthest", &Options::furthest, "the distance from which on all have the last number")
+      option("furthest", &Options::furthest, "greater distances share the last number")
           .above(1)
           .at_most(1048576)
           .unit("positions"),
