@@ -1,5 +1,6 @@
-"""Holds comments and names of the C++ sources to plain words: constructions that read as something else, each with what
-to write instead. Also: no line has more than 120 columns, and no source outside of tests/ more than 450 lines.
+"""Holds comments and names of the C++ sources, and the documentation, to plain words: constructions that read as
+something else, each with what to write instead. Also: no line of a source has more than 120 columns, and no source
+outside of tests/ more than 450 lines.
 
 `findings(path, text)` gives (line, sentence) of one file; ./heed style calls it for all. An exception says why, in
 EXCEPTIONS.
@@ -45,6 +46,29 @@ EXCEPTIONS = {
 }
 
 
+# Pages that are not rewritten in plain words yet.
+PAGES_TO_REWRITE = {"docs/reliability.md", "docs/results.md"}
+
+
+def texts_of_page(text):
+    """(line, text) of a Markdown page, without its code."""
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        fence = line.startswith("```")
+        if not fenced and not fence:
+            yield number, re.sub(r"`[^`]*`", "``", line)
+        fenced ^= fence
+
+
+def words_found(path, texts):
+    """The constructions in (line, text)."""
+    for number, text in texts:
+        for construction, instead in COMMENTS:
+            found = re.search(rf"\b(?:{construction})\b", text, re.I)
+            if found and construction not in EXCEPTIONS.get(path, {}):
+                yield number, f"\"{found.group()}\" {instead}"
+
+
 def comments_and_code(text):
     """(line, comment, code) of each line of C++; texts in quotes are in neither."""
     within = False
@@ -62,17 +86,17 @@ def comments_and_code(text):
 
 
 def findings(path, text):
+    if path.endswith(".md"):
+        yield from words_found(path, texts_of_page(text) if path not in PAGES_TO_REWRITE else [])
+        return
     allowed = EXCEPTIONS.get(path, {})
     if not path.startswith("tests/") and text.count("\n") > LINES:
         yield LINES + 1, f"the file has {text.count(chr(10))} lines; at most {LINES}: what is its second job?"
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > COLUMNS:
             yield number, f"{len(line)} columns; at most {COLUMNS}"
-    for number, comment, code in comments_and_code(text):
-        for construction, instead in COMMENTS:
-            found = re.search(rf"\b(?:{construction})\b", comment, re.I)
-            if found and construction not in allowed:
-                yield number, f"\"{found.group()}\" {instead}"
+    yield from words_found(path, ((number, comment) for number, comment, _ in comments_and_code(text)))
+    for number, _, code in comments_and_code(text):
         for name in re.findall(r"[A-Za-z_]\w*", code):
             if name in NAMES and name not in allowed:
                 yield number, f"{name} is called {NAMES[name]} here"

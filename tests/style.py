@@ -1,7 +1,7 @@
-"""Holds the C++ sources to .clang-format, and their comments and names to plain words (prose.py). Exit status: 0 if
-nothing is to be mended, 1 if something is.
+"""Holds the C++ sources to .clang-format, and their comments and names, and the documentation, to plain words
+(prose.py). Exit status: 0 if nothing is to be mended, 1 if something is.
 
-Usage: style.py CLANG_FORMAT [FILE ...]     all sources, where none is named
+Usage: style.py CLANG_FORMAT [FILE ...]     all sources and pages, where none is named
 
 Versions of clang-format format the same settings differently. So only Debian 12's version checks the format; another
 says that it does not.
@@ -20,9 +20,12 @@ VERSION = "14"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def sources():
+PAGES = ["README.md", "CONTRIBUTING.md", "docs/*.md"]  # git's * goes through folders
+
+
+def known_to_git(*patterns):
     """What git knows, and what it is to know."""
-    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard", "*.hpp", "*.cpp"], cwd=ROOT,
+    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard", *patterns], cwd=ROOT,
                             check=True, capture_output=True, text=True).stdout.split("\0")
     return [str(ROOT / file) for file in listed if file and (ROOT / file).exists()]
 
@@ -50,8 +53,8 @@ def plain_words(files):
 
 
 def main(program, *named):
-    files = list(named) or sources()
-    plain = plain_words(files)
+    files = [file for file in named or known_to_git("*.hpp", "*.cpp") if not file.endswith(".md")]
+    plain = plain_words(files + ([file for file in named if file.endswith(".md")] if named else known_to_git(*PAGES)))
     stated = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
     version = re.search(r"version (\d+)", stated).group(1)
     if version != VERSION:

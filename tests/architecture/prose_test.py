@@ -40,6 +40,11 @@ class Prose(unittest.TestCase):
                      'R"(// behind)";'):
             self.assertEqual(lines(line), [], line)
 
+    def test_pages_are_read_without_their_code(self):
+        page = "All the same.\n```\nall the same\n```\n`all the same`\nIt goes on.\n"
+        self.assertEqual(lines(page, "docs/x.md"), [1, 6])
+        self.assertEqual(lines("int all; // the same\n" * 500, "docs/x.md"), [])
+
     def test_names_that_were_replaced_are_found_in_code(self):
         self.assertEqual(lines("struct Into {};\n// Into what\nreturn \"Into\";"), [1])
 

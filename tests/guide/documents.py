@@ -1,6 +1,7 @@
 """Reads the project's Markdown: its fenced code, its links, and what its text calls code."""
 
 import dataclasses
+import os
 import pathlib
 import re
 
@@ -17,7 +18,18 @@ class Block:
 
     @property
     def place(self):
-        return f"{self.document.name}:{self.line}"
+        return f"{self.document.parent.name}/{self.document.name}:{self.line}"
+
+
+def markdown(checkout):
+    """Every Markdown file of the project; folders that git doesn't know, such as builds and runs, are left out."""
+    left_out = {"build", "runs", "release"}
+    found = []
+    for folder, folders, files in os.walk(checkout):
+        folders[:] = sorted(name for name in folders
+                            if not name.startswith((".", "build")) and name not in left_out)
+        found += [pathlib.Path(folder) / name for name in sorted(files) if name.endswith(".md")]
+    return found
 
 
 def lines_with_sections(document):
@@ -47,14 +59,6 @@ def blocks(document):
     if opened is not None:
         raise ValueError(f"{opened.place}: this code is not closed")
     return found
-
-
-def titled(document, title):
-    """The one piece of code that has the title."""
-    having = [block for block in blocks(document) if block.title == title]
-    if len(having) != 1:
-        raise ValueError(f"{document.name} must have one piece of code called {title}, it has {len(having)}")
-    return having[0]
 
 
 def commands(block):
@@ -87,5 +91,6 @@ def anchors(document):
 
 def links(document):
     """(path, anchor) of each link to somewhere within the project; a link within the document has no path."""
-    targets = [target for text in prose(document).values() for target in re.findall(r"\]\(([^)\s]+)\)", text)]
+    text = "\n".join(re.sub(r"`[^`]*`", "", text) for text in prose(document).values())
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
     return [target.partition("#")[::2] for target in targets if not target.startswith(("http:", "https:"))]

@@ -1,4 +1,4 @@
-"""README.md and the guide, tried: every block of code is run as it is written, in a folder like the checkout.
+"""README.md and the pages of docs/, tried: every block of code is run as it is written, in a folder like the checkout.
 
 Usage: guide_test.py CHECKOUT BUILD      prints TAP; BUILD must hold a finished build
 
@@ -6,8 +6,8 @@ What is done with a block:
 
   toml, with a `name`      a whole config: saved in the checkout's folder, under its title if it has one, and checked
                            by `heed check`. `data.path` is added where the text leaves that to the command line
-  toml, without a `name`   a part of a config: the line that the guide gives for these goes above it
-                           (configs of a section in `trained_sections` also train for some steps)
+  toml, without a `name`   a part of a config: the line that docs/README.md gives for these goes above it
+                           (configs of a page in `trained_pages` also train for some steps)
   sh                       run, after the blocks before it, with the stand-in for ./heed (stand_in.py) that makes runs
                            short and knows the example IDs; lines of `untested` are left out
   text after sh            what these lines print, to the letter, unless `outputs` says how it is compared
@@ -33,15 +33,32 @@ import tomllib
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import documents  # noqa: E402
+import reference  # noqa: E402
 from build import Build  # noqa: E402
 from desk import Desk, overrides_for  # noqa: E402
 from tap import Points, attempt, run  # noqa: E402
 
 checkout, build = pathlib.Path(sys.argv[1]).resolve(), Build(pathlib.Path(sys.argv[2]).resolve())
-readme, guide = checkout / "README.md", checkout / "docs" / "guide.md"
-tried_documents = [readme, guide]
-every_document = [*sorted(checkout.glob("*.md")), *sorted((checkout / "docs").rglob("*.md"))]
+docs = checkout / "docs"
+# In the reader's order: the tutorial's files and runs come first.
+tried_documents = [checkout / "README.md", docs / "README.md", docs / "tutorial.md",
+                   *(page for folder in ("reference", "how-to", "explanation")
+                     for page in sorted((docs / folder).glob("*.md"))
+                     if str(page.relative_to(checkout)) not in reference.PAGES)]
+every_document = documents.markdown(checkout)
 points = Points()
+
+
+def name_of(document):
+    """A page's path within the checkout."""
+    return str(document.relative_to(checkout))
+
+
+def block_called(title):
+    """The one piece of code of all pages that has the title."""
+    having = [block for document in tried_documents for block in documents.blocks(document) if block.title == title]
+    assert len(having) == 1, f"the pages must have one piece of code called {title}, they have {len(having)}"
+    return having[0]
 
 # {document: {a command, or a block's first line: why it is not run}}
 untested = {
@@ -50,35 +67,41 @@ untested = {
         "meson setup build && meson compile -C build && meson test -C build": "this test is a part of it",
         "meson test -C build --suite layers": "a suite of its own",
     },
-    "guide.md": {
+    "docs/how-to/cluster.md": {
         "./heed run configs/quickstart.toml --on slurm --out /shared/project": "needs a cluster; tests/cluster does it",
         "./heed run configs/quickstart.toml --on slurm --out /shared/project slurm.partition=short slurm.time=30":
             "needs a cluster; tests/cluster does it",
         "meson setup release -Dtests=false -Dcpu=portable --prefix=/shared/heed": "tests/install does it",
         "meson install -C release": "tests/install does it",
         "/shared/heed/bin/heed run /shared/heed/share/heed/configs/quickstart.toml": "tests/install does it",
-        "mpirun -np 2 ./heed run first.toml": "needs MPI; tests/mpi does it",
+        "mpirun -np 2 ./heed run configs/base/copy.toml": "needs MPI; tests/mpi does it",
         "heed: 3 of 54 runs are done; 51 wait or run in Slurm, and go on without this command.":
             "needs a cluster; tests/cluster looks for these words",
         "/shared/project  54 runs": "needs a cluster; tests/cluster looks for these words",
+        "FROM debian:12 AS build": "needs Docker and a network; the page says how its steps were tried",
+        "docker build -t heed -f Containerfile .": "needs Docker",
+        'docker run --rm -v "$PWD:/work" -w /work heed run configs/quickstart.toml --jobs 4': "needs Docker",
+    },
+    "docs/how-to/other-tools.md": {
         "pip install mlflow": "needs PyPI; tests/peers/run does it",
         "python experiments/exports/to_mlflow.py runs --heed ./heed --tracking-uri sqlite:///mlflow.db":
             "needs MLflow from PyPI; tests/peers/run does it",
     },
+    "docs/how-to/write-it-up.md": {
+        "We compared ARMS with a reference (REFERENCE) on TASK, with N seeds for each arm. The metric was METRIC on the":
+            "a text for people",
+        "@software{heed,": "a text for people",
+    },
 }
 
-# {document: {example ID, or command and example ID: the runs, of which it is one}}
+# {example ID, or command and example ID: the runs, of which it is one}; docs/README.md states the first four
 example_runs = {
-    "README.md": {
-        "RUN": "configs/quickstart.toml",
-        "generate RUN": "configs/papers/nanogpt-char.toml data.path=input.txt",
-    },
-    "guide.md": {
-        "3f2a": "first.toml",
-        "9c01": "configs/papers/scan-transformer.toml",
-        "51be": "configs/papers/nanogpt-char.toml data.path=input.txt",
-        "77d0": "reviews.toml",
-    },
+    "3f2a": "configs/base/copy.toml",
+    "9c01": "configs/papers/scan-transformer.toml",
+    "51be": "configs/papers/nanogpt-char.toml data.path=input.txt",
+    "77d0": "reviews.toml",
+    "RUN": "configs/quickstart.toml",
+    "generate RUN": "configs/papers/nanogpt-char.toml data.path=input.txt",
 }
 
 # Words of the text that only look like an option.
@@ -87,29 +110,30 @@ not_options = {"attention.json", "report.html", "report.md", "report.tex", "repo
                "position.weight", "position.keys", "position.values", "position.amount", "position.shape",
                "recurrent.weight"}
 
-score_section = "A score of your own: one file and one word"
+score_page = "docs/how-to/own-score.md"
 # Whose configs are not only checked, but train for some steps.
-trained_sections = {"Attention as a formula"}
+trained_pages = {"docs/how-to/own-variant.md"}
 
 
-# ---- programs of the guide -------------------------------------------------------------------------------------------
+# ---- programs -------------------------------------------------------------------------------------------
 
 def xor_uses_the_engine_alone():
-    block = documents.titled(guide, "xor.cpp")
+    block = block_called("xor.cpp")
     lines = block.text.splitlines()
     assert len(lines) <= 40, f"{block.place}: the program has {len(lines)} lines"
     foreign = [line for line in lines if line.startswith("#include \"") and not line.startswith("#include \"autograd/")]
     assert not foreign, f"{block.place}: more than the engine: {foreign}"
 
 
-# ---- the guide's score, normaliser and position ----------------------------------------------------------------------
+# ---- the pages' score, normaliser and position ----------------------------------------------------------------------
 
-def guide_variants():
-    return [block for block in documents.blocks(guide) if block.language == "cpp" and block.title.startswith("layers/")]
+def example_variants():
+    return [block for document in tried_documents for block in documents.blocks(document)
+            if block.language == "cpp" and block.title.startswith("layers/")]
 
 
-def with_guide_variants(place):
-    """Returns a copy of the sources with the guide's files and words."""
+def with_example_variants(place):
+    """Returns a copy of the sources with the pages' files and words."""
     copy = place / "sources"
     for folder in ("autograd", "options", "layers", "experiments"):
         shutil.copytree(checkout / folder, copy / folder)
@@ -121,11 +145,12 @@ def with_guide_variants(place):
         (copy / folder).mkdir()
         (copy / folder / "meson.build").touch()
 
-    for block in guide_variants():
-        assert not (copy / block.title).exists(), f"the guide's example {block.title} exists already"
+    for block in example_variants():
+        assert not (copy / block.title).exists(), f"the example {block.title} exists already"
         (copy / block.title).write_text(block.text)
-    words = [block for block in documents.blocks(guide) if block.title == "layers/meson.build"]
-    assert len(words) == len(guide_variants()), "each of the guide's variants has a word"
+    words = [block for document in tried_documents for block in documents.blocks(document)
+             if block.title == "layers/meson.build"]
+    assert len(words) == len(example_variants()), "each of the pages' variants has a word"
     meson = copy / "layers" / "meson.build"
     for block in words:
         stated = block.text.strip()
@@ -136,20 +161,21 @@ def with_guide_variants(place):
 
 
 def with_xor(copy):
-    """Adds the line that the guide gives to those who want Meson to build its XOR program."""
-    lines = [word for word in documents.code_words(guide) if word.startswith("executable('xor'")]
-    assert len(lines) == 1, f"the guide must have one line for the root's meson.build, it has {lines}"
-    (copy / "xor.cpp").write_text(documents.titled(guide, "xor.cpp").text)
+    """Adds the line that the page gives to readers who want Meson to build its XOR program."""
+    block = block_called("xor.cpp")
+    lines = [word for word in documents.code_words(block.document) if word.startswith("executable('xor'")]
+    assert len(lines) == 1, f"the page must have one line for the root's meson.build, it has {lines}"
+    (copy / "xor.cpp").write_text(block.text)
     with open(copy / "meson.build", "a", encoding="utf-8") as meson:
         meson.write(f"\n{lines[0]}\n")
     return copy
 
 
-def build_guide_variants(place):
+def build_example_variants(place):
     """What changes with a file and a word is compiled; everything else is taken from the finished build."""
-    other = build.setup_like(with_xor(with_guide_variants(place)), place / "other")
+    other = build.setup_like(with_xor(with_example_variants(place)), place / "other")
     assert other.objects(r"^xor$"), "Meson did not take the line for xor.cpp"
-    names = "|".join(pathlib.Path(block.title).stem for block in guide_variants())
+    names = "|".join(pathlib.Path(block.title).stem for block in example_variants())
     objects = other.objects(rf"layers/liblayers_f(32|64)\.a\.p/.*({names}|(scores|normalizers|positions)_table)\.cpp\.o$")
     assert len(objects) == 12, f"three variants and three tables in two precisions, but these are built: {objects}"
     other.ninja(*objects)
@@ -207,9 +233,9 @@ def of_precision(objects, precision):
 
 
 def passes_layer_tests(tests, objects, place):
-    """The tests of the layers pass with these objects, of pairs those with the guide's score or normaliser; and one test
+    """The tests of the layers pass with these objects, of pairs those with the pages' score or normaliser; and one test
     that goes over pairs finds some."""
-    names = " ".join(pathlib.Path(block.title).stem for block in guide_variants())
+    names = " ".join(pathlib.Path(block.title).stem for block in example_variants())
     environment = {**os.environ, "HEED_FIXTURES": str(checkout / "tests" / "fixtures"), "HEED_VARIANTS": names}
     with_variants, without = build.link_with(f"tests/{tests}", objects, place / tests), build.folder / "tests" / tests
     run([with_variants], env=environment, timeout=None)
@@ -254,6 +280,7 @@ def table_cells(text, column):
 
 def quickstart(stated, printed, _):
     """The arms, in order, their parameters and the question; results take longer than a test should."""
+    assert printed is not None, "the commands before it failed"
     parameters = [list(table_cells(text, "parameters").items()) for text in (stated, printed)]
     assert parameters[0] == parameters[1], f"it printed\n{printed}"
     assert stated.splitlines()[1] == printed.splitlines()[1], f"it printed\n{printed}"
@@ -297,26 +324,32 @@ outputs = {
         "quickstart  54 of 54 runs": quickstart,
         "autograd/ ": folders,
     },
-    "guide.md": {
+    "docs/tutorial.md": {
+        "reverse  30 of 30 runs": quickstart,
+        "positions  32 of 32 runs": quickstart,
+    },
+    "docs/reference/configs.md": {
         "heed: my.toml:6:9: ": refused('name = "mine"\n\n\n\n[attention]\nscore = "aditive"\n\n\n'
                                        '[train]\nlearning_rat = 1\n'),
         "heed: my.toml:8:1: ": refused('name = "mine"\n\n[model]\nheads = 3\n[attention]\nscore = "additive"\n'
                                        '[attention.cosine]\ntemperature = 5.0\n'),
-        "heed: my.toml:4:1: ": refused('name = "mine"\n\n[attention]\nscore_mod = "30 * tan(s / 30)"\n'),
-        "heed: --where: ": refused_filter,
-        "  student\n": variant_of_the_score,
-        "step 100 ": roughly,
-        "0.931234": classes,
     },
+    "docs/how-to/own-variant.md": {
+        "heed: my.toml:4:1: ": refused('name = "mine"\n\n[attention]\nscore_mod = "30 * tan(s / 30)"\n'),
+    },
+    "docs/how-to/compare-and-repeat-runs.md": {"heed: --where: ": refused_filter},
+    "docs/how-to/own-score.md": {"  student\n": variant_of_the_score},
+    "docs/how-to/as-a-library.md": {"step 100 ": roughly},
+    "docs/how-to/generate.md": {"0.931234": classes},
 }
 
 
 # ---- blocks ----------------------------------------------------------------------------------------------------------
 
 def line_above_a_part():
-    """What the guide says makes a whole config of a part."""
-    lines = [word for word in documents.code_words(guide) if word.startswith("extends = ")]
-    assert len(lines) == 1, f"the guide must have one such line, it has {lines}"
+    """What docs/README.md says makes a whole config of a part."""
+    lines = [word for word in documents.code_words(docs / "README.md") if word.startswith("extends = ")]
+    assert len(lines) == 1, f"docs/README.md must have one such line, it has {lines}"
     return lines[0]
 
 
@@ -335,17 +368,17 @@ def config(block, desk, number):
     file = desk.folder / (block.title or f"block-{number}.toml")
     file.write_text(block.text if whole else f"{line_above_a_part()}\n\n{block.text}")
     desk.heed("check", file.name, *overrides_for(block.text))
-    if block.section in trained_sections:
+    if name_of(block.document) in trained_pages:
         desk.shell(f"./heed run {file.name}")
 
 
 def shell(block, desk):
-    tried = [line for line in documents.commands(block) if line not in untested[block.document.name]]
+    tried = [line for line in documents.commands(block) if line not in untested.get(name_of(block.document), {})]
     return desk.shell("\n".join(tried)) if len(tried) < len(documents.commands(block)) else desk.shell(block.text)
 
 
 def comparison(block):
-    for beginning, compare in outputs[block.document.name].items():
+    for beginning, compare in outputs.get(name_of(block.document), {}).items():
         if block.text.startswith(beginning):
             return compare
     return None
@@ -376,20 +409,23 @@ def first_line(block):
     return block.text.split("\n")[0]
 
 
+def write_files(*desks):
+    titles = [block.title for document in tried_documents for block in documents.blocks(document)
+              if block.title and not block.title.startswith("layers/")]
+    assert len(set(titles)) == len(titles), f"two pieces of code have one name: {sorted(titles)}"
+    for title in titles:
+        for place in desks:
+            (place.folder / title).write_text(block_called(title).text)
+
+
 def try_document(document, desk, desk_with_score):
     """A point for each block."""
     every = documents.blocks(document)
-    with points.point(f"{document.name}: its files, and the runs that its example IDs stand for"):
-        for block in every:
-            if block.title and "/" not in block.title:
-                for place in (desk, desk_with_score):
-                    (place.folder / block.title).write_text(block.text)
-        desk.runs = {example: desk.an_id(command) for example, command in example_runs[document.name].items()}
     before, printed = None, None
     for number, block in enumerate(every):
         if block.title.startswith("layers/"):
-            continue  # build_guide_variants
-        if block.language != "sh" and first_line(block) in untested[document.name]:
+            continue  # build_example_variants
+        if block.language != "sh" and first_line(block) in untested.get(name_of(document), {}):
             continue
         if block.language == "cpp" and block.title:
             with points.point(f"{block.place}: a command compiles {block.title}"):
@@ -397,7 +433,7 @@ def try_document(document, desk, desk_with_score):
                         if block.title in line.split()]
                 assert len(uses) == 1, f"{len(uses)} commands do"
             continue
-        where = desk_with_score if block.section == score_section else desk
+        where = desk_with_score if name_of(document) == score_page else desk
         with points.point(f"{block.place}: {what_holds.get(block.language, 'it is tried')}"):
             result = None
             result = try_block(block, before, printed, where, number)
@@ -423,10 +459,10 @@ def untested_is_there(document):
     """What is left out must stand in the document, or the reason is of something else."""
     every = [line for block in documents.blocks(document)
              for line in (documents.commands(block) if block.language == "sh" else [first_line(block)])]
-    gone = [line for line in untested[document.name] if line not in every]
+    gone = [line for line in untested.get(name_of(document), {}) if line not in every]
     assert not gone, f"{document.name} has no such lines: {gone}"
     texts = [block.text for block in documents.blocks(document)]
-    gone = [text for text in outputs[document.name] if not any(block.startswith(text) for block in texts)]
+    gone = [text for text in outputs.get(name_of(document), {}) if not any(block.startswith(text) for block in texts)]
     assert not gone, f"{document.name} has no text that begins so: {gone}"
 
 
@@ -468,25 +504,36 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         place = pathlib.Path(name)
         heed, objects = build.folder / "heed", []
-        with points.point("the guide's XOR program uses the engine alone"):
+        with points.point("the XOR program uses the engine alone"):
             xor_uses_the_engine_alone()
         with_score = heed
-        with points.point("the guide's variants need one new file and one word each, and Meson takes the line for XOR"):
-            objects = build_guide_variants(place)
+        with points.point("the pages' variants need one new file and one word each, and Meson takes the line for XOR"):
+            objects = build_example_variants(place)
             with_score = build.link_with("heed", of_precision(objects, "f32"), place / "heed")
         for precision, tests in {"f64": "test_layers", "f32": "test_layers_f32"}.items():
-            with points.point(f"the guide's variants pass every test that layers have, in {precision}"):
+            with points.point(f"the pages' variants pass every test that layers have, in {precision}"):
                 passes_layer_tests(tests, of_precision(objects, precision), place)
         with points.point("a metric is added in two files"):
             a_metric_is_added_in_two_files(place)
         desk = Desk(place / "desk", checkout, build, heed)
         desk_with_score = Desk(place / "with-score", checkout, build, with_score)
+        with points.point("each file of the pages has a name of its own, and the runs of the example IDs are made"):
+            write_files(desk, desk_with_score)
+            desk.runs = {example: desk.an_id(command) for example, command in example_runs.items()}
+        with points.point("docs/README.md states the runs of the example IDs"):
+            stated = (docs / "README.md").read_text(encoding="utf-8")
+            for example, command in example_runs.items():
+                assert "RUN" in example or f"| `{example}` | `./heed run {command}`" in stated, example
         for document in tried_documents:
             try_document(document, desk, desk_with_score)
-            with points.point(f"{document.name}: sections say the names of their files"):
+            with points.point(f"{name_of(document)}: sections say the names of their files"):
                 names_are_seen(document)
-            with points.point(f"{document.name}: what is left out is there"):
+            with points.point(f"{name_of(document)}: what is left out is there"):
                 untested_is_there(document)
+        for name, page in reference.PAGES.items():
+            with points.point(f"{name} is what the program says"):
+                assert (checkout / name).read_text(encoding="utf-8") == page(str(heed)), (
+                    f"it is old; make it again: {reference.REGENERATE}")
         for document in every_document:
             relative = document.relative_to(checkout)
             with points.point(f"{relative}: every command in the text exists, with its options"):
@@ -496,11 +543,6 @@ def main():
             with points.point(f"{relative}: every option in the text exists"):
                 for word in documents.code_words(document):
                     known_option(heed, word)
-            with points.point(f"{relative}: every link within the project leads somewhere"):
-                for path, anchor in documents.links(document):
-                    target = document.parent / path if path else document
-                    assert target.exists(), f"there is no {path}"
-                    assert not anchor or anchor in documents.anchors(target), f"{path} has no heading #{anchor}"
         with points.point("every config of the project passes `heed check`"):
             for file in sorted((desk.folder / "configs").rglob("*.toml")):
                 desk.heed("check", str(file.relative_to(desk.folder)), *overrides_for(file.read_text()))

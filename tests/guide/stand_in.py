@@ -6,6 +6,7 @@ documents use as examples become those of runs that are there. Everything else g
 Environment: HEED_STAND_IN, a JSON object with
   program   the `heed` to call
   short     the overrides
+  for       {"positions.toml": more overrides of this config}
   runs      {"3f2a": ID} for every command, {"generate RUN": ID} for one of them
 """
 
@@ -17,4 +18,5 @@ given = json.loads(os.environ["HEED_STAND_IN"])
 words = sys.argv[1:]
 command = words[0] if words else ""
 words = [given["runs"].get(f"{command} {word}", given["runs"].get(word, word)) for word in words]
-os.execv(given["program"], [given["program"], *words, *(given["short"] if command == "run" else [])])
+shortened = given["short"] + given["for"].get(words[1], []) if command == "run" and len(words) > 1 else []
+os.execv(given["program"], [given["program"], *words, *shortened])

@@ -22,7 +22,7 @@ LAYERS, WIDTH, HEADS, BLOCK = 2, 32, 4, 24
 
 
 def attention_from(weights: dict[str, torch.Tensor], prefix: str) -> nn.MultiheadAttention:
-    """docs/guide.md has this map as a table."""
+    """docs/how-to/other-tools.md has this map as a table."""
     attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
     attention.load_state_dict({"in_proj_weight": weights[prefix + ".qkv.weight"],
                                "in_proj_bias": weights[prefix + ".qkv.bias"],

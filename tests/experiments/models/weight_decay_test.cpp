@@ -1,4 +1,5 @@
-// Tests which parameters have weight decay: every parameter of every variant must be in the guide's table.
+// Tests which parameters have weight decay: every parameter of every variant must be in the table of
+// docs/reference/models.md.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/models/small_model.hpp"
 
@@ -20,14 +21,14 @@ struct Lists {
   std::vector<std::string> decaying, left_alone;
 };
 
-// The guide's table under "Weight decay": the names in a row, and whether they decay.
-Lists lists_of_guide() {
+// The page's table under "Weight decay": the names in a row, and whether they decay.
+Lists lists_of_page() {
   const char* const fixtures = std::getenv("HEED_FIXTURES");
   REQUIRE(fixtures);
-  std::ifstream guide(std::filesystem::path(fixtures) / "../../docs/guide.md");
+  std::ifstream page(std::filesystem::path(fixtures) / "../../docs/reference/models.md");
   Lists out;
   bool within = false;
-  for (std::string line; std::getline(guide, line);) {
+  for (std::string line; std::getline(page, line);) {
     if (line.starts_with("| Parameters | weight decay |")) within = true;
     else if (!line.starts_with("|")) within = false;
     if (!within || line.starts_with("|---") || line.ends_with("decay |")) continue;
@@ -103,14 +104,14 @@ std::map<std::string, bool> all_parameters() {
 } // namespace
 
 TEST_CASE("every parameter of every variant says whether it decays, and matrices alone do", "[models][decay]") {
-  const auto [decaying, left_alone] = lists_of_guide();
+  const auto [decaying, left_alone] = lists_of_page();
   const std::map<std::string, bool> parameters = all_parameters();
   CHECK(parameters.size() > 100);
   std::set<std::string> used;
   for (const auto& [name, decays] : parameters) {
-    INFO(name
-         << (decays ? " decays" : " doesn't decay")
-         << ". A new parameter belongs into docs/guide.md's table of weight decay: yes for weights of maps and tables");
+    INFO(name << (decays ? " decays" : " doesn't decay")
+              << ". A new parameter belongs into docs/reference/models.md's table of weight decay: yes for weights of "
+                 "maps and tables");
     const std::string yes = end_of(name, decaying), no = end_of(name, left_alone);
     CHECK(decays == (yes.size() > no.size()));
     CHECK((!yes.empty() || !no.empty()));
