@@ -25,7 +25,7 @@ struct WrongNode {
   std::string why;
 };
 
-/// Reads `sweep.looks`: increasing numbers of seeds. The number of seeds in total is only known when all files are read.
+/// Reads `sweep.looks`: increasing numbers of seeds. The number of seeds in total is known when all files are read.
 std::variant<std::vector<std::int64_t>, WrongNode> read_looks(const toml::node& node);
 
 } // namespace heed

@@ -54,9 +54,9 @@ struct RowFiles {
   std::array<std::string, 3> described(const std::array<std::string, 3>& others = {}) const;
 };
 
-/// Reads data.path, and data.validation_path, data.test_path and Config::of_set if they are given. `read` gets the option that names
-/// the file, its path, the split, and the object to which it adds the file's rows and the memory of their texts. It
-/// returns the file's fingerprint.
+/// Reads data.path, and data.validation_path, data.test_path and Config::of_set if they are given. `read` gets the
+/// option that names the file, its path, the split, and the object to which it adds the file's rows and the memory of
+/// their texts. It returns the file's fingerprint.
 RowFiles read_row_files(const Config& config,
                         const std::function<std::string(const std::string& option, const std::string& path, Split split,
                                                         RowFiles& files)>& read);

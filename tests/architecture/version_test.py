@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from tap import run_case  # noqa: E402
 
 CHECKOUT = pathlib.Path(sys.argv[1])
-FILES = ("CITATION.cff", "meson.build", "CHANGELOG.md", "LICENSE")
+FILES = ("CITATION.cff", "meson.build", "CHANGELOG.md", "LICENSE", "docs/how-to/write-it-up.md")
 
 
 def only(pattern: str, text: str) -> str:
@@ -29,7 +29,8 @@ def stated(texts: dict) -> dict:
     return {
         "version": {"CITATION.cff": only(r"^version: (\S+)$", citation),
                     "meson.build": only(r"^  version : '([^']+)',$", texts["meson.build"]),
-                    "CHANGELOG.md": only(release[0], changes)},
+                    "CHANGELOG.md": only(release[0], changes),
+                    "docs/how-to/write-it-up.md": only(r"^  version = \{([^}]+)\},$", texts["docs/how-to/write-it-up.md"])},
         "date": {"CITATION.cff": only(r"^date-released: (\S+)$", citation), "CHANGELOG.md": only(release[1], changes)},
         "license": {"CITATION.cff": only(r"^license: (\S+)$", citation),
                     "meson.build": only(r"^  license : '([^']+)',$", texts["meson.build"]),
