@@ -210,7 +210,7 @@ std::string found_at(const ReportArm& arm) {
   return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
 }
 
-/// " Over all seeds: +0.163 [0.140, 0.186] (98.5 % interval), p = 0.0005, n = 12; this mean is beyond the margin, so the
+/// " Over all seeds: +0.163 [0.140, 0.186] (98.5 % interval), p = 0.0005, n = 12; the mean is beyond the margin, so the
 /// answer does not hold for them." Only if the answer was found at an earlier look.
 std::string at_last_look(const ReportData& report, const ReportArm& arm) {
   if (!arm.later || !arm.comparison || !is_found(arm.comparison->answer)) return "";

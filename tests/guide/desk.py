@@ -38,6 +38,7 @@ readers_files = {
     "input.txt": "First Citizen:\nBefore we proceed any further, hear me speak.\nROMEO: &c.\n" * 500,
     "pairs.tsv": "".join(f"the {i} cats\tles {i} chats\n" for i in range(200)),
     "reviews.csv": "stars,review\n" + "".join(f'{i % 5},"well, {i}"\n' for i in range(200)),
+    "verse.txt": "ROMEO:\nhear me speak.\n" * 50,
     "commands.txt": "jump left twice\nwalk\n",
     "my.toml": 'name = "mine"\n',
 }

@@ -187,7 +187,7 @@ def build_example_variants(place):
 # In each file, what stands before the addition, and the addition.
 METRIC = {
     "experiments/metrics/catalogue.cpp": (
-        "  if (has_perplexity(config))\n",
+        "  if (of_any || has_perplexity(config))\n",
         """  out.push_back({"val_error_rate", Direction::lower, "", "fraction of the targets that are wrong", 0, 1});\n"""),
     "experiments/training/evaluation.cpp": (
         "  if (has_sequence_accuracy(config)) out.emplace_back(",
