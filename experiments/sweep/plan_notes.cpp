@@ -2,6 +2,8 @@
 
 #include "autograd/error.hpp"
 #include "experiments/metrics/steps_to.hpp"
+#include "experiments/statistics/comparison.hpp"
+#include "experiments/sweep/planned_looks.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -71,6 +73,17 @@ std::string warmup_note(const PreparedArm& arm) {
   return text + fmt::format("; train.schedule = \"{}\" and its options do nothing", train.schedule);
 }
 
+/// "with 3 seeds p is at least 0.25, so no arm can differ from the reference; sweep.seeds = 6 is the first ..."
+std::string seeds_note(const Plan& plan) {
+  const std::size_t seeds = plan.seeds.size();
+  if (plan.arms.size() < 2 || seeds < 2 || smallest_p_of(plan, seeds) <= statistics::significance_level) return "";
+  std::size_t enough = seeds;
+  while (smallest_p_of(plan, enough) > statistics::significance_level) ++enough;
+  return fmt::format("with {} seeds p is at least {:.2g}, so no arm can differ from the reference; differences can be "
+                     "found with {} seeds or more (sweep.seeds={})",
+                     seeds, smallest_p_of(plan, seeds), enough, enough);
+}
+
 } // namespace
 
 void refuse_unreachable(const Preparation& prepared) {
@@ -103,6 +116,7 @@ std::vector<std::string> notes_of(const Preparation& prepared) {
     return [note_of](const PreparedArm& arm) { return std::vector{note_of(arm)}; };
   };
   add(one(sight_note), first);
+  if (std::string note = seeds_note(prepared.plan); !note.empty()) first.push_back(std::move(note));
   add([](const PreparedArm& arm) { return arm.warnings; }, later);
   add(one(warmup_note), later);
   add(one(prefix_note), later);

@@ -15,9 +15,6 @@
 
 namespace heed {
 
-namespace {
-
-/// The smallest p that `seeds` seeds can give, after Holm's correction for unpaired runs.
 double smallest_p_of(const Plan& plan, std::size_t seeds) {
   if (plan.test != "unpaired") return statistics::smallest_p(seeds);
   const auto compared = std::ranges::count_if(plan.arms,
@@ -25,6 +22,8 @@ double smallest_p_of(const Plan& plan, std::size_t seeds) {
   return std::min(1.0, static_cast<double>(std::max<std::ptrdiff_t>(compared, 1)) *
                            statistics::smallest_unpaired_p(seeds, seeds));
 }
+
+namespace {
 
 /// The first of the looks at which no p can be small enough.
 std::optional<std::size_t> first_without_power(const Plan& plan, const std::vector<std::size_t>& looks) {

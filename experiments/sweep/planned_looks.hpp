@@ -10,4 +10,7 @@ namespace heed {
 /// the place in the file.
 void check_looks(const LookSpec& spec, const Plan& plan);
 
+/// The smallest p that `seeds` seeds of each arm can give; for unpaired runs after Holm's correction.
+double smallest_p_of(const Plan& plan, std::size_t seeds);
+
 } // namespace heed

@@ -126,6 +126,22 @@ TEST_CASE("learned positions that only a longer test has are noted for a generat
   CHECK(with("sinusoidal").empty());
 }
 
+TEST_CASE("too few seeds for any p are noted, with how many are enough", "[sweep][notes]") {
+  const auto notes = [](const std::string& seeds, const std::string& report = "") {
+    return notes_of(prepared(report + "[sweep]\nseeds = " + seeds +
+                             "\n[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\", \"additive\"] }\n"));
+  };
+  CHECK(notes("3") == Notes{"with 3 seeds p is at least 0.25, so no arm can differ from the reference; differences can "
+                            "be found with 6 seeds or more (sweep.seeds=6)"}); // 2 / 2^3, 2 / 2^6
+  CHECK(notes("6").empty());
+  CHECK(notes("1").empty()); // the report says that one seed says nothing about the spread
+  // Unpaired, with two arms (Holm): of 20 ways to part 6 runs, 2 are as extreme; of 70 for 8 runs; of 252 for 10 runs.
+  const std::string unpaired = "[report]\ntest = \"unpaired\"\n";
+  CHECK_THAT(notes("3", unpaired).at(0), Contains("p is at least 0.2,") && Contains("5 seeds or more"));
+  CHECK_FALSE(notes("4", unpaired).empty()); // 4 / 70
+  CHECK(notes("5", unpaired).empty());
+}
+
 TEST_CASE("words and labels that look alike and are other code points are noted", "[sweep][notes]") {
   const Scratch files;
   // "é" in one code point, and as "e" with U+0301 after it.
