@@ -43,7 +43,7 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
   if (choice.block.ffn)
     ffn_.emplace(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
                  choice.block.bias, shape.residual_init, choice.block.ffn_dropout);
-  if (parallel_ && cross_) throw Failed("[block] parallel is for blocks without attention to a memory");
+  if (parallel_ && cross_) throw Failed("[block] parallel is not available in blocks with cross attention");
   const std::string& residual = choice.block.residual;
   const bool of_attention = residual == "both" || residual == "attention",
              of_ffn = residual == "both" || residual == "ffn";

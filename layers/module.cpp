@@ -37,7 +37,7 @@ ParameterId Scope::shared(const std::string& name, const Shape& shape) const {
   const Parameters::Entry* e = parameters_->find(name);
   if (!e || !(e->shape == shape))
     throw Failed(fmt::format("[parameters] {} is to share \"{}\" {}, {}", this->name(), name, shape.text(),
-                             e ? "which is " + e->shape.text() : "which isn't there"));
+                             e ? "which is " + e->shape.text() : "which does not exist"));
   return parameters_->id(*e);
 }
 

@@ -1,5 +1,5 @@
-"""Holds comments and names of the C++ sources, and the documentation, to plain words: constructions that read as
-something else, each with what to write instead. Also: no line of a source has more than 120 columns, and no source
+"""Holds comments, names and messages of the C++ sources, and the documentation, to plain words: constructions that read
+as something else, each with what to write instead. Also: no line of a source has more than 120 columns, and no source
 outside of tests/ more than 450 lines.
 
 `findings(path, text)` gives (line, sentence) of one file; ./heed style calls it for all. An exception says why, in
@@ -27,6 +27,29 @@ COMMENTS = [
     (r"leaves? \w+ alone", "reads as 'does not touch': write only"),
     (r"unlike (?:rows|numbers|bits|lengths|CPUs)", "reads as a comparison: write different"),
 ]
+
+# Further constructions that a user must not meet in a message, a help text or the description of an option.
+MESSAGES = [*COMMENTS[:10], *COMMENTS[11:],  # "a list of integers from 0 on" is right in a message
+    (r"from (?:a |an )?(?!now|here|then)[a-z]\w* on", "reads as a place: write 'of N or more', or 'since'"),
+    (r"go on", "write continue, resume, or happen"),
+    (r"alone", "reads as 'lonely': write only"),
+    (r"unlike", "reads as a comparison: write different"),
+    (r"likewise", "say what is the same: name it again"),
+    (r"beside", "reads as a place: write in addition to, or and"),
+    (r"so (?:many|wide|long|far apart)(?! as)", "name the number: write N, or the option"),
+    (r"told (?:apart|of|by)", "write distinguished, supported, or reported"),
+    (r"(?:is|are|was|were) kept", "reads as 'held back': write saved, stored, cached, or stays"),
+    (r"puts? out", "write writes, prints, or outputs"),
+    (r"looks? (?:inside|back|ahead)", "say what is measured, or computed"),
+    (r"once more", "write again"),
+    (r"(?:which|who) says? so", "say what says it"),
+    (r"begins? so", "write begins like this"),
+    (r"leaves? (?:nothing|no room)", "say what is too small, or empty"),
+    (r"(?:of|with) no use", "write does nothing, or has no effect"),
+    (r"what (?:it|they) comes? to", "write the result"),
+]
+# Folders whose messages are still to be put in these words.
+LATER = ("experiments/report/", "experiments/runs/", "experiments/launch/")
 
 # A name that had a meaning of its own here, and the field's.
 NAMES = {
@@ -85,6 +108,21 @@ def comments_and_code(text):
         yield number, comment, code
 
 
+STRING = r'"(?:\\.|[^"\\\n])*"'
+# Comments, raw strings and characters come first, so that quotes within them begin no string.
+TOKENS = re.compile(rf"//[^\n]*|R\"(\w*)\((?s:.*?)\)\1\"|'(?:\\.|[^'\\])'|({STRING}(?:\s*{STRING})*)")
+
+
+def messages(text):
+    """(line, message) of each text in quotes that has more than one word; adjacent strings are one message. Raw strings
+    are left out: they are files."""
+    for token in TOKENS.finditer(text):
+        if token.group(2):
+            message = "".join(part[1:-1] for part in re.findall(STRING, token.group(2))).replace("\\n", " ")
+            if " " in message.strip():
+                yield text.count("\n", 0, token.start()) + 1, message
+
+
 def findings(path, text):
     if path.endswith(".md"):
         yield from words_found(path, texts_of_page(text) if path not in PAGES_TO_REWRITE else [])
@@ -100,3 +138,10 @@ def findings(path, text):
         for name in re.findall(r"[A-Za-z_]\w*", code):
             if name in NAMES and name not in allowed:
                 yield number, f"{name} is called {NAMES[name]} here"
+    if not path.startswith(("experiments/", "layers/", "options/", "autograd/")) or path.startswith(LATER):
+        return
+    for number, message in messages(text):
+        for construction, instead in MESSAGES:
+            found = re.search(rf"\b(?:{construction})\b", message, re.I)
+            if found and construction not in allowed:
+                yield number, f"\"{found.group()}\" in a message: {instead}"

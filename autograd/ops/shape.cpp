@@ -111,7 +111,7 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
     op.check(x.rank() == shape.rank, "the parts have {} and {} axes", shape.rank, x.rank());
     for (int i = 0; i < shape.rank; ++i)
       if (i != axis && x.shape[i] != shape[i])
-        op.fail(fmt::format("the parts differ beside axis {}: {} and {}", axis, parts.front().shape.text(),
+        op.fail(fmt::format("the parts differ outside of axis {}: {} and {}", axis, parts.front().shape.text(),
                             x.shape.text()));
     shape[axis] += x.shape[axis];
     requires_grad = requires_grad || op.requires_grad();

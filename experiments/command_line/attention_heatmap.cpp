@@ -118,7 +118,7 @@ std::string most_of(const AttentionMap& map) {
 std::string attention_text(const AttentionExample& example, const Style& style) {
   std::string out = fmt::format("\n{}\n", style.bold(one_line(example.input)));
   if (example.output)
-    out += fmt::format("  {} {}\n", example.forced ? "made to put out" : "puts out", one_line(*example.output));
+    out += fmt::format("  {} {}\n", example.forced ? "the given output" : "the output", one_line(*example.output));
   TextTable table{{"attention", "head", "queries x keys", "entropy", "distance", "most on"},
                   {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left},
                   {}};

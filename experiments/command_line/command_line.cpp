@@ -106,13 +106,13 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   const CLI::App& command = parsed.empty() ? app : *parsed.back();
   const std::string where = parsed.empty() ? "" : command.get_name() + ": ";
   const std::string help = parsed.empty() ? "heed --help" : fmt::format("heed {} --help", command.get_name());
-  const std::string see = fmt::format("\n      {} says what there is", help);
+  const std::string see = fmt::format("\n      {} lists what is available", help);
   for (const std::string& word : command.remaining()) {
     if (word == "--") continue;
     const std::string name = word.substr(0, word.find('='));
     if (name.starts_with('-'))
       return fmt::format("{}there is no option {}{}{}", where, name, instead_of(name, command), see);
-    return fmt::format("{}nothing is expected at \"{}\"{}", where, word, see);
+    return fmt::format("{}unexpected argument \"{}\"{}", where, word, see);
   }
   if (error.get_name() == "RequiredError")
     for (const CLI::Option* option : command.get_options())
@@ -127,16 +127,16 @@ int show_help(const CLI::App& app, Console& console) {
 }
 
 int read_and_do(const std::vector<std::string>& arguments, Console& console) {
-  CLI::App app{"Heed: ablations of attention, from one file to a report.", "heed"};
+  CLI::App app{"Heed: attention ablations, from one config file to a report.", "heed"};
   app.set_version_flag("--version", version_text());
   app.require_subcommand(0, 1);
-  app.footer(
-      "A first look:\n"
-      "  heed run configs/quickstart.toml\n"
-      "  heed variants\n"
-      "heed COMMAND --help says more of each. In a checkout, ./heed test, ./heed bench and ./heed style run the\n"
-      "tests, the benchmarks and the check of the format." +
-      std::string(exit_statuses));
+  app.footer("A first look:\n"
+             "  heed run configs/quickstart.toml\n"
+             "  heed variants\n"
+             "heed COMMAND --help explains a command. In a checkout, ./heed test runs the tests, ./heed bench the "
+             "benchmarks,\n"
+             "and ./heed style checks format and wording." +
+             std::string(exit_statuses));
   app.get_formatter()->column_width(34);
   app.get_formatter()->label("OPTIONS", "options");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
@@ -164,7 +164,7 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
                               fmt::join(names, ", ")));
   }
   if (processes_of_mpi() > 1 && !first.starts_with('-') && first != "run")
-    throw Refused(fmt::format("heed {} is no work for the {} processes that mpirun started; only heed run is", first,
+    throw Refused(fmt::format("heed {} can't use the {} processes that mpirun started; only heed run can", first,
                               processes_of_mpi()));
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
@@ -176,7 +176,7 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
   } catch (const CLI::ParseError& error) {
     throw Refused(explain(error, app));
   }
-  if (!commands.chosen) throw Refused("no command was given\n      heed --help says what there is");
+  if (!commands.chosen) throw Refused("no command was given\n      heed --help lists the commands");
   return commands.chosen();
 }
 
@@ -240,16 +240,16 @@ Command new_command(Commands& commands, const std::string& name, const std::stri
 
 void add_config(Command& command, std::string& config, std::vector<std::string>& overrides) {
   command.add("CONFIG", config, "the TOML file").required().value_name("");
-  command.add("OVERRIDES", overrides, "options in place of the file's: a.b=value ...").value_name("");
+  command.add("OVERRIDES", overrides, "options that override the file's: a.b=value ...").value_name("");
 }
 
 void add_output_folder(Command& command, std::string& out) {
-  const Argument place = command.add("OUT", out, "the folder that runs were written to [runs]").value_name("");
+  const Argument place = command.add("OUT", out, "the folder with the runs [runs]").value_name("");
   command.add("--out", out, "the same").value_name("FOLDER").excludes(place);
 }
 
 void add_average(Command& command, std::int64_t& count) {
-  command.add("--average", count, "the average of the newest so many checkpoints' weights [1]").within(1, 1 << 20);
+  command.add("--average", count, "use the mean of the weights of the newest N checkpoints [1]").within(1, 1 << 20);
 }
 
 int command_line(const std::vector<std::string>& arguments, Console& given) {
@@ -279,7 +279,7 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
     problem = error.what();
   } catch (const DatabaseError& error) {
     status = 1;
-    problem = fmt::format("the index of runs can't answer this: {}; ask for less at once (--columns, --where)",
+    problem = fmt::format("the index of runs can't answer this query: {}; make it smaller (--columns, --where)",
                           error.what());
   } catch (const std::exception& error) {
     status = 1;

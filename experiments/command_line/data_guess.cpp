@@ -22,7 +22,8 @@ void require_exists(const std::string& kind, const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status))
-    throw Refused(fmt::format("{}: there is no such file; correct the path, or leave it out and edit data.path later",
+    throw Refused(fmt::format("{}: this file does not exist; correct the path, or leave it out and edit data.path "
+                              "later",
                               path));
   const bool folder = std::filesystem::is_directory(status);
   if (folder != (kind == "images"))

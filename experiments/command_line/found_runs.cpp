@@ -21,23 +21,23 @@ bool is_flag(const IndexField& field) { return field.kind == IndexField::Kind::f
 
 void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console) {
   if (!index.in_memory().empty())
-    say(console, "the index can't be kept in its file, and was made in memory: " + index.in_memory());
+    say(console, "the index can't be saved in its file, so it was built in memory: " + index.in_memory());
   if (!index.not_copied().empty())
     say(console,
-        fmt::format("index.sqlite was not brought up to date: {}; move it away to have one", index.not_copied()));
+        fmt::format("index.sqlite was not updated: {}; move this file away to get a new one", index.not_copied()));
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const LeftOut& run : left_out) by_reason[run.reason].push_back(run.id);
   constexpr std::size_t shown = 4;
   for (const auto& [reason, ids] : by_reason) {
     if (ids.size() == 1) {
-      say(console, fmt::format("run {} is left out: {}", ids.front(), reason));
+      say(console, fmt::format("run {} is excluded: {}", ids.front(), reason));
       continue;
     }
     const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), shown));
     const std::string more = ids.size() > shown
                                  ? fmt::format(" and {} more (heed runs --json names all)", ids.size() - shown)
                                  : "";
-    say(console, fmt::format("{} runs are left out, each for this: {}\n      {}{}", ids.size(), reason,
+    say(console, fmt::format("{} runs are excluded, all for this reason: {}\n      {}{}", ids.size(), reason,
                              fmt::join(ids.begin(), end, ", "), more));
   }
 }

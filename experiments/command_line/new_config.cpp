@@ -37,8 +37,8 @@ struct OwnData {
 constexpr std::array<OwnData, 4> own_data{{
     {"text", "text", Form::language_model, "text.txt", "A text file in UTF-8."},
     {"pairs", "translation", Form::sequence_to_sequence, "pairs.tsv",
-     "A file with an input, a tab and an output on each line; or the inputs alone, and `target` below names the file "
-     "of the outputs."},
+     "A file with an input, a tab and an output on each line; or only the inputs, and `target` below names the file of "
+     "the outputs."},
     {"labels", "labelled_text", Form::classification, "labels.csv",
      "A table with a column of texts and a column of labels."},
     {"images", "images", Form::image_classification, "images",
@@ -62,11 +62,12 @@ const TaskInfo& task_of_kind(const std::string& kind) {
   for (const TaskInfo* task : task_kinds())
     if (task->about.name == (own ? own->task : kind)) {
       if (own || !reads_file(*task)) return *task;
-      throw Refused(fmt::format("heed new does not know the files of the task {}; what there is: {}", kind,
+      throw Refused(fmt::format("heed new does not know the files of the task {}; allowed: {}", kind,
                                 fmt::join(kinds, ", ")));
     }
-  throw Refused(fmt::format("there is nothing called \"{}\" to write a config for{}\n      what there is: {}\n"
-                            "      the first four are for data of your own",
+  throw Refused(fmt::format("\"{}\" is neither a kind of data nor a task{}\n"
+                            "      allowed: {}\n"
+                            "      the first four are for your own data",
                             kind, did_you_mean(kind, kinds), fmt::join(kinds, ", ")));
 }
 
@@ -160,8 +161,8 @@ public:
         form_(own_ ? own_->form : generated_form(task_)), model_(model_for(form_)) {
     if (own_) guess_ = guess_data(std::string(own_->word), wanted.data, wanted.program);
     else if (!wanted.data.empty())
-      throw Refused(fmt::format("{} generates its examples and reads no file, so {} is of no use\n"
-                                "      for data of your own: text, pairs, labels or images",
+      throw Refused(fmt::format("{} generates its examples and reads no file, so {} does nothing\n      for your own "
+                                "data: text, pairs, labels or images",
                                 wanted.kind, wanted.data.front()));
   }
 
@@ -204,7 +205,7 @@ private:
     text_.table("data");
     const std::string path = wanted_.data.empty() ? std::string(own_->example) : wanted_.data.front();
     text_.set("path", Value(path),
-              fmt::format("{}{} The path is seen from the folder in which heed is started.",
+              fmt::format("{}{} A relative path starts at the folder in which heed is started.",
                           wanted_.data.empty() ? "EDIT THIS LINE: the path of your data. " : "", own_->format));
     text_.set("train", Value(0.9), "The part of the data that the model is trained on. The rest is for validation.");
     if (form_ == Form::image_classification) return;
@@ -293,8 +294,7 @@ private:
               fmt::format("How the model knows the order of the tokens. Others: {}", command("variants position")));
     text_.table("block");
     text_.set("norm", "pre",
-              fmt::format("The norm stands before each part of a block, which trains most stably. "
-                          "Others: {}",
+              fmt::format("The norm is before each part of a block, which trains most stably. Others: {}",
                           command("options block.norm")));
     text_.set("residual", "both",
               fmt::format("Both attention and feed-forward are added to their input. Others: {}",
@@ -317,7 +317,8 @@ private:
               "Steps between evaluations: the points of learning curves.");
     if (own_)
       text_.set("evaluate_batches", Value(std::int64_t{20}),
-                "At most so many validation batches, so that evaluations stay short. 0: the whole validation split.");
+                "The most validation batches of an evaluation, which keeps evaluations short. 0: the whole validation "
+                "split.");
   }
 
   /// The metrics of this task and model that have a better direction.
@@ -340,7 +341,7 @@ private:
               Value(fmt::format("Which parts of a small Transformer help with {}, and which score?",
                                 own_ ? "my " + name() : name())),
               "What the sweep asks. Reports begin with it.");
-    text_.set("metric", Value(metric), fmt::format("The number that decides. Others: {}.", fmt::join(others, ", ")));
+    text_.set("metric", Value(metric), fmt::format("The metric that decides. Others: {}.", fmt::join(others, ", ")));
     constexpr std::string_view before = "Change it to what matters to you, before you see results.";
     if (task_.running_text)
       text_.set("margin", Value(0.05),

@@ -21,8 +21,8 @@ void refuse_tuned_overrides(const Settings& settings, const std::vector<std::str
   for (const auto& [key, values] : settings.sweep().tune->axes)
     for (const std::string& assignment : overrides)
       if (assignment.substr(0, assignment.find('=')) == key)
-        throw Refused(fmt::format("command line: {} is tried by [sweep.tune] ({}), so setting it does nothing; change "
-                                  "the grid",
+        throw Refused(fmt::format("command line: [sweep.tune] tries values of {} ({}), so setting it does nothing; "
+                                  "change the grid",
                                   key, values.front().origin.text()));
 }
 

@@ -41,7 +41,7 @@ void RunDisplay::take(const RunEvent& event) {
       say(fmt::format("{} {}: {}", console_.err_style.red("failed"), board_.label(event.run), event.reason));
       break;
     case RunEvent::Kind::elsewhere:
-      say(fmt::format("{} is being run by another process; looking at it again later", board_.label(event.run)));
+      say(fmt::format("another process is executing {}; heed checks it again later", board_.label(event.run)));
       break;
     case RunEvent::Kind::interrupted:
       if (!event.reason.empty()) say(fmt::format("interrupted {}: {}", board_.label(event.run), event.reason));

@@ -17,15 +17,17 @@ std::string kernels_in_words(const Preparation& prepared, const std::string& pin
   if (std::ranges::none_of(prepared.arms, chooses)) return {};
   const std::string here = pinned.empty() ? own_kernels() : pinned;
   if (on_other_machines && here == "native")
-    return "kernels: those of this build, for CPUs like this machine's; on other nodes, runs come to other bits, or to "
-           "no end.\n      A build with -Dcpu=portable has kernels for all";
+    return "kernels: those of this build, for CPUs like this machine's; on other CPU models, results may differ in the "
+           "last bits, or\n      the program may crash (illegal instruction). A build with -Dcpu=portable has kernels "
+           "for all CPUs";
   if (on_other_machines && here == "baseline")
-    return "kernels: baseline, where each CPU's own BLAS multiplies, so that unlike nodes come to other bits";
+    return "kernels: baseline, in which BLAS multiplies as it does on each CPU, so different CPU models can give "
+           "different bits";
   if (on_other_machines && !pinned.empty())
-    return fmt::format("kernels: {} on every node, so that all come to the same bits", pinned);
+    return fmt::format("kernels: {} on every node, so results are bit-identical", pinned);
   if (!pinned.empty() && std::ranges::count(usable_kernels(), pinned) == 0)
-    return fmt::format("kernels: the sweep was begun with {}, which this machine does not have; runs here have {}, and "
-                       "come to other bits",
+    return fmt::format("kernels: the sweep was started with {}, which this machine does not have; runs here use {}, so "
+                       "their bits can differ",
                        pinned, usable_kernels().front());
   return {};
 }

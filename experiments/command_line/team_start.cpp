@@ -37,8 +37,8 @@ void agree_to_begin(const TeamWord& own) {
   if (std::ranges::count(kinds, runs) == std::ssize(kinds)) return;
   ranks.finish();
   if (problem.empty() && std::ranges::count(kinds, runs) > 0)
-    problem = fmt::format("{} of the {} processes that mpirun started ask for help, and the others for a run; give all "
-                          "of them the same command line",
+    problem = fmt::format("{} of the {} processes that mpirun started have the option for help, the others do not; "
+                          "give all processes the same command line",
                           std::ranges::count(kinds, helps), kinds.size());
   if (!problem.empty()) throw Refused(problem);
 }

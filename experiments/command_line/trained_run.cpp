@@ -21,11 +21,13 @@ namespace {
 /// finished.
 std::string how_to_keep(const RunFolder& run, const Config& config, std::int64_t count, const std::string& program) {
   const std::int64_t steps = config.train.steps;
-  if (count > steps) return fmt::format("; it trains for {} steps, and keeps one checkpoint a step at most", steps);
+  if (count > steps) return fmt::format("; it trains for {} steps, and saves at most one checkpoint per step", steps);
   const std::int64_t every = std::max<std::int64_t>(1, steps / std::max<std::int64_t>(20, 2 * count));
   const std::string out = run.path.parent_path().string(), other = (out.empty() ? "runs" : out) + "-average";
   return fmt::format(
-      "; train it once more, into a folder of its own, and look at it there:\n      {}\n      {}",
+      "; train it again, in a separate folder, and use it there:\n"
+      "      {}\n"
+      "      {}",
       shell_words({program, "run", run.config().string(), fmt::format("train.checkpoint_every={}", every),
                    fmt::format("train.keep_checkpoints={}", count), "--out", other}),
       shell_words({program, "evaluate", run.id(), "--average", fmt::format("{}", count), "--out", other}));
@@ -70,14 +72,14 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
     }
   }
   if (!kept)
-    throw Refused(fmt::format("run {} has no checkpoint yet (it is {}); train it first: heed run CONFIG", run.id(),
+    throw Refused(fmt::format("run {} (it is {}) has no checkpoint yet; train it first: heed run CONFIG", run.id(),
                               name_of(state_of(run))));
   std::unique_ptr<Task> task = make_task(config);
   // A different file gives a different vocabulary, so the run's tokens would be misinterpreted.
   const auto manifest = read_manifest(run);
   if (manifest && !manifest->data.empty() && manifest->data != task->fingerprint())
-    throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the "
-                              "original back{}",
+    throw Refused(fmt::format("the data of run {} has changed since its training ({}, and now {}); restore the "
+                              "original data{}",
                               run.id(), manifest->data, task->fingerprint(),
                               config.data.path.empty() ? "" : fmt::format(" at \"{}\"", config.data.path)));
   return {run.id(), config, std::move(task), std::move(kept->checkpoint),

@@ -17,17 +17,21 @@ const OptionTable<FormulaParameter>& fields() {
   using P = FormulaParameter;
   static const OptionTable<P> table(
       option("per", &P::per,
-             "What it has a number for: one for all, each head, each distance i - j, or each head and distance.")
+             "What has a value of its own: one value for all, or one for each head, for each distance i - j, or for "
+             "each head and distance.")
           .one_of({"one", "head", "distance", "head_and_distance"}),
       option("start", &P::start,
-             "The first number, as a formula of heads and width, of h (by head), i - j (by distance) or n (of a list).")
+             "The initial value, as a formula of heads and width, of h (per head), i - j (per distance) or n (in a "
+             "list).")
           .formula_like("2 ^ (-8 * (h + 1) / heads)"),
-      option("learned", &P::learned, "It is trained; or stays as it starts."),
-      option("size", &P::size, "It is a list of so many numbers, which formulas take by place: NAME[0] is the first.")
-          .at_least(0).at_most(1e6).unit("numbers").default_means("0: a single number"),
+      option("learned", &P::learned, "The parameter is trained. If false, it stays at its initial value."),
+      option("size", &P::size,
+             "Length of the parameter if it is a list. Formulas use its values by index: NAME[0] is the first.")
+          .at_least(0).at_most(1e6).unit("numbers").default_means("0: a single value"),
       option("furthest", &P::furthest,
-             "By distance: the greatest with a number of its own, on either side; those beyond have that one's.")
-          .at_least(0).at_most(1e6).unit("positions").default_means("0: all that occur in training"));
+             "Per distance: the largest distance with a value of its own, on either side. Larger distances share this "
+             "value.")
+          .at_least(0).at_most(1e6).unit("positions").default_means("0: the largest distance in training"));
   return table;
 }
 // clang-format on
@@ -75,28 +79,28 @@ struct Read {
 
 std::string wrong_score(const Formula& formula) {
   const FormulaUse use = use_of(formula);
-  if (!use.score)
-    return "it doesn't name s, so that the score would do nothing; write 0 * s + ... where that is what is wanted";
-  if (formula.nodes.back().name == FormulaName::s) return "s alone changes nothing; leave it out";
+  if (!use.score) return "it doesn't contain s, so the score would have no effect; if you want this, write 0 * s + ...";
+  if (formula.nodes.back().name == FormulaName::s) return "the formula s changes nothing; leave it out";
   return "";
 }
 
 std::string wrong_mask(const Formula& formula, bool causal) {
   const FormulaUse use = use_of(formula);
-  if (!use.anything) return "it is the same for all queries and keys; name i or j in it";
+  if (!use.anything) return "it is the same for all queries and keys; use i or j in it";
   const FormulaNode& root = formula.nodes.back();
   const auto is = [&](std::int32_t node, FormulaName name) {
     return formula.nodes[static_cast<std::size_t>(node)].name == name;
   };
   if (causal && root.op == FormulaOp::less_equal && is(root.a, FormulaName::j) && is(root.b, FormulaName::i))
-    return "attention.causal hides all that this would; leave it out, or set attention.causal = false";
+    return "attention.causal already hides every key that this mask hides; leave the mask out, or set attention.causal "
+           "= false";
   return "";
 }
 
 } // namespace
 
 const TableInfo& parameter_table() {
-  static const TableInfo table{fmt::format("{}NAME", prefix), "A number that formulas use by its name",
+  static const TableInfo table{fmt::format("{}NAME", prefix), "A parameter that formulas use by its name",
                                fields().options(), nullptr};
   return table;
 }

@@ -100,7 +100,10 @@ const std::vector<Hint>& hints() {
       {"[train]", {"grad_clip", "clip_norm", "max_grad_norm", "gradient_clip"}, "train.clip"},
       {"[train]", {"warmup_steps", "warmup_iters", "num_warmup_steps"}, "train.warmup"},
       {"[train]", {"eval_interval", "eval_every"}, "train.evaluate_every"},
-      {"[sweep]", {"grid", "vary", "kind", "remove", "with"}, "an entry of [[sweep.block]]: write this line above it"},
+      {"[sweep]",
+       {"grid", "vary", "kind", "remove", "with"},
+       "an entry of [[sweep.block]]: write the line "
+       "[[sweep.block]] above it"},
       {"[sweep]", {"reference_name", "reference_label", "baseline", "baseline_name"}, "sweep.reference"},
       // options of the command line
       {"--", {"seeds", "n_seeds", "num_seeds"}, "sweep.seeds=N, without dashes"},
@@ -110,9 +113,9 @@ const std::vector<Hint>& hints() {
       {"--", {"batch_size"}, "train.batch=N, without dashes"},
       {"--", {"output", "output_dir", "out_dir", "dir", "folder"}, "--out FOLDER"},
       {"--", {"config", "c", "file"}, "the name of the file, without an option"},
-      {"--", {"device", "gpu", "cuda", "gpus"}, "nothing: Heed computes on the CPU"},
+      {"--", {"device", "gpu", "cuda", "gpus"}, "no option: Heed computes on the CPU"},
       {"--", {"workers", "num_workers", "parallel", "j"}, "--jobs N"},
-      {"--", {"resume"}, "nothing: the same command again resumes a sweep"},
+      {"--", {"resume"}, "no option: the same command again resumes a sweep"},
   };
   return all;
 }

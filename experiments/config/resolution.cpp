@@ -48,7 +48,7 @@ std::string nearest_divisors(std::int64_t n, std::int64_t k) {
       if (d < k) below = d;
       if (d > k && above == 0) above = d;
     }
-  if (below && above) return fmt::format("the nearest that do are {} and {}", below, above);
+  if (below && above) return fmt::format("the nearest that divide it are {} and {}", below, above);
   return fmt::format("the nearest that does is {}", below ? below : above);
 }
 
@@ -279,7 +279,8 @@ void Resolution::check_combinations() {
                                                              std::get<bool>(shared.value) &&
                                                              !unmet_dependency("model.shared_layers", values_of(run)))
     problems.add(fmt::format("{}: model.shared_layers is true, but [[block.override]] ({}) gives blocks options of "
-                             "their own; blocks that share their parameters are all alike: leave one of the two out",
+                             "their own; blocks that share their parameters must have the same options: leave one of "
+                             "the two out",
                              shared.origin.text(), settings_.block_overrides_.front().origin.text()));
 
   for (const View& block : blocks) {
@@ -289,7 +290,7 @@ void Resolution::check_combinations() {
     const std::string& residual = text(block, "block.residual");
     if (!is("block.parallel") || residual == "both" || residual == "none") continue;
     problems.add(
-        fmt::format("{}: block.residual is '{}', but with block.parallel there is one sum for both sublayers; it "
+        fmt::format("{}: block.residual is '{}', but with block.parallel both sublayers share one residual sum; it "
                     "must be 'both' or 'none'",
                     latest(block, {"block.residual", "block.parallel"}).text(), residual));
     break;
@@ -298,8 +299,8 @@ void Resolution::check_combinations() {
   const double train = real(run, "data.train"), test = real(run, "data.test");
   const bool both = !unmet_dependency("data.train", values_of(run)) && !unmet_dependency("data.test", values_of(run));
   if (both && train + test > 1.0 - 1e-9)
-    problems.add(fmt::format("{}: data.train is {} and data.test is {}, which leaves nothing for validation; together "
-                             "they must be below 1",
+    problems.add(fmt::format("{}: data.train is {} and data.test is {}, so the validation split would be empty; their "
+                             "sum must be below 1",
                              latest(run, {"data.train", "data.test"}).text(), train, test));
 
   check_formulas();

@@ -195,7 +195,7 @@ json::object override_schema() {
     properties[o.name] = reference(option_pointer("block." + o.name));
   properties["attention"] = reference("properties/attention");
   json::object one = closed_object(std::move(properties),
-                                   "What some blocks have instead of [block]'s and [attention]'s.");
+                                   "Options of some blocks, in place of those of [block] and [attention].");
   one["required"] = json::array{"layers"};
   return list_of(std::move(one));
 }
@@ -285,7 +285,8 @@ json::object labels_schema() {
 
 json::object extends_schema() {
   const json::object file{{"type", "string"}};
-  return {{"description", "Files that this one is based on, seen from its folder; later ones win."},
+  return {{"description", "Files on which this file is based. Relative paths start at the folder of this file. Later "
+                          "files override earlier ones."},
           {"anyOf", {file, list_of(file)}}};
 }
 

@@ -75,8 +75,9 @@ struct Loader {
     for (const auto& [path, origin] : read_extends(top, name, problems)) {
       if (folder) extend(*folder / path, path, origin);
       else
-        problems.add(fmt::format("{}: extends '{}', where a saved configuration stands by itself", origin.text(),
-                                 path));
+        problems.add(fmt::format("{}: extends '{}', but a saved configuration must not depend on other "
+                                 "files",
+                                 origin.text(), path));
     }
     files.push_back(read_config_file(top, name, ++layer, problems));
   }
@@ -111,11 +112,12 @@ void merge_tuning(TuneSpec&& from, std::optional<TuneSpec>& into) {
 }
 
 std::string not_for_command_line(const std::string& key) {
-  if (key == "extends") return "extends can only stand in a file";
+  if (key == "extends") return "extends is allowed only in a file";
   if (key == "block.override" || key.starts_with("block.override."))
-    return "block.override is a list of tables, which only a file can hold: write [[block.override]] there";
+    return "block.override is a list of tables, which is allowed only in a file: write [[block.override]] there";
   if (key == "sweep" || key.starts_with("sweep."))
-    return fmt::format("{} can only stand in a file; of a sweep, the command line can set sweep.seeds and sweep.looks",
+    return fmt::format("{} is allowed only in a file; of a sweep, the command line can set only sweep.seeds and "
+                       "sweep.looks",
                        key);
   return "";
 }

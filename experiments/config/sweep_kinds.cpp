@@ -52,7 +52,7 @@ Candidate together(const NamedChanges& a, const NamedChanges& b) {
                                    [&](const Change& other) { return other.key == change.key; });
     if (same == a.changes.end()) out.changes.push_back(change);
     else if (same->value != change.value)
-      throw Refused(fmt::format("{}: off.{} and off.{} both set {}, each otherwise, so they can't be left out "
+      throw Refused(fmt::format("{}: off.{} and off.{} both set {}, to different values, so they can't be ablated "
                                 "together; put one of them into a block of its own (kind = \"leave_one_out\")",
                                 change.origin.text(), a.name, b.name, change.key));
   }
@@ -82,13 +82,16 @@ std::vector<Candidate> expand_random(const SweepBlock& block) {
 const std::vector<SweepKind>& sweep_kinds() {
   static const std::vector<SweepKind> all{
       {"grid", "every combination of the values", "grid", SweepForm::crossed, "", expand_grid},
-      {"zip", "the first values together, the second ones together", "zip", SweepForm::paired, "", expand_zip},
+      {"zip", "one arm of the first values, one of the second values, and so on", "zip", SweepForm::paired, "",
+       expand_zip},
       {"list", "these arms", "arms", SweepForm::arms, "each arm", expand_list},
       {"random", "values drawn from distributions", "random", SweepForm::draws, "", expand_random},
       {"leave_one_out", "each ablation by itself", "off", SweepForm::sets, "each ablation", expand_leave_one_out},
       {"add_one", "each addition by itself", "on", SweepForm::sets, "each addition", expand_add_one},
-      {"pairwise", "each ablation by itself, and every two together", "off", SweepForm::sets, "each ablation",
-       expand_pairwise},
+      {"pairwise",
+       "each ablation by itself, and every pair of ablations "
+       "together",
+       "off", SweepForm::sets, "each ablation", expand_pairwise},
   };
   return all;
 }

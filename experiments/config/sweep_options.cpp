@@ -16,7 +16,8 @@ constexpr std::string_view some_grid =
     "grid = { \"attention.score\" = [\"dot\", \"additive\"], \"model.heads\" = [1, 2] }";
 constexpr std::string_view some_draws = "random = { \"train.learning_rate\" = { log_uniform = [1e-4, 1e-2] } }\n"
                                         "count = 10";
-constexpr std::string_view conditions_take = "a list of tables; each holds where all of its options have these values";
+constexpr std::string_view conditions_take = "a list of tables of options and values; an entry matches an arm if all "
+                                             "of its options have these values in the arm";
 
 /// A description of how the changes of a kind are written.
 std::string takes(SweepForm form) {
@@ -63,24 +64,21 @@ SweepTable block_table() {
   std::vector<std::string> kinds;
   std::string holding;
   for (const SweepKind& kind : sweep_kinds()) kinds.push_back(kind.name);
-  SweepTable out{"sweep.block", "[[sweep.block]]", "Arms; those of all blocks add up", {}};
+  SweepTable out{"sweep.block", "[[sweep.block]]", "Arms. A sweep has the arms of all its blocks", {}};
   const std::vector<SweepOption> held = holders();
   for (const SweepOption& option : held) holding += fmt::format("{}{}", holding.empty() ? "" : ", ", option.name);
-  out.options.push_back({"kind",
-                         fmt::format("What the block makes arms of. Where it isn't said, it follows from which of {} "
-                                     "is there.",
-                                     holding),
-                         fmt::format("one of {}", list_in_words(kinds)), example(sweep_kinds().front())});
-  out.options.insert(out.options.end(), held.begin(), held.end());
-  out.options.push_back({"count", "Of random: how many arms are drawn.", "an integer from 1 to 10000",
-                         std::string(some_draws)});
-  out.options.push_back({"seed", "Of random: what its numbers are drawn from. Without it, 0.", "an integer from 0 on",
-                         fmt::format("{}\nseed = 1", some_draws)});
   out.options.push_back(
-      {"exclude", "Arms that are left out: those for which one of these holds.", std::string(conditions_take),
-       fmt::format("{}\nexclude = [{{ \"attention.score\" = \"additive\", \"model.heads\" = 2 }}]", some_grid)});
-  out.options.push_back({"require", "Arms that stay: those for which one of these holds, and no other.",
-                         std::string(conditions_take),
+      {"kind", fmt::format("How the block makes arms. Without it, it follows from which of {} the block has.", holding),
+       fmt::format("one of {}", list_in_words(kinds)), example(sweep_kinds().front())});
+  out.options.insert(out.options.end(), held.begin(), held.end());
+  out.options.push_back({"count", "Of kind random: the number of arms to draw.", "an integer from 1 to 10000",
+                         std::string(some_draws)});
+  out.options.push_back({"seed", "Of kind random: the seed of the draws. Without it, 0.", "an integer from 0 on",
+                         fmt::format("{}\nseed = 1", some_draws)});
+  out.options.push_back({"exclude", "Drops each arm that matches at least one entry.", std::string(conditions_take),
+                         fmt::format("{}\nexclude = [{{ \"attention.score\" = \"additive\", \"model.heads\" = 2 }}]",
+                                     some_grid)});
+  out.options.push_back({"require", "Keeps only the arms that match at least one entry.", std::string(conditions_take),
                          fmt::format("{}\nrequire = [{{ \"model.heads\" = 1 }}]", some_grid)});
   return out;
 }
@@ -90,30 +88,32 @@ std::vector<SweepTable> make_tables() {
       {"sweep",
        "[sweep]",
        "What to compare with the file's own configuration",
-       {{"seeds", "Replicates: every arm runs once with each. Without it, the file's seed alone.",
+       {{"seeds", "Seeds of the replicates: every arm runs once with each seed. Without it, only the file's seed.",
          "a list of integers from 0 on, or how many", "seeds = [0, 1, 2, 3, 4, 5]"},
         {"looks",
          "Numbers of seeds at which the answers are looked at, the last of them all; the looks together keep to 5 %. "
          "Without it, one look at all seeds.",
          "a rising list of integers from 2 on, the last as many as there are seeds", "seeds = 10\nlooks = [6, 10]"},
-        {"match", "What the feed-forward's width makes equal to the reference's in every arm.",
+        {"match",
+         "What every arm has in common with the reference, by the width of its feed-forward sublayers: "
+         "parameters or FLOPs.",
          "one of none, parameters, flops; without it, none", "match = \"parameters\""},
         {"reference",
-         "What reports call the reference. Without it: \"reference\", with its values of the options that arms change "
-         "where these are few.",
+         "The reference's name in reports. Without it: \"reference\", followed by its values of the options that arms "
+         "change if these are few.",
          "a text", "reference = \"no positions\""},
         {"within",
-         "Options by full name: arms are compared among those with the same values of these, each group with a "
-         "reference of its own.",
+         "Options by full name. Arms with the same values of these options are a group, and each group is compared "
+         "with its own reference.",
          "the name of an option, or a list of names", "within = \"task.copy.length\""}}},
       block_table(),
       {"sweep.tune",
        "[sweep.tune]",
-       "Values that each arm tries by itself, before its replicates run with the best",
-       {{"grid", "What is tried: every combination of the values, by every arm.",
+       "Tuning: each arm tries these values, and its replicates then run with its best",
+       {{"grid", "Values to try. Every arm tries every combination.",
          "a table: options by full name, each with a list of values",
          "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100]"},
-        {"seeds", "Seeds of the trials, none of sweep.seeds.", "a list of integers from 0 on",
+        {"seeds", "Seeds of the trials. They must differ from all of sweep.seeds.", "a list of integers from 0 on",
          "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100, 101]"}}},
       {std::string(labels_table),
        "[report.label]",

@@ -82,7 +82,7 @@ std::string unknown_option(std::string_view table, std::string_view name) {
   if (find_option(name) && name.find('.') != std::string_view::npos)
     return text + fmt::format("; write '{}' without quotes, or in its table", name);
   if (find_option(name))
-    return text + fmt::format("; '{}' belongs to the top level, which ends at the first [table]", name);
+    return text + fmt::format("; '{}' belongs to the top level: write it above the first [table]", name);
   if (std::string hint = hint_for(table_in_words(table), name); !hint.empty()) return text + hint;
   if (const std::string hint = hint_of_tables(name); !hint.empty() && keys_named(name).empty()) return text + hint;
   const std::vector<std::string> here = names_in(table);

@@ -85,7 +85,7 @@ std::optional<unsigned> control_character(std::string_view text) {
 std::string wrong_text(std::string_view key, std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i)
     if (const auto control = control_character(text.substr(i)))
-      return fmt::format("{} holds the control character U+{:04X}, which can't be shown; leave it out", key, *control);
+      return fmt::format("{} contains the control character U+{:04X}, which can't be shown; remove it", key, *control);
   return "";
 }
 

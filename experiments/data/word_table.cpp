@@ -27,7 +27,7 @@ std::uint32_t WordTable::add(std::string_view text) {
   const std::uint64_t hash = hash_of(text);
   std::size_t at = place_of(text, hash);
   if (places_[at].next != 0) return places_[at].next - 1;
-  if (words_.size() + 1 >= none) throw Failed(fmt::format("more than {} different texts can't be told apart", none));
+  if (words_.size() + 1 >= none) throw Failed(fmt::format("more than {} different texts are not supported", none));
   if (2 * (words_.size() + 1) > places_.size()) {
     grow();
     at = place_of(text, hash);

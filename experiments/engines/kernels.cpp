@@ -78,7 +78,7 @@ void require_cpu_for(std::string_view kernels) {
   if (cpu_has(kernels)) return;
   throw Refused(fmt::format("engine.kernels = \"{}\": this machine's CPU ({}) does not have these instructions; it has "
                             "{}",
-                            kernels, this_machine().cpu, cpu_has("avx2") ? "avx2 and baseline" : "baseline alone"));
+                            kernels, this_machine().cpu, cpu_has("avx2") ? "avx2 and baseline" : "only baseline"));
 }
 
 std::string kernels_of(const Config& config, const std::vector<std::string>& preferred) {

@@ -142,7 +142,7 @@ public:
     SqlPart out = alternatives(0);
     if (next().type != Token::Type::end)
       refuse(text_, next().at,
-             fmt::format("{} is not expected here; the filter could end, or go on with and, or", in_words(next())));
+             fmt::format("{} is not expected here; the filter could end, or continue with and, or", in_words(next())));
     return out;
   }
 

@@ -208,7 +208,7 @@ void RunIndex::copy_to_out(const std::string& sum) {
   }
   for (const char* ending : {"-journal", "-wal", "-shm"})
     if (const OutputFile journal = copy.beside(std::string(index_file_name) + ending); journal.exists()) {
-      not_copied_ = fmt::format("'{}' stands beside it", journal.string());
+      not_copied_ = fmt::format("'{}' is in its folder", journal.string());
       return;
     }
   try {

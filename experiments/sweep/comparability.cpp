@@ -64,15 +64,15 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   const std::string metric = evaluated_metric(name);
   if (metric != name && arm.train.evaluate_every != reference.train.evaluate_every)
     return fmt::format(
-        "it is evaluated every {} steps and the reference every {} (train.evaluate_every): when they get "
-        "there would be told by other clocks",
+        "it is evaluated every {} steps and the reference every {} (train.evaluate_every): the steps to the target "
+        "would be measured on different grids",
         arm.train.evaluate_every, reference.train.evaluate_every);
   if (!metric_named(arm, metric)) return fmt::format("it does not measure {}, by which arms are compared", metric);
   if (const std::string& words = arm.train.evaluate_bleu_tokenization,
       &others = reference.train.evaluate_bleu_tokenization;
       metric == "val_bleu" && words != others)
-    return fmt::format("its BLEU is of other words than the reference's: train.evaluate_bleu_tokenization is {}, and "
-                       "the reference's is {}",
+    return fmt::format("its BLEU uses a different tokenization: train.evaluate_bleu_tokenization is {}, and the "
+                       "reference's is {}",
                        words, others);
   if (const auto of = metric_of_lengths(metric); of && !of->of_split()) {
     const auto here = lengths_within(*of, arm.train.evaluate_lengths),
@@ -90,25 +90,29 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   for (const auto& [key, value] : there) {
     const auto own = here.find(key);
     if (own == here.end() || own->second != value)
-      return fmt::format("{} is {}, and the reference's is {}: they would be measured on other data", key,
+      return fmt::format("{} is {}, and the reference's is {}: they would be measured on different data", key,
                          own == here.end() ? "of no effect" : own->second, value);
   }
   for (const auto& [key, value] : here)
     if (!there.contains(key))
-      return fmt::format("{} is {}, which the reference has no use for: they would be measured on other data", key,
-                         value);
+      return fmt::format("{} is {}, an option without effect in the reference: they would be measured on different "
+                         "data",
+                         key, value);
   if (!arm.data.path.empty() && arm_task.fingerprint() != reference_task.fingerprint())
-    return "its data is not the reference's";
+    return "its data differs from the reference's";
   if (is_listed(arm_task) && arm_task.fingerprint() != reference_task.fingerprint())
-    return fmt::format("its examples are not the reference's: they would be measured on other data ({}, and {})",
+    return fmt::format("its examples differ from the reference's: they would be measured on different data ({}, and "
+                       "{})",
                        arm_task.fingerprint(), reference_task.fingerprint());
   if (arm_form != reference_form)
-    return fmt::format("its model sees {}, the reference's {}: their losses are over other targets", in_words(arm_form),
-                       in_words(reference_form));
+    return fmt::format("its model sees {}, the reference's {}: their losses are over different "
+                       "targets",
+                       in_words(arm_form), in_words(reference_form));
   const std::int64_t classes = arm_task.shape(arm_form).classes, others = reference_task.shape(reference_form).classes;
   if (classes != others)
-    return fmt::format("it predicts one of {}, the reference one of {}: their losses are over other targets", classes,
-                       others);
+    return fmt::format("it predicts one of {}, the reference one of {}: their losses are over different "
+                       "targets",
+                       classes, others);
   const auto here_rows = rows_measured(arm, arm_task, arm_form),
              there_rows = rows_measured(reference, reference_task, reference_form);
   if (here_rows != there_rows)

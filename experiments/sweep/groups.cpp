@@ -19,8 +19,8 @@ Groups::Groups(const std::vector<NamedOption>& within, const std::vector<std::st
     : within_(within) {
   for (const NamedOption& option : within) {
     if (std::find(keys.begin(), keys.end(), option.key) == keys.end())
-      throw Refused(fmt::format("{}: sweep.within names {}, which no arm of the sweep changes, so that there is one "
-                                "group; put it into a block's grid, or take it off sweep.within",
+      throw Refused(fmt::format("{}: sweep.within names {}, which no arm of the sweep changes, so there is only one "
+                                "group; put it into a block's grid, or remove it from sweep.within",
                                 option.origin.text(), option.key));
     options_.push_back({option.key, names.name_of(option.key)});
   }
@@ -50,7 +50,7 @@ std::vector<std::string> Groups::of(const FlatConfig& arm) const {
   for (const NamedOption& option : within_) {
     const auto value = arm.find(option.key);
     if (value == arm.end())
-      throw Refused(fmt::format("{}: sweep.within names {}, which does nothing here, so that it is in no group",
+      throw Refused(fmt::format("{}: sweep.within names {}, which has no effect in this arm, so the arm is in no group",
                                 option.origin.text(), option.key));
     out.push_back(read_value(value->second));
   }

@@ -18,7 +18,7 @@ double amount(const Cost& cost, const std::string& by) {
 } // namespace
 
 Matcher::Matcher(const Settings& reference, const CostOf& cost_of) : cost_of_(cost_of) {
-  if (!cost_of_) throw Refused("sweep.match needs to know what arms cost");
+  if (!cost_of_) throw Refused("sweep.match needs the cost of the arms");
   reference_ = cost_of_(reference.resolve());
 }
 
@@ -38,9 +38,9 @@ MatchedChanges Matcher::match(const Settings& reference, const std::vector<Chang
   const Config config = reference.with(changes).resolve();
   const FlatConfig flat = flat_config(config);
   if (!flat.contains(key))
-    throw Refused(fmt::format("{}: sweep.match = \"{}\" evens arms out by the width of the feed-forward ({}), and "
-                              "model.kind = \"{}\" has none; set sweep.match = \"none\", and look at the parameters "
-                              "beside the score",
+    throw Refused(fmt::format("{}: sweep.match = \"{}\" matches arms by the width of the feed-forward ({}), but "
+                              "model.kind = \"{}\" has none; set sweep.match = \"none\", and compare the parameters in "
+                              "the report",
                               origin.text(), by, key, config.model.kind));
   const auto with_width = [&](std::int64_t width) {
     std::vector<Change> all = changes;

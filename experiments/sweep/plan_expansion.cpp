@@ -112,8 +112,8 @@ public:
       const auto found = references.find(arms_[a].group_id);
       if (found == references.end())
         throw Refused(
-            fmt::format("{}: the group {} has no reference: no arm is the file with just that (the arm \"{}\" "
-                        "is in it); add one, such as [[sweep.block]] with arms = [{{ {} }}]",
+            fmt::format("{}: the group {} has no reference: no arm is the file with only these values (the arm \"{}\" "
+                        "is in the group); add one, such as [[sweep.block]] with arms = [{{ {} }}]",
                         settings_.sweep().within.front().origin.text(), groups_.label(arm.group), arm.label,
                         fmt::join(as_toml(groups_.shared(arms_[a].stated)), ", ")));
       arm.reference = found->second;
@@ -213,8 +213,8 @@ private:
     const auto found = std::find_if(point.begin(), point.end(), unevens);
     const Change& change = found != point.end() ? *found : point.front();
     refuse(change.origin,
-           fmt::format("[sweep.tune] tries {} = {}, which changes what sweep.match = \"{}\" evens out ({:.12g} {}, and "
-                       "{:.12g} without it); take it off the grid, or set sweep.match = \"none\"",
+           fmt::format("[sweep.tune] tries {} = {}, which changes what sweep.match = \"{}\" makes equal ({:.12g} {}, "
+                       "and {:.12g} without it); remove it from the grid, or set sweep.match = \"none\"",
                        change.key, plain_text(change.value), plan_.match, now,
                        plan_.match == "flops" ? "FLOPs a step" : "parameters", even));
   }
@@ -325,15 +325,14 @@ private:
 void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std::vector<Candidate>>& blocks,
                   const std::string& match) {
   if (spec.axes.empty())
-    refuse(spec.origin, "[sweep.tune] does not say what to try: give it a grid, such as grid = { "
-                        "\"train.learning_rate\" = [1e-3, 3e-3] }");
+    refuse(spec.origin, "[sweep.tune] has no values to try: give it a grid, such as grid = { \"train.learning_rate\" = "
+                        "[1e-3, 3e-3] }");
   if (spec.seeds.empty())
-    refuse(spec.origin, "[sweep.tune] does not say with which seeds to try: give it seeds of its own, such as seeds = "
-                        "[100, 101]");
+    refuse(spec.origin, "[sweep.tune] has no seeds for its trials: give it seeds, such as seeds = [100, 101]");
   for (const std::int64_t seed : spec.seeds)
     if (std::find(plan.seeds.begin(), plan.seeds.end(), seed) != plan.seeds.end())
       refuse(spec.origin, fmt::format("[sweep.tune] seeds has {}, which is also one of the replicates' (sweep.seeds): "
-                                      "a choice must not be judged by the seeds that it was made with; take others, "
+                                      "the final runs must not use seeds that also chose the values; take other seeds, "
                                       "such as seeds = [100, 101]",
                                       seed));
   for (const auto& [key, values] : spec.axes) {
@@ -345,8 +344,8 @@ void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std:
       for (const Candidate& candidate : candidates)
         for (const Change& change : candidate.changes)
           if (change.key == key)
-            refuse(values.front().origin, fmt::format("[sweep.tune] tries {}, which an arm of the sweep changes ({}): "
-                                                      "either it is compared, or each arm has its own",
+            refuse(values.front().origin, fmt::format("[sweep.tune] tries {}, which an arm of the sweep also changes "
+                                                      "({}): an option is either compared or tuned",
                                                       key, change.origin.text()));
   }
 }

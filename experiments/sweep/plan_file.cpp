@@ -77,8 +77,8 @@ Plan load_plan(const fs::path& folder) {
   if (!bytes) throw Refused(bytes.error + "; a sweep's folder is OUT/sweeps/NAME-HASH");
   auto plan = plan_from_json(*bytes);
   if (!plan)
-    throw Refused(fmt::format("'{}' is damaged: {}; run the sweep's configuration again to have it written anew "
-                              "(finished runs are kept)",
+    throw Refused(fmt::format("'{}' is damaged: {}; run the sweep's configuration again to write it anew (finished "
+                              "runs stay)",
                               plan_file(folder).string(), plan.error));
   read_choices(*plan, folder);
   return std::move(*plan);
@@ -124,7 +124,7 @@ fs::path find_sweep(const fs::path& out, const std::optional<std::string>& name)
   for (const fs::path& folder : folders) parts.push_back(name_part(folder));
   const std::string near = nearest(*name, parts);
   throw Refused(fmt::format("sweep '{}': {} in '{}', which has {}{}", *name,
-                            matching.empty() ? "no such sweep" : "more than one begins so", out.string(),
+                            matching.empty() ? "no such sweep" : "more than one name begins like this", out.string(),
                             fmt::join(names, ", "), near.empty() ? "" : "; did you mean " + near + "?"));
 }
 

@@ -34,14 +34,13 @@ void check_target(const Preparation& prepared, const std::string& name, const st
   if (!goal) return;
   const Metric metric = metric_of(prepared.arms.front().config, goal->metric, key);
   if (!metric.has(goal->value))
-    throw Refused(fmt::format("{}: no run gets to {} = {:g}, which is always {}; take a value within that",
+    throw Refused(fmt::format("{}: no run can reach {} = {:g}, because it is always {}; take a value in this range",
                               placed(prepared.settings, key), goal->metric, goal->value, range_of(metric)));
 }
 
 std::string sight_note(const PreparedArm& arm) {
   if (arm.sight.empty()) return "";
-  return fmt::format("the model sees what it is to predict: {}. What it measures says nothing of what it learned",
-                     arm.sight);
+  return fmt::format("the model sees the targets that it predicts: {}. Its metrics do not measure learning", arm.sight);
 }
 
 std::string positions_note(const PreparedArm& arm) {
@@ -59,7 +58,8 @@ std::string prefix_note(const PreparedArm& arm) {
     return a.causal && a.prefix == 1 && a.window == 0 && a.dilation == 1;
   };
   if (arm.config.layers.empty() || !std::ranges::all_of(arm.config.layers, idle)) return "";
-  return "attention.prefix = 1 does nothing without a window or a dilation: the first position is seen by all anyway";
+  return "attention.prefix = 1 does nothing without a window or a dilation: all positions attend to the first position "
+         "anyway";
 }
 
 /// A note if the warm-up lasts for the whole run; otherwise empty.
@@ -92,10 +92,10 @@ void refuse_unreachable(const Preparation& prepared) {
   check_target(prepared, plan.metric, "report.metric");
   for (const std::string& also : plan.also) check_target(prepared, also, "report.also");
   if (plan.margin && metric.has_upper_bound() && *plan.margin >= metric.high - metric.low)
-    throw Refused(fmt::format("{} = {:g}: {} lies {}, so that any two arms would be the same; take a smaller margin",
+    throw Refused(fmt::format("{} = {:g}: {} is always {}, so any two arms would be the same; take a smaller margin",
                               placed(prepared.settings, "report.margin"), *plan.margin, metric.name, range_of(metric)));
   if (plan.learned && !metric.has(*plan.learned))
-    throw Refused(fmt::format("{} = {:g}: {} is always {}; take a value within that",
+    throw Refused(fmt::format("{} = {:g}: {} is always {}; take a value in this range",
                               placed(prepared.settings, "report.learned"), *plan.learned, metric.name,
                               range_of(metric)));
 }

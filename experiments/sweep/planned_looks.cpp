@@ -54,8 +54,8 @@ void check_looks(const LookSpec& spec, const Plan& plan) {
   if (spec.seeds.empty()) return;
   if (plan.looks.back() != plan.seeds.size())
     throw Refused(spec.origin.text() + ": " +
-                  fmt::format("[sweep] looks ends at {} seeds, and there are {}: the last look is at all seeds; "
-                              "end it with {}, or set sweep.seeds",
+                  fmt::format("[sweep] looks ends at {} seeds, and there are {}: the last look must use all seeds; end "
+                              "the list with {}, or set sweep.seeds",
                               plan.looks.back(), plan.seeds.size(), plan.seeds.size()));
   const std::optional<std::size_t> bad = first_without_power(plan, plan.looks);
   if (!bad) return;

@@ -61,11 +61,11 @@ namespace {
 Metric steps_metric(const Config& config, const std::string& name, const StepsTo& goal, const std::string& option) {
   const Metric evaluated = metric_of(config, goal.metric, option);
   if (!goal.metric.starts_with("val_"))
-    throw Refused(fmt::format("{}: {} has no evaluations on the way; take a metric of the validation split, as in "
-                              "\"steps_to(val_loss, 0.5)\"",
+    throw Refused(fmt::format("{}: {} is measured only at the end of a run; take a metric of the validation split, as "
+                              "in \"steps_to(val_loss, 0.5)\"",
                               option, goal.metric));
   if (config.train.evaluate_every == 0)
-    throw Refused(fmt::format("{}: {} is read from evaluations on the way, and there is only the one at the end; set "
+    throw Refused(fmt::format("{}: {} needs evaluations during training, but there is only one, at the end; set "
                               "train.evaluate_every",
                               option, name));
   return {name,
@@ -104,21 +104,22 @@ Metric metric_of(const Config& config, const std::string& name, const std::strin
   for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
   for (const InspectedMetric& metric : inspected_metrics())
     if (name.starts_with(fmt::format("{}.", metric.name)))
-      throw Refused(fmt::format("{}: \"{}\" is measured where train.inspect is one of {}, and it is {}", option, name,
+      throw Refused(fmt::format("{}: \"{}\" is measured only if train.inspect is one of {}, but it is {}", option, name,
                                 fmt::join(metric.words, ", "), config.train.inspect));
   const std::optional<MetricOfLengths> of = metric_of_lengths(name);
   if (of && of->is_range() && !of->of_split()) {
     const std::vector<std::int64_t>& evaluated = config.train.evaluate_lengths;
     if (lengths_within(*of, evaluated).empty())
       throw Refused(fmt::format(
-          "{}: \"{}\" is the mean over those of train.evaluate_lengths from {} to {}, and {}; add "
-          "lengths to train.evaluate_lengths",
+          "{}: \"{}\" is the mean over the lengths of train.evaluate_lengths from {} to {}, but {}; add lengths to "
+          "train.evaluate_lengths",
           option, name, of->first, of->last,
           evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
   }
   if (of && of->of_split() && !config.train.evaluate_by_length)
-    throw Refused(fmt::format("{}: \"{}\" is measured where train.evaluate_by_length is true, and it is false", option,
-                              name));
+    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is "
+                              "false",
+                              option, name));
   names.emplace_back("steps_to(METRIC, VALUE)");
   refuse_metric(name, option, "here", names);
 }
@@ -282,8 +283,8 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
   Metric metric = metric_of(arms.front().config, plan.metric);
   if (plan.tuning && !metric.is_goal())
     throw Refused(
-        fmt::format("[sweep.tune] chooses what is best by report.metric, and of \"{}\" {}; take a metric that "
-                    "has a better side, as val_loss, and name this one in report.also",
+        fmt::format("[sweep.tune] chooses the best values by report.metric, and of \"{}\" {}; take a metric with a "
+                    "better direction, such as val_loss, and name this one in report.also",
                     plan.metric, in_words(metric.direction)));
   return {std::move(settings), std::move(plan), std::move(arms), std::move(metric)};
 }

@@ -145,8 +145,8 @@ private:
       for (const std::size_t run : again)
         if (state_of(open[run]) != RunState::failed)
           throw Failed(
-              fmt::format("'{}' failed, and its folder does not take a note of it: it was removed, or can't be "
-                          "written to. Run again, or choose another folder with --out",
+              fmt::format("'{}' failed, and the failure can't be recorded in its folder: the folder was removed, or is "
+                          "not writable. Run again, or choose another folder with --out",
                           open[run].path.string()));
     }
     if (!stopped_) events_.tuned(plan_);

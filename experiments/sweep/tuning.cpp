@@ -51,7 +51,7 @@ bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
       if (metric && std::isfinite(metric->last)) sum += metric->last;
       else
         problem = entry ? fmt::format("seed {} has no {}", planned.seed, plan.metric)
-                        : fmt::format("seed {} is left out: {}", planned.seed, entry.error);
+                        : fmt::format("seed {} is excluded: {}", planned.seed, entry.error);
     } else {
       return false;
     }
@@ -150,7 +150,7 @@ bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::
     std::string why;
     for (const Trial& trial : arm.trials)
       why += fmt::format("\n      {}: {}", point_in_words(trial.point, true), trial.problem);
-    throw Failed(fmt::format("tuning the arm \"{}\": none of what it tried can be chosen:{}", plan.arms[a].label, why));
+    throw Failed(fmt::format("tuning the arm \"{}\": none of its trials can be chosen:{}", plan.arms[a].label, why));
   }
   if (!lock->confirm()) return false; // another process now has the lock and settles it
   choices_file(folder).write(choices_json(plan));
@@ -163,7 +163,7 @@ void read_choices(Plan& plan, const fs::path& folder) {
   if (bytes.is_missing()) return;
   const auto refuse = [&](const std::string& why) {
     throw Refused(fmt::format("'{}' is damaged: {}; remove it, and run the sweep's configuration again: the trials' "
-                              "runs are kept, and come to the same choices",
+                              "runs stay, and give the same choices",
                               choices_file(folder).string(), why));
   };
   if (!bytes) throw Refused(bytes.error);
@@ -233,7 +233,7 @@ std::string tuning_in_words(const Tuning& tuning, std::size_t index) {
   for (std::size_t i = 0; i < chosen.size(); ++i)
     if (on_edge(tuning.options[i], chosen[i].value)) edges.push_back(chosen[i].key);
   if (!edges.empty())
-    text += fmt::format(", on the edge of what was tried{}: a value beyond may be better still",
+    text += fmt::format(", at the edge of the grid{}: a value outside of the grid may be better",
                         one ? "" : fmt::format(" for {}", fmt::join(edges, ", ")));
   return text;
 }

@@ -99,7 +99,7 @@ std::optional<Dataset> read_dataset(const std::shared_ptr<const DataCache>& kept
   out.kept = kept;
   if (!kept->problem().empty()) return std::nullopt;
   if (!about.whole())
-    throw Failed("what was kept of data is not what this program writes; remove Heed's folder data/ in ~/.cache");
+    throw Failed("the cached data is damaged, or another program wrote it; remove Heed's folder data/ in ~/.cache");
   return out;
 }
 
@@ -136,7 +136,9 @@ Dataset cached_dataset(const Config& config, const std::vector<NamedFile>& names
     const Dataset dataset = make();
     for (std::size_t i = 0; i < files.size(); ++i)
       if (files[i].fingerprint() != fingerprints[i])
-        throw Refused(fmt::format("{} was changed while it was read; start again when it is done", files[i].name()));
+        throw Refused(fmt::format("{} was changed while Heed read it; start again when the change is "
+                                  "complete",
+                                  files[i].name()));
     write_dataset(dataset, to);
   });
   auto dataset = read_dataset(kept, config.data);

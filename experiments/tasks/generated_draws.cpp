@@ -13,8 +13,8 @@ namespace heed {
 
 Lengths input_lengths(const std::string& kind, std::int64_t length, std::int64_t min_length) {
   if (min_length > length)
-    throw Refused(fmt::format("[task.{0}] min_length = {1} is above length = {2}; it may be 1 to {2}, or 0 for inputs "
-                              "that are all of the length",
+    throw Refused(fmt::format("[task.{0}] min_length = {1} is above length = {2}; it may be 1 to {2}, or 0 (all inputs "
+                              "have the length)",
                               kind, min_length, length));
   return {min_length == 0 ? length : min_length, length};
 }
@@ -22,8 +22,9 @@ Lengths input_lengths(const std::string& kind, std::int64_t length, std::int64_t
 std::optional<Lengths> test_lengths(const std::string& kind, std::int64_t length, std::int64_t test_length) {
   if (test_length == 0) return std::nullopt;
   if (test_length <= length)
-    throw Refused(fmt::format("[task.{0}] test_length = {1} is not above length = {2}; the test's inputs are longer "
-                              "than those of training, so it may be {3} or more, or 0 for a test like training",
+    throw Refused(fmt::format("[task.{0}] test_length = {1} is not above length = {2}; inputs of the test split must "
+                              "be longer than inputs of training, so it may be {3} or more, or 0 for the lengths of "
+                              "training",
                               kind, test_length, length, length + 1));
   return Lengths{length + 1, test_length};
 }

@@ -81,15 +81,14 @@ public:
 
   std::string refuses(Form form) const override {
     if (form == Form::image_classification)
-      return fmt::format("the task {} has tokens, and the model looks at images; use a task of images",
-                         generator_.name);
+      return fmt::format("the task {} has tokens, but the model reads images; use a task of images", generator_.name);
     if (generator_.places && form != Form::language_model)
-      return fmt::format("the targets of the task {} stand at places of one row, and only a language model predicts at "
-                         "each place (model.kind = \"decoder\")",
+      return fmt::format("the targets of the task {} are at positions within one sequence, and only a language model "
+                         "predicts at each position (model.kind = \"decoder\")",
                          generator_.name);
     if (form != Form::classification || generator_.labels > 0) return {};
-    return fmt::format("the output of the task {} is a sequence, and a classifier gives one label for a row; use a "
-                       "language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
+    return fmt::format("the output of the task {} is a sequence, but a classifier gives one label for a sequence; use "
+                       "a language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
                        "modular_addition, listops",
                        generator_.name);
   }
@@ -139,7 +138,7 @@ public:
         .unit = "examples",
         .sizes = {order_ ? list(Split::train).size() : -1, list(Split::validation).size(), list(Split::test).size()},
         .notes = {fmt::format("there are about {:.3g} different examples in all", generator_.examples)}};
-    if (order_) facts.notes.push_back("there is no test: all that is not for training is for validation");
+    if (order_) facts.notes.push_back("there is no test: all examples outside of training are for validation");
     for (const Split split : {Split::validation, Split::test})
       if (!order_ && list(split).size() < wanted(split))
         facts.notes.push_back(fmt::format("{0} has all {1} examples that are for it: fewer than task.{0}, {2}",
@@ -331,7 +330,7 @@ private:
         "[task] {0} = {1} is more than there is: of the {2:.0f} different examples that [task.{3}] {4} gives{5}, {6} "
         "are for the {7}; take {6} or fewer (task.{0}={6}), or raise {8}",
         name_of(split), wanted(split), own ? generator_.test_examples : generator_.examples, generator_.name,
-        show(identifying(generator_)), own ? " for the test alone" : "", list(split).size(), name_of(split),
+        show(identifying(generator_)), own ? " only for the test" : "", list(split).size(), name_of(split),
         generator_.enlarge));
   }
 
@@ -353,7 +352,7 @@ private:
     for (std::size_t i = 0; i < words.size(); ++i)
       if (i < 12 || i + 2 >= words.size()) known += (i == 0 ? "" : " ") + words[i];
       else if (i == 12) known += " ...";
-    throw Refused(fmt::format("\"{}\" is not a word of the task {}; with spaces between, its words are: {}", word,
+    throw Refused(fmt::format("\"{}\" is not a word of the task {}; its words, separated by spaces, are: {}", word,
                               generator_.name, known));
   }
 

@@ -30,7 +30,7 @@ std::string ImageClasses::decode(std::span<const std::int32_t> classes) const {
 }
 
 void ImageClasses::refuse_text() const {
-  throw Refused(fmt::format("the task {} has images, and a text is none", task));
+  throw Refused(fmt::format("the task {} has images, so a text can't be its input", task));
 }
 
 float* ImageClasses::pixels(Batch& batch, std::int64_t at) const {

@@ -74,14 +74,14 @@ public:
 
   std::string refuses(Form form) const override {
     if (form == Form::image_classification)
-      return fmt::format("the task {} has text, and the model looks at images; use a task of images", data_.name);
+      return fmt::format("the task {} has text, but the model reads images; use a task of images", data_.name);
     if (labelled() && form != Form::classification)
-      return fmt::format("the task {} gives a label for a text, and the model puts out a sequence; use a classifier "
+      return fmt::format("the task {} has a label for each text, but the model outputs a sequence; use a classifier "
                          "(model.kind = \"encoder\")",
                          data_.name);
     if (!labelled() && form == Form::classification)
-      return fmt::format("the output of the task {} is a sequence, and a classifier gives one label for a row; use a "
-                         "language model (model.kind = \"decoder\")",
+      return fmt::format("the output of the task {} is a sequence, but a classifier gives one label for a sequence; "
+                         "use a language model (model.kind = \"decoder\")",
                          data_.name);
     return {};
   }

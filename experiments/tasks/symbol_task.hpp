@@ -14,24 +14,23 @@ namespace heed {
 
 /// Option `length` of an options struct.
 template <class Options> auto length_option(const std::string& of, std::int64_t most) {
-  return option("length", &Options::length, "how many " + of + " the longest input has")
+  return option("length", &Options::length, "the most " + of + " of an input")
       .at_least(1)
       .at_most(static_cast<double>(most))
       .unit(of);
 }
 /// Option `min_length`.
 template <class Options> auto min_length_option(const std::string& of, std::int64_t most) {
-  return option("min_length", &Options::min_length, "how many " + of + " the shortest input has")
+  return option("min_length", &Options::min_length, "the fewest " + of + " of an input")
       .at_least(0)
       .at_most(static_cast<double>(most))
       .unit(of)
-      .default_means("0: the length, so that all are equally long");
+      .default_means("0: all have the length");
 }
 /// Option `test_length`.
 template <class Options> auto test_length_option(const std::string& of, std::int64_t most) {
   return option("test_length", &Options::test_length,
-                "how many " + of +
-                    " the longest input of the test has; the shortest has one more than training's longest")
+                "the most " + of + " of an input in the test split; its shortest has one more than training's longest")
       .at_least(0)
       .at_most(static_cast<double>(most))
       .unit(of)

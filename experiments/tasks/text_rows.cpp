@@ -58,7 +58,7 @@ std::vector<std::int32_t> counts_of(const TextRow& row, std::span<const std::int
     const char last = text[end - 1];
     const bool alone = end < 2 || white_space.find(text[end - 2]) != white_space.npos;
     if (!alone || (last != '0' && last != '1'))
-      refuse(fmt::format("\"{}\" says which words of the output count; it is a 0 or 1 for each, with blanks between",
+      refuse(fmt::format("\"{}\" must say for each word of the output whether it counts: a 0 or 1, separated by spaces",
                          text));
     of_words.push_back(last == '1' ? 1 : 0);
   }
@@ -76,8 +76,8 @@ std::vector<std::int32_t> counts_of(const TextRow& row, std::span<const std::int
       beginning.clear();
       encode({row.line, row.input, row.output.substr(0, words[w])}, beginning);
       if (beginning.size() > output.size() || !std::ranges::equal(beginning, output.first(beginning.size())))
-        refuse(fmt::format("a token of the output reaches across the end of word {}, and only one of the two words "
-                           "counts; take other tokens (data.tokens = \"words\")",
+        refuse(fmt::format("a token of the output contains the end of word {}, and only one of the two words counts; "
+                           "use other tokens (data.tokens = \"words\")",
                            w + 1));
     }
     counts.resize(std::max(beginning.size(), counts.size()), of_words[w]);

@@ -111,7 +111,9 @@ struct TokenText::Files {
   /// Checks that a file that is read again has not changed.
   void require_same(std::size_t i) const {
     if (files[i]->fingerprint(begins[i]) == fingerprints[i]) return;
-    throw Refused(fmt::format("{} was changed while it was read; start again when it is done", files[i]->name()));
+    throw Refused(fmt::format("{} was changed while Heed read it; start again when the change is "
+                              "complete",
+                              files[i]->name()));
   }
 
   /// The byte range of each part.
@@ -163,7 +165,7 @@ TokenText::TokenText(const DataOptions& data, const std::function<DataCachePlace
                                       vocabulary_identity(data));
   make_ = maker(data, files);
   if (!take(data_cache(place, key, make_), data) && !take(made_data(make_), data))
-    throw Failed("what was kept of a text is not what this program writes; remove Heed's folder data/ in ~/.cache");
+    throw Failed("a cached text is damaged, or another program wrote it; remove Heed's folder data/ in ~/.cache");
   fingerprint_ += vocabulary_->fingerprint();
 }
 
@@ -202,9 +204,9 @@ std::function<void(DataCacheWriter&)> TokenText::maker(const DataOptions& option
     }
     constexpr std::int64_t most = std::int64_t{std::numeric_limits<std::uint16_t>::max()} + 1;
     if (vocabulary->size() > most)
-      throw Refused(files->whole_alphabet ? fmt::format("{} has {} different characters; at most {} can be told apart",
+      throw Refused(files->whole_alphabet ? fmt::format("{} has {} different characters; at most {} are supported",
                                                         main.name(), vocabulary->size(), most)
-                                          : fmt::format("{} has a vocabulary of {}; at most {} can be told apart: set "
+                                          : fmt::format("{} has a vocabulary of {}; at most {} are supported: set "
                                                         "data.max_vocabulary, or raise data.min_count",
                                                         main.name(), vocabulary->size(), most));
 

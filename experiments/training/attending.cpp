@@ -122,8 +122,8 @@ void read_output(const Task& task, RunModel& run, Tape& tape, const AttentionReq
 
 Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest& request) {
   if (request.output && run.form != Form::sequence_to_sequence)
-    throw Refused("an output does nothing here: only the decoder of an encoder-decoder reads one; what a language "
-                  "model is to read is all part of its input");
+    throw Refused("an output does nothing here: only an encoder-decoder's decoder reads an output; a language model "
+                  "reads only its input");
   Reading to;
   to.example.input = request.input;
   to.batch.reset(1, run.shape, run.form);
@@ -175,7 +175,7 @@ std::int64_t image_row(const std::string& text, std::int64_t rows) {
   const bool begins = text.starts_with("row ");
   const auto read = begins ? std::from_chars(text.data() + 4, end, row) : std::from_chars_result{end, std::errc{}};
   if (!begins || read.ec != std::errc{} || read.ptr != end || row < 0 || row >= rows)
-    throw Refused(fmt::format("the input {} is no image: a model of images is shown a row of the validation split, "
+    throw Refused(fmt::format("the input {} is no image: for a model of images, name a row of the validation split, "
                               "\"row 0\" to \"row {}\"",
                               quoted(text), rows - 1));
   return row;

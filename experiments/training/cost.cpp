@@ -91,8 +91,8 @@ public:
   }
   [[noreturn]] void refuse_row() const {
     throw Refused(
-        fmt::format("[model] a step of a single row takes more than the {} of memory that there are; make the "
-                    "rows shorter, or model.width ({}) or model.layers ({}) smaller",
+        fmt::format("[model] a step of a single sequence needs more than the machine's {} of memory; use shorter "
+                    "sequences, or a smaller model.width ({}) or model.layers ({})",
                     in_words(memory_), config_.model.width, config_.model.layers));
   }
 
@@ -106,8 +106,8 @@ private:
   }
 
   [[noreturn]] void refuse(double shared, const StepBytes& step, std::int64_t rows) const {
-    std::string text = fmt::format("[model] a run needs {} of memory at least, and there are {}: {} for {} parameters "
-                                   "(values, gradients of {} shard{}, the optimiser, a checkpoint)",
+    std::string text = fmt::format("[model] a run needs at least {} of memory, but the machine has {}: {} for {} "
+                                   "parameters (values, gradients of {} shard{}, the optimiser, a checkpoint)",
                                    in_words(shared + (rows > 0 ? step.of(rows) : 0)), in_words(memory_),
                                    in_words(shared), run_.parameters.count(), shards_, plural(shards_));
     if (rows > 0) text += fmt::format(", {} for a shard's step of {} rows", in_words(step.of(rows)), rows);
@@ -117,8 +117,8 @@ private:
       text += config_.train.batch_tokens > 0
                   ? fmt::format("; lower train.batch_tokens ({}), or raise train.shards", config_.train.batch_tokens)
               : config_.train.full_batch
-                  ? "; train.full_batch = false and a train.batch would do, or more shards (train.shards)"
-                  : fmt::format("; train.batch = {} would fit, or more shards (train.shards)", fit * shards_);
+                  ? "; set train.full_batch = false and a train.batch, or raise train.shards"
+                  : fmt::format("; train.batch = {} would fit; or raise train.shards", fit * shards_);
     } else {
       // The number of parameters grows mostly with the square of the width.
       const double width = static_cast<double>(config_.model.width) * std::sqrt(memory_ / (1.5 * shared));

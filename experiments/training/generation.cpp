@@ -203,7 +203,7 @@ void generate(const Config& config, const Task& task, const Checkpoint& checkpoi
   if (gives_class(run.form)) return classify(task, run, sampling);
   if (run.form == Form::sequence_to_sequence) return put_out(task, run, sampling);
   std::vector<std::int32_t> tokens = task.encode(sampling.prompt);
-  if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to go on from");
+  if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to continue");
   note_unknown(task, {&sampling.prompt, 1}, sampling);
   if (std::ssize(tokens) > run.shape.length && sampling.note)
     sampling.note(fmt::format("the prompt has {} tokens, and the model's context is {}: the first {} are ignored",

@@ -26,11 +26,11 @@ std::vector<RunModel::OtherRows> evaluated_lengths(const Config& config, const T
     try {
       of_length = task.of_length(length);
     } catch (const Refused& e) {
-      throw Refused(fmt::format("{}, of which {} can't be measured: {}", shown, length, e.what()));
+      throw Refused(fmt::format("{}: length {} can't be measured: {}", shown, length, e.what()));
     }
     if (!of_length)
-      throw Refused(fmt::format("{} needs a task that makes rows of any length, and those of task.kind = \"{}\" have "
-                                "lengths of their own; leave it out",
+      throw Refused(fmt::format("{} needs a task that generates sequences of any length, but task.kind = \"{}\" has "
+                                "fixed lengths; leave it out",
                                 shown, config.task.kind));
     out.push_back({of_length, of_length->shape(form), length});
   }
@@ -81,7 +81,7 @@ TaskShape longer_of(TaskShape one, const TaskShape& other) {
   const auto suggest = [&](const char* option, const auto& choose) {
     const std::vector<std::string> words = words_that_serve(config, shape, longest, option, choose);
     if (mend.empty() && !words.empty())
-      mend = fmt::format(", or take another {} without an end: {}", option, list_in_words(words));
+      mend = fmt::format(", or take a {} without a largest length: {}", option, list_in_words(words));
   };
   suggest("position.kind", [](Config& other, const std::string& word) {
     other.position.kind = word;
@@ -94,8 +94,8 @@ TaskShape longer_of(TaskShape one, const TaskShape& other) {
     }
   });
   throw Refused(fmt::format("[train] evaluate_lengths = {} has rows of {} tokens, and training's have {} at most: the "
-                            "parameter '{}' has numbers for each place, of which those beyond would never be trained. "
-                            "Leave the longer lengths out{}",
+                            "parameter '{}' has values for each position, and values beyond training's length would "
+                            "never be trained. Leave the longer lengths out{}",
                             value_text(Value(config.train.evaluate_lengths)),
                             std::max(longest.length, longest.output_length),
                             std::max(shape.length, shape.output_length), parameter, mend));
@@ -112,21 +112,21 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
   if (form == Form::image_classification && config.train.evaluate_by_length)
-    throw Refused("[train] evaluate_by_length = true does nothing where the model looks at images: they have no "
-                  "length; set it to false");
+    throw Refused("[train] evaluate_by_length = true does nothing for a model of images: they have no length; set it "
+                  "to false");
   if (form != Form::sequence_to_sequence && config.train.evaluate_beam > 0)
     throw Refused(fmt::format("[train] evaluate_beam = {} needs a sequence-to-sequence model, and model.kind is "
                               "\"{}\"; set it to 0",
                               config.train.evaluate_beam, config.model.kind));
   if (config.train.evaluate_length_penalty > 0 && config.train.evaluate_beam < 2)
-    throw Refused(fmt::format("[train] evaluate_length_penalty = {} does nothing where train.evaluate_beam is {}: a "
-                              "beam of 2 at least has outputs to choose from; set it to 0",
+    throw Refused(fmt::format("[train] evaluate_length_penalty = {} does nothing if train.evaluate_beam is {}: only a "
+                              "beam of at least 2 compares outputs; set it to 0",
                               config.train.evaluate_length_penalty, config.train.evaluate_beam));
   shape = task.shape(form);
   if (const std::int64_t longest = std::max(shape.length, shape.output_length), room = config.train.batch_tokens;
       room > 0 && longest > room)
-    throw Refused(fmt::format("[train] batch_tokens = {} leaves no room for the longest row, which has {} tokens; "
-                              "raise it to {} at least, or lower data.max_length",
+    throw Refused(fmt::format("[train] batch_tokens = {} is too small for the longest sequence, which has {} tokens; "
+                              "raise it to at least {}, or lower data.max_length",
                               room, longest, longest));
   at_lengths = evaluated_lengths(config, task, form);
   TaskShape all_rows = shape;

@@ -32,8 +32,8 @@ void require_work_for(const Ranks& ranks, const TrainOptions& options) {
   const std::int64_t shards = shards_of_step(options);
   if (ranks.count() <= shards) return;
   throw Refused(
-      fmt::format("there are {} processes, and a step's batch is cut into {} shards: {} would have nothing to "
-                  "do. Start {} at most, or raise train.shards, with which the run is another",
+      fmt::format("there are {} processes, but a step's batch is cut into {} shards: {} would have nothing to do. "
+                  "Start {} at most, or raise train.shards, which makes another run (another ID)",
                   ranks.count(), shards, ranks.count() - shards, std::bit_floor(static_cast<std::uint64_t>(shards))));
 }
 
@@ -57,8 +57,9 @@ void require_finite(const std::vector<std::pair<std::string, double>>& values, s
   for (const auto& [name, value] : values) {
     if (std::isfinite(value)) continue;
     if (step > 0) fail_spoiled(step, fmt::format("{} is not finite ({})", name, value));
-    throw Failed(fmt::format("the model as it starts is of no use: {} is {}. A formula may give no number "
-                             "(attention.score_mod), or what it starts with is too large ([init], model.init_std)",
+    throw Failed(fmt::format("the untrained model's output is not finite: {} is {}. A formula may give no finite "
+                             "number (attention.score_mod), or the initial weights are too large ([init], "
+                             "model.init_std)",
                              name, std::isnan(value) ? "not a number" : "infinite"));
   }
 }

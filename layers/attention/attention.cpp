@@ -187,8 +187,9 @@ AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std:
   const Tensor keys = given.value_or(values);
   const Op op("attention", {&values, &keys});
   op.check(shape_.heads == 1 && values.rank() == 3 && keys.rank() == 3,
-           "a memory is of one head, with values and keys [B, T, D]: there are {} heads, {} and {} axes", shape_.heads,
-           values.rank(), keys.rank());
+           "an encoder output has one head, with values and keys [B, T, D]: there are {} heads, {} and {} "
+           "axes",
+           shape_.heads, values.rank(), keys.rank());
   op.check(keys.shape[2] == shape_.key_width, "the keys' width must be {}: k is {}", shape_.key_width,
            keys.shape.text());
   AttentionMemory m{.keys = keys, .values = values, .transformed = {}, .one_key = {}};
@@ -258,12 +259,13 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
       output_((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
               shape.output_bias.value_or(shape.bias)) {
   if (shape.heads % key_heads_ != 0)
-    throw Failed(fmt::format("[attention] key_value_heads is {}, which {} heads can't share equally", key_heads_,
+    throw Failed(fmt::format("[attention] key_value_heads is {}, which does not divide the {} heads", key_heads_,
                              shape.heads));
   const std::int64_t queries = shape.heads * widths_.query_width, keys = key_heads_ * widths_.query_width,
                      values = key_heads_ * widths_.value_width, all = queries + keys + values;
   if (shape.position && shape.memory_width > 0)
-    throw Failed("[attention] relative positions are of self attention: a memory's rows have no distance from a query");
+    throw Failed("[attention] relative positions apply only to self attention: in cross attention, keys have no "
+                 "distance from a query");
   if (shape.position) shape.position->check(choice.attention);
   const auto fans = [&](std::int64_t in, std::int64_t out) -> Fans {
     return {.in = in, .out = scope.qkv_as_one() ? all : out};

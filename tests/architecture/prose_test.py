@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check of comments and names (tests/prose.py) finds what it lists, and only in comments and names.
+"""The check of comments, names and messages (tests/prose.py) finds what it lists, and only there.
 
 Usage: prose_test.py SOURCE_ROOT
 """
@@ -34,10 +34,27 @@ class Prose(unittest.TestCase):
         (_, said), = prose.findings("experiments/x.cpp", "// the keys behind a query")
         self.assertIn("later", said)
 
-    def test_texts_and_plain_words_are_left(self):
-        for line in ('say("all the same // behind");', "// The loss goes down; a message comes first.",
+    def test_each_construction_is_found_in_a_message(self):
+        for sentence in ("It stays all the same.", "What it comes to.", "The keys behind a query.", "the runs go on",
+                         "the baseline alone", "unlike nodes", "as above, likewise", "the score's, beside the input's",
+                         "Steps of unlike rows.", "in so many batches", "is told of it", "at most 9 can be told apart",
+                         "Two heaps of values.", "the weights are kept", "what a model puts out", "a look inside it",
+                         "train it once more", "and the file says so: which says so", "no name begins so",
+                         "it leaves no room", "this is of no use", "and what they come to", "from a mebibyte on"):
+            self.assertIn(2, lines(f'int y;\nsay("{sentence}");\n'), sentence)
+
+    def test_a_message_in_several_strings_is_one(self):
+        self.assertEqual(lines('int y;\nsay("it goes "\n    "on");'), [2])
+
+    def test_messages_of_tests_and_of_folders_for_later_are_left(self):
+        for path in ("tests/x.cpp", "benchmarks/x.cpp", *(f"{folder}x.cpp" for folder in prose.LATER)):
+            self.assertEqual(lines('say("it goes on");', path), [], path)
+
+    def test_words_values_and_plain_words_are_left(self):
+        for line in ('say("behind");', "// The loss goes down; a message comes first.",
                      "// From now on, rows are read.", "// alone, unlike the t test", "int behind = whoever;",
-                     'R"(// behind)";'):
+                     'R"(// it goes on)";', 'say("a list of integers from 0 on");', 'say("so long as it runs");',
+                     "f('\"'); // it is \"kept\"", 'say("the pieces that are left");'):
             self.assertEqual(lines(line), [], line)
 
     def test_pages_are_read_without_their_code(self):

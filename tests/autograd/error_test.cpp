@@ -52,7 +52,7 @@ TEST_CASE("an operation names itself and the shapes that do not fit", "[error]")
   refuses([&] { unsqueeze(t({1, 1, 1, 1, 1, 1}), 0); }, "[shape] a tensor has at most 6 axes");
   refuses([&] { concat({}, 0); }, "[concat] there is nothing to put together");
   refuses([&] { concat({t({2, 3}), t({2})}, 0); }, "[concat] the parts have 2 and 1 axes");
-  refuses([&] { concat({t({2, 3}), t({3, 3})}, 1); }, "[concat] the parts differ beside axis 1: [2, 3] and [3, 3]");
+  refuses([&] { concat({t({2, 3}), t({3, 3})}, 1); }, "[concat] the parts differ outside of axis 1: [2, 3] and [3, 3]");
   refuses([&] { concat({t({2, 3})}, 2); }, "[concat] there is no axis 2 in a tensor of 2 axes");
 
   refuses([&] { softmax(t({})); }, "[softmax] x needs a last axis with an entry");

@@ -75,7 +75,7 @@ untested = {
         "meson install -C release": "tests/install does it",
         "/shared/heed/bin/heed run /shared/heed/share/heed/configs/quickstart.toml": "tests/install does it",
         "mpirun -np 2 ./heed run configs/base/copy.toml": "needs MPI; tests/mpi does it",
-        "heed: 3 of 54 runs are done; 51 wait or run in Slurm, and go on without this command.":
+        "heed: 3 of 54 runs are finished; 51 wait or run in Slurm, and continue without this command.":
             "needs a cluster; tests/cluster looks for these words",
         "/shared/project  54 runs": "needs a cluster; tests/cluster looks for these words",
         "FROM debian:12 AS build": "needs Docker and a network; the page says how its steps were tried",

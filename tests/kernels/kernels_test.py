@@ -128,7 +128,7 @@ with tempfile.TemporaryDirectory(prefix="heed-kernels-") as place:
         out = without_runs(place / "auto", place / "elsewhere")
         pin(out, "slate")
         said = attempt([heed, "run", sweep, "--out", out])
-        assert said.returncode == 0 and "the sweep was begun with slate, which this machine does not have" in said.stderr
+        assert said.returncode == 0 and "the sweep was started with slate, which this machine does not have" in said.stderr
         require_made_by(out, HERE[0])
         log = next(out.glob("*/log.txt")).read_text()
         assert "warning: the sweep has kernels slate" in log and f"here they are {HERE[0]}" in log, log

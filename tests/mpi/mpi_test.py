@@ -178,7 +178,7 @@ with tempfile.TemporaryDirectory(prefix="heed-mpi-") as place:
         for words, what in ((together(3, heed, "run", config), "1, 2, 4, 8"),
                             (together(2, heed, "run", config, "--jobs", "2"), "--jobs does nothing"),
                             (together(2, heed, "run", config, "train.stepz=2"), "did you mean 'steps'"),
-                            (together(2, heed, "status", place / "long"), "heed status is no work for")):
+                            (together(2, heed, "status", place / "long"), "heed status can't use")):
             status, said = attempt([*words, *(["--out", place / "refused"] if "run" in words else [])])
             assert status == 2 and said.count(what) == 1, said
             assert not list((place / "refused").glob("*")), "something was begun"
@@ -197,9 +197,10 @@ with tempfile.TemporaryDirectory(prefix="heed-mpi-") as place:
         good, start = ["run", config, "--out", place / "apart"], together(1)[:-2]
         nonsense, other = [*good, "--nonsense"], ["status", place / "long"]
         for words, status, what in (((good, nonsense), 2, "process 1 of 2"), ((nonsense, good), 2, "heed: run: there is"),
-                                    ((good, other), 2, "heed status is no work for"), ((good, []), 2, "ask for help"),
+                                    ((good, other), 2, "heed status can't use"),
+                                    ((good, []), 2, "have the option for help"),
                                     ((good, [*good, "slurm.time=3"]), 2, "without --on slurm"),
-                                    ((good, ["run", "--help"]), 2, "ask for help"),
+                                    ((good, ["run", "--help"]), 2, "have the option for help"),
                                     ((["--version"], ["--version"]), 0, "kernels")):
             ended, said = attempt([*start, *apart(*words)])
             assert ended == status and said.count(what) == (1 if status else 2), (words, ended, said)

@@ -54,9 +54,9 @@ std::vector<AttentionRequest> requests_of(const AttendArguments& arguments, cons
   for (const std::string& input : arguments.inputs) add(input);
   for (const std::int64_t row : arguments.rows) add(row_as_input(run, row));
   if (requests.empty())
-    throw Refused("give something to look at: --input TEXT, or --row N of the validation split; each may be repeated");
+    throw Refused("give an input: --input TEXT, or --row N of the validation split; each may be repeated");
   if (arguments.output && requests.size() > 1)
-    throw Refused(fmt::format("--output is the output for one input, and there are {}", requests.size()));
+    throw Refused(fmt::format("--output is the output for one input, but there are {} inputs", requests.size()));
   return requests;
 }
 
@@ -126,7 +126,10 @@ int attend(const AttendArguments& arguments, Console& console) {
   }
   print(console.out, "run {} at step {}{}\n", run.id, step, average_in_words(arguments.average));
   for (const AttentionExample& example : examples) console.out << attention_text(example, console.out_style);
-  print(console.out, "\n  kept in {}, for heed report\n", folder.attention().string());
+  print(console.out,
+        "\n"
+        "  saved in {}, for heed report\n",
+        folder.attention().string());
   if (!arguments.npy.empty()) print(console.out, "  arrays in {}\n", arguments.npy);
   return 0;
 }
@@ -135,29 +138,31 @@ int attend(const AttendArguments& arguments, Console& console) {
 
 void add_attend(Commands& commands) {
   add_command<AttendArguments>(
-      commands, "attend", "what a trained run's attention heads look at in given inputs",
+      commands, "attend", "show the attention weights of a trained run's heads for given inputs",
       "Examples:\n"
       "  heed attend 3f2a --input \"3 1 4 1 5 |\"\n"
       "  heed attend 3f2a --row 0 --row 1 --json\n"
       "  heed attend 9c01 --input \"jump left twice\" --output \"I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP\"\n"
       "  heed attend 9c01 --input \"jump left twice\" --npy maps\n"
-      "The weights are kept in the run's attention.json, where heed report finds them; an input that is there is\n"
-      "replaced. Of images, an input is a row. A decoder of an encoder-decoder reads the model's own greedy output,\n"
-      "or --output. RUN is a path to a run's folder, or a unique beginning of its ID." +
+      "The weights are saved in the run's attention.json, where heed report finds them. An input that is already "
+      "there\n"
+      "is replaced. For images, an input is a row of the validation split. The decoder of an encoder-decoder reads "
+      "the\n"
+      "model's greedy output, or --output. RUN is the path of a run's folder, or a unique beginning of its ID." +
           std::string(exit_statuses),
       [](Command& command, AttendArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
-        command.add("--input", arguments.inputs, "a text to look at").value_name("TEXT").repeatable();
-        command.add("--row", arguments.rows, "a row of the validation split to look at, from 0")
+        command.add("--input", arguments.inputs, "an input text").value_name("TEXT").repeatable();
+        command.add("--row", arguments.rows, "the number of a row of the validation split, from 0")
             .within(0, std::int64_t{1} << 40)
             .repeatable();
-        command.add("--output", arguments.output, "what the decoder reads [what the model finds greedily]")
+        command.add("--output", arguments.output, "the output that the decoder reads [the model's greedy output]")
             .value_name("TEXT");
         add_average(command, arguments.average);
         command.add("--npy", arguments.npy, "a folder for .npy files, float32 [heads, queries, keys]")
             .value_name("FOLDER");
-        command.add_flag("--json", arguments.json, "for programs: all weights in full");
-        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
+        command.add_flag("--json", arguments.json, "print all weights, as JSON for programs");
+        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       attend);
 }

@@ -25,7 +25,7 @@ int check(const CheckArguments& arguments, Console& console) {
 
 void add_check(Commands& commands) {
   add_command<CheckArguments>(
-      commands, "check", "check a config, its data and every arm's model; run nothing",
+      commands, "check", "check a config, its data and every arm's model; trains nothing",
       "Examples:\n"
       "  heed check configs/quickstart.toml\n"
       "  heed check my.toml attention.score=additive\n"

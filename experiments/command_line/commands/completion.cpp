@@ -21,7 +21,7 @@ int print_script(const CompletionArguments& arguments, Console& console) {
 
 void add_completion(Commands& commands) {
   add_command<CompletionArguments>(
-      commands, "completion", "a script for your shell, with which the tab key completes commands, options and runs",
+      commands, "completion", "print a shell script that lets the tab key complete commands, options and runs",
       "Examples:\n"
       "  source <(heed completion bash)     in ~/.bashrc\n"
       "  source <(heed completion zsh)      in ~/.zshrc, after compinit\n"

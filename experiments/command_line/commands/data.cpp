@@ -73,9 +73,9 @@ void line(Console& console, const std::string& name, const std::string& text) {
 
 std::string in_words(Form form) {
   switch (form) {
-    case Form::language_model: return "rows of tokens, each predicted from those before it";
+    case Form::language_model: return "sequences of tokens; each token is predicted from the tokens before it";
     case Form::sequence_to_sequence: return "pairs of an input and an output";
-    case Form::classification: return "rows of tokens with a class";
+    case Form::classification: return "sequences of tokens with a class";
     case Form::image_classification: return "images with a class";
   }
   return "";
@@ -149,12 +149,11 @@ void write_batches(const Task& task, Form form, const Config& config, std::int64
 
 int data(const DataArguments& arguments, Console& console) {
   if (arguments.batches && (arguments.all || arguments.examples || arguments.split))
-    throw Refused("--batches writes rows of training steps and nothing else: leave out --all, --examples and --split");
+    throw Refused("--batches writes only the sequences of training steps: leave out --all, --examples and --split");
   if (arguments.vocabulary && (arguments.batches || arguments.all || arguments.examples || arguments.split))
-    throw Refused(
-        "--vocabulary writes the tokens and nothing else: leave out --batches, --all, --examples and --split");
+    throw Refused("--vocabulary writes only the tokens: leave out --batches, --all, --examples and --split");
   if (arguments.all && !arguments.split)
-    throw Refused("--all writes all examples of one split: say which, with --split train, validation or test");
+    throw Refused("--all writes all examples of one split: name it with --split train, validation or test");
   if (arguments.all && arguments.examples)
     throw Refused("--examples does nothing with --all, which writes every example; leave one of them out");
   const Config config = load_settings(arguments.config, arguments.overrides).resolve();
@@ -222,7 +221,7 @@ int data(const DataArguments& arguments, Console& console) {
 
 void add_data(Commands& commands) {
   add_command<DataArguments>(
-      commands, "data", "what a config's task gives: splits, vocabulary, lengths, examples; run nothing",
+      commands, "data", "show the data of a config: splits, vocabulary, lengths, examples; trains nothing",
       "Examples:\n"
       "  heed data configs/quickstart.toml\n"
       "  heed data configs/quickstart.toml data.tokens=words data.min_count=2\n"
@@ -230,29 +229,28 @@ void add_data(Commands& commands) {
       "  heed data configs/quickstart.toml --split validation --all > validation.tsv\n"
       "  heed data configs/quickstart.toml --batches 100 > batches.tsv\n"
       "  heed data runs/3f2a8c11d0b7e644/config.toml --vocabulary > vocabulary.json\n"
-      "Of a sweep, it shows the reference. Counts and lengths are of the first rows that training would see.\n"
-      "--all writes a line for each example and nothing else: what is read, a tab, what is to be put out; of images,\n"
-      "their number instead. Tabs, line ends and backslashes within them are \\t, \\n, \\r and \\\\.\n"
-      "--batches writes a line for each row of the first training steps, as the config's seed draws them, under a "
-      "line\n"
-      "of names: step and row, from 0; tokens, as numbers; outputs, which the decoder of an input and an output "
-      "reads;\n"
-      "targets, for each token or output (-1: none), or the class; and input and output as text.\n"
-      "--vocabulary writes lists of texts; the index in a list is the token's number: tokens, which the model reads;\n"
-      "output_tokens, where outputs have other numbers; and classes." +
+      "For a sweep, it shows the reference's data. Counts and lengths come from the first examples of training.\n"
+      "--all writes only a line for each example: the input, a tab, and the target output; for images, their number\n"
+      "in place of the input. Tabs, line ends and backslashes within them are \\t, \\n"
+      ", \\r and \\\\.\n"
+      "--batches writes a line for each sequence of the first training steps, as the config's seed draws them. The\n"
+      "first line has the names of the columns: step and row, from 0; tokens, as numbers; outputs, which a decoder\n"
+      "reads if the task has inputs and outputs; targets, for each token or output (-1: none), or the class; input\n"
+      "and output, as text.\n"
+      "--vocabulary writes lists of texts, in which a token's number is its index: tokens, which the model reads;\n"
+      "output_tokens, if outputs have their own vocabulary; and classes." +
           std::string(exit_statuses),
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command.add("--examples", arguments.examples, "how many examples to show [3]").within(0, 1000);
-        command.add("--split", arguments.split, "whose examples: train, validation or test [train]")
+        command.add("--examples", arguments.examples, "number of examples to show [3]").within(0, 1000);
+        command.add("--split", arguments.split, "the split of the examples: train, validation or test [train]")
             .one_of({"train", "validation", "test"})
             .value_name("SPLIT");
-        command.add_flag("--all", arguments.all, "write every example of the split in full, as TSV, and nothing else");
-        command
-            .add("--batches", arguments.batches, "write the rows of so many training steps, as TSV, and nothing else")
+        command.add_flag("--all", arguments.all, "write only the examples of the split, all of them, as TSV");
+        command.add("--batches", arguments.batches, "write only the sequences of the first N training steps, as TSV")
             .within(1, 1'000'000'000)
             .value_name("STEPS");
-        command.add_flag("--vocabulary", arguments.vocabulary, "write all tokens, as JSON, and nothing else");
+        command.add_flag("--vocabulary", arguments.vocabulary, "write only all tokens, as JSON");
       },
       data);
 }

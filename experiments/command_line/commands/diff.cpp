@@ -37,7 +37,7 @@ Side side_of(const std::string& word, const std::string& out) {
     return {word, load_settings(word, {}).resolve(), std::nullopt};
   const RunFolder run = find_run(out, word);
   auto entry = read_entry(run);
-  if (!entry) throw Refused(fmt::format("run {} can't be relied on: {}", run.id(), entry.error));
+  if (!entry) throw Refused(fmt::format("run {} is unusable: {}", run.id(), entry.error));
   return {run.id(), read_config(run), std::move(*entry)};
 }
 
@@ -145,18 +145,18 @@ int diff(const DiffArguments& arguments, Console& console) {
 
 void add_diff(Commands& commands) {
   add_command<DiffArguments>(
-      commands, "diff", "two runs side by side: options that differ, metrics, what they were made with",
+      commands, "diff", "compare two runs: options that differ, metrics, program and machine",
       "Examples:\n"
       "  heed diff 3f2a 9c01\n"
       "  heed diff 3f2a configs/quickstart.toml     what the file would change\n"
-      "A and B are runs (a path to a run's folder, or a unique beginning of its ID) or configs, whose reference is\n"
-      "taken. Metrics are the last values." +
+      "A and B are runs (the path of a run's folder, or a unique beginning of its ID) or configs. Of a config, the\n"
+      "reference is compared. Metrics are the last values." +
           std::string(exit_statuses),
       [](Command& command, DiffArguments& arguments) {
         command.add("A", arguments.a, "a run, or a TOML file").required().value_name("");
         command.add("B", arguments.b, "another").required().value_name("");
         command.add_flag("--json", arguments.json, "for programs");
-        command.add("--out", arguments.out, "the folder in which runs are looked for [runs]").value_name("FOLDER");
+        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       diff);
 }

@@ -33,7 +33,7 @@ struct EvaluateArguments {
 /// Writes a table with the model's output for each example of the split. Returns the number of examples.
 std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string& path) {
   if (std::error_code error; std::filesystem::exists(std::filesystem::symlink_status(path, error)))
-    throw Refused(fmt::format("--write: '{}' is there already; remove it, or name another file", path));
+    throw Refused(fmt::format("--write: '{}' exists already; remove it, or name another file", path));
   const Form form = form_of(run.config);
   const bool classes = gives_class(form);
   std::optional<NewFile> file; // none before the first example, so that a refusal leaves nothing
@@ -57,9 +57,9 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
   if (arguments.length_penalty) options.evaluate_length_penalty = *arguments.length_penalty;
   else if (options.evaluate_beam < 2) options.evaluate_length_penalty = 0;
   if (arguments.length_penalty_kind && options.evaluate_length_penalty == 0)
-    throw Refused("--length-penalty-kind does nothing where the length penalty is 0: give --length-penalty, too");
+    throw Refused("--length-penalty-kind does nothing if the length penalty is 0: also give --length-penalty");
   if (arguments.bleu_tokenization && options.evaluate_beam == 0)
-    throw Refused("--bleu-tokenization does nothing where nothing is decoded: give --beam, too");
+    throw Refused("--bleu-tokenization does nothing without decoding: also give --beam");
   options.evaluate_length_penalty_kind = arguments.length_penalty_kind.value_or(options.evaluate_length_penalty_kind);
   options.evaluate_bleu_tokenization = arguments.bleu_tokenization.value_or(options.evaluate_bleu_tokenization);
   if (!arguments.lengths.empty()) options.evaluate_lengths = arguments.lengths;
@@ -77,26 +77,28 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
   const auto lost = std::ranges::find_if(metrics.values, [](const auto& of) { return !std::isfinite(of.second); });
   if (lost == metrics.values.end()) return 0;
   console.out.flush();
-  throw Failed(fmt::format("{} is not finite: the model gives no numbers for some of this data", lost->first));
+  throw Failed(fmt::format("{} is not finite: for some of this data, the model's output is not finite", lost->first));
 }
 
 } // namespace
 
 void add_evaluate(Commands& commands) {
   add_command<EvaluateArguments>(
-      commands, "evaluate", "a trained run's loss and accuracy on the whole of a split",
+      commands, "evaluate", "measure a trained run's loss and accuracy on a whole split",
       "Examples:\n"
       "  heed evaluate 3f2a\n"
       "  heed evaluate 3f2a --split test\n"
       "  heed evaluate 3f2a --split test --beam 4 --length-penalty 0.6 --average 5\n"
       "  heed evaluate 3f2a --lengths 64,128,256\n"
       "  heed evaluate 3f2a --split test --write outputs.tsv\n"
-      "RUN is a path to a run's folder, or a unique beginning of its ID. Nothing else looks at the test split: "
-      "choose by the\n"
-      "validation split, and look at the test split once, at the end. Nothing is kept. --write writes a line for each\n"
-      "example to a new file, under a line of names: input, reference, output and, of a classifier, the probability "
-      "of\n"
-      "the output's class. Tabs, line ends and backslashes within them are \\t, \\n, \\r and \\\\." +
+      "RUN is the path of a run's folder, or a unique beginning of its ID. No other command uses the test split: "
+      "choose by\n"
+      "the validation split, and evaluate on the test split once, at the end. The result is only printed. --write\n"
+      "writes a line for each example to a new file. Its first line has the names of the columns: input, reference,\n"
+      "output and, for a classifier, the probability of the output's class. Tabs, line ends and backslashes within "
+      "them\n"
+      "are \\t, \\n"
+      ", \\r and \\\\." +
           std::string(exit_statuses),
       [](Command& command, EvaluateArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
@@ -105,13 +107,17 @@ void add_evaluate(Commands& commands) {
             .value_name("SPLIT");
         command
             .add("--beam", arguments.beam,
-                 "also decode the split (sequence-to-sequence): 1: greedily; 0: not [train.evaluate_beam]")
+                 "beam width for also decoding the split (sequence-to-sequence); 1: greedy; 0: no decoding "
+                 "[train.evaluate_beam]")
             .within(0, 1024);
-        command.add("--length-penalty", arguments.length_penalty, "that search's alpha [train.evaluate_length_penalty]")
+        command
+            .add("--length-penalty", arguments.length_penalty,
+                 "alpha of the beam search's length penalty "
+                 "[train.evaluate_length_penalty]")
             .within(0.0, 100.0);
         command
             .add("--length-penalty-kind", arguments.length_penalty_kind,
-                 "what it is the power of: gnmt: (5 + tokens) / 6; fairseq: tokens "
+                 "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens "
                  "[train.evaluate_length_penalty_kind]")
             .one_of({"gnmt", "fairseq"})
             .value_name("KIND");
@@ -122,14 +128,15 @@ void add_evaluate(Commands& commands) {
             .value_name("NAME");
         command
             .add("--lengths", arguments.lengths,
-                 "also measure on rows of these lengths that the task makes: 64,128 [train.evaluate_lengths]")
+                 "also measure on sequences of these lengths, which the task generates: 64,128 "
+                 "[train.evaluate_lengths]")
             .within(1, 1 << 20)
             .separated_by(',')
             .value_name("LENGTHS");
         command.add("--write", arguments.write, "write each example with the model's output to a new file, as TSV")
             .value_name("FILE");
         add_average(command, arguments.average);
-        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
+        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       evaluate);
 }

@@ -35,7 +35,9 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
   std::vector<RunFolder> out;
   for (const std::string& run : arguments.runs) out.push_back(find_run(arguments.out, run));
   if (!out.empty()) {
-    if (!arguments.where.empty()) throw Refused("export: --where does nothing where runs are named; leave one out");
+    if (!arguments.where.empty())
+      throw Refused("export: --where does nothing if runs are named; leave one of the two "
+                    "out");
     return out;
   }
   RunIndex index(arguments.out);
@@ -45,7 +47,7 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
   for (const auto& row : index.select({field_named(index.fields(), "id", "")}, selection))
     out.push_back({std::filesystem::path(arguments.out) / std::get<std::string>(row[0])});
   say_left_out(index.left_out(), index, console);
-  if (out.empty()) throw Refused(fmt::format("export: no run of {} is found", arguments.out));
+  if (out.empty()) throw Refused(fmt::format("export: no run is found in {}", arguments.out));
   return out;
 }
 
@@ -98,27 +100,28 @@ void add_export(Commands& commands) {
   for (const ExportFormat& format : export_formats())
     formats += fmt::format("  {:12} {}\n", format.name, format.summary);
   add_command<ExportArguments>(
-      commands, "export", "runs' metrics for other tools: TensorBoard's event files, CSV",
+      commands, "export", "write metrics of runs for other tools: TensorBoard's event files, CSV",
       "Examples:\n"
       "  heed export --to tensorboard\n"
       "  heed export 3f2a 9c01 --to csv --into tables\n"
       "  heed export --where \"name = 'which score'\" --to tensorboard\n"
       "Formats:\n" +
           formats +
-          "RUN is a path to a run's folder, or a unique beginning of its ID; where none is named, all runs of --out\n"
-          "are taken, or those that --where finds (heed runs --help says how it is written). Files are named\n"
-          "by the label of the run's arm in its most recent sweep, its seed and its ID. The paths that were written\n"
-          "are printed. Checkpoints need no export: PyTorch's safetensors opens them." +
+          "RUN is the path of a run's folder, or a unique beginning of its ID; if none is named, all runs of --out\n"
+          "are exported, or those that match --where (heed runs --help explains filters). A file's name has the label "
+          "of\n"
+          "the run's arm in its most recent sweep, the run's seed and its ID. The paths of the files are printed.\n"
+          "Checkpoints need no export: PyTorch's safetensors opens them." +
           std::string(exit_statuses),
       [](Command& command, ExportArguments& arguments) {
-        command.add("RUN", arguments.runs, "which runs [all]").value_name("");
+        command.add("RUN", arguments.runs, "a filter; only runs that match it [all]").value_name("");
         command.add("--to", arguments.to, fmt::format("the format: {}", fmt::join(export_format_names(), ", ")))
             .required()
             .one_of(export_format_names())
             .value_name("FORMAT");
         command.add("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]").value_name("FOLDER");
         command.add("--where", arguments.where, "which runs").value_name("EXPR");
-        command.add("--out", arguments.out, "the folder in which runs are looked for [runs]").value_name("FOLDER");
+        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       do_export);
 }

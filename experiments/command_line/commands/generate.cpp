@@ -74,9 +74,9 @@ Sampling sampling_of(const GenerateArguments& a, Form form, const std::string& k
   s.length_penalty = a.length_penalty.value_or(s.length_penalty);
   s.length_penalty_kind = a.length_penalty_kind.value_or(s.length_penalty_kind);
   if (a.length_penalty_kind && s.length_penalty == 0)
-    throw Refused("--length-penalty-kind does nothing where the length penalty is 0: give --length-penalty, too");
+    throw Refused("--length-penalty-kind does nothing if the length penalty is 0: also give --length-penalty");
   if (s.length_penalty > 0 && s.beam < 2)
-    throw Refused("--length-penalty does nothing where --beam is 1: a beam of 2 at least has outputs to choose from");
+    throw Refused("--length-penalty does nothing if --beam is 1: only a beam of at least 2 compares outputs");
   return s;
 }
 
@@ -85,8 +85,7 @@ std::vector<std::string> inputs_of(const GenerateArguments& a, Form form) {
     throw Refused("give the image whose class is wanted, a row of the validation split, with --input \"row 0\", or a "
                   "file with one on each line, with --input-file FILE");
   if (a.file.empty() == a.input.empty())
-    throw Refused("give the text whose output is wanted, with --input TEXT, or a file with one on each line, with "
-                  "--input-file FILE");
+    throw Refused("give the input text, with --input TEXT, or a file with one on each line, with --input-file FILE");
   if (a.file.empty()) return {a.input};
   std::vector<std::string> lines;
   const std::string bytes = read_data_file("generate", "--input-file", a.file);
@@ -118,40 +117,49 @@ int generate(const GenerateArguments& arguments, Console& console) {
 
 void add_generate(Commands& commands) {
   add_command<GenerateArguments>(
-      commands, "generate", "text from a trained model, or the class of an input",
+      commands, "generate", "generate text with a trained model, or predict the class of an input",
       "Examples:\n"
       "  heed generate 3f2a --prompt \"ROMEO:\"\n"
       "  heed generate runs/3f2a8c11d0b7e644 --prompt \"ROMEO:\" --tokens 1000 --temperature 0.8 --top-k 20\n"
       "  heed generate 9c01 --input \"jump left twice\" --beam 4 --length-penalty 0.6\n"
       "  heed generate 9c01 --input-file sentences.txt --average 5\n"
       "  heed generate 77d0 --input \"a film to remember\"\n"
-      "A decoder goes on from --prompt; an encoder-decoder puts out what it finds for each input, a line each. A\n"
-      "classifier puts out a line for each of the most probable classes: the probability, a tab, and the class. An\n"
-      "empty line is between two inputs. The input of a model of images is a row of the validation split: \"row 0\".\n"
-      "RUN is a path to a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
+      "A decoder continues --prompt. An encoder-decoder prints a line with the output for each input. A classifier\n"
+      "prints a line for each of the most probable classes: the probability, a tab, and the class; an empty line\n"
+      "separates inputs. For a model of images, an input is a row of the validation split: \"row 0\".\n"
+      "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
           std::string(exit_statuses),
       [](Command& command, GenerateArguments& arguments) {
         constexpr std::int64_t many = std::int64_t{1} << 40;
         command.add("RUN", arguments.run, "which run").required().value_name("");
-        command.add("--prompt", arguments.prompt, "the text to go on from").value_name("TEXT");
-        command.add("--tokens", arguments.tokens, "how many to generate [500]").within(1, many);
-        command.add("--temperature", arguments.temperature, "0: always the most probable token [1]").within(0.0, 1e6);
-        command.add("--top-k", arguments.top_k, "only among the k most probable; 0: all [0; of classes 5]")
+        command.add("--prompt", arguments.prompt, "the text to continue").value_name("TEXT");
+        command.add("--tokens", arguments.tokens, "number of tokens to generate [500]").within(1, many);
+        command
+            .add("--temperature", arguments.temperature,
+                 "temperature of the random choices; 0: always the most "
+                 "probable token [1]")
+            .within(0.0, 1e6);
+        command
+            .add("--top-k", arguments.top_k,
+                 "choose only among the k most probable tokens; 0: all [0; for classes "
+                 "5]")
             .within(0, many);
-        command.add("--seed", arguments.seed, "of the random choices [0]").value_name("N");
-        command.add("--input", arguments.input, "the text whose output is wanted").value_name("TEXT");
-        command.add("--input-file", arguments.file, "a file of such texts, one on each line").value_name("FILE");
-        command.add("--beam", arguments.beam, "outputs that are followed at a time; 1: greedy [1]").within(1, 1024);
+        command.add("--seed", arguments.seed, "seed of the random choices [0]").value_name("N");
+        command.add("--input", arguments.input, "the input text").value_name("TEXT");
+        command.add("--input-file", arguments.file, "a file with an input text on each line").value_name("FILE");
+        command.add("--beam", arguments.beam, "beam width; 1: greedy search [1]").within(1, 1024);
         command
             .add("--length-penalty", arguments.length_penalty,
                  "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
             .within(0.0, 100.0);
         command
-            .add("--length-penalty-kind", arguments.length_penalty_kind, "gnmt: as above; fairseq: by tokens^N [gnmt]")
+            .add("--length-penalty-kind", arguments.length_penalty_kind,
+                 "base of the length penalty: gnmt: (5 + "
+                 "tokens) / 6; fairseq: tokens [gnmt]")
             .one_of({"gnmt", "fairseq"})
             .value_name("KIND");
         add_average(command, arguments.average);
-        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
+        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       generate);
 }

@@ -84,12 +84,13 @@ void print_heads(const Inspection& found, Console& console) {
                           h.importance ? signed_fixed(*h.importance, 4) : "-", localised(h) ? "localised" : ""});
   console.out << "\n"
               << to_text(table)
-              << "\n  entropy: of a query's weights, in nats; 0: all on one key, ln n: alike on n keys\n"
-                 "  distance: positions between query and key, by weight; localised: below "
+              << "\n"
+                 "  entropy: of a query's weights, in nats; 0: all weight on one key, ln n: equal weights on n keys\n"
+                 "  distance: mean number of positions between query and key, by weight; localised: below "
               << fmt::format("{}\n", localised_below)
               << "  first key: its share of the weights of queries after the first\n"
-                 "  variance: of the scores that the normaliser is given\n"
-              << "  importance: how much the loss rises where the head gives zeros, in nats a target\n";
+                 "  variance: of the scores before the normaliser\n"
+              << "  importance: how much the loss rises if the head's output is set to 0, in nats per target\n";
 }
 
 void print_layers(const Inspection& found, Console& console) {
@@ -100,7 +101,8 @@ void print_layers(const Inspection& found, Console& console) {
   console.out
       << "\n"
       << to_text(table)
-      << "\n  residual: how far a row's tokens are from one vector, relative to their size; 0: all are the same\n"
+      << "\n"
+         "  residual: how far a sequence's tokens are from one vector, relative to their size; 0: all are equal\n"
          "  gradient and weights: norms over all of the layer's modules\n";
 }
 
@@ -111,9 +113,10 @@ void print_modules(const Inspection& found, Console& console) {
     table.rows.push_back({m.module, three_digits(m.activation), three_digits(m.gradient), three_digits(m.weight)});
   console.out << "\n"
               << to_text(table)
-              << "\n  output: root mean square of what the module gives\n"
-                 "  gradient: norm of the mean loss's gradient by the module's parameters\n"
-                 "  weights: norm of these\n";
+              << "\n"
+                 "  output: root mean square of the module's output\n"
+                 "  gradient: norm of the mean loss's gradient in the module's parameters\n"
+                 "  weights: norm of the module's parameters\n";
 }
 
 /// The inspected model: a run's trained model, or a configuration's model at initialisation.
@@ -127,7 +130,7 @@ Subject look(const InspectArguments& arguments, Console& console) {
   const Split split = arguments.split == "validation" ? Split::validation : Split::train;
   if (is_file(arguments)) {
     if (arguments.average > 1)
-      throw Refused("--average is of a run's checkpoints, and a configuration's model has none; leave it out");
+      throw Refused("--average needs a run's checkpoints, and a configuration's model has none; leave it out");
     const Config config = load_settings(arguments.run, arguments.overrides).resolve();
     const std::unique_ptr<Task> task = make_task(config);
     const Engine& with = engine(config);
@@ -136,8 +139,8 @@ Subject look(const InspectArguments& arguments, Console& console) {
             with.inspect(config, *task, nullptr, split, arguments.rows)};
   }
   if (!arguments.overrides.empty())
-    throw Refused(fmt::format("{}: a run is what it is; options can be set for a configuration's file, and there is no "
-                              "file {}",
+    throw Refused(fmt::format("{}: a run's options can't be changed, only those of a configuration's file, and there "
+                              "is no file {}",
                               arguments.overrides.front(), arguments.run));
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.rows);
@@ -162,17 +165,17 @@ int inspect(const InspectArguments& arguments, Console& console) {
 
 void add_inspect(Commands& commands) {
   add_command<InspectArguments>(
-      commands, "inspect", "inside a run's model, or a config's untrained one: heads, layers, modules",
+      commands, "inspect",
+      "measure heads, layers and modules inside a run's model, or inside a config's untrained "
+      "model",
       "Examples:\n"
       "  heed inspect 3f2a\n"
       "  heed inspect 3f2a --rows 64\n"
       "  heed inspect 3f2a --split train --json\n"
       "  heed inspect my.toml model.layers=12        before any step\n"
-      "RUN is a path to a run's folder, or a unique beginning of its ID; or a config, whose model is looked at as it\n"
-      "starts (of a sweep, the reference's). The loss is computed once for each head, so\n"
-      "that large models take a while: --rows bounds it. [train] inspect measures the same during "
-      "training. Nothing is\n"
-      "kept." +
+      "RUN is the path of a run's folder, or a unique beginning of its ID; or a config, whose untrained model is\n"
+      "inspected (of a sweep, the reference's). The loss is computed once for each head. Large models therefore take\n"
+      "a while: --rows limits the time. [train] inspect measures the same values during training. Nothing is saved." +
           std::string(exit_statuses),
       [](Command& command, InspectArguments& arguments) {
         add_config(command, arguments.run, arguments.overrides);
@@ -180,11 +183,11 @@ void add_inspect(Commands& commands) {
         command.add("--split", arguments.split, "train or validation [validation]")
             .one_of({"train", "validation"})
             .value_name("SPLIT");
-        command.add("--rows", arguments.rows, "how many rows of it, the first ones [0: all]")
+        command.add("--rows", arguments.rows, "number of examples of the split, the first ones [0: all]")
             .within(0, std::int64_t{1} << 40);
         add_average(command, arguments.average);
         command.add_flag("--json", arguments.json, "for programs");
-        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
+        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       inspect);
 }

@@ -38,7 +38,8 @@ int write_new(const NewArguments& arguments, Console& console) {
     std::vector<std::string> other{console.program, "new", arguments.kind};
     other.insert(other.end(), arguments.data.begin(), arguments.data.end());
     other.insert(other.end(), {"--out", "OTHER.toml"});
-    throw Refused(fmt::format("{}: this file exists, and heed new overwrites nothing. Write to another file:\n      {}",
+    throw Refused(fmt::format("{}: this file exists already, and heed new never overwrites a file. Write to another "
+                              "file:\n      {}",
                               wanted.file, shell_words(other)));
   }
   write_file(file, text);
@@ -46,7 +47,7 @@ int write_new(const NewArguments& arguments, Console& console) {
         needs_data_path(wanted) ? " First put the path of your data into data.path." : "");
   const std::vector<std::string> next[] = {{console.program, "check", wanted.file},
                                            {console.program, "run", wanted.file}};
-  const char* const what[] = {"is it right? runs nothing", "runs it, and shows the result"};
+  const char* const what[] = {"checks it, without training", "trains its runs, and shows the results"};
   const std::size_t width = shell_words(next[0]).size();
   for (std::size_t i = 0; i < 2; ++i) print(console.out, "  {:<{}}     {}\n", shell_words(next[i]), width, what[i]);
   return 0;
@@ -56,21 +57,20 @@ int write_new(const NewArguments& arguments, Console& console) {
 
 void add_new(Commands& commands) {
   add_command<NewArguments>(
-      commands, "new", "write a config with comments, for a task or for data of your own",
-      fmt::format(
-          "KIND is text, pairs, labels or images, for data of your own, or a task that generates its examples:\n"
-          "  {}\n"
-          "Examples:\n"
-          "  heed new reverse                        writes reverse.toml\n"
-          "  heed new text my.txt --out my.toml      a text file: each character is predicted\n"
-          "  heed new pairs pairs.tsv                inputs and outputs, with a tab between them\n"
-          "  heed new pairs en.txt de.txt            the same in two files, line by line\n"
-          "  heed new labels reviews.csv             a table with texts and labels\n"
-          "  heed new images mnist                   a folder with MNIST's files, or with CIFAR-10's\n"
-          "No file is ever overwritten.{}",
-          fmt::join(generated_kinds(), ", "), exit_statuses),
+      commands, "new", "write a config with comments, for a task or for your own data",
+      fmt::format("KIND is text, pairs, labels or images for your own data, or a task that generates its examples:\n"
+                  "  {}\n"
+                  "Examples:\n"
+                  "  heed new reverse                        writes reverse.toml\n"
+                  "  heed new text my.txt --out my.toml      a text file: each character is predicted\n"
+                  "  heed new pairs pairs.tsv                inputs and outputs, with a tab between them\n"
+                  "  heed new pairs en.txt de.txt            the same in two files, line by line\n"
+                  "  heed new labels reviews.csv             a table with texts and labels\n"
+                  "  heed new images mnist                   a folder with MNIST's files, or with CIFAR-10's\n"
+                  "No file is ever overwritten.{}",
+                  fmt::join(generated_kinds(), ", "), exit_statuses),
       [](Command& command, NewArguments& arguments) {
-        command.add("KIND", arguments.kind, "what the config is for; see below").required().value_name("");
+        command.add("KIND", arguments.kind, "the kind of data, or the task; see below").required().value_name("");
         command.add("DATA", arguments.data, "the file of the data; of pairs, perhaps two; of images, a folder")
             .value_name("");
         command.add("--out", arguments.out, "the file to write; -: standard output [KIND.toml]").value_name("FILE");

@@ -26,7 +26,7 @@ int options(const OptionsArguments& arguments, Console& console) {
 
 void add_options(Commands& commands) {
   add_command<OptionsArguments>(
-      commands, "options", "every option of a config: meaning, default, what is allowed",
+      commands, "options", "list every option of a config: meaning, default, allowed values",
       "Examples:\n"
       "  heed options\n"
       "  heed options train\n"
@@ -36,7 +36,8 @@ void add_options(Commands& commands) {
       [](Command& command, OptionsArguments& arguments) {
         command
             .add("TABLE", arguments.table,
-                 "only this table or option, or what a word is about: train, attention.cosine, clip, weight, ...")
+                 "only this table or option, or only options with this word: train, attention.cosine, clip, weight, "
+                 "...")
             .value_name("");
         const Argument json = command.add_flag("--json", arguments.json, "for programs");
         command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config").excludes(json);

@@ -76,21 +76,21 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
       explained = true;
     }
     if (arm.matched && std::abs(arm.matched->excess()) > matched_enough) {
-      print(console.out, "  {}: not even, its {} are {:+.1f} % from the reference's\n", arm.label,
+      print(console.out, "  {}: not matched, its {} are {:+.1f} % from the reference's\n", arm.label,
             plan.match == "flops" ? "FLOPs" : plan.match, 100 * arm.matched->excess());
       explained = true;
     }
   }
   if (explained) console.out << "\n";
 
-  if (plan.tuning) print(console.out, "  tuning   each arm takes its own {}\n", tuning_of(*plan.tuning));
+  if (plan.tuning) print(console.out, "  tuning   each arm chooses its own {}\n", tuning_of(*plan.tuning));
   print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", e.to_do(), e.runs.size(), e.finished,
         arguments.out, scaled(e.flops, "FLOPs"));
   const int useful = useful_threads(prepared);
   print(console.out, "  machine  {} at a time, {} each (a run can use {}), about {} of memory together\n", e.share.jobs,
         threads_in_words(e.share), useful == 1 ? "one" : fmt::format("up to {}", useful), scaled(e.bytes, "B"));
   if (e.seconds)
-    print(console.out, "  time     about {}, from some steps of each arm; evaluations come on top\n",
+    print(console.out, "  time     about {}, measured on some steps of each arm; evaluations take additional time\n",
           duration(*e.seconds));
   console.out << seed_advice(plan, arguments.effect);
 }
@@ -207,8 +207,8 @@ void register_plan(const Plan& plan, const Estimate& e, const PlanArguments& arg
 void check_record(const std::string& file) {
   std::error_code error;
   if (!file.empty() && std::filesystem::exists(std::filesystem::symlink_status(file, error)))
-    throw Refused(fmt::format("--register: '{}' is there already, and a registration is never written over; name "
-                              "another file, or move that one away",
+    throw Refused(fmt::format("--register: '{}' exists already, and a registration is never overwritten; name another "
+                              "file, or move this one away",
                               file));
 }
 
@@ -232,31 +232,32 @@ int plan(const PlanArguments& arguments, Console& console) {
 
 void add_plan(Commands& commands) {
   add_command<PlanArguments>(
-      commands, "plan", "what a config would run: how many, parameters, FLOPs, memory, time; keeps nothing",
+      commands, "plan",
+      "show the runs of a config before training: number, parameters, FLOPs, memory, time; saves "
+      "nothing",
       "Examples:\n"
       "  heed plan configs/quickstart.toml\n"
       "  heed plan configs/quickstart.toml train.steps=5000 --no-probe\n"
       "  heed plan configs/quickstart.toml --no-probe --csv > plan.csv\n"
       "  heed plan configs/quickstart.toml --register plan.json\n"
-      "The time comes from training each arm for a moment." +
+      "To measure the time, a few steps of each arm are trained." +
           std::string(exit_statuses),
       [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command.add("--out", arguments.out, "the folder in which runs may be finished already [runs]")
-            .value_name("FOLDER");
-        command.add("--jobs", arguments.jobs, "runs at once [as the machine allows]").within(1, 4096);
+        command.add("--out", arguments.out, "the folder whose finished runs count as done [runs]").value_name("FOLDER");
+        command.add("--jobs", arguments.jobs, "most runs at the same time [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
         command
             .add("--effect", arguments.effect,
-                 "say what this effect takes and what is found of it, in standard deviations of the differences [0.5, "
-                 "1, 1.5, 2]")
+                 "show the seeds that this effect needs, and the power to find it; in standard deviations of the "
+                 "differences [0.5, 1, 1.5, 2]")
             .within(0.01, 1000.0);
-        command.add_flag("--no-probe", arguments.no_probe, "do not measure, and leave out the time");
-        const Argument csv = command.add_flag("--csv", arguments.csv, "a line for each run, for programs");
-        const Argument json = command.add_flag("--json", arguments.json, "everything, for programs").excludes(csv);
+        command.add_flag("--no-probe", arguments.no_probe, "do not measure the time");
+        const Argument csv = command.add_flag("--csv", arguments.csv, "print a line for each run, as CSV");
+        const Argument json = command.add_flag("--json", arguments.json, "print everything, as JSON").excludes(csv);
         command
             .add("--register", arguments.record,
-                 "write the plan with its hash and the time to a new file, for a preregistration, and nothing else")
+                 "only write the plan, its hash and the current time to a new file, for a preregistration")
             .value_name("FILE")
             .excludes(csv)
             .excludes(json);

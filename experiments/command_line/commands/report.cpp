@@ -116,25 +116,25 @@ int report(const ReportArguments& arguments, Console& console) {
 
 void add_report(Commands& commands) {
   add_command<ReportArguments>(
-      commands, "report", "the results of a sweep, finished or not",
+      commands, "report", "report the results of a sweep, finished or not",
       "Examples:\n"
       "  heed report runs\n"
       "  heed report runs --sweep quickstart --format latex\n"
-      "Takes the latest sweep of the folder, or the one that --sweep names (a name, the beginning of a folder's name,\n"
-      "or a path), and says which where there are several. For html and json, attention weights for the inputs of\n"
-      "[report] attend are made first, where runs of the first seed don't have them. Files are written beside the\n"
-      "sweep's plan, and their paths are printed:\n"
+      "Reports the latest sweep of the folder, or the sweep that --sweep names (a name, the beginning of a folder's\n"
+      "name, or a path). If there are several sweeps, it names the one it reports. For html and json, it first\n"
+      "computes missing attention weights of the runs of the first seed, for the inputs of [report] attend. Files are\n"
+      "written into the sweep's folder, and their paths are printed:\n"
       "  html      report.html, a page for the browser that needs no network\n"
       "  markdown  report.md\n"
-      "  latex     report.tex, a table and figures that compile by themselves\n"
+      "  latex     report.tex, a table and figures, a complete LaTeX document\n"
       "  csv       report.csv, a line for each arm, and runs.csv, a line for each run; lengths.csv, a line for each\n"
-      "            arm, metric and length, where rows are evaluated by length\n"
-      "  json      report.json, all of it\n"
-      "  terminal  no file: the table, here" +
+      "            arm, metric and length, if rows are evaluated by length\n"
+      "  json      report.json, all data of the report\n"
+      "  terminal  no file: prints the table" +
           std::string(exit_statuses),
       [](Command& command, ReportArguments& arguments) {
         add_output_folder(command, arguments.out);
-        command.add("--sweep", arguments.sweep, "which sweep [the latest]").value_name("NAME");
+        command.add("--sweep", arguments.sweep, "the sweep [the latest]").value_name("NAME");
         command.add("--format", arguments.format, fmt::format("{} [html]", fmt::join(report_format_names(), ", ")))
             .one_of(report_format_names())
             .value_name("FORMAT");

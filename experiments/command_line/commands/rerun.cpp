@@ -45,11 +45,12 @@ public:
     std::error_code error;
     const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
     if (error)
-      throw Refused(fmt::format("the folder for temporary files (TMPDIR) can't be used: {}; name one with --into",
+      throw Refused(fmt::format("the folder for temporary files (TMPDIR) can't be used: {}; name another folder with "
+                                "--into",
                                 error.message()));
     std::string name = (temporary / "heed-rerun-XXXXXX").string();
     if (!mkdtemp(name.data()))
-      throw Refused(fmt::format("cannot make a folder like '{}': {}; name one with --into", name,
+      throw Refused(fmt::format("cannot create a folder like '{}': {}; name a folder with --into", name,
                                 std::generic_category().message(errno)));
     path_ = name;
   }
@@ -83,8 +84,8 @@ Original original_of(const RerunArguments& arguments, Console& console) {
   const RunState state = state_of(out.folder);
   auto manifest = read_manifest(out.folder);
   if (state == RunState::running || !manifest || manifest->outcome != "finished")
-    throw Refused(fmt::format("run {} is {}, and only a finished one can be compared; run its configuration to the end "
-                              "first",
+    throw Refused(fmt::format("run {} is {}, and only a finished run can be compared; finish it first, with its "
+                              "configuration",
                               id, name_of(state)));
   out.manifest = std::move(*manifest);
   // Metrics that were edited after the run finished are still compared: the edit may be the reason for this command.
@@ -92,14 +93,13 @@ Original original_of(const RerunArguments& arguments, Console& console) {
   if (!wrong) throw Unreadable(wrong.error);
   if (!wrong->empty()) say(console, fmt::format("warning: run {}: {}", id, *wrong));
   if (out.manifest.numerics == numerics_of(flatten(out.config)) && run_id(out.config, out.manifest.data) != id)
-    throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: it was edited, and is not what "
-                              "made the run",
+    throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: the file was edited after the run",
                               id));
   Tasks tasks;
   const std::string data = tasks.of(out.config).fingerprint();
   if (data != out.manifest.data)
-    throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the "
-                              "original back{}",
+    throw Refused(fmt::format("the data of run {} has changed since its training ({}, and now {}); restore the "
+                              "original data{}",
                               id, out.manifest.data, data,
                               out.config.data.path.empty() ? "" : fmt::format(" at \"{}\"", out.config.data.path)));
   out.id = run_id(out.config, data);
@@ -142,9 +142,9 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
         });
   }
   if (executed.failed > 0) throw Failed(fmt::format("the run failed this time: {}", reason));
-  if (!executed.all_done()) throw Failed("stopped before its end, so that nothing can be said");
+  if (!executed.all_done()) throw Failed("stopped before its end, so there is nothing to compare");
   if (executed.finished != 1)
-    throw Failed(fmt::format("'{}' was finished by another process meanwhile, and nothing ran here; name an empty "
+    throw Failed(fmt::format("another process finished '{}' in the meantime, so nothing was run here; name an empty "
                              "folder with --into",
                              run.path.string()));
 }
@@ -155,7 +155,7 @@ void refuse_what_is_there(const Place& place, const Original& original) {
   const RunFolder there{place.path() / original.id};
   std::error_code error;
   if (std::filesystem::equivalent(there.path, original.folder.path, error))
-    throw Refused("--into is the folder of the run itself; name another");
+    throw Refused("--into is the folder of the run itself; name another folder");
   if (std::filesystem::symlink_status(there.path, error).type() == std::filesystem::file_type::not_found) return;
   const RunState state = state_of(there);
   throw Refused(fmt::format("'{}' holds this run already ({}); name an empty folder with --into", place.path().string(),
@@ -195,21 +195,21 @@ int rerun(const RerunArguments& arguments, Console& console) {
 
 void add_rerun(Commands& commands) {
   add_command<RerunArguments>(
-      commands, "rerun", "a finished run once more: does it come out the same, to the last bit?",
+      commands, "rerun", "repeat a finished run, and compare the results bit by bit",
       "Examples:\n"
       "  heed rerun 3f2a\n"
       "  heed rerun 3f2a --threads 1 --into again\n"
-      "RUN is a path to a run's folder, or a unique beginning of its ID. It runs from its config.toml in a folder\n"
-      "that is removed afterwards, unless --into names one. Compared are all metrics, but for the seconds, and every\n"
-      "tensor of the last checkpoint. Where CPU, BLAS, compiler or numerics are others than the manifest's, a warning\n"
-      "says so first.\n"
+      "RUN is the path of a run's folder, or a unique beginning of its ID. The run is repeated from its\n"
+      "config.toml, in a temporary folder, or in the folder that --into names. Then all metrics except seconds, and\n"
+      "every tensor of the last checkpoint are compared. A warning comes first if CPU, BLAS, compiler or numerics\n"
+      "differ from those in the run's manifest.\n"
       "Exit status 1 also means: the bits differ." +
           std::string(exit_statuses),
       [](Command& command, RerunArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
-        command.add("--threads", arguments.threads, "in place of the configuration's").within(1, 1024);
-        command.add("--into", arguments.into, "run there, and keep it").value_name("FOLDER");
-        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
+        command.add("--threads", arguments.threads, "overrides the configuration's value").within(1, 1024);
+        command.add("--into", arguments.into, "run in this folder, and do not remove it").value_name("FOLDER");
+        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       rerun);
 }

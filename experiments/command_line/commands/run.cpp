@@ -157,7 +157,7 @@ public:
     const Plan& plan = start.plan;
     const std::size_t to_do = start.to_do, before = start.runs - to_do;
     print(console_.err, "{}  {}{}\n", console_.err_style.bold(plan.name), size_in_words(plan),
-          to_do == 0   ? "; all were done before"
+          to_do == 0   ? "; all were finished before"
           : before > 0 ? fmt::format("; {} done before", before)
                        : "");
     if (superseded_) report_superseded_sweep(*superseded_, plan, out_, console_);
@@ -169,8 +169,8 @@ public:
     }
     if (to_do > 0 && slurm_) {
       print(console_.err, "{}\n\n",
-            fitted(fmt::format("in Slurm's queue; Ctrl-C leaves them there, and they go on{}",
-                               plan.tuning ? ", but what follows the tuning is handed over only while this command runs"
+            fitted(fmt::format("in Slurm's queue; after Ctrl-C, they stay there and continue{}",
+                               plan.tuning ? ", but runs after the tuning are submitted only while this command runs"
                                            : ""),
                    console_));
     } else if (to_do > 0) {
@@ -196,7 +196,8 @@ public:
 
   bool stop_requested() override {
     const bool stop = StopSignals::requested();
-    if (stop && !slurm_) display_->say("stopping: running jobs save a checkpoint first (Ctrl-C again ends at once)");
+    if (stop && !slurm_)
+      display_->say("stopping: running jobs save a checkpoint first (Ctrl-C again stops them at once)");
     if (slurm_) tell_complaint();
     display_->tick();
     return stop;
@@ -208,11 +209,11 @@ private:
   void tell_complaint() {
     for (const std::string& obstacle : slurm_->obstacles())
       if (told_.insert(obstacle).second)
-        display_->say(fmt::format("{}; that may last for ever: scancel it, ask for less, and start again", obstacle));
+        display_->say(fmt::format("{}; it may wait forever: scancel it, request less, and start again", obstacle));
     if (slurm_->complaint() == complaint_) return;
     complaint_ = slurm_->complaint();
     display_->say(complaint_.empty() ? "Slurm answers again"
-                                     : fmt::format("Slurm does not answer ({}); what it has goes on", complaint_));
+                                     : fmt::format("Slurm does not answer ({}); jobs in Slurm continue", complaint_));
   }
 
   const Preparation& prepared_;
@@ -294,9 +295,10 @@ void require_shards_for(int processes, const Preparation& prepared) {
 /// The message after Ctrl-C while runs are in Slurm's queue.
 std::string left_in_words(const SweepResult& result, const LeftToSlurm& left, const RunArguments& arguments,
                           const Console& console) {
-  return fmt::format("{} of {} runs are done; {} wait or run in Slurm, and go on without this command.\n"
-                     "      see how far they are:  {}\n      come back to them:     {}\n"
-                     "      end them:              scancel {}",
+  return fmt::format("{} of {} runs are finished; {} wait or run in Slurm, and continue without this command.\n"
+                     "      see their progress:  {}\n"
+                     "      wait for them again: {}\n"
+                     "      cancel them:         scancel {}",
                      result.runs - result.to_do, result.runs, left.runs,
                      shell_words({console.program, "status", arguments.out}), same_command(arguments, console),
                      fmt::join(left.jobs, " "));
@@ -330,12 +332,12 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
     throw Failed(fmt::format("{}\n      {}", failures_in_words(report, result.executed.failed),
                              same_command(arguments, console)));
   if (result.to_do > 0)
-    throw Failed(fmt::format("{} of {} runs came to their end and are gone: their folders were removed or changed "
-                             "meanwhile. Make them anew with\n      {}",
+    throw Failed(fmt::format("{} of {} runs finished but are missing: their folders were removed or changed "
+                             "afterwards. Repeat them with\n      {}",
                              result.to_do, result.runs, same_command(arguments, console)));
   if (report.left_out() > 0)
-    throw Failed(fmt::format("{} of {} runs can't be relied on and are left out, for the reasons above. Remove their "
-                             "folders, and make them anew with\n      {}",
+    throw Failed(fmt::format("{} of {} runs are unusable and excluded, for the reasons above. Remove their folders, "
+                             "and repeat them with\n      {}",
                              report.left_out(), report.total(), same_command(arguments, console)));
   return 0;
 }
@@ -371,8 +373,8 @@ int lead(MpiRanks& ranks, const RunArguments& arguments, Console& console) {
   };
   try {
     if (arguments.jobs > 0 || on_slurm(arguments))
-      throw Refused(fmt::format("{} does nothing where mpirun started several processes: they train one run after the "
-                                "other, together; leave it out",
+      throw Refused(fmt::format("{} does nothing if mpirun started several processes: they train each run together, "
+                                "one run after the other; leave it out",
                                 arguments.jobs > 0 ? "--jobs" : "--on slurm"));
     const int status = run(arguments, &launcher, console);
     end(status);
@@ -395,7 +397,7 @@ int follow_first(MpiRanks& ranks, Console& console) {
     // If the error occurs in all processes, the first process reports it and ends all others during this wait.
     constexpr std::chrono::seconds for_the_first{5};
     std::this_thread::sleep_for(for_the_first);
-    console.err << fmt::format("heed: process {} of {}, on {}: {}\n      the run ends; its last checkpoint is kept",
+    console.err << fmt::format("heed: process {} of {}, on {}: {}\n      the run stops; its last checkpoint stays",
                                ranks.rank(), ranks.count(), this_machine().host, failure_in_words(error))
                 << std::endl;
   }
@@ -418,27 +420,28 @@ int run_command(const RunArguments& given, Console& console) {
 
 void add_run(Commands& commands) {
   add_command<RunArguments>(
-      commands, "run", "run a config: train what is missing, then show the results",
+      commands, "run", "run a config: train the missing runs, then show the results",
       "Examples:\n"
       "  heed run configs/quickstart.toml\n"
       "  heed run configs/quickstart.toml train.steps=500 attention.score=cosine\n"
       "  heed run configs/papers/nanogpt-char.toml data.path=tinyshakespeare.txt --threads 2\n"
-      "A config with a [sweep] gives a run for each arm and seed, any other a single run. Runs that are finished are\n"
-      "not repeated; those that were interrupted go on from their last checkpoint, to the same bits.\n"
-      "With --on slurm, runs wait in a cluster's queue, and go on without this command, which the same words take up\n"
-      "again. Of the cluster (never of a run) are the options slurm.account, .partition, .qos, .time, .memory, .cpus,\n"
+      "A config with a [sweep] has a run for each arm and seed; any other config has a single run. Finished runs are\n"
+      "not repeated. Interrupted runs resume from their last checkpoint, with bit-identical results.\n"
+      "With --on slurm, runs wait in a cluster's queue and continue without this command. The same command waits for\n"
+      "them again. Options of the cluster (never of a run) are slurm.account, .partition, .qos, .time, .memory, "
+      ".cpus,\n"
       ".at_once, .task_minutes and .options: as overrides (slurm.partition=short), or in the table [slurm] of a file.\n"
-      "Started by mpirun -np N, N processes train each run together, to the same bits; --threads is of each of them "
-      "[1].\n"
-      "Overrides: a.b=value, read by the option's type; a.b=@default resets (heed options lists them all)." +
+      "Started by mpirun -np N, N processes train each run together, bit-identically; --threads is per process [1].\n"
+      "Overrides: a.b=value, read by the option's type; a.b=@default resets it (heed options lists all options)." +
           std::string(exit_statuses),
       [](Command& command, RunArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder for runs and sweeps [runs]").value_name("FOLDER");
-        command.add("--on", arguments.on, "where runs run: here, or slurm [here]").one_of({"here", "slurm"});
+        command.add("--on", arguments.on, "where runs are executed: here, or slurm [here]").one_of({"here", "slurm"});
         command.add("--slurm", arguments.slurm_file, "a file with a table [slurm] [~/.config/heed/slurm.toml]")
             .value_name("FILE");
-        command.add("--jobs", arguments.jobs, "runs at once, in processes [as the machine allows]").within(1, 4096);
+        command.add("--jobs", arguments.jobs, "most runs at the same time, in processes [as the machine allows]")
+            .within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
       },
       run_command);

@@ -148,7 +148,7 @@ int runs(const RunsArguments& arguments, Console& console) {
 
 void add_runs(Commands& commands) {
   add_command<RunsArguments>(
-      commands, "runs", "runs of a folder, whichever sweep they belong to: filtered, sorted, as a table, JSON or CSV",
+      commands, "runs", "list the runs of a folder, of all sweeps: filtered, sorted, as a table, JSON or CSV",
       "Examples:\n"
       "  heed runs\n"
       "  heed runs --where \"attention.score = 'additive' and val_loss < 1.9\" --sort val_loss\n"
@@ -156,26 +156,31 @@ void add_runs(Commands& commands) {
       "  heed runs --columns id,arm,seed,val_loss --sort arm\n"
       "  heed runs --where \"model.heads in (1, 2) and seed < 3\" --csv > runs.csv\n"
       "A filter compares fields with = != < <= > >=, like 'pattern' (% any characters, _ one) and in (...), joined by\n"
-      "and, or, not and parentheses. Texts stand in single quotes. Fields are what a run has (id, name, state, seed,\n"
+      "and, or, not and parentheses. Texts are in single quotes. Fields are attributes of a run (id, name, state, "
+      "seed,\n"
       "created, seconds, parameters, ...), options by full name, and metrics: val_loss is the last value,\n"
       "val_loss.best the best, val_loss.best_step its step. The field arm is the label of the run's arm in the most\n"
-      "recent sweep that contains the run. It is empty for a run of no sweep. A run that lacks a field is not found "
-      "by\n"
-      "it. JSON and CSV\n"
-      "hold every field that has a value, unless --columns says which. What is asked is an index in\n"
-      "~/.cache/heed/index, which is brought up to date first. OUT/index.sqlite is a copy of it, which any SQLite "
-      "tool\n"
-      "opens." +
+      "recent sweep that contains the run. It is empty for a run of no sweep. A condition never matches a run\n"
+      "that lacks its field, also after not. JSON and CSV have every field with a value, unless --columns names "
+      "fields. The command\n"
+      "reads an index in ~/.cache/heed/index, which it updates first. OUT/index.sqlite is a copy of the index, which\n"
+      "any SQLite tool opens." +
           std::string(exit_statuses),
       [](Command& command, RunsArguments& arguments) {
         add_output_folder(command, arguments.out);
-        command.add("--where", arguments.where, "which runs [all]").value_name("EXPR");
-        command.add("--sort", arguments.sort, "by this field, the smallest first [created]").value_name("FIELD");
-        command.add_flag("--reverse", arguments.reverse, "the largest, or the newest, first");
-        command.add("--columns", arguments.columns, "these fields, with commas between [what differs]")
+        command.add("--where", arguments.where, "a filter; only runs that match it [all]").value_name("EXPR");
+        command
+            .add("--sort", arguments.sort,
+                 "sort by this field, the smallest value first "
+                 "[created]")
+            .value_name("FIELD");
+        command.add_flag("--reverse", arguments.reverse,
+                         "sort in reverse: the largest value, or the newest run, "
+                         "first");
+        command.add("--columns", arguments.columns, "show these fields, separated by commas [fields that differ]")
             .separated_by(',')
             .value_name("FIELDS");
-        command.add("--limit", arguments.limit, "at most so many").within(0, std::int64_t{1} << 40);
+        command.add("--limit", arguments.limit, "the most runs to show").within(0, std::int64_t{1} << 40);
         const Argument json = command.add_flag("--json", arguments.json, "for programs");
         command.add_flag("--csv", arguments.csv, "for tables").excludes(json);
       },

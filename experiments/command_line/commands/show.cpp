@@ -95,9 +95,10 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   for (const PlannedOption& option : plan.within) within.push_back(option.key);
   console.out << "\n";
   comment(fmt::format("[sweep] {}\nseeds: {}", size_in_words(plan), joined(seeds)), console);
-  if (plan.match != "none") comment(fmt::format("match: the feed-forward's width evens out {}", plan.match), console);
+  if (plan.match != "none")
+    comment(fmt::format("match: the feed-forward's width gives all arms equal {}", plan.match), console);
   if (!within.empty()) comment(fmt::format("within: {}", joined(within)), console);
-  TextTable arms{{"arm", "what it changes of the above"}, {Align::left, Align::left}, {}};
+  TextTable arms{{"arm", "the options that it changes"}, {Align::left, Align::left}, {}};
   for (const Arm& arm : plan.arms) {
     std::vector<std::string> changes;
     for (const PlannedChange& change : arm.changes) changes.push_back(fmt::format("{} = {}", change.key, change.value));
@@ -127,7 +128,7 @@ int show(const ShowArguments& given, Console& console) {
   if (arguments.diff_from == "reference") {
     Tasks tasks;
     const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
-    if (prepared.plan.arms.size() == 1) console.out << "only the reference: the file has no [sweep] that changes it\n";
+    if (prepared.plan.arms.size() == 1) console.out << "only the reference: the file has no [sweep] with arms\n";
     for (std::size_t i = 1; i < prepared.arms.size(); ++i) {
       print(console.out, "{}{}\n", i > 1 ? "\n" : "", console.out_style.bold(prepared.plan.arms[i].label));
       print_difference(prepared.arms.front().config, prepared.arms[i].config, "arm", "reference", console);
@@ -150,20 +151,21 @@ int show(const ShowArguments& given, Console& console) {
 
 void add_show(Commands& commands) {
   add_command<ShowArguments>(
-      commands, "show", "a config resolved: every option with its value, as TOML that resolves to the same",
+      commands, "show", "show a resolved config: every option with its value, as TOML",
       "Examples:\n"
       "  heed show configs/quickstart.toml\n"
       "  heed show configs/quickstart.toml --diff-from defaults\n"
       "  heed show configs/quickstart.toml --diff-from reference     what each arm of the sweep changes\n"
       "  heed show 3f2a                                              a run: its outcome and its config\n"
-      "Settings of variants that a later layer did not choose are dropped; comments at the top say which. Comments at\n"
-      "the end show a file's [sweep]: its seeds, and what each arm changes." +
+      "Options of variants that the config finally does not use are dropped; comments at the top name them. Comments\n"
+      "at the end show a file's [sweep]: its seeds, and what each arm changes. The printed TOML resolves to the same\n"
+      "config." +
           std::string(exit_statuses),
       [](Command& command, ShowArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");
-        command.add("--out", arguments.out, "the folder in which a run is looked for [runs]").value_name("FOLDER");
-        command.add("--diff-from", arguments.diff_from, "only what differs from: defaults, reference")
+        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+        command.add("--diff-from", arguments.diff_from, "show only differences from: defaults, reference")
             .one_of({"defaults", "reference"})
             .value_name("WHAT");
       },

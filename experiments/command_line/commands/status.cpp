@@ -121,7 +121,7 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
     const RunState state = run.id.empty() ? RunState::missing : all_states[at];
     snapshot_of(folders[at], state, known->second, label, who, reader, look);
     if (state == RunState::missing && finished.contains(run.id) && !folders[at].folder().exists())
-      look.lost += fmt::format("  {}: it was finished, and its folder is gone\n", who);
+      look.lost += fmt::format("  {}: it was finished, but its folder is missing\n", who);
   };
   if (plan.tuning) {
     const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
@@ -198,7 +198,7 @@ int status(const StatusArguments& arguments, Console& console) {
   if (!running.empty()) console.out << running;
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;
   if (!failed.empty()) console.out << "\n" << console.out_style.red("failed") << "\n" << failed;
-  if (!unreadable.empty()) console.out << "\n" << console.out_style.red("not to be read now") << "\n" << unreadable;
+  if (!unreadable.empty()) console.out << "\n" << console.out_style.red("unreadable now") << "\n" << unreadable;
   if (!lost.empty()) console.out << "\n" << console.out_style.red("excluded from reports") << "\n" << lost;
   if (!damaged.empty()) console.out << "\n" << console.out_style.red("damaged") << "\n" << damaged;
   return 0;
@@ -208,7 +208,7 @@ int status(const StatusArguments& arguments, Console& console) {
 
 void add_status(Commands& commands) {
   add_command<StatusArguments>(
-      commands, "status", "sweeps and runs of a folder, and what is running there now",
+      commands, "status", "list the sweeps and runs of a folder, and their progress",
       "Example, from another terminal while a sweep runs:\n"
       "  heed status runs" +
           std::string(exit_statuses),

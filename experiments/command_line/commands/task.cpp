@@ -74,7 +74,10 @@ public:
     }
     if (!stop()) return failed_ ? 1 : 0;
     if (deadline_.near()) note_end();
-    print(console_.out, "heed task: stopped, {}\n", deadline_.near() ? "since its time is over" : "as it was asked to");
+    print(console_.out, "heed task: stopped, {}\n",
+          deadline_.near() ? "because its time limit is "
+                             "reached"
+                           : "as requested");
     return begin_again;
   }
 
@@ -96,7 +99,7 @@ private:
     for (const RunFolder& run : runs_)
       if (auto mark = own_mark(run)) {
         mark->ended = ending_in_words("TIMEOUT");
-        mark->details = fmt::format("job {}_{}; it goes on from its last checkpoint; ask for more with slurm.time",
+        mark->details = fmt::format("job {}_{}; it resumes from its last checkpoint; request more time with slurm.time",
                                     number_in("SLURM_ARRAY_JOB_ID", 0), number_);
         write_queue_mark(run, *mark);
       }
@@ -160,8 +163,8 @@ int task(const TaskArguments& arguments, Console& console) {
   const auto submission = submission_from_json(*bytes);
   if (!submission) throw Refused(fmt::format("'{}' is damaged: {}", arguments.file, submission.error));
   if (file != Submission::file(out, submission->name).path())
-    throw Refused(fmt::format("'{}' is not where its runs are looked for: a submission of this name is "
-                              "OUT/slurm/{}/submission.json",
+    throw Refused(fmt::format("'{}' is not the path of a submission, from which its runs are found: a submission of "
+                              "this name is OUT/slurm/{}/submission.json",
                               arguments.file, submission->name));
   const std::int64_t number = arguments.task >= 0 ? arguments.task : number_in("SLURM_ARRAY_TASK_ID", 0);
   if (number < 0 || number >= static_cast<std::int64_t>(submission->tasks.size()))

@@ -122,7 +122,7 @@ public:
 
   std::string how() const {
     const std::string kernels = kernels_of(config_with({}));
-    return fmt::format("one block's causal attention with its projections, width {}, {} head{}: a row forward and "
+    return fmt::format("one block's causal attention with its projections, width {}, {} head{}: a sequence forward and "
                        "backward on one thread, kernels {}",
                        width_, heads_, plural(heads_), kernels);
   }
@@ -202,8 +202,8 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
   std::erase_if(families, [](const VariantFamily& family) { return !is_measured(family); });
   if (families.empty())
     throw Refused(
-        fmt::format("variants: --measure is of attention.score, attention.normalizer and position.kind; {} is "
-                    "none of them",
+        fmt::format("variants: --measure is only for attention.score, attention.normalizer and position.kind, not for "
+                    "{}",
                     arguments.family));
   const Measure measure(arguments);
   if (arguments.json) console.data << indented(measured_json(families, measure));
@@ -215,7 +215,7 @@ int variants(const VariantsArguments& arguments, Console& console) {
   const std::vector<VariantFamily> families = families_called(arguments.family);
   if (arguments.measure) return measured(families, arguments, console);
   if (!arguments.lengths.empty() || arguments.width || arguments.heads || arguments.seconds)
-    throw Refused("variants: --lengths, --width, --heads and --seconds are of what is measured; add --measure");
+    throw Refused("variants: --lengths, --width, --heads and --seconds do nothing without --measure; add it");
   if (arguments.json) {
     boost::json::array all;
     for (const VariantFamily& family : families) all.push_back(family_json(family));
@@ -230,30 +230,32 @@ int variants(const VariantsArguments& arguments, Console& console) {
 
 void add_variants(Commands& commands) {
   add_command<VariantsArguments>(
-      commands, "variants", "scores, normalisers, positions, tasks, models, ...: formula, paper, cost, options",
+      commands, "variants", "list scores, normalisers, positions, tasks, models, ...: formula, paper, cost, options",
       "Examples:\n"
       "  heed variants\n"
       "  heed variants attention.score\n"
       "  heed variants position --json\n"
       "  heed variants --measure\n"
       "  heed variants attention.score --measure --lengths 512 4096 --width 128\n"
-      "--measure computes one block's attention with each score, normaliser and position, for a row forward and\n"
-      "backward on one thread. Times are of this machine, and want it for themselves." +
+      "--measure computes one block's attention with each score, normaliser and position, for one sequence forward "
+      "and\n"
+      "backward on one thread. Run nothing else during it: it measures times of this machine." +
           std::string(exit_statuses),
       [](Command& command, VariantsArguments& arguments) {
         command.add("FAMILY", arguments.family, "only these: attention.score, score, position, rotary, ...")
             .value_name("");
         command.add_flag("--json", arguments.json, "for programs");
         command.add_flag("--measure", arguments.measure,
-                         "parameters, FLOPs, time and memory of scores, normalisers "
-                         "and positions");
-        command.add("--lengths", arguments.lengths, "with --measure: tokens of the row [128 2048]")
+                         "measure parameters, FLOPs, time and memory of scores, normalisers and positions");
+        command.add("--lengths", arguments.lengths, "with --measure: tokens of the sequence [128 2048]")
             .within(1, 1 << 20)
             .value_name("T ...");
         command.add("--width", arguments.width, "with --measure: model.width [64]").within(1, 1 << 20);
         command.add("--heads", arguments.heads, "with --measure: model.heads [4]").within(1, 1 << 20);
         command
-            .add("--seconds", arguments.seconds, "with --measure: so long for each, three repetitions at least [0.2]")
+            .add("--seconds", arguments.seconds,
+                 "with --measure: seconds for each variant, at least three repetitions "
+                 "[0.2]")
             .within(0.0, 3600.0);
       },
       variants);

@@ -87,7 +87,7 @@ void add_worker(Commands& commands) {
       commands, "worker", "executes one run's folder", "",
       [](Command& command, WorkerArguments& arguments) {
         command.add("FOLDER", arguments.folder, "the run's folder, prepared").required();
-        command.add("--threads", arguments.threads, "in place of the configuration's");
+        command.add("--threads", arguments.threads, "overrides the configuration's value");
         command.add("--kernels", arguments.kernels, "its sweep's, where the configuration names none");
         command.add("--part", arguments.parts, "a part of the program that is open, as FILE=DESCRIPTOR").repeatable();
         command.add("--threads-from", arguments.threads_from, "a socket with the threads that it may use later");

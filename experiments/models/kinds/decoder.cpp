@@ -27,7 +27,7 @@ private:
 
 extern const ModelInfo model_decoder{
     .about = {.name = "decoder",
-              .summary = "a Transformer that predicts each next token from those before it (language model)",
+              .summary = "a Transformer that predicts each next token from the tokens before it (language model)",
               .paper = "Radford et al. 2019 (GPT-2); Liu et al. 2018, arXiv 1801.10198",
               .equals = "",
               .cost = "about 12 width^2 parameters for each layer with the standard widths",

@@ -13,8 +13,9 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("pooling", &Options::pooling,
-             "what the class is read from: the mean over all tokens; the first or the last one; or their sum with "
-             "weights from a learned query, by the last block's score and normaliser (context)")
+             "the vector from which the class is predicted: the mean over all tokens; the first or the last token; or "
+             "a weighted sum of all tokens, with the weights of a learned query under the last block's score and "
+             "normaliser (context)")
           .one_of(pooling_words()));
   return t;
 }
@@ -40,7 +41,8 @@ private:
 
 extern const ModelInfo model_encoder{
     .about = {.name = "encoder",
-              .summary = "a Transformer in which every token sees all others, and a class for the whole row",
+              .summary = "a Transformer in which every token attends to all others; it predicts a class for the whole "
+                         "sequence",
               .paper = "Devlin et al. 2019, arXiv 1810.04805",
               .equals = "",
               .cost = "about 12 width^2 parameters for each layer with the standard widths",

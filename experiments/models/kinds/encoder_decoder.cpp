@@ -16,15 +16,15 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("decoder_layers", &Options::decoder_layers,
-             "blocks of the decoder; block i of encoder and decoder are configured alike, and those that the encoder "
-             "does not have as its last")
+             "number of decoder blocks; block i of the decoder is configured as block i of the encoder, further blocks "
+             "as the encoder's last block")
           .at_least(0)
           .at_most(1024)
           .unit("blocks")
           .default_means("0: model.layers"),
       option("shared_embeddings", &Options::shared_embeddings,
-             "encoder and decoder have the same token embeddings, which takes a task whose input and output share "
-             "their vocabulary"));
+             "encoder and decoder use the same token embeddings; the task's input and output must share their "
+             "vocabulary"));
   return t;
 }
 
@@ -86,9 +86,10 @@ private:
 extern const ModelInfo model_encoder_decoder{
     .about = {.name = "encoder_decoder",
               .summary =
-                  "a Transformer that reads the whole input and puts out a sequence, each token from those before it",
+                  "a Transformer that reads the whole input and writes an output sequence, each token from the tokens "
+                  "before it",
               .paper = "Vaswani et al. 2017, arXiv 1706.03762",
-              .equals = "torch.nn.Transformer, with [block] norm, activation and bias as there",
+              .equals = "torch.nn.Transformer, with [block] norm, activation and bias set to its values",
               .cost = "about 12 width^2 parameters for each block of the encoder, 16 width^2 for each of the decoder",
               .options = table().options(),
               .presets = {},

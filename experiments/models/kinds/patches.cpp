@@ -25,17 +25,18 @@ const OptionTable<Options>& table() {
           .at_most(1024)
           .unit("pixels"),
       option("stem", &Options::stem,
-             "what patches are cut from: the image; or, after two convolutions of 3 x 3 pixels with group norms and a "
-             "residual connection, what these make of it")
+             "what is cut into patches: the image; or the output of two convolutions of 3 x 3 pixels with group norms "
+             "and a residual connection")
           .one_of({"linear", "convolution"}),
       option("channels", &Options::channels, "channels of the stem's convolutions").at_least(1).at_most(65536),
       option("groups", &Options::groups,
-             "groups of channels that the stem's norms take together; they must divide them")
+             "number of channel groups in the stem's group norms; it must divide the channels")
           .at_least(1)
           .at_most(65536),
       option("pooling", &Options::pooling,
-             "what the class is read from: the mean over all patches; the first or the last one; or their sum with "
-             "weights from a learned query, by the last block's score and normaliser (context)")
+             "the vector from which the class is predicted: the mean over all patches; the first or the last patch; or "
+             "a weighted sum of all patches, with the weights of a learned query under the last block's score and "
+             "normaliser (context)")
           .one_of(pooling_words()));
   return t;
 }
@@ -104,11 +105,12 @@ private:
 extern const ModelInfo model_patches{
     .about = {.name = "patches",
               .summary =
-                  "an image as a sequence of patches, a Transformer in which every patch sees all others, and a class",
+                  "a Transformer over the patches of an image, in which every patch attends to all others; it predicts "
+                  "a class",
               .paper = "Dosovitskiy et al. 2021, arXiv 2010.11929; convolutions before the patches: Xiao et al. 2021, "
                        "arXiv 2106.14881",
               .equals = "",
-              .cost = "about 12 width^2 parameters for each layer with the standard widths; work grows with the square "
+              .cost = "about 12 width^2 parameters for each layer with the standard widths; time grows with the square "
                       "of the number of patches",
               .options = table().options(),
               .presets = {{"attention.causal", Value(false)},

@@ -13,8 +13,9 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("pooling", &Options::pooling,
-             "what the class is read from: the mean over all states; the first or the last one; or their sum with "
-             "weights from a learned query, by [attention] score and normalizer (context)")
+             "the vector from which the class is predicted: the mean over all states; the first or the last state; or "
+             "a weighted sum of all states, with the weights of a learned query under [attention] score and normalizer "
+             "(context)")
           .one_of(pooling_words()));
   return t;
 }
@@ -47,7 +48,8 @@ private:
 extern const ModelInfo model_recurrent_classifier{
     .about = {.name = "recurrent_classifier",
               .summary =
-                  "recurrent layers over a row, whose states are pooled into one vector, and a class for the row",
+                  "recurrent layers over a sequence; their states are pooled into one vector, which predicts a class "
+                  "for the sequence",
               .paper = "Yang et al. 2016, Hierarchical Attention Networks (pooling = context)",
               .equals = "",
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",

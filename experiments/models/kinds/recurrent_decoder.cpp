@@ -42,7 +42,7 @@ private:
 
 extern const ModelInfo model_recurrent_decoder{
     .about = {.name = "recurrent_decoder",
-              .summary = "recurrent layers that predict each next token from those before it (language model)",
+              .summary = "recurrent layers that predict each next token from the tokens before it (language model)",
               .paper = "Mikolov et al. 2010; Graves 2013, arXiv 1308.0850",
               .equals = "",
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",

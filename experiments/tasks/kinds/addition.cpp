@@ -25,21 +25,22 @@ struct AdditionOptions {
 
 const OptionTable<AdditionOptions>& addition_option_table() {
   static const auto table = option_table<AdditionOptions>(
-      option("digits", &AdditionOptions::digits, "how many digits the longer number has at most")
+      option("digits", &AdditionOptions::digits, "the most digits of the longer number")
           .at_least(1)
           .at_most(200)
           .unit("digits"),
-      option("min_digits", &AdditionOptions::min_digits, "how many digits the longer number has at least")
+      option("min_digits", &AdditionOptions::min_digits, "the fewest digits of the longer number")
           .at_least(1)
           .at_most(200)
           .unit("digits"),
       option("test_digits", &AdditionOptions::test_digits,
-             "how many digits the longer number of the test has at most; at least, it has one more than in training")
+             "the most digits of the longer number in the test split; it has at least one digit more than in training")
           .at_least(0)
           .at_most(400)
           .unit("digits")
           .default_means("0: as in training"),
-      option("reverse", &AdditionOptions::reverse, "the sum begins with its last digit, as it is worked out by hand"));
+      option("reverse", &AdditionOptions::reverse,
+             "the sum begins with its last digit, the order in which it is computed by hand"));
   return table;
 }
 
@@ -113,8 +114,9 @@ Generator addition_of(const AdditionOptions& options, std::uint64_t seed) {
     throw Refused(fmt::format("[task.addition] min_digits = {} is above digits = {}; it may be 1 to {}",
                               options.min_digits, options.digits, options.digits));
   if (options.test_digits != 0 && options.test_digits <= options.digits)
-    throw Refused(fmt::format("[task.addition] test_digits = {} is not above digits = {}; the test's numbers are "
-                              "longer than those of training, so it may be {} or more, or 0 for a test like training",
+    throw Refused(fmt::format("[task.addition] test_digits = {} is not above digits = {}; numbers of the test split "
+                              "must be longer than numbers of training, so it may be {} or more, or 0 for the digits "
+                              "of training",
                               options.test_digits, options.digits, options.digits + 1));
   const Lengths digits{options.min_digits, options.digits}, test{options.digits + 1, options.test_digits};
   const std::int64_t longest = std::max(options.digits, options.test_digits);

@@ -10,7 +10,7 @@ namespace {
 const OptionTable<SymbolOptions>& copy_option_table() {
   static const auto table = option_table<SymbolOptions>(
       length_option<SymbolOptions>("symbols", 1024), min_length_option<SymbolOptions>("symbols", 1024),
-      option("symbols", &SymbolOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096),
+      option("symbols", &SymbolOptions::symbols, "the number of different symbols").at_least(2).at_most(4096),
       test_length_option<SymbolOptions>("symbols", 2048).neutral(0));
   return table;
 }
@@ -36,7 +36,7 @@ const TaskInfo task_copy = {{.name = "copy",
                              .summary = "symbols, then the same symbols again: 3 1 4 | 3 1 4",
                              .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401",
                              .equals = "",
-                             .cost = "rows of 2 length tokens; one head that looks back by a fixed distance is enough",
+                             .cost = "rows of 2 length tokens; one head that attends to a fixed distance is enough",
                              .options = copy_option_table().options(),
                              .presets = {},
                              .uses = {"train.evaluate_lengths"}},

@@ -27,28 +27,28 @@ struct DyckOptions {
 const OptionTable<DyckOptions>& dyck_option_table() {
   using O = DyckOptions;
   static const auto table = option_table<O>(
-      option("length", &O::length, "how many brackets the longest row has, an even number")
+      option("length", &O::length, "the most brackets of a sequence, an even number")
           .at_least(2)
           .at_most(4096)
           .unit("brackets"),
-      option("min_length", &O::min_length, "how many brackets the shortest row has, an even number")
+      option("min_length", &O::min_length, "the fewest brackets of a sequence, an even number")
           .at_least(0)
           .at_most(4096)
           .unit("brackets")
-          .default_means("0: the length, so that all are equally long"),
+          .default_means("0: all have the length"),
       option("test_length", &O::test_length,
-             "how many brackets the longest row of the test has, an even number; the shortest has two more than "
+             "the most brackets of a sequence in the test split, an even number; its shortest has two more than "
              "training's longest")
           .at_least(0)
           .at_most(8192)
           .unit("brackets")
           .default_means("0: as in training"),
-      option("kinds", &O::kinds, "how many kinds of brackets there are").at_least(2).at_most(4096),
-      option("depth", &O::depth, "how many brackets are open at most")
+      option("kinds", &O::kinds, "the number of kinds of brackets").at_least(2).at_most(4096),
+      option("depth", &O::depth, "the most brackets that are open at once")
           .at_least(0)
           .at_most(4096)
           .unit("brackets")
-          .default_means("0: any number"));
+          .default_means("0: no limit"));
   return table;
 }
 
@@ -118,8 +118,9 @@ void check(const DyckOptions& options) {
                                      {"min_length", options.min_length},
                                      {"test_length", options.test_length}})
     if (length % 2 == 1)
-      throw Refused(fmt::format("[task.dyck] {} = {} is odd, and every bracket that opens closes; take {} or {}", name,
-                                length, length - 1, length + 1));
+      throw Refused(fmt::format("[task.dyck] {} = {} is odd, but every open bracket needs a closing one; take {} or "
+                                "{}",
+                                name, length, length - 1, length + 1));
   if (const std::int64_t most = std::max(options.length, options.test_length) / 2; options.depth > most)
     throw Refused(fmt::format("[task.dyck] depth = {} is more than rows of {} brackets can have; it may be 1 to {}, or "
                               "0 for any",
@@ -163,8 +164,8 @@ std::unique_ptr<Task> make_dyck(const Config& config) {
 const TaskInfo task_dyck = {
     {.name = "dyck",
      .summary =
-         "balanced brackets of several kinds; wherever one closes, which kind it is: (1 (0 )0 )1 has the targets "
-         ")0 at (0 and )1 at )0",
+         "balanced brackets of several kinds; the targets are the kinds of all closing brackets: (1 (0 )0 )1 has the "
+         "targets )0 at (0 and )1 at )0",
      .paper = "Hewitt et al. 2020, arXiv 2010.07515 (the language Dyck-(k, m): kinds and depth); Yao et al. 2021, "
               "arXiv 2105.11115",
      .equals = "",

@@ -166,8 +166,8 @@ private:
     if (ImageShape{images.channels, images.height, images.width} == images_.image &&
         std::ranges::max(images.labels) < std::ssize(images_.names))
       return;
-    throw Refused(fmt::format("[data] {} = \"{}\": its images are of another size than those of training, or of other "
-                              "classes: {} x {} x {} and classes up to {}, instead of {} x {} x {} and up to {}",
+    throw Refused(fmt::format("[data] {} = \"{}\": its images differ from the training images in size or classes: {} x "
+                              "{} x {} and classes up to {}, instead of {} x {} x {} and up to {}",
                               option, path, images.channels, images.height, images.width,
                               std::ranges::max(images.labels), images_.image.channels, images_.image.height,
                               images_.image.width, images_.names.size() - 1));
@@ -224,7 +224,7 @@ const TaskInfo task_images = {
      .summary = "the class of an image: the IDX files of MNIST and its family, or CIFAR-10's binary ones, in a folder",
      .paper = "LeCun, Bottou, Bengio and Haffner 1998 (MNIST); Krizhevsky 2009 (CIFAR-10)",
      .equals = "",
-     .cost = "a byte a pixel in memory",
+     .cost = "memory: 1 byte for each pixel",
      .options = {},
      .presets = {},
      .silences = {"task.validation", "task.test"},

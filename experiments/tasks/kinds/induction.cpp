@@ -26,25 +26,26 @@ struct InductionOptions {
 const OptionTable<InductionOptions>& induction_option_table() {
   using O = InductionOptions;
   static const auto table = option_table<O>(
-      option("length", &O::length, "how many symbols the longest sequence has that is repeated")
+      option("length", &O::length, "the most symbols of the repeated sequence")
           .at_least(2)
           .at_most(1024)
           .unit("symbols"),
-      option("min_length", &O::min_length, "how many symbols the shortest has")
+      option("min_length", &O::min_length, "the fewest symbols of the repeated sequence")
           .at_least(0)
           .at_most(1024)
           .unit("symbols")
-          .default_means("0: the length, so that all are equally long"),
+          .default_means("0: all have the length"),
       option("test_length", &O::test_length,
-             "how many symbols the longest of the test has; the shortest has one more than training's longest")
+             "the most symbols of the repeated sequence in the test split; its shortest has one more than training's "
+             "longest")
           .at_least(0)
           .at_most(2048)
           .unit("symbols")
           .default_means("0: as in training"),
-      option("symbols", &O::symbols, "how many different symbols there are; those of a sequence differ")
+      option("symbols", &O::symbols, "the number of different symbols; a sequence has no symbol twice")
           .at_least(2)
           .at_most(65536),
-      option("repeats", &O::repeats, "how often a row has the sequence").at_least(2).at_most(16));
+      option("repeats", &O::repeats, "how often the sequence occurs in an example").at_least(2).at_most(16));
   return table;
 }
 
@@ -90,11 +91,11 @@ Generator induction_of(const InductionOptions& options) {
   const Lengths lengths = input_lengths("induction", options.length, options.min_length);
   const std::optional<Lengths> test = test_lengths("induction", options.length, options.test_length);
   if (lengths.shortest < 2)
-    throw Refused("[task.induction] min_length = 1 leaves nothing to tell: of a sequence of one symbol, none comes "
-                  "behind another; take 2 or more");
+    throw Refused("[task.induction] min_length = 1 gives no target: a sequence of one symbol has no next symbol; take "
+                  "2 or more");
   const std::int64_t longest = test ? test->longest : lengths.longest;
   if (longest > options.symbols)
-    throw Refused(fmt::format("[task.induction] symbols = {} is below {} = {}, and the symbols of a sequence differ; "
+    throw Refused(fmt::format("[task.induction] symbols = {} is below {} = {}, but a sequence has no symbol twice; "
                               "raise symbols to {} at least",
                               options.symbols, test ? "test_length" : "length", longest, longest));
   Generator induction;
@@ -124,11 +125,12 @@ std::unique_ptr<Task> make_induction(const Config& config) {
 const TaskInfo task_induction = {
     {.name = "induction",
      .summary =
-         "different symbols, then the same again, where each tells the next: 3 1 4 3 1 has the targets 1 and 4 at "
-         "the second 3 and 1",
+         "a sequence of different symbols, repeated: in the repetition, each symbol determines the next: 3 1 4 3 1 has "
+         "the targets 1 and 4 at the second 3 and 1",
      .paper = "Olsson et al. 2022, In-context Learning and Induction Heads, arXiv 2209.11895",
      .equals = "",
-     .cost = "rows of repeats length - 1 tokens; a head that looks at the token before, and one that looks for it",
+     .cost = "rows of repeats length - 1 tokens; needs a head that attends to the previous token, and a head that "
+             "searches for it",
      .options = induction_option_table().options(),
      .presets = {},
      .uses = {"train.evaluate_lengths"}},

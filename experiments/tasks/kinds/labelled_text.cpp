@@ -32,8 +32,7 @@ const OptionTable<LabelledTextOptions>& labelled_text_option_table() {
   using O = LabelledTextOptions;
   static const auto table = option_table<O>(
       option("format", &O::format,
-             "how cells are parted: csv with commas, and quotes where they are needed (RFC 4180); tsv with tabs and "
-             "nothing else")
+             "how cells are separated: csv by commas, with quotes if needed (RFC 4180); tsv by tabs, without quotes")
           .one_of({"csv", "tsv"}),
       option("header", &O::header, "the first row names the columns"),
       option("text", &O::text, "the column of the texts: its name, or its number from 1 where there is no header"),
@@ -47,14 +46,15 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
   if (header) {
     const auto found = std::ranges::find(first.cells, column);
     if (std::ranges::count(first.cells, column) > 1)
-      throw Refused(fmt::format("{}:{}: {} columns have the name \"{}\"; give each a name of its own", path, first.line,
+      throw Refused(fmt::format("{}:{}: {} columns have the name \"{}\"; give each a different name", path, first.line,
                                 std::ranges::count(first.cells, column), column));
     if (found != first.cells.end()) return static_cast<std::size_t>(found - first.cells.begin());
     std::string names;
     for (const std::string& name : first.cells) names += (names.empty() ? "" : ", ") + name;
     throw Refused(fmt::format("{}:{}: there is no column \"{}\"; the columns are {}. Name one: "
                               "task.labelled_text.{}=COLUMN; if the first row is no header, "
-                              "task.labelled_text.header=false; if tabs part the cells, task.labelled_text.format=tsv",
+                              "task.labelled_text.header=false; if tabs separate the cells, "
+                              "task.labelled_text.format=tsv",
                               path, first.line, column, names, option));
   }
   std::size_t number = 0;
@@ -79,8 +79,8 @@ std::vector<TextRow> rows_of(const std::vector<TableRow>& table, const LabelledT
   for (std::size_t i = options.header ? 1 : 0; i < table.size(); ++i) {
     const TableRow& row = table[i];
     if (row.cells.size() != columns)
-      throw Refused(fmt::format("{}:{}: {} cells, and the first row has {}; each row needs as many (put a cell that "
-                                "holds a separator in quotes, and choose the right format)",
+      throw Refused(fmt::format("{}:{}: {} cells, but the first row has {}; all rows need the same number (put a cell "
+                                "that contains a separator in quotes, and choose the right format)",
                                 path, row.line, row.cells.size(), columns));
     rows.push_back({row.line, row.cells[text], row.cells[label]});
   }
@@ -170,7 +170,7 @@ const TaskInfo task_labelled_text = {
      .summary = "the label of each text in a table (CSV or TSV) with a column of texts and one of labels",
      .paper = "as in Yang et al. 2016, Hierarchical Attention Networks for Document Classification, NAACL-HLT 2016",
      .equals = "",
-     .cost = "the file's texts in memory; rows as long as the texts, up to data.max_length",
+     .cost = "memory: the file's texts; rows are as long as the texts, up to data.max_length",
      .options = labelled_text_option_table().options(),
      .presets = {{"data.tokens", Value(std::string("words"))}},
      .silences = {"task.validation", "task.test"},

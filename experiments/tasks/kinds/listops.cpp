@@ -32,25 +32,27 @@ struct ListopsOptions {
 const OptionTable<ListopsOptions>& listops_option_table() {
   using O = ListopsOptions;
   static const auto table = option_table<O>(
-      option("length", &O::length, "how many tokens the longest expression has")
+      option("length", &O::length, "the most tokens of an expression")
           .at_least(least_length)
           .at_most(4096)
           .unit("tokens"),
-      option("min_length", &O::min_length, "how many tokens the shortest has")
+      option("min_length", &O::min_length, "the fewest tokens of an expression")
           .at_least(least_length)
           .at_most(4096)
           .unit("tokens"),
       option("test_length", &O::test_length,
-             "how many tokens the longest of the test has; the shortest has one more than training's longest")
+             "the most tokens of an expression in the test split; its shortest has one more than training's longest")
           .at_least(0)
           .at_most(8192)
           .unit("tokens")
           .default_means("0: as in training"),
-      option("depth", &O::depth, "how many operations stand within each other at most").at_least(1).at_most(64),
-      option("arguments", &O::arguments, "how many arguments an operation has at most; at least, it has 2")
+      option("depth", &O::depth, "the most operations that are nested in each other").at_least(1).at_most(64),
+      option("arguments", &O::arguments, "the most arguments of an operation; the fewest are 2")
           .at_least(2)
           .at_most(64),
-      option("nested", &O::nested, "probability that an argument is an operation, and no digit").at_least(0).below(1));
+      option("nested", &O::nested, "probability that an argument is an operation instead of a digit")
+          .at_least(0)
+          .below(1));
   return table;
 }
 
@@ -157,8 +159,8 @@ void require_found(const ListopsOptions& options, const Lengths& lengths, std::u
   for (int i = 0; i < 16; ++i)
     if (!expressions.draw(random, example, tries_at_first))
       throw Refused(fmt::format("[task.listops] none of {} expressions with depth = {}, arguments = {} and nested = {} "
-                                "had {} to {} tokens, as "
-                                "{} want it; let these two differ more, or change depth, arguments or nested",
+                                "had {} to {} tokens, the range of {}; widen this range, or change depth, arguments or "
+                                "nested",
                                 tries_at_first, options.depth, options.arguments, options.nested, lengths.shortest,
                                 lengths.longest, of));
 }
@@ -222,8 +224,8 @@ std::unique_ptr<Task> make_listops(const Config& config) {
 
 const TaskInfo task_listops = {
     {.name = "listops",
-     .summary = "nested operations on digits, minimum, maximum, median and sum modulo 10, and their value: "
-                "[MAX 2 [MIN 4 7 ] 0 ] = 4",
+     .summary = "nested operations on digits (minimum, maximum, median and sum modulo 10) and their result: [MAX 2 "
+                "[MIN 4 7 ] 0 ] = 4",
      .paper = "Nangia and Bowman 2018, ListOps, arXiv 1804.06028; Tay et al. 2020, Long Range Arena, arXiv 2011.04006 "
               "(lengths of 500 to 2000, depth and arguments up to 10)",
      .equals = "",

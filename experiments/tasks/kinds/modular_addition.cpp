@@ -65,16 +65,16 @@ const OptionTable<ModularAdditionOptions>& modular_addition_option_table() {
   static const auto table = option_table<O>(
       option("modulus", &O::modulus, "the p of (a + b) mod p; there are p^2 examples").at_least(2).at_most(65536),
       option("operation", &O::operation,
-             "what becomes of the two numbers, modulo p; x and y are the first and the second, and with /- they are "
-             "divided where y is odd, and subtracted otherwise")
+             "the operation on the two numbers x and y, modulo p; /- divides them if y is odd, and subtracts them "
+             "otherwise")
           .one_of(operation_words())
           .neutral("+"),
       option("train", &O::train,
-             "the share of all examples that is for training, which goes through them in epochs; all others are for "
-             "validation, and there is no test")
+             "the fraction of all examples for training, which is then in epochs; all others are for validation, and "
+             "there is no test split")
           .at_least(0)
           .below(1)
-          .default_means("0: eight tenths, drawn anew for every step; a tenth each for validation and test")
+          .default_means("0: 8/10, drawn anew for every step, with 1/10 for validation and 1/10 for the test")
           .neutral(0.0));
   return table;
 }
@@ -94,8 +94,8 @@ void check(const ModularAdditionOptions& options, const Operation& operation) {
     Number below = p, above = p;
     while (below > 2 && !is_prime(below)) --below;
     while (!is_prime(above)) ++above;
-    throw Refused(fmt::format("[task.modular_addition] modulus = {} is not prime, and with operation = \"{}\" each "
-                              "number but 0 must divide every other; the nearest primes are {} and {}",
+    throw Refused(fmt::format("[task.modular_addition] modulus = {} is not prime, but operation = \"{}\" divides by "
+                              "every number except 0, which needs a prime; the nearest primes are {} and {}",
                               p, operation.word, below, above));
   }
   if (p > most_listed && (options.train > 0 || !operation.even))
@@ -156,7 +156,7 @@ const TaskInfo task_modular_addition = {
     {.name = "modular_addition",
      .summary = "two numbers and their sum modulo p: 60 + 50 = 13, where p is 97; or another operation on them",
      .paper = "Power, Burda, Edwards, Babuschkin and Misra 2022, Grokking, arXiv 2201.02177 (there half of the "
-              "examples train, train = 0.5; here eight tenths, if nothing else is said)",
+              "examples are for training, train = 0.5; here 8/10 by default)",
      .equals = "",
      .cost = "rows of 4 tokens (classification: 3)",
      .options = modular_addition_option_table().options(),

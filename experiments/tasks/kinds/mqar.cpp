@@ -25,18 +25,22 @@ struct MqarOptions {
 
 const OptionTable<MqarOptions>& mqar_option_table() {
   static const auto table = option_table<MqarOptions>(
-      option("pairs", &MqarOptions::pairs, "how many keys, each with its value, begin a row; each is asked for once")
+      option("pairs", &MqarOptions::pairs,
+             "the number of keys, each with its value, at the start of an example; each is queried once")
           .at_least(1)
           .at_most(2048)
           .unit("pairs"),
-      option("length", &MqarOptions::length, "how many tokens a row has").at_least(4).at_most(8192).unit("tokens"),
-      option("vocabulary", &MqarOptions::vocabulary, "how many different tokens there are: keys, and as many values")
+      option("length", &MqarOptions::length, "the number of tokens of an example")
+          .at_least(4)
+          .at_most(8192)
+          .unit("tokens"),
+      option("vocabulary", &MqarOptions::vocabulary, "the number of different tokens: half are keys, half are values")
           .at_least(4)
           .at_most(65536),
       option(
           "power", &MqarOptions::power,
-          "place s of those where a key may be asked for is taken as s^(power - 1): 1 is even, and less is nearer to "
-          "the pairs")
+          "a key is queried at place s with a probability proportional to s^(power - 1): 1 is uniform, smaller values "
+          "prefer places near the pairs")
           .at_least(0)
           .at_most(1));
   return table;
@@ -104,13 +108,13 @@ void check(const MqarOptions& options) {
                               "take {} or {}",
                               options.vocabulary, options.vocabulary - 1, options.vocabulary + 1));
   if (options.pairs > options.vocabulary / 2)
-    throw Refused(fmt::format("[task.mqar] pairs = {} is above {}, half of vocabulary = {}, and the keys of a row "
-                              "differ; lower pairs or raise vocabulary",
+    throw Refused(fmt::format("[task.mqar] pairs = {} is above {}, half of vocabulary = {}, but an example has no key "
+                              "twice; lower pairs or raise vocabulary",
                               options.pairs, options.vocabulary / 2, options.vocabulary));
   if (4 * options.pairs > options.length)
     throw Refused(
-        fmt::format("[task.mqar] length = {} leaves no room for pairs = {}: two tokens for each pair, and two "
-                    "for each question; raise length to {}, or lower pairs to {}",
+        fmt::format("[task.mqar] length = {} is too short for pairs = {}: each pair and each query takes two tokens; "
+                    "raise length to {}, or lower pairs to {}",
                     options.length, options.pairs, 4 * options.pairs, options.length / 4));
 }
 
@@ -155,9 +159,8 @@ std::unique_ptr<Task> make_mqar(const Config& config) {
 const TaskInfo task_mqar = {
     {.name = "mqar",
      .summary =
-         "multi-query associative recall: keys with values, then each key once more among other tokens, where its "
-         "value is the target: k2 v0 k7 v3 k7 v5 k2 k1 has the targets v3 at the second k7 and v0 at the second "
-         "k2",
+         "multi-query associative recall: keys with values, then each key again among other tokens, with its value as "
+         "the target: k2 v0 k7 v3 k7 v5 k2 k1 has the targets v3 at the second k7 and v0 at the second k2",
      .paper = "Arora et al. 2023, Zoology, arXiv 2312.04927 (their figure 2: 4 to 64 pairs, lengths of 64 to 512, 8192 "
               "tokens; here the other tokens are never keys of the row)",
      .equals = "",

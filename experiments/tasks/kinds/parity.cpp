@@ -47,7 +47,7 @@ std::unique_ptr<Task> make_parity(const Config& config) {
 
 const TaskInfo task_parity = {
     {.name = "parity",
-     .summary = "bits, then 1 where an odd number of them are ones, else 0: 1 0 1 1 = 1",
+     .summary = "bits, then 1 if an odd number of them are 1, else 0: 1 0 1 1 = 1",
      .paper = "Hahn 2020, Theoretical Limitations of Self-Attention in Neural Sequence Models, arXiv 1906.06755",
      .equals = "",
      .cost = "rows of length + 1 tokens (classification: length); hard for attention, since every bit counts",

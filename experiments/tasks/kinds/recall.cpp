@@ -23,12 +23,12 @@ struct RecallOptions {
 
 const OptionTable<RecallOptions>& recall_option_table() {
   static const auto table = option_table<RecallOptions>(
-      option("pairs", &RecallOptions::pairs, "how many keys, each with its value, stand before the question")
+      option("pairs", &RecallOptions::pairs, "the number of keys, each with its value, before the query")
           .at_least(1)
           .at_most(1024)
           .unit("pairs"),
-      option("keys", &RecallOptions::keys, "how many different keys there are").at_least(1).at_most(4096),
-      option("values", &RecallOptions::values, "how many different values there are").at_least(2).at_most(4096));
+      option("keys", &RecallOptions::keys, "the number of different keys").at_least(1).at_most(4096),
+      option("values", &RecallOptions::values, "the number of different values").at_least(2).at_most(4096));
   return table;
 }
 
@@ -68,7 +68,7 @@ void draw_pairs(RandomSource& random, const RecallOptions& options, Example& exa
 
 Generator recall_of(const RecallOptions& options) {
   if (options.pairs > options.keys)
-    throw Refused(fmt::format("[task.recall] pairs = {} is above keys = {}, and the keys of an example differ; lower "
+    throw Refused(fmt::format("[task.recall] pairs = {} is above keys = {}, but an example has no key twice; lower "
                               "pairs or raise keys",
                               options.pairs, options.keys));
   Generator recall;
@@ -102,7 +102,8 @@ std::unique_ptr<Task> make_recall(const Config& config) {
 
 const TaskInfo task_recall = {
     {.name = "recall",
-     .summary = "associative recall: keys with values, then one of the keys, whose value is asked: k2 v0 k7 v3 ? k2 v0",
+     .summary = "associative recall: keys with values, then one of the keys, whose value is the target: k2 v0 k7 v3 ? "
+                "k2 v0",
      .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401; Ba et al. 2016, "
               "arXiv 1610.06258",
      .equals = "",

@@ -10,7 +10,7 @@ namespace {
 const OptionTable<SymbolOptions>& reverse_option_table() {
   static const auto table = option_table<SymbolOptions>(
       length_option<SymbolOptions>("symbols", 1024), min_length_option<SymbolOptions>("symbols", 1024),
-      option("symbols", &SymbolOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096),
+      option("symbols", &SymbolOptions::symbols, "the number of different symbols").at_least(2).at_most(4096),
       test_length_option<SymbolOptions>("symbols", 2048).neutral(0));
   return table;
 }
@@ -38,7 +38,7 @@ const TaskInfo task_reverse = {
      .paper = "Grefenstette, Hermann, Suleyman and Blunsom 2015, Learning to Transduce with Unbounded Memory, "
               "arXiv 1506.02516",
      .equals = "",
-     .cost = "rows of 2 length tokens; the distance to look back grows by two with every token",
+     .cost = "rows of 2 length tokens; the distance to the source token grows by two with every token",
      .options = reverse_option_table().options(),
      .presets = {},
      .uses = {"train.evaluate_lengths"}},

@@ -77,8 +77,9 @@ std::vector<std::string> rule_names() {
 const OptionTable<ScanOptions>& scan_option_table() {
   static const auto table = option_table<ScanOptions>(
       option("split", &ScanOptions::split,
-             "what is kept for the test: a fifth of all commands, at random; those of more than cutoff actions; those "
-             "with jump, or with turn left, but for that primitive alone")
+             "the commands of the test split: a random fifth of all (simple); those with more than cutoff actions "
+             "(length); those with jump (add_jump) or turn left (add_turn_left), except for the command that is only "
+             "this primitive")
           .one_of(rule_names()),
       option("cutoff", &ScanOptions::cutoff, "the most actions of a training command")
           .at_least(1)
@@ -280,8 +281,8 @@ std::unique_ptr<Task> make_scan(const Config& config) {
 
 const TaskInfo task_scan = {
     {.name = "scan",
-     .summary = "commands and their actions: jump left twice = I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP; made from the "
-                "grammar, or read from the published files",
+     .summary = "commands and their actions: jump left twice = I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP; generated from "
+                "the grammar, or read from the published files",
      .paper = "Lake and Baroni 2018, Generalization without Systematicity, arXiv 1711.00350",
      .equals = "",
      .cost = "20,910 examples; inputs of up to 9 words, outputs of up to 48; data.bucket saves most of the padding",

@@ -46,11 +46,12 @@ struct ShapesOptions {
 const OptionTable<ShapesOptions>& shapes_option_table() {
   static const auto table = option_table<ShapesOptions>(
       option("size", &ShapesOptions::size, "height and width of the images").at_least(8).at_most(256).unit("pixels"),
-      option("kinds", &ShapesOptions::kinds, "how many kinds: the first of square, disc, triangle, plus, frame, cross")
+      option("kinds", &ShapesOptions::kinds,
+             "the number of kinds: the first ones of square, disc, triangle, plus, frame, cross")
           .at_least(2)
           .at_most(static_cast<double>(kind_count)),
       option("noise", &ShapesOptions::noise,
-             "standard deviation of the noise on each pixel; a shape's pixels are 2 above the ground")
+             "standard deviation of the noise on each pixel; a shape's pixels are 2 above the background")
           .at_least(0)
           .at_most(10));
   return table;
@@ -92,7 +93,7 @@ public:
   Facts facts() const override {
     return {.unit = "images",
             .sizes = {-1, rows_[1], rows_[2]},
-            .notes = {"no kind, place and size of a shape stands in two splits"}};
+            .notes = {"no two splits share a shape of the same kind, place and size"}};
   }
 
   std::string own_fingerprint() const override {
@@ -157,10 +158,11 @@ std::unique_ptr<Task> make_shapes(const Config& config) {
 
 const TaskInfo task_shapes = {
     {.name = "shapes",
-     .summary = "small images of a square, disc, triangle, ... of any size, anywhere, under noise: which kind is it?",
+     .summary = "small noisy images of a square, disc, triangle, ... of any size and place; the class is the kind of "
+                "shape",
      .paper = "as in Higgins et al. 2017, beta-VAE (dSprites), ICLR 2017",
      .equals = "",
-     .cost = "size^2 pixels an image, drawn as they are needed",
+     .cost = "size^2 pixels for each image; images are drawn when they are needed",
      .options = shapes_option_table().options(),
      .presets = {}},
     make_shapes};

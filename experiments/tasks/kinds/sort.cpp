@@ -15,7 +15,7 @@ namespace {
 const OptionTable<SymbolOptions>& sort_option_table() {
   static const auto table = option_table<SymbolOptions>(
       length_option<SymbolOptions>("symbols", 512), min_length_option<SymbolOptions>("symbols", 512),
-      option("symbols", &SymbolOptions::symbols, "how many different symbols there are").at_least(2).at_most(1024),
+      option("symbols", &SymbolOptions::symbols, "the number of different symbols").at_least(2).at_most(1024),
       test_length_option<SymbolOptions>("symbols", 1024));
   return table;
 }
@@ -72,7 +72,7 @@ Generator sort_of(const SymbolOptions& options) {
       right += right_guesses(n, options.symbols);
       all += static_cast<double>(n);
     }
-    std::string how = "the likeliest next symbol of a sorted sequence, after those already put out";
+    std::string how = "the most likely next symbol of a sorted sequence, given the output so far";
     if (ends && lengths.shortest == lengths.longest) { // the end token is certain
       right += 1;
       all += 1;

@@ -26,7 +26,8 @@ struct TextOptions {
 
 const OptionTable<TextOptions>& text_option_table() {
   static const auto table = option_table<TextOptions>(
-      option("block", &TextOptions::block, "how many tokens a row predicts: the window of training and evaluation")
+      option("block", &TextOptions::block,
+             "the number of tokens that a sequence predicts: the window of training and evaluation")
           .at_least(1)
           .at_most(1 << 20)
           .unit("tokens"));
@@ -216,10 +217,12 @@ std::unique_ptr<Task> make_text(const Config& config) {
 
 const TaskInfo task_text = {
     {.name = "text",
-     .summary = "the characters, bytes, words or pieces of the file data.path: each is predicted from those before it",
+     .summary = "the characters, bytes, words or pieces of the file data.path: each token is predicted from the tokens "
+                "before it",
      .paper = "as in Karpathy 2015, char-rnn; evaluation reads the whole split once, in windows that do not overlap",
      .equals = "",
-     .cost = "1 byte a token, or 2 where there are more than 256 different ones; a row is task.text.block tokens",
+     .cost = "memory: 1 byte for each token, or 2 if there are more than 256 different tokens; a row is "
+             "task.text.block tokens",
      .options = text_option_table().options(),
      .presets = {},
      .silences = {"task.seed", "task.validation", "task.test"},

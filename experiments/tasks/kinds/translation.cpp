@@ -28,21 +28,22 @@ struct TranslationOptions {
 const OptionTable<TranslationOptions>& translation_option_table() {
   static const auto table = option_table<TranslationOptions>(
       option("target", &TranslationOptions::target,
-             "the file of the outputs, line by line with data.path, which then has the inputs")
+             "the file of the outputs: line n is the output for line n of data.path")
           .default_means("none: data.path is a TSV with inputs in its first column and outputs in its second")
           .without_effect_on_results(),
       option("validation_target", &TranslationOptions::validation_target,
-             "the file of the outputs, line by line with data.validation_path")
+             "the file of the outputs: line n is the output for line n of data.validation_path")
           .default_means("none: data.validation_path is a TSV")
           .without_effect_on_results(),
       option("test_target", &TranslationOptions::test_target,
-             "the file of the outputs, line by line with data.test_path")
+             "the file of the outputs: line n is the output for line n of data.test_path")
           .default_means("none: data.test_path is a TSV")
           .without_effect_on_results(),
       option("shared_vocabulary", &TranslationOptions::shared_vocabulary,
-             "inputs and outputs are numbered by one vocabulary, from both together"),
+             "inputs and outputs share one vocabulary, which is built from both"),
       option("counts", &TranslationOptions::counts,
-             "a third column of each file says which words of the output count in loss and accuracy: a 0 or 1 for each")
+             "each file has a third column, with a 0 or 1 for each word of the output; loss and accuracy count only "
+             "words with a 1")
           .neutral(false));
   return table;
 }
@@ -55,8 +56,8 @@ void add_tsv(std::string_view bytes, const std::string& path, const std::string&
     if (line.empty()) return;
     const std::size_t tab = line.find('\t');
     if (tab == line.npos)
-      throw Refused(fmt::format("{}:{}: there is no tab; a line is an input, a tab and its output. If the outputs "
-                                "stand in a file of their own, name it: task.translation.{}=FILE",
+      throw Refused(fmt::format("{}:{}: there is no tab; a line is an input, a tab and its output. If the outputs are "
+                                "in a separate file, name it: task.translation.{}=FILE",
                                 path, number, target));
     std::string_view rest = line.substr(tab + 1);
     const std::size_t second = rest.find('\t');
@@ -82,8 +83,8 @@ void add_lines(std::string_view inputs, const std::string& input_path, std::stri
                const std::string& output_path, std::vector<TextRow>& rows) {
   const std::vector<std::string_view> from = lines_of(inputs, input_path), to = lines_of(outputs, output_path);
   if (from.size() != to.size())
-    throw Refused(fmt::format("{} has {} lines and {} has {}; line n of one must be the translation of line n of the "
-                              "other, so they must have as many",
+    throw Refused(fmt::format("{} has {} lines and {} has {}; line n of one file must be the translation of line n of "
+                              "the other, so their numbers of lines must be equal",
                               input_path, from.size(), output_path, to.size()));
   for (std::size_t i = 0; i < from.size(); ++i) rows.push_back({static_cast<std::int64_t>(i) + 1, from[i], to[i]});
 }
@@ -146,11 +147,12 @@ std::unique_ptr<Task> make_translation(const Config& config) {
 
 const TaskInfo task_translation = {
     {.name = "translation",
-     .summary = "a text from another, line by line: from two files, or a file with a tab between input and output",
+     .summary = "an output text for each input text, line by line: from two files, or from a file with a tab between "
+                "input and output",
      .paper = "as in Sutskever, Vinyals and Le 2014, Sequence to Sequence Learning with Neural Networks, "
               "arXiv 1409.3215",
      .equals = "",
-     .cost = "the file's texts in memory; rows as long as the texts, up to data.max_length",
+     .cost = "memory: the file's texts; rows are as long as the texts, up to data.max_length",
      .options = translation_option_table().options(),
      .presets = {{"data.tokens", Value(std::string("words"))}},
      .silences = {"task.validation", "task.test"},

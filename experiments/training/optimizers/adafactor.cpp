@@ -15,16 +15,15 @@ struct Options {
 const OptionTable<Options>& table() {
   using O = Options;
   static const auto t = option_table<O>(
-      option("decay", &O::decay, "squares of step t stay with 1 - t^-decay from one step to the next")
-          .above(0)
-          .below(1),
-      option("clip", &O::clip, "what a parameter's step has at most as its root mean square, before the rate").above(0),
+      option("decay", &O::decay, "the running mean of squares decays by 1 - t^-decay at step t").above(0).below(1),
+      option("clip", &O::clip, "the largest root mean square of a parameter's update, before the learning rate")
+          .above(0),
       option("least_scale", &O::least_scale,
-             "the least that a parameter's root mean square, with which its steps are multiplied, counts as")
+             "lower bound of a parameter's root mean square, by which its updates are multiplied")
           .above(0),
       option("weight_decay", &O::weight_decay,
-             "pulls matrices towards 0 by learning rate times this, embeddings among them; vectors, scales and "
-             "temperatures are left alone")
+             "decay of matrices towards 0 by learning rate times this value, also of embeddings, but not of vectors, "
+             "scales and temperatures")
           .at_least(0));
   return t;
 }
@@ -130,11 +129,11 @@ private:
 
 extern const OptimizerInfo optimizer_adafactor{
     .about = {.name = "adafactor",
-              .summary = "a second moment by rows and columns, steps as large as the parameter, clipped one by one; no "
-                         "first moment",
+              .summary = "a second moment by rows and columns; updates relative to the parameter's size, each "
+                         "parameter's clipped separately; no first moment",
               .paper = "Shazeer and Stern 2018, arXiv 1804.04235",
               .equals = "",
-              .cost = "a number for each row and each column of a matrix",
+              .cost = "memory: a value for each row and each column of a matrix",
               .options = table().options(),
               .presets = {}},
     .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {

@@ -7,7 +7,7 @@ extern const OptimizerInfo optimizer_adam{
               .summary = "adaptive moments, with weight decay added to the gradient",
               .paper = "Kingma and Ba 2015, arXiv 1412.6980",
               .equals = "",
-              .cost = "two numbers for each parameter",
+              .cost = "memory: two values for each parameter",
               .options = adam_table().options(),
               .presets = {}},
     .make = [](const OptionValues& options, const Parameters& parameters) {

@@ -14,11 +14,13 @@ struct AdamTable {
 inline const OptionTable<AdamTable>& adam_table() {
   using O = AdamTable;
   static const auto t = option_table<O>(
-      option("beta1", &O::beta1, "how much of the mean gradient stays at each step").at_least(0).below(1),
-      option("beta2", &O::beta2, "how much of the mean squared gradient stays at each step").at_least(0).below(1),
-      option("epsilon", &O::epsilon, "added to the square root that divides").above(0),
+      option("beta1", &O::beta1, "exponential decay rate of the running mean of gradients").at_least(0).below(1),
+      option("beta2", &O::beta2, "exponential decay rate of the running mean of squared gradients")
+          .at_least(0)
+          .below(1),
+      option("epsilon", &O::epsilon, "added to the square root in the denominator").above(0),
       option("weight_decay", &O::weight_decay,
-             "pulls matrices towards 0, embeddings among them; vectors, scales and temperatures are left alone")
+             "decay of matrices towards 0, also of embeddings, but not of vectors, scales and temperatures")
           .at_least(0));
   return t;
 }

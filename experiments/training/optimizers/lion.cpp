@@ -12,11 +12,11 @@ struct Options {
 const OptionTable<Options>& table() {
   using O = Options;
   static const auto t = option_table<O>(
-      option("beta1", &O::beta1, "how much of the moment is in the step's direction").at_least(0).below(1),
-      option("beta2", &O::beta2, "how much of the moment stays from one step to the next").at_least(0).below(1),
+      option("beta1", &O::beta1, "weight of the moment in the direction of the update").at_least(0).below(1),
+      option("beta2", &O::beta2, "exponential decay rate of the moment").at_least(0).below(1),
       option("weight_decay", &O::weight_decay,
-             "pulls matrices towards 0 by learning rate times this, embeddings among them; vectors, scales and "
-             "temperatures are left alone")
+             "decay of matrices towards 0 by learning rate times this value, also of embeddings, but not of vectors, "
+             "scales and temperatures")
           .at_least(0));
   return t;
 }
@@ -58,10 +58,12 @@ private:
 
 extern const OptimizerInfo optimizer_lion{
     .about = {.name = "lion",
-              .summary = "steps of one size for every number, in the sign of a moment, with weight decay apart",
+              .summary = "updates of equal size for every parameter, by the sign of a moment, with decoupled weight "
+                         "decay",
               .paper = "Chen et al. 2023, arXiv 2302.06675",
               .equals = "",
-              .cost = "one number for each parameter; learning rates are three to ten times smaller than AdamW's",
+              .cost = "memory: one value for each parameter; learning rates are three to ten times smaller than "
+                      "AdamW's",
               .options = table().options(),
               .presets = {}},
     .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {

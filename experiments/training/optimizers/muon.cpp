@@ -18,16 +18,17 @@ struct Options {
 const OptionTable<Options>& table() {
   using O = Options;
   static const auto t = option_table<O>(
-      option("momentum", &O::momentum, "how much of the moment of a map stays from one step to the next")
+      option("momentum", &O::momentum, "exponential decay rate of a matrix's moment").at_least(0).below(1),
+      option("weight_decay", &O::weight_decay,
+             "decay of matrices towards 0 by learning rate times this value, also of embeddings, but not of vectors, "
+             "scales and temperatures")
+          .at_least(0),
+      option("beta1", &O::beta1, "beta1 of AdamW, for all parameters that are not linear layers of the model")
           .at_least(0)
           .below(1),
-      option("weight_decay", &O::weight_decay,
-             "pulls matrices towards 0 by learning rate times this, embeddings among them; vectors, scales and "
-             "temperatures are left alone")
-          .at_least(0),
-      option("beta1", &O::beta1, "AdamW's, for all but the maps").at_least(0).below(1),
-      option("beta2", &O::beta2, "likewise").at_least(0).below(1), option("epsilon", &O::epsilon, "likewise").above(0),
-      option("nesterov", &O::nesterov, "the step of a map looks ahead along its moment"));
+      option("beta2", &O::beta2, "beta2 of AdamW, for the same parameters").at_least(0).below(1),
+      option("epsilon", &O::epsilon, "epsilon of AdamW, for the same parameters").above(0),
+      option("nesterov", &O::nesterov, "Nesterov momentum for the matrices"));
   return t;
 }
 
@@ -129,13 +130,13 @@ private:
 extern const OptimizerInfo optimizer_muon{
     .about =
         {.name = "muon",
-         .summary = "steps of a matrix as a whole: its moment with all singular values brought to about 1; what is "
-                    "no map within the model has AdamW's steps",
+         .summary = "updates of whole matrices: the moment, with all singular values brought to about 1; parameters "
+                    "that are not linear layers within the model have AdamW's updates",
          .paper = "Jordan et al. 2024, kellerjordan.github.io/posts/muon; Liu et al. 2025, arXiv 2502.16982 (the "
                   "scale of steps, weight decay)",
          .equals = "",
-         .cost = "a number for each parameter of a map, two for each other; five times three products of matrices in "
-                 "a step",
+         .cost = "memory: one value for each parameter of a linear layer, two for each other; a step takes five times "
+                 "three matrix products",
          .options = table().options(),
          .presets = {}},
     .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {

@@ -10,11 +10,13 @@ namespace {
 const OptionTable<SgdOptions>& table() {
   using O = SgdOptions;
   static const auto t = option_table<O>(
-      option("momentum", &O::momentum, "how much of the last step's direction stays").at_least(0).below(1),
+      option("momentum", &O::momentum, "how much of the previous update's direction is carried over")
+          .at_least(0)
+          .below(1),
       option("weight_decay", &O::weight_decay,
-             "pulls matrices towards 0, embeddings among them; vectors, scales and temperatures are left alone")
+             "decay of matrices towards 0, also of embeddings, but not of vectors, scales and temperatures")
           .at_least(0),
-      option("nesterov", &O::nesterov, "does the step look ahead along the momentum?"));
+      option("nesterov", &O::nesterov, "Nesterov momentum"));
   return t;
 }
 
@@ -32,7 +34,7 @@ extern const OptimizerInfo optimizer_sgd{.about = {.name = "sgd",
                                                    .summary = "stochastic gradient descent with momentum",
                                                    .paper = "Robbins and Monro 1951; Polyak 1964",
                                                    .equals = "",
-                                                   .cost = "one number for each parameter",
+                                                   .cost = "memory: one value for each parameter",
                                                    .options = table().options(),
                                                    .presets = {}},
                                          .make = make};

@@ -5,7 +5,7 @@ namespace heed {
 
 extern const ScheduleInfo schedule_cosine{
     .about = {.name = "cosine",
-              .summary = "on half a cosine down to final_factor of the highest rate at the last step",
+              .summary = "along half a cosine down to final_factor times the highest rate at the last step",
               .paper = "Loshchilov and Hutter 2017, arXiv 1608.03983, without restarts",
               .equals = "",
               .cost = "",

@@ -5,7 +5,7 @@ namespace heed {
 
 extern const ScheduleInfo schedule_linear{
     .about = {.name = "linear",
-              .summary = "on a straight line down to final_factor of the highest rate at the last step",
+              .summary = "linearly down to final_factor times the highest rate at the last step",
               .paper = "",
               .equals = "",
               .cost = "",

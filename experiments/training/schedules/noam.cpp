@@ -5,7 +5,7 @@ namespace heed {
 
 extern const ScheduleInfo schedule_noam{
     .about = {.name = "noam",
-              .summary = "with the inverse square root of the step, after the warm-up",
+              .summary = "proportional to the inverse square root of the step, after the warm-up",
               .paper = "Vaswani et al. 2017, arXiv 1706.03762, section 5.3",
               .equals = "",
               .cost = "",

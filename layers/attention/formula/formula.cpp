@@ -108,7 +108,7 @@ private:
     if (here() == ')' || here() == ']') return fmt::format("there is a '{}' too many", here());
     if (is_letter(here()) || is_digit(here()) || here() == '(')
       return "an operator is missing: a product is written with *";
-    return fmt::format("'{}' can't stand here", shown_character());
+    return fmt::format("'{}' is not allowed here", shown_character());
   }
   std::string shown_character() const {
     const auto c = static_cast<unsigned char>(here());
@@ -166,17 +166,17 @@ private:
   }
   std::int32_t either() {
     const Deeper deeper(*this);
-    return truths("or", FormulaOp::disjunction, "'or' stands between truths", [this] { return both(); });
+    return truths("or", FormulaOp::disjunction, "'or' needs a truth on both sides", [this] { return both(); });
   }
   std::int32_t both() {
-    return truths("and", FormulaOp::conjunction, "'and' stands between truths", [this] { return not_so(); });
+    return truths("and", FormulaOp::conjunction, "'and' needs a truth on both sides", [this] { return not_so(); });
   }
   std::int32_t not_so() {
     if (!takes_word("not")) return comparison();
     const Deeper deeper(*this);
     const std::size_t column = at_;
     const std::int32_t a = not_so();
-    want_truth(a, column, "'not' stands before a truth");
+    want_truth(a, column, "'not' needs a truth after it");
     return operation(FormulaOp::negation, true, a);
   }
 
@@ -199,11 +199,11 @@ private:
     const std::int32_t left = sum();
     const Comparison* c = comparison_sign();
     if (!c) return left;
-    want_number(left, begin, "numbers are compared");
+    want_number(left, begin, "a comparison needs a number on both sides");
     takes(c->sign);
     const std::size_t column = at_;
     const std::int32_t right = sum();
-    want_number(right, column, "numbers are compared");
+    want_number(right, column, "a comparison needs a number on both sides");
     if (comparison_sign()) fail(at_, "comparisons are joined with 'and': 0 < a and a < b");
     return c->turned ? operation(c->op, true, right, left) : operation(c->op, true, left, right);
   }
@@ -214,11 +214,11 @@ private:
     for (;;) {
       const bool minus = here() == '-';
       if (!minus && here() != '+') return left;
-      want_number(left, begin, "numbers are added");
+      want_number(left, begin, "+ and - need a number on both sides");
       takes(minus ? "-" : "+");
       const std::size_t column = at_;
       const std::int32_t right = product();
-      want_number(right, column, "numbers are added");
+      want_number(right, column, "+ and - need a number on both sides");
       left = operation(minus ? FormulaOp::subtract : FormulaOp::add, false, left, right);
     }
   }
@@ -229,11 +229,11 @@ private:
       const char sign = here();
       if (sign != '*' && sign != '/' && sign != '%') return left;
       if (here(1) == '*') fail(at_, "a power is written with ^");
-      want_number(left, begin, "numbers are multiplied");
+      want_number(left, begin, "* and / need a number on both sides");
       takes(std::string_view(&sign, 1));
       const std::size_t column = at_;
       const std::int32_t right = signed_one();
-      want_number(right, column, "numbers are multiplied");
+      want_number(right, column, "* and / need a number on both sides");
       left = operation(sign == '*'   ? FormulaOp::multiply
                        : sign == '/' ? FormulaOp::divide
                                      : FormulaOp::remainder,
@@ -247,17 +247,17 @@ private:
     takes(minus ? "-" : "+");
     const std::size_t column = at_;
     const std::int32_t a = signed_one();
-    want_number(a, column, "a sign stands before a number");
+    want_number(a, column, "a sign needs a number after it");
     return minus ? operation(FormulaOp::negative, false, a) : a;
   }
   std::int32_t power() {
     const std::size_t begin = at_;
     const std::int32_t base = primary();
     if (!takes("^")) return base;
-    want_number(base, begin, "a power is of a number");
+    want_number(base, begin, "a power needs a number as its base");
     const std::size_t column = at_;
     const std::int32_t exponent = signed_one();
-    want_number(exponent, column, "an exponent is a number");
+    want_number(exponent, column, "an exponent must be a number");
     return operation(FormulaOp::power, false, base, exponent);
   }
 
@@ -318,8 +318,11 @@ private:
                                                        : "one number",
                               n));
     for (std::size_t k = 0; k < values.size(); ++k) {
-      if (f.op == FormulaOp::choice && k == 0) want_truth(values[k], columns[k], "where chooses by a truth");
-      else if (f.op != FormulaOp::choice) want_number(values[k], columns[k], "a function is of numbers");
+      if (f.op == FormulaOp::choice && k == 0)
+        want_truth(values[k], columns[k],
+                   "the first argument of where must be "
+                   "a truth");
+      else if (f.op != FormulaOp::choice) want_number(values[k], columns[k], "a function needs numbers");
     }
     if (f.op == FormulaOp::choice) {
       if (node(values[1]).truth != node(values[2]).truth)
@@ -389,7 +392,7 @@ private:
     takes("[");
     const std::size_t column = at_;
     const std::int32_t which = either();
-    want_number(which, column, "a place in a list is a number");
+    want_number(which, column, "an index must be a number");
     closing(']', opened);
     return keep({.op = FormulaOp::element, .a = which, .parameter = place});
   }
@@ -398,7 +401,7 @@ private:
   struct Deeper {
     Reader& reader;
     explicit Deeper(Reader& r) : reader(r) {
-      if (++r.depth_ > deepest) fail(r.at_, fmt::format("a formula is nested at most {} deep", deepest));
+      if (++r.depth_ > deepest) fail(r.at_, fmt::format("a formula may be nested at most {} deep", deepest));
     }
     ~Deeper() { --reader.depth_; }
     Deeper(const Deeper&) = delete;

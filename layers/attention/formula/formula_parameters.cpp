@@ -53,15 +53,15 @@ std::string wrong_parameter(const FormulaParameter& p) {
   const std::string key = "attention.parameters." + p.name;
   if (!is_parameter_name(p.name))
     return fmt::format(
-        "[{}] can't be a parameter's name: it must begin with a letter, go on with letters, digits and _, "
-        "and be no word of the language",
+        "[{}] can't be a parameter's name: it must begin with a letter, continue with letters, digits and _, and be no "
+        "word of the language",
         key);
   if (p.size > 0 && p.by_distance())
-    return fmt::format("{}.size makes a list, which is per one or per head; per {} has a number for each distance "
-                       "({}.furthest says up to which)",
+    return fmt::format("{}.size makes a list, which needs per = one or head; per = {} has a value for each distance, "
+                       "up to {}.furthest",
                        key, p.per, key);
   if (p.furthest > 0 && !p.by_distance())
-    return fmt::format("{}.furthest does nothing: {}.per is {}, which has no distances", key, key, p.per);
+    return fmt::format("{}.furthest does nothing: with {}.per = {}, there are no distances", key, key, p.per);
   const ReadFormula start = read_formula(p.start, FormulaKind::start, {}, &p);
   if (!start.formula) return fmt::format("{}.start: {}", key, start.mistake.shown(p.start));
   if (const FormulaAxis axis = axis_of(*start.formula); axis != FormulaAxis::head && axis != FormulaAxis::distance)
@@ -72,7 +72,7 @@ std::string wrong_parameter(const FormulaParameter& p) {
 std::int64_t numbers_of_each(const FormulaParameter& p, std::int64_t longest) {
   if (!p.by_distance()) return std::max<std::int64_t>(p.size, 1);
   if (p.furthest == 0 && longest == 0)
-    throw Failed(fmt::format("[attention] how far the distances of the parameter '{}' go is not known here: set "
+    throw Failed(fmt::format("[attention] the largest distance of the parameter '{}' is not known here: set "
                              "attention.parameters.{}.furthest",
                              p.name, p.name));
   return 2 * (p.furthest ? p.furthest : longest - 1) + 1;

@@ -18,9 +18,10 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("alpha", &Options::alpha, "from 1, where it is softmax, to 2, where it is sparsemax").above(1).at_most(2),
+      option("alpha", &Options::alpha, "from 1 (softmax) to 2 (sparsemax)").above(1).at_most(2),
       option("learned", &Options::learned,
-             "each head learns an alpha of its own between 1 and 2, from this one on, which must then be below 2")
+             "each head learns its own alpha between 1 and 2; the initial value is entmax.alpha, which must then be "
+             "below 2")
           .neutral(false));
   return t;
 }
@@ -192,7 +193,7 @@ extern const NormalizerInfo normalizer_entmax{
                        "1909.00015 (learned)",
               .equals = "sparsemax with alpha = 2, entmax15 with alpha = 1.5",
               .cost = "no parameters, or one for each head (learned); some passes of powers over each row, twice in "
-                      "training: entmax15 is faster where it serves",
+                      "training; for alpha = 1.5, entmax15 is faster",
               .options = table().options(),
               .presets = {}},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& values) -> std::unique_ptr<Normalizer> {
@@ -200,8 +201,8 @@ extern const NormalizerInfo normalizer_entmax{
       if (!options.learned) return std::make_unique<RowNormalizer<EntmaxRows>>(options.alpha);
       if (options.alpha == 2)
         throw Failed(
-            "[attention] entmax.learned begins at entmax.alpha, which is 2, the end of what it can learn: choose "
-            "one below 2, such as 1.9");
+            "[attention] entmax.learned starts at entmax.alpha, which is 2, the upper bound of what it can learn: "
+            "choose an alpha below 2, such as 1.9");
       return std::make_unique<LearnedEntmax>(scope, heads, options.alpha);
     },
     .row = row};

@@ -78,7 +78,7 @@ void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&)
 extern const NormalizerInfo normalizer_entmax15{
     .about = {.name = "entmax15",
               .summary = "w_j = max(s_j / 2 - t, 0)^2, with t such that the weights sum to 1: between softmax and "
-                         "sparsemax, keys far below the best get none",
+                         "sparsemax; keys with scores far below the best get weight 0",
               .paper = "Peters, Niculae and Martins 2019, arXiv 1905.05702",
               .equals = "hard where the best score is 2 or more above all others",
               .cost = "some passes over each row, twice in training",

@@ -14,10 +14,10 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("temperature", &Options::temperature, "what scores and noise are divided by, where a softmax is taken")
-          .above(0),
+      option("temperature", &Options::temperature, "divisor of scores and noise in the softmax").above(0),
       option("hard", &Options::hard,
-             "is the weight 1 for the key that was drawn and 0 elsewhere, or the softmax of scores and noise?"));
+             "true: the weight is 1 for the drawn key and 0 elsewhere; false: the weights are the softmax of scores "
+             "and noise"));
   return t;
 }
 
@@ -86,8 +86,9 @@ std::optional<NormalizerSetup> gradient_of(const OptionValues& values) {
 
 extern const NormalizerInfo normalizer_gumbel{
     .about = {.name = "gumbel",
-              .summary = "in training, one key drawn with softmax's probabilities, by the largest of s_j + Gumbel "
-                         "noise; in evaluation the best; gradients are those of softmax((s + noise) / temperature)",
+              .summary = "in training, one key is drawn with softmax's probabilities: the key with the largest s_j + "
+                         "Gumbel noise; in evaluation, the key with the best score; gradients are those of softmax((s "
+                         "+ noise) / temperature)",
               .paper = "Jang, Gu and Poole 2017, arXiv 1611.01144; Maddison, Mnih and Teh 2017, arXiv 1611.00712",
               .equals = "hard in evaluation; with hard = false and temperature = 1, softmax in evaluation",
               .cost = "a random number and two logarithms for each pair, twice in training",

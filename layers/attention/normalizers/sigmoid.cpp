@@ -13,7 +13,7 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("bias", &Options::bias,
-             "what is added to every score: keys (-log n, n the keys that the query may attend to), or a number")
+             "added to every score: keys (-log n, with n the number of keys that the query may attend to), or a number")
           .one_of({"keys"}));
   return t;
 }
@@ -32,7 +32,7 @@ void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& 
 
 extern const NormalizerInfo normalizer_sigmoid{
     .about = {.name = "sigmoid",
-              .summary = "w_j = 1 / (1 + exp(-s_j - bias)): each key by itself, so that weights need not sum to 1",
+              .summary = "w_j = 1 / (1 + exp(-s_j - bias)): each key independently, so weights need not sum to 1",
               .paper = "Ramapuram et al. 2024, arXiv 2409.04431",
               .equals = "",
               .cost = "one exponential for each pair",

@@ -32,10 +32,10 @@ void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&)
 
 extern const NormalizerInfo normalizer_softmax_one{
     .about = {.name = "softmax_one",
-              .summary = "w_j = exp(s_j) / (1 + sum_k exp(s_k)): the softmax with one more score, 0, whose weight goes "
-                         "to no key, so that a head may attend to nothing",
+              .summary = "w_j = exp(s_j) / (1 + sum_k exp(s_k)): the softmax with an additional score 0, whose weight "
+                         "goes to no key, so a head may attend to nothing",
               .paper = "Miller 2023, Attention is off by one; as add_zero_attn: PyTorch's MultiheadAttention",
-              .equals = "softmax over a key more, whose score and value are 0",
+              .equals = "softmax with an additional key, whose score and value are 0",
               .cost = "one exponential for each pair",
               .options = {},
               .presets = {}},

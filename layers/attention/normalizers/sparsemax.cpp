@@ -25,7 +25,8 @@ void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&)
 extern const NormalizerInfo normalizer_sparsemax{
     .about = {.name = "sparsemax",
               .summary =
-                  "w_j = max(s_j - t, 0), with t such that the weights sum to 1: keys far below the best get none",
+                  "w_j = max(s_j - t, 0), with t such that the weights sum to 1: keys with scores far below the best "
+                  "get weight 0",
               .paper = "Martins and Astudillo 2016, arXiv 1602.02068",
               .equals = "hard where the best score is 1 or more above all others",
               .cost = "a few passes over each row, twice in training",

@@ -17,7 +17,8 @@ void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&)
 
 extern const NormalizerInfo normalizer_sum{
     .about = {.name = "sum",
-              .summary = "w_j = max(s_j, 0) / sum_k max(s_k, 0): scores by their sum, for those that are not negative",
+              .summary = "w_j = max(s_j, 0) / sum_k max(s_k, 0): scores divided by their sum; for scores that are "
+                         "never negative",
               .paper = "Katharopoulos et al. 2020, arXiv 2006.16236 (equation 4)",
               .equals = "softmax where the scores are exponentials of softmax's",
               .cost = "two passes over each row, twice in training",

@@ -78,7 +78,7 @@ void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& 
 
 extern const NormalizerInfo normalizer_top_k{
     .about = {.name = "top_k",
-              .summary = "softmax over the k keys with the best scores; of equal ones, the first",
+              .summary = "softmax over the k keys with the best scores; of equal scores, the first ones",
               .paper = "Zhao et al. 2019, arXiv 1912.11637; Gupta et al. 2021, arXiv 2106.06899",
               .equals = "softmax where k is at least the number of keys; hard with k = 1",
               .cost = "a selection in each row, twice in training",

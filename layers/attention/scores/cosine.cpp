@@ -15,8 +15,8 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("temperature", &Options::temperature, "what the cosine, in [-1, 1], is multiplied with").above(0),
-      option("learned", &Options::learned, "is the temperature learned, one for each head, from that value on?"));
+      option("temperature", &Options::temperature, "factor of the cosine, which is in [-1, 1]").above(0),
+      option("learned", &Options::learned, "each head learns its own temperature, with this initial value"));
   return t;
 }
 

@@ -13,7 +13,7 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(option("bandwidth", &Options::bandwidth,
-                                                     "the distance at which a weight falls to exp(-1/2) of its most")
+                                                     "the distance at which a weight falls to exp(-1/2) of its maximum")
                                                   .at_least(0)
                                                   .default_means("0: d^(1/4), which divides products by sqrt(d)"));
   return t;
@@ -60,7 +60,7 @@ extern const ScoreInfo score_gaussian{
     .about = {.name = "gaussian",
               .summary = "s(q, k) = -|q - k|^2 / (2 b^2), b the bandwidth",
               .paper = "Tsai et al. 2019, arXiv 1908.11775 (attention as a kernel smoother, RBF kernel)",
-              .equals = "scaled_dot under a softmax where all keys are equally long",
+              .equals = "scaled_dot under a softmax if all keys have the same norm",
               .cost = "no parameters; 2 (d + 2) operations for each pair",
               .options = table().options(),
               .presets = {}},

@@ -13,8 +13,8 @@ struct Options {
 };
 
 const OptionTable<Options>& table() {
-  static const auto t = option_table<Options>(
-      option("use_scale", &Options::use_scale, "is each tanh weighted with a learned number, or all alike with 1?"));
+  static const auto t = option_table<Options>(option("use_scale", &Options::use_scale,
+                                                     "each tanh has a learned weight; if false, the weight 1"));
   return t;
 }
 

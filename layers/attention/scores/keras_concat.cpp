@@ -15,7 +15,7 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("use_scale", &Options::use_scale,
-             "are the sums of query and key multiplied with a learned number, one for each head, 1 at first?"));
+             "sums of query and key are multiplied with a learned factor for each head, initially 1"));
   return t;
 }
 

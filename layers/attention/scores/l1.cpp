@@ -11,9 +11,8 @@ struct Options {
 };
 
 const OptionTable<Options>& table() {
-  static const auto t = option_table<Options>(option("scale", &Options::scale, "what distances are multiplied with")
-                                                  .at_least(0)
-                                                  .default_means("0: 1 / sqrt(d)"));
+  static const auto t = option_table<Options>(
+      option("scale", &Options::scale, "factor of the distances").at_least(0).default_means("0: 1 / sqrt(d)"));
   return t;
 }
 

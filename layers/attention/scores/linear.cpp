@@ -177,13 +177,13 @@ Real pair(const PairArguments& a) {
 extern const ScoreInfo score_linear{
     .about = {.name = "linear",
               .summary =
-                  "s(q, k) = (elu(q) + 1) . (elu(k) + 1), never negative; by their sum (normalizer = \"sum\") it "
-                  "is linear attention",
+                  "s(q, k) = (elu(q) + 1) . (elu(k) + 1), never negative; with normalizer = \"sum\" it is linear "
+                  "attention",
               .paper = "Katharopoulos et al. 2020, arXiv 2006.16236",
               .equals = "dot of features elu(x) + 1",
               .cost = "no parameters; with normalizer = \"sum\" 2 d operations for each query and feature of a value, "
-                      "whatever the number of keys, where no window, dilation, prefix, formula, talking heads, dropout "
-                      "of weights or position that adds to scores asks for pairs; 2 d for each pair otherwise",
+                      "independent of the number of keys; with a window, dilation, prefix, formula, talking heads, "
+                      "dropout of weights or a position that adds to scores, 2 d for each pair",
               .options = {},
               .presets = {{"attention.normalizer", Value(std::string("sum"))}}},
     .equal_widths = true,

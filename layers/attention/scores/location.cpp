@@ -10,8 +10,8 @@ class Location : public Score {
 public:
   Location(const Scope& scope, const ScoreShape& shape) : longest_(shape.longest) {
     if (longest_ < 1)
-      throw Failed("[attention] the score 'location' has numbers for each key's position, and needs to know the "
-                   "longest row: the model that it is used in does not say");
+      throw Failed("[attention] the score 'location' has parameters for each key's position and needs the length of "
+                   "the longest row, which its model does not state");
     weight_ = scope.weight("weight", {shape.heads, longest_, shape.query_width},
                            Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))));
   }
@@ -20,8 +20,9 @@ public:
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const std::int64_t rows = keys.shape[0], count = keys.shape[2];
     if (count > longest_)
-      throw Failed(fmt::format("[attention] the score 'location' has learned numbers for {} keys, where training's "
-                               "longest row ended; there are {}: a score that looks at keys, such as dot, has no end",
+      throw Failed(fmt::format("[attention] the score 'location' has learned numbers for {} keys, the length of "
+                               "training's longest row, but there are {} keys: take a score that is computed from "
+                               "keys, such as dot, for any length",
                                longest_, count));
     const Tensor own = unsqueeze(slice(pass(weight_), 1, 0, count), 0);
     return DotProductForm{queries, add(pass.tape().zeros({rows, 1, 1, 1}), own)};
@@ -43,7 +44,8 @@ Real pair(const PairArguments& a) {
 
 extern const ScoreInfo score_location{
     .about = {.name = "location",
-              .summary = "s(q, k_j) = (W q)_j, with W for each head: where a query looks, it alone decides",
+              .summary = "s(q, k_j) = (W q)_j, with W for each head: the score depends only on the query and the key's "
+                         "position",
               .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025 (\"location\")",
               .equals = "dot with row j of W as key j",
               .cost = "Dq parameters for each position and head; 2 Dq operations for each pair; no keys beyond "

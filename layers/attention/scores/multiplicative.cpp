@@ -13,10 +13,10 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(option("rank", &Options::rank,
-                                                     "W is U V of this rank: U Dq x rank, V rank x Dk")
+                                                     "W = U V with this rank: U is Dq x rank, V is rank x Dk")
                                                   .at_least(0)
                                                   .at_most(65536)
-                                                  .default_means("0: W is any matrix")
+                                                  .default_means("0: W is a full matrix")
                                                   .neutral(0));
   return t;
 }
@@ -68,15 +68,15 @@ Real pair(const PairArguments& a) {
 } // namespace
 
 extern const ScoreInfo score_multiplicative{
-    .about =
-        {.name = "multiplicative",
-         .summary = "s(q, k) = q W k, a matrix W for each head, of any rank or of a low one, not scaled",
-         .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025 (\"general\")",
-         .equals = "dot with W = identity",
-         .cost = "Dq Dk parameters for each head; 2 Dq Dk operations for each query and 2 Dk for each pair; of a rank, "
-                 "rank (Dq + Dk) parameters, and 2 rank operations for each pair",
-         .options = table().options(),
-         .presets = {}},
+    .about = {.name = "multiplicative",
+              .summary = "s(q, k) = q W k, a matrix W for each head, of any rank or of low rank, not scaled",
+              .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025 (\"general\")",
+              .equals = "dot with W = identity",
+              .cost =
+                  "Dq Dk parameters for each head; 2 Dq Dk operations for each query and 2 Dk for each pair; with a "
+                  "rank, rank (Dq + Dk) parameters and 2 rank operations for each pair",
+              .options = table().options(),
+              .presets = {}},
     .equal_widths = false,
     .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<Multiplicative>(scope, shape, table().read(options));

@@ -14,8 +14,8 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("scale", &Options::scale,
-             "what the product is multiplied with: sqrt (1 / sqrt(d), d the head width), none (1), a number, or "
-             "learned (one number for each head, 1 / sqrt(d) at first)")
+             "factor of the product: sqrt (1 / sqrt(d), d the head width), none (1), a number, or learned (one value "
+             "for each head, initially 1 / sqrt(d))")
           .one_of({"sqrt", "none", "learned"}));
   return t;
 }

@@ -11,8 +11,8 @@ public:
 
   Tensor vectors(Pass& pass, std::int64_t first, std::int64_t length) const override {
     if (first + length > longest_)
-      throw Failed(fmt::format("[position] learned positions end at {}, where training's longest row ended; {} are "
-                               "asked for: a scheme that extrapolates, such as sinusoidal, has no end",
+      throw Failed(fmt::format("[position] learned positions exist up to {}, the length of training's longest row, but "
+                               "{} are needed: take a scheme for any length, such as sinusoidal",
                                longest_, first + length));
     return slice(pass(weight_), 0, first, length);
   }

@@ -4,7 +4,7 @@ namespace heed::HEED_REAL {
 
 extern const PositionInfo position_none{
     .about = {.name = "none",
-              .summary = "tokens do not know where they stand, but for what a causal mask tells them",
+              .summary = "no positions; only a causal mask gives the model information about order",
               .paper = "Haviv et al. 2022, arXiv 2203.16634 (Transformers without positional encodings)",
               .equals = "",
               .cost = "nothing",

@@ -16,13 +16,13 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("base", &Options::base, "the slowest pair turns by position / base, about").above(1),
-      option("fraction", &Options::fraction, "part of a head's width that is turned, at least one pair")
+      option("base", &Options::base, "the slowest pair rotates by about position / base").above(1),
+      option("fraction", &Options::fraction, "fraction of a head's width that is rotated, at least one pair")
           .above(0)
           .at_most(1),
       option("pairs", &Options::pairs,
-             "which numbers turn together: halves, number p with p + half of those that are turned (GPT-NeoX, and "
-             "LLaMA in Hugging Face's arrangement), or neighbours, 2 p with 2 p + 1 (RoFormer, GPT-J, and LLaMA's own)")
+             "which features form a pair: halves, feature p with p + half of the rotated features (GPT-NeoX, and LLaMA "
+             "in Hugging Face's layout), or neighbours, 2 p with 2 p + 1 (RoFormer, GPT-J, and LLaMA's own layout)")
           .one_of({"halves", "neighbours"}));
   return t;
 }
@@ -86,7 +86,7 @@ public:
   void check(const AttentionOptions&) const override {
     if (by_.pairs == 0)
       throw Failed(
-          "[position] rotary turns pairs of numbers, and heads are 1 wide: set fewer heads, or a larger width");
+          "[position] rotary rotates pairs of features, but heads have width 1: set fewer heads, or a larger width");
   }
   Tensor rotate(Pass&, const Tensor& x, std::int64_t first) const override { return rotated(x, first, by_); }
   bool is_of_pairs() const override { return false; }
@@ -111,11 +111,11 @@ void rotate_one(const Real* x, Real* to, std::int64_t width, std::int64_t positi
 
 extern const PositionInfo position_rotary{
     .about = {.name = "rotary",
-              .summary = "pairs of a query's and a key's numbers are turned by position * base^(-p / pairs), p the "
-                         "pair, so that products know distances alone",
+              .summary = "pairs of features of queries and keys are rotated by position * base^(-p / pairs), p the "
+                         "pair, so products depend on positions only by their distance",
               .paper = "Su et al. 2021, RoFormer, arXiv 2104.09864",
-              .equals = "none where all positions are one",
-              .cost = "three operations for each number of queries and keys; no parameters",
+              .equals = "none if all positions are the same",
+              .cost = "three operations for each feature of queries and keys; no parameters",
               .options = table().options(),
               .presets = {},
               .silences = {"position.combine", "position.width", "position.concat", "position.shared",

@@ -15,13 +15,13 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t =
-      option_table<Options>(option("clip", &Options::clip, "distances beyond it count as it")
+      option_table<Options>(option("clip", &Options::clip, "larger distances count as this distance")
                                 .at_least(0)
                                 .at_most(1048576)
                                 .unit("positions")
-                                .default_means("0: no distance of a row is beyond it, and longer rows are refused"),
+                                .default_means("0: the longest row in training; longer rows are refused"),
                             option("values", &Options::values,
-                                   "do distances have vectors that are added to values, besides those for keys?"));
+                                   "distances also have vectors that are added to values, not only vectors for keys"));
   return t;
 }
 
@@ -41,9 +41,9 @@ public:
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t length = std::max(keys, queries.shape[2] + mask.offset);
     if (longest_ > 0 && length > longest_)
-      throw Failed(fmt::format("[position] shaw without a clip has vectors for distances within {} positions, where "
-                               "training's longest row ended; {} are asked for: set position.shaw.clip, and distances "
-                               "beyond it have an end's vector",
+      throw Failed(fmt::format("[position] shaw without a clip has vectors for distances within {} positions, from "
+                               "training's longest row, but {} are needed: set position.shaw.clip, and larger "
+                               "distances share the vectors at its ends",
                                longest_, length));
     return bias_by_distance(matmul(scale(queries, factor_), transpose(pass(keys_))), mask.offset);
   }

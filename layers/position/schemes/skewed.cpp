@@ -16,8 +16,8 @@ public:
 
   void check(const AttentionOptions& options) const override {
     if (!options.causal || options.prefix > 1)
-      throw Failed("[position] skewed positions know distances to what is before a position only: they need "
-                   "attention.causal = true and attention.prefix = 1 or 0; shaw knows both sides");
+      throw Failed("[position] skewed positions have vectors only for earlier positions: they need attention.causal = "
+                   "true and attention.prefix = 1 or 0; for both sides, take shaw");
   }
 
   // The last row of the vectors is for distance 0. Later keys have no vectors, because no query sees them.
@@ -25,12 +25,12 @@ public:
     const Op op("position", {&queries});
     const std::int64_t length = queries.shape[2];
     op.check(mask.causal && mask.prefix <= 1 && mask.offset + length == keys,
-             "skewed positions serve causal self attention, without a prefix, whose last query is at the last key; "
-             "there are {} queries after {} of {} keys",
+             "skewed positions need causal self attention without a prefix, in which the last query is at the last "
+             "key; there are {} queries after {} of {} keys",
              length, mask.offset, keys);
     op.check(keys <= longest_,
-             "skewed positions end at a distance of {}, where training's longest row ended; a row of {} is asked for: "
-             "shaw with a clip has no end",
+             "skewed positions exist up to the distance {}, from training's longest row, but a row of {} is needed: "
+             "take shaw with a clip for any length",
              longest_, keys);
     return bias_by_vector(scale(queries, factor_), pass(weight_), 1 - longest_, mask.offset);
   }

@@ -16,10 +16,10 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("buckets", &Options::buckets, "how many numbers a head has; half of them have one distance each")
+      option("buckets", &Options::buckets, "number of values of a head; half of them are for one distance each")
           .at_least(4)
           .at_most(65536),
-      option("furthest", &Options::furthest, "greater distances share the last number")
+      option("furthest", &Options::furthest, "the distance from which all larger distances share the last value")
           .above(1)
           .at_most(1048576)
           .unit("positions"),
@@ -83,10 +83,10 @@ RelativeBias pair(const RelativeArguments& a) {
 
 extern const PositionInfo position_t5{
     .about = {.name = "t5",
-              .summary = "a learned number for each head and bucket of distances is added to the score: near distances "
-                         "have buckets of their own, far ones share them logarithmically",
+              .summary = "a learned value for each head and bucket of distances is added to the score: each near "
+                         "distance has its own bucket, far distances share buckets of logarithmic size",
               .paper = "Raffel et al. 2020, arXiv 1910.10683, section 2.1",
-              .equals = "none with numbers of 0, as they start",
+              .equals = "none if all values are 0, as they are initially",
               .cost = "an addition for each pair; buckets parameters for each head",
               .options = table().options(),
               .presets = {},

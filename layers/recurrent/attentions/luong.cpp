@@ -53,12 +53,13 @@ private:
 
 extern const RecurrentAttentionInfo recurrent_attention_luong{
     .about = {.name = "luong",
-              .summary = "s_t = step(e_t, s_{t-1}); c_t from the query s_t, after the step; the output is read from "
-                         "a_t = tanh(W [c_t; s_t]); with input feeding s_t = step([e_t; a_{t-1}], s_{t-1}), a_0 = 0",
+              .summary = "s_t = step(e_t, s_{t-1}); c_t from the query s_t, after the step; the output is predicted "
+                         "from a_t = tanh(W [c_t; s_t]); with input feeding s_t = step([e_t; a_{t-1}], s_{t-1}), a_0 = "
+                         "0",
               .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025",
               .equals = "",
-              .cost = "(width + memory) width parameters beside the score's, memory the width of the encoder's states, "
-                      "and with input feeding gates width^2 in the first cell, and one step after the other",
+              .cost = "(width + memory) width parameters in addition to the score's, memory the width of the encoder's "
+                      "states, and with input feeding gates width^2 in the first cell, and one step after the other",
               .options = {},
               .presets = {},
               .uses = {"recurrent.input_feeding", "recurrent.reach"}},

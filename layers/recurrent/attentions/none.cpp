@@ -29,11 +29,11 @@ private:
 
 extern const RecurrentAttentionInfo recurrent_attention_none{
     .about = {.name = "none",
-              .summary = "s_t = step(e_t, s_{t-1}), which the output is read from: of the source the decoder has the "
-                         "states that it starts from",
+              .summary = "s_t = step(e_t, s_{t-1}), from which the output is predicted; of the source, the decoder "
+                         "gets only its initial states",
               .paper = "Sutskever, Vinyals and Le 2014, arXiv 1409.3215",
               .equals = "",
-              .cost = "nothing beside the cells; all steps are one operation",
+              .cost = "nothing in addition to the cells; all steps are one operation",
               .options = {},
               .presets = {},
               .silences = {"init.linear", "attention"}},

@@ -46,7 +46,8 @@ extern const RecurrentCellInfo cell_gru{
                   "r, z = sigmoid(x + W h), n = tanh(x + r (W h + b)), h' = (1 - z) n + z h, x the projected input",
               .paper = "Cho et al. 2014, arXiv 1406.1078",
               .equals = "torch.nn.GRU with b_hn as b, and b_ih + b_hh for r and z as the input's bias",
-              .cost = "3 H^2 + H parameters beside the input's; one product, 2 H sigmoid and H tanh for each step",
+              .cost = "3 H^2 + H parameters in addition to the input's; one product, 2 H sigmoid and H tanh for each "
+                      "step",
               .options = {},
               .presets = {}},
     .gates = 3,

@@ -43,7 +43,8 @@ extern const RecurrentCellInfo cell_lstm{
                          "projected input",
               .paper = "Hochreiter and Schmidhuber 1997; Gers, Schmidhuber and Cummins 2000 (the forget gate)",
               .equals = "torch.nn.LSTM with b_ih + b_hh as the input's bias",
-              .cost = "4 H^2 parameters beside the input's; one product, 3 H sigmoid and 2 H tanh for each step",
+              .cost = "4 H^2 parameters in addition to the input's; one product, 3 H sigmoid and 2 H tanh for each "
+                      "step",
               .options = {},
               .presets = {}},
     .gates = 4,

@@ -35,7 +35,7 @@ extern const RecurrentCellInfo cell_srn{
               .summary = "h' = tanh(x + W h), x the projected input",
               .paper = "Elman 1990, Finding structure in time",
               .equals = "torch.nn.RNN with b_ih + b_hh as the input's bias",
-              .cost = "H^2 parameters beside the input's; one product and H tanh for each step",
+              .cost = "H^2 parameters in addition to the input's; one product and H tanh for each step",
               .options = {},
               .presets = {}},
     .gates = 1,

@@ -191,7 +191,7 @@ TEST_CASE("a plan is registered before anything has run, with the hash of the sw
 
     const Answer again = heed_says(asked);
     CHECK(again.status == 2);
-    CHECK(contains(again.err, "is there already, and a registration is never written over; name another file"));
+    CHECK(contains(again.err, "exists already, and a registration is never overwritten; name another file"));
     CHECK(content(record) == written);
   }
 }
@@ -227,8 +227,8 @@ TEST_CASE("variants and options know their families and tables, and the nearest 
   CHECK(contains(measured.out, "FLOPs at 12"));
   CHECK(contains(measured.out, "rotary"));
   CHECK_FALSE(contains(measured.out, "softmax"));
-  CHECK(contains(heed_says({"variants", "train", "--measure"}).err, "--measure is of attention.score"));
-  CHECK(contains(heed_says({"variants", "--width", "8"}).err, "add --measure"));
+  CHECK(contains(heed_says({"variants", "train", "--measure"}).err, "--measure is only for attention.score"));
+  CHECK(contains(heed_says({"variants", "--width", "8"}).err, "do nothing without --measure"));
 
   const Answer train = heed_says({"options", "train"});
   CHECK(train.status == 0);

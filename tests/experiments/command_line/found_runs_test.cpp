@@ -71,14 +71,14 @@ TEST_CASE("runs as JSON holds all that is known, typed, and what was left out", 
   CHECK(run.at("val_loss").as_double() == 1.5);
   CHECK_FALSE(run.contains("attention.additive.hidden"));
   CHECK(json.at("left_out").at(0).at("id") == boost::json::value("0123456789abcdef"));
-  CHECK_THAT(answer.err, Contains("run 0123456789abcdef is left out") && Contains("config.toml"));
+  CHECK_THAT(answer.err, Contains("run 0123456789abcdef is excluded") && Contains("config.toml"));
 }
 
 TEST_CASE("folders that are left out for one reason are named together", "[command_line][runs]") {
   const Runs runs;
   for (int i = 0; i < 6; ++i) make_folder(runs.path / fmt::format("000000000000000{}", i));
   const Answer answer = runs.list({});
-  CHECK_THAT(answer.err, Contains("6 runs are left out, each for this: it is half-written") &&
+  CHECK_THAT(answer.err, Contains("6 runs are excluded, all for this reason: it is half-written") &&
                              Contains("0000000000000000, 0000000000000001") && Contains("and 2 more"));
   CHECK(std::count(answer.err.begin(), answer.err.end(), '\n') == 2);
   CHECK_THAT(answer.out, Contains("2 of 2 runs"));

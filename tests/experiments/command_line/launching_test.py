@@ -66,7 +66,7 @@ def a_task_believes_no_path_of_its_submission(folder):
     assert "is not the name of kernels" in task(kernels="--tell")
     # One that lies elsewhere would have its runs there.
     said = task(elsewhere / "submission.json")
-    assert "is not where its runs are looked for" in said and "OUT/slurm/heed-a-1/submission.json" in said, said
+    assert "is not the path of a submission" in said and "OUT/slurm/heed-a-1/submission.json" in said, said
     (elsewhere / "submission.json").unlink()
     assert contents(elsewhere) == before
 

@@ -202,7 +202,7 @@ learning_rate = 0.01
 
   const Answer again = heed_says({"evaluate", run, "--write", outputs});
   CHECK(again.status == 2);
-  CHECK_THAT(again.err, Contains("is there already"));
+  CHECK_THAT(again.err, Contains("exists already"));
 }
 
 TEST_CASE("a run of images gives classes of rows of the validation split", "[command_line]") {

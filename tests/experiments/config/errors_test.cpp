@@ -30,7 +30,7 @@ TEST_CASE("A name that does not exist is refused with the nearest one", "[config
       {"sede = 1", "x.toml:1:1: the top level has no option 'sede'; did you mean 'seed'?"},
       {"heads = 8", "x.toml:1:1: the top level has no option 'heads'; did you mean 'model.heads'?"},
       {"[model]\nprecision = \"float64\"",
-       "x.toml:2:1: [model] has no option 'precision'; 'precision' belongs to the top level, which ends at the first "
+       "x.toml:2:1: [model] has no option 'precision'; 'precision' belongs to the top level: write it above the first "
        "[table]"},
       {"[report]\nzzz = 1", "x.toml:2:1: [report] has no option 'zzz'; it has 'metric', 'also', 'margin', 'test', "
                             "'learned', 'question', 'attend', 'label'"},
@@ -233,16 +233,16 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
 TEST_CASE("Combinations that cannot be are refused", "[config]") {
   check({
       {"[model]\nheads = 3",
-       "x.toml:2:1: model.heads is 3, which does not divide the width 64 (model.width); the nearest "
-       "that do are 2 and 4"},
+       "x.toml:2:1: model.heads is 3, which does not divide the width 64 (model.width); the nearest that divide it are "
+       "2 and 4"},
       {"[model]\nwidth = 7\nheads = 9",
        "x.toml:3:1: model.heads is 9, which does not divide the width 7 (model.width); the "
        "nearest that does is 7"},
       {"[position]\ncombine = \"concat\"\nconcat = \"widen\"\nwidth = 1",
        "x.toml:4:1: model.heads is 4, which does not divide the width 65 (model.width 64 and concatenated positions); "
-       "the nearest that do are 1 and 5"},
+       "the nearest that divide it are 1 and 5"},
       {"[task]\nkind = \"text\"\n[data]\ntrain = 0.9\ntest = 0.1",
-       "x.toml:4:1: data.train is 0.9 and data.test is 0.1, which leaves nothing for validation; together they must be "
+       "x.toml:4:1: data.train is 0.9 and data.test is 0.1, so the validation split would be empty; their sum must be "
        "below 1"},
       {"[train]\nbatch = 2\nshards = 4",
        "x.toml:3:1: train.shards is 4, but train.batch is 2: a shard must have at least one sequence"},
@@ -308,8 +308,7 @@ TEST_CASE("[[block.override]] is checked like all else", "[config]") {
        "x.toml:1:1: [[block.override]] names block 2, but model.layers is 2 (built-in): blocks are 0 to 1"},
       {"[[block.override]]\nlayers = [0]\nresidual = \"none\"\n[model]\nshared_layers = true",
        "x.toml:5:1: model.shared_layers is true, but [[block.override]] (x.toml:1:1) gives blocks options of their "
-       "own; "
-       "blocks that share their parameters are all alike: leave one of the two out"},
+       "own; blocks that share their parameters must have the same options: leave one of the two out"},
       {"[[block.override]]\nlayers = [0]\nresidul = \"none\"",
        "x.toml:3:1: [[block.override]] has no option 'residul'; did you mean 'residual'?"},
       {"[[block.override]]\nlayers = [0]\nattention.scroe = \"dot\"",

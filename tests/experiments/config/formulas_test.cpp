@@ -118,12 +118,12 @@ TEST_CASE("Mistakes in formulas are shown at their column", "[config][formula]")
         "x.toml:2:1: attention.score_mod: there is no name 'slope'; there are b, h, heads, i, j, keys, queries, s, "
         "width; a number of your own is declared in [attention.parameters.slope]\n    s - slope\n        ^");
   check(score("abs(i - j)"),
-        "x.toml:2:1: attention.score_mod is 'abs(i - j)': it doesn't name s, so that the score would do nothing; write "
-        "0 * s + ... where that is what is wanted");
-  check(score("s"), "x.toml:2:1: attention.score_mod is 's': s alone changes nothing; leave it out");
+        "x.toml:2:1: attention.score_mod is 'abs(i - j)': it doesn't contain s, so the score would have no effect; if "
+        "you want this, write 0 * s + ...");
+  check(score("s"), "x.toml:2:1: attention.score_mod is 's': the formula s changes nothing; leave it out");
   check("[attention]\nscore_mod = 3",
-        "x.toml:2:1: attention.score_mod is '3': it doesn't name s, so that the score would do nothing; write 0 * s + "
-        "... where that is what is wanted");
+        "x.toml:2:1: attention.score_mod is '3': it doesn't contain s, so the score would have no effect; if you want "
+        "this, write 0 * s + ...");
   check("[attention]\nscore_mod = true",
         "x.toml:2:13: attention.score_mod is the word true; it must be a formula, for example: score_mod = \"30 * "
         "tanh(s / 30)\"");
@@ -131,9 +131,9 @@ TEST_CASE("Mistakes in formulas are shown at their column", "[config][formula]")
         "x.toml:2:1: attention.mask_mod: a mask must be true or false, this is a number: compare it with "
         "something\n    i - j\n    ^");
   check(mask("1 < 2"),
-        "x.toml:2:1: attention.mask_mod is '1 < 2': it is the same for all queries and keys; name i or j in it");
-  check(mask("j <= i"), "x.toml:2:1: attention.mask_mod is 'j <= i': attention.causal hides all that this would; leave "
-                        "it out, or set attention.causal = false");
+        "x.toml:2:1: attention.mask_mod is '1 < 2': it is the same for all queries and keys; use i or j in it");
+  check(mask("j <= i"), "x.toml:2:1: attention.mask_mod is 'j <= i': attention.causal already hides every key that "
+                        "this mask hides; leave the mask out, or set attention.causal = false");
   CHECK(
       refusal_of(mask("j <= i") + "\ncausal = false\n[model]\nkind = \"encoder\"\n[task]\nkind = \"parity\"").empty());
 }
@@ -149,7 +149,7 @@ TEST_CASE("Mistakes in parameters say which", "[config][formula]") {
   check(with("s * x", "per = \"layer\""), "x.toml:4:7: attention.parameters.x.per is 'layer'; it must be one of 'one', "
                                           "'head', 'distance', 'head_and_distance'");
   check(with("s * x", "furthest = 3"),
-        "x.toml:4:1: attention.parameters.x.furthest does nothing: attention.parameters.x.per is one, which has no "
+        "x.toml:4:1: attention.parameters.x.furthest does nothing: with attention.parameters.x.per = one, there are no "
         "distances");
   check(with("s * x", "size = 3"),
         "x.toml:2:1: attention.score_mod: x is a list of 3 numbers: x[0] is the first\n    s "
@@ -163,13 +163,13 @@ TEST_CASE("Mistakes in parameters say which", "[config][formula]") {
   check(with("s * x", "strat = 3"),
         "x.toml:4:1: [attention.parameters.x] has no option 'strat'; did you mean 'start'?");
   check("[attention.parameters.tanh]\nstart = 3",
-        "x.toml:1:23: [attention.parameters.tanh] can't be a parameter's name: it must begin with a letter, go on with "
-        "letters, digits and _, and be no word of the language");
+        "x.toml:1:23: [attention.parameters.tanh] can't be a parameter's name: it must begin with a letter, continue "
+        "with letters, digits and _, and be no word of the language");
   check("[attention.parameters]\nslope = 3",
         "x.toml:2:9: [attention.parameters.slope] is a table, but here is the integer 3");
   check("[attention.parameters]\nexp = 3",
-        "x.toml:2:1: [attention.parameters.exp] can't be a parameter's name: it must begin with a letter, go on with "
-        "letters, digits and _, and be no word of the language");
+        "x.toml:2:1: [attention.parameters.exp] can't be a parameter's name: it must begin with a letter, continue "
+        "with letters, digits and _, and be no word of the language");
   check("[attention]\nparameters = 3",
         "x.toml:2:14: attention.parameters is made of tables: write [attention.parameters.NAME]");
   const auto command_line = [](const std::string& assignment) {
@@ -178,8 +178,8 @@ TEST_CASE("Mistakes in parameters say which", "[config][formula]") {
   CHECK(command_line("attention.parameters=[]") ==
         "command line: attention.parameters is made of tables: write [attention.parameters.NAME]");
   CHECK(command_line("attention.parameters.s.start=1") ==
-        "command line: [attention.parameters.s] can't be a parameter's name: it must begin with a letter, go on with "
-        "letters, digits and _, and be no word of the language");
+        "command line: [attention.parameters.s] can't be a parameter's name: it must begin with a letter, continue "
+        "with letters, digits and _, and be no word of the language");
   CHECK(command_line("attention.parameters.slope.strat=1") ==
         "command line: [attention.parameters.slope] has no option 'strat'; did you mean 'start'?");
 }

@@ -197,8 +197,8 @@ TEST_CASE("The list for people can be narrowed to a table or an option", "[confi
   for (const std::string& key : all_keys())
     if (!find_option(key)->of_tables) CHECK_THAT(all, Catch::Contains(find_option(key)->meaning));
   CHECK(options_text("model.width") ==
-        "[model]  Model\n\nwidth = 64\n    Width of the embeddings and of what flows between the blocks.\n    an "
-        "integer, at least 1 and at most 65536 (features)\n");
+        "[model]  Model\n\nwidth = 64\n    Width of the embeddings and of the activations between the blocks "
+        "(d_model).\n    an integer, at least 1 and at most 65536 (features)\n");
   CHECK_THAT(options_text("attention"), Catch::StartsWith("[attention]") && Catch::Contains("\n[attention.cosine]"));
   CHECK_THAT(options_text("attention.dot"), Catch::Contains("no options of its own"));
   CHECK_THAT(options_text("sweep"), Catch::StartsWith("[sweep]  ") && Catch::Contains("\n[[sweep.block]]  ") &&

@@ -165,12 +165,12 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
   CHECK(refused("seed=1\nname=2") == "command line: seed is '1\nname=2'; it must be an integer, for example: seed = 0");
   CHECK(refused("name=\xff") == "command line: name is not UTF-8");
   CHECK(refused("report.attend=[a, \xff]") == "command line: an entry of report.attend is not UTF-8");
-  CHECK(refused("extends=a.toml") == "command line: extends can only stand in a file");
-  CHECK(refused("block.override=[]") == "command line: block.override is a list of tables, which only a file can hold: "
-                                        "write [[block.override]] there");
+  CHECK(refused("extends=a.toml") == "command line: extends is allowed only in a file");
+  CHECK(refused("block.override=[]") == "command line: block.override is a list of tables, which is allowed only in a "
+                                        "file: write [[block.override]] there");
   CHECK(refused("sweep.block=[]") ==
-        "command line: sweep.block can only stand in a file; of a sweep, the command line can "
-        "set sweep.seeds and sweep.looks");
+        "command line: sweep.block is allowed only in a file; of a sweep, the command line can set only sweep.seeds and "
+        "sweep.looks");
   CHECK(refused("report=x") ==
         "command line: [report] is a table; give one of its options: 'metric', 'also', 'margin', "
         "'test', 'learned', 'question', 'attend', 'label'");
@@ -384,7 +384,7 @@ TEST_CASE("seeds of a sweep have the bounds of a seed", "[config]") {
 }
 
 TEST_CASE("a text that would command the terminal is refused", "[config]") {
-  CHECK_THROWS_WITH(config("name = \"\\u001b[31mred\""), Contains("name holds the control character U+001B"));
+  CHECK_THROWS_WITH(config("name = \"\\u001b[31mred\""), Contains("name contains the control character U+001B"));
   CHECK_THROWS_WITH(config("name = \"\\u0085\""), Contains("U+0085"));
   CHECK(config("name = \"\\u00e9\\u0142\"").general.name == "\u00e9\u0142");
 }

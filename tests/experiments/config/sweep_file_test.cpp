@@ -122,7 +122,7 @@ TEST_CASE("An arm's name holds no commands to terminals", "[config][sweep]") {
       return "[[sweep.block]]\n" + holder + ".\"" + name + "\" = { \"model.heads\" = 1 }";
     };
     CHECK_THAT(wrong(named("\\u001b[31mred")),
-               Catch::Contains("the name of an arm holds the control character U+001B, which can't be shown"));
+               Catch::Contains("the name of an arm contains the control character U+001B, which can't be shown"));
     CHECK_THAT(wrong(named("\\u009b")), Catch::Contains("U+009B"));
     CHECK_THAT(wrong(named("\\r")), Catch::Contains("U+000D"));
     CHECK(wrong(named("größer, 大")).empty());

@@ -460,7 +460,7 @@ TEST_CASE("an index that an earlier version left in the output folder is replace
     const std::string left = content(copy);
     RunIndex index(runs.path);
     CHECK(dump(index) == right);
-    CHECK_THAT(index.not_copied(), Contains("index.sqlite-journal' stands beside it"));
+    CHECK_THAT(index.not_copied(), Contains("index.sqlite-journal' is in its folder"));
     CHECK(content(copy) == left);
     CHECK(content(elsewhere / "victim") == "not to be lost");
   }

@@ -85,7 +85,7 @@ TEST_CASE("how fast is a metric in steps, with an end beyond the last step", "[s
   CHECK(metric_of(lengths, "steps_to(val_accuracy_at.64, 0.9)").unit == "steps");
   CHECK(metric_of(lengths, "val_loss_at.64").unit == "nats");
   CHECK_THROWS_WITH(metric_of(lengths, "val_accuracy_at.65"), Contains("nearest: val_accuracy_at.64"));
-  CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(time_per_token, 1)"), Contains("no evaluations on the way"));
+  CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(time_per_token, 1)"), Contains("is measured only at the end"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(val_loss; 1)"), Contains("report.metric: "));
   CHECK_THROWS_WITH(metric_of(config_from("train.steps = 200\n"), "steps_to(val_loss, 1)"),
                     Contains("set train.evaluate_every"));

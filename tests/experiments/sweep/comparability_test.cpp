@@ -77,9 +77,9 @@ TEST_CASE("listed examples are compared by which are held out", "[sweep][compara
   const std::string scan = "[task]\nkind = \"scan\"\nvalidation = 32\n[task.scan]\n";
   CHECK(why(scan + "split = \"simple\"\n", scan + "split = \"simple\"\n").empty());
   CHECK_THAT(why(scan + "split = \"simple\"\n", scan + "split = \"add_jump\"\n"),
-             Contains("other data") && Contains("split = add_jump"));
+             Contains("different data") && Contains("split = add_jump"));
   CHECK_THAT(why(scan + "split = \"length\"\n", scan + "split = \"length\"\ncutoff = 20\n"),
-             Contains("other data") && Contains("cutoff = 20"));
+             Contains("different data") && Contains("cutoff = 20"));
 }
 
 TEST_CASE("of a file's options those count that change what is held out, and not how training draws batches",

@@ -124,5 +124,5 @@ TEST_CASE("what can't make groups is refused with its place", "[sweep][groups]")
                                 R"(["cosine"], "task.copy.length" = [8])")),
              Contains("the group length = 8 has no reference") && Contains("\"task.copy.length\" = 8"));
   CHECK_THAT(group_refusal(grouped + "[[sweep.block]]\ngrid = { \"task.kind\" = [\"reverse\"] }\n"),
-             Contains("does nothing here") && Contains("task.kind = reverse"));
+             Contains("has no effect in this arm") && Contains("task.kind = reverse"));
 }

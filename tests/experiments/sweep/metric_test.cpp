@@ -35,10 +35,10 @@ TEST_CASE("what is looked at inside a model is a metric where it is looked at", 
   CHECK_THAT(metric_of(looking, "rank_residual.last").description, Contains("of the last layer"));
   CHECK(metric_of(looking, "gradient_norm.blocks.0.ffn.expand").name == "gradient_norm.blocks.0.ffn.expand");
   CHECK_THROWS_WITH(metric_of(blind, "rank_residual.last"),
-                    Contains("measured where train.inspect is one of layers, everything, and it is none"));
-  CHECK_THROWS_WITH(metric_of(looking, "score_variance.mean"), Contains("one of scores, everything, and it is layers"));
+                    Contains("measured only if train.inspect is one of layers, everything, but it is none"));
+  CHECK_THROWS_WITH(metric_of(looking, "score_variance.mean"), Contains("one of scores, everything, but it is layers"));
   CHECK_THROWS_WITH(metric_of(looking, "rank_residul.last"), Contains("nearest: rank_residual.last"));
-  CHECK_THROWS_WITH(metric_of(looking, "steps_to(rank_residual.last, 1)"), Contains("no evaluations on the way"));
+  CHECK_THROWS_WITH(metric_of(looking, "steps_to(rank_residual.last, 1)"), Contains("is measured only at the end"));
 }
 
 TEST_CASE("a single layer's metric must be there in every arm's model", "[sweep][metric]") {
@@ -63,8 +63,8 @@ TEST_CASE("a mean over lengths is over the same lengths in every arm", "[sweep][
   const std::string lengths = "train.evaluate_lengths = [5, 7]\nposition.kind = \"none\"\n";
   CHECK(refusal("val_loss_at.4-6", lengths).empty());
   CHECK_THAT(refusal("val_loss_at.8-9", lengths),
-             Contains("test.toml:") && Contains("from 8 to 9, and it has only 5, 7; add lengths"));
-  CHECK_THAT(refusal("val_loss_at.8-9"), Contains("and it has none"));
+             Contains("test.toml:") && Contains("from 8 to 9, but it has only 5, 7; add lengths"));
+  CHECK_THAT(refusal("val_loss_at.8-9"), Contains("but it has none"));
   const std::string text = "train.steps = 1\nmodel.width = 8\ntask.copy.length = 3\n[report]\nmetric = "
                            "\"val_loss_at.4-9\"\n[sweep]\nseeds = [0, 1]\n[[sweep.block]]\n"
                            "grid = { \"train.evaluate_lengths\" = [[5, 8], [5, 7]] }\n";

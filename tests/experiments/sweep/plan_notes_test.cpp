@@ -38,15 +38,15 @@ std::string refused(const std::vector<std::string>& overrides) {
 
 TEST_CASE("a margin, a threshold and a target that no value of the metric meets are refused", "[sweep][notes]") {
   CHECK_THAT(refused({"report.metric=val_accuracy", "report.margin=5"}),
-             Contains("report.margin (command line) = 5: val_accuracy lies between 0 and 1, so that any two arms would "
+             Contains("report.margin (command line) = 5: val_accuracy is always between 0 and 1, so any two arms would "
                       "be the same"));
   CHECK_THAT(refused({"report.metric=val_accuracy", "report.learned=90"}),
              Contains("report.learned (command line) = 90: val_accuracy is always between 0 and 1"));
   CHECK_THAT(refused({"report.metric=steps_to(val_accuracy, 95)"}),
-             Contains("report.metric (command line): no run gets to val_accuracy = 95, which is always between 0 and "
-                      "1"));
+             Contains("report.metric (command line): no run can reach val_accuracy = 95, because it is always between "
+                      "0 and 1"));
   CHECK_THAT(refused({"report.also=[\"steps_to(val_loss, -1)\"]"}),
-             Contains("val_loss = -1, which is always at least 0"));
+             Contains("val_loss = -1, because it is always at least 0"));
   CHECK_THAT(refused({"report.metric=val_perplexity", "report.learned=0.5"}), Contains("at least 1"));
 }
 
@@ -79,14 +79,14 @@ TEST_CASE("a model that sees what it is to predict is noted first", "[sweep][not
                                         "grid = { \"attention.causal\" = [false] }\n"));
   REQUIRE(notes.size() == 2);
   CHECK(notes[0] ==
-        "the model sees what it is to predict: attention.causal = false. What it measures says nothing of what "
-        "it learned (in the arm \"causal = false\")");
+        "the model sees the targets that it predicts: attention.causal = false. Its metrics do not measure learning "
+        "(in the arm \"causal = false\")");
 }
 
 TEST_CASE("a prefix that shows what all see anyway is noted", "[sweep][notes]") {
   CHECK(notes_of(prepared("", {"attention.prefix=1"})) ==
-        Notes{"attention.prefix = 1 does nothing without a window or a dilation: the first position is seen by all "
-              "anyway"});
+        Notes{"attention.prefix = 1 does nothing without a window or a dilation: all positions attend to the first "
+              "position anyway"});
   CHECK(notes_of(prepared("", {"attention.prefix=1", "attention.window=2"})).empty());
 }
 

@@ -412,12 +412,11 @@ TEST_CASE("listops counts its expressions, and says what can't be", "[tasks][lis
   };
   CHECK(message(whole_numbers({{"length", 8}, {"min_length", 9}})) ==
         "[task.listops] min_length = 9 is above length = 8; it may be 4 to 8");
-  CHECK(
-      message(whole_numbers({{"length", 60}, {"min_length", 50}, {"depth", 1}})) ==
-      "[task.listops] none of 2000 expressions with depth = 1, arguments = 5 and nested = 0.25 had 50 to 60 tokens, as "
-      "min_length and length want it; let these two differ more, or change depth, arguments or nested");
+  CHECK(message(whole_numbers({{"length", 60}, {"min_length", 50}, {"depth", 1}})) ==
+        "[task.listops] none of 2000 expressions with depth = 1, arguments = 5 and nested = 0.25 had 50 to 60 tokens, "
+        "the range of min_length and length; widen this range, or change depth, arguments or nested");
   CHECK_THAT(message(whole_numbers({{"depth", 2}, {"test_length", 200}, {"arguments", 3}})),
-             Contains("had 65 to 200 tokens, as length and test_length want it"));
+             Contains("had 65 to 200 tokens, the range of length and test_length"));
 }
 
 TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
@@ -494,8 +493,8 @@ TEST_CASE("operations and training parts that can't be are refused", "[tasks][mo
     return refusal([&] { make_task(task_config("modular_addition", std::move(options))); });
   };
   CHECK(message({{"modulus", std::int64_t{96}}, {"operation", std::string("/")}}) ==
-        "[task.modular_addition] modulus = 96 is not prime, and with operation = \"/\" each number but 0 must divide "
-        "every other; the nearest primes are 89 and 97");
+        "[task.modular_addition] modulus = 96 is not prime, but operation = \"/\" divides by every number except 0, "
+        "which needs a prime; the nearest primes are 89 and 97");
   CHECK(message({{"modulus", std::int64_t{96}}, {"operation", std::string("*")}}) == "(not refused)");
   CHECK_THAT(message({{"modulus", std::int64_t{1025}}, {"operation", std::string("*")}}),
              Contains("modulus = 1025 is above 1024") && Contains("take another operation"));
@@ -679,7 +678,7 @@ TEST_CASE("a sequence has no label, and the refusal says what has", "[tasks]") {
   for (const char* kind : {"copy", "reverse", "sort"})
     CHECK(make_task(task_config(kind))->refuses(Form::classification) ==
           "the output of the task " + std::string(kind) +
-              " is a sequence, and a classifier gives one label for a row; use a language model (model.kind = "
+              " is a sequence, but a classifier gives one label for a sequence; use a language model (model.kind = "
               "\"decoder\"), or a task with one label: recall, parity, modular_addition, listops");
   for (const Config& config : generated_configs()) CHECK(make_task(config)->refuses(Form::language_model).empty());
 }
@@ -687,12 +686,10 @@ TEST_CASE("a sequence has no label, and the refusal says what has", "[tasks]") {
 TEST_CASE("options that do not fit are refused by name", "[tasks]") {
   CHECK(refusal([] {
           make_task(task_config("sort", whole_numbers({{"length", 4}, {"min_length", 5}})));
-        }) ==
-        "[task.sort] min_length = 5 is above length = 4; it may be 1 to 4, or 0 for inputs that are all of the length");
+        }) == "[task.sort] min_length = 5 is above length = 4; it may be 1 to 4, or 0 (all inputs have the length)");
   CHECK(refusal([] {
           make_task(task_config("recall", whole_numbers({{"pairs", 5}, {"keys", 4}})));
-        }) ==
-        "[task.recall] pairs = 5 is above keys = 4, and the keys of an example differ; lower pairs or raise keys");
+        }) == "[task.recall] pairs = 5 is above keys = 4, but an example has no key twice; lower pairs or raise keys");
 }
 
 TEST_CASE("too few examples for the splits are refused, with the options to raise", "[tasks]") {
@@ -765,11 +762,11 @@ TEST_CASE("words become tokens and tokens words", "[tasks]") {
   CHECK(task->encode(" 3\t1\n4  | ") == Tokens{3, 1, 4, 8});
   CHECK(task->encode(" ").empty());
   CHECK(refusal([&] { (void)task->encode("3 9"); }) ==
-        "\"9\" is not a word of the task copy; with spaces between, its words are: 0 1 2 3 4 5 6 7 |");
+        "\"9\" is not a word of the task copy; its words, separated by spaces, are: 0 1 2 3 4 5 6 7 |");
   const auto many = make_task(task_config("modular_addition"));
   CHECK(refusal([&] { (void)many->encode("97"); }) ==
-        "\"97\" is not a word of the task modular_addition; with spaces between, its words are: 0 1 2 3 4 5 6 7 8 9 10 "
-        "11 ... + =");
+        "\"97\" is not a word of the task modular_addition; its words, separated by spaces, are: 0 1 2 3 4 5 6 7 8 9 "
+        "10 11 ... + =");
   CHECK(failure([&] { (void)task->decode(Tokens{9}); }) == "[task.copy] token 9 does not exist: there are 9");
   CHECK(failure([&] { (void)task->decode(Tokens{-1}); }) == "[task.copy] token -1 does not exist: there are 9");
 }

@@ -254,7 +254,7 @@ TEST_CASE("rows of a length: repeats, brackets, questions and expressions", "[ta
   CHECK(lengths.size() == 5);
 
   CHECK_THAT(refusal([&] { of("dyck", {}, 7); }), Contains("[task.dyck] length = 7 is odd"));
-  CHECK_THAT(refusal([&] { of("mqar", {}, 30); }), Contains("[task.mqar] length = 30 leaves no room for pairs = 8"));
+  CHECK_THAT(refusal([&] { of("mqar", {}, 30); }), Contains("[task.mqar] length = 30 is too short for pairs = 8"));
   CHECK_THAT(refusal([&] { of("induction", {}, 65); }), Contains("[task.induction] symbols = 64 is below length = 65"));
   CHECK_THAT(refusal([&] { of("listops", {}, 3); }), Contains("task.listops.length is 3"));
 }

@@ -76,7 +76,7 @@ void check_contract(const Config& config) {
   CHECK(task->chance(lm).sequence->value <= task->chance(lm).accuracy);
   for (const Form form : {Form::sequence_to_sequence, Form::classification})
     CHECK_THAT(task->refuses(form),
-               Contains("the targets of the task " + config.task.kind + " stand at places of one row") &&
+               Contains("the targets of the task " + config.task.kind + " are at positions within one sequence") &&
                    Contains("model.kind = \"decoder\""));
   CHECK(task->refuses(lm).empty());
 }
@@ -159,8 +159,8 @@ TEST_CASE("mqar says what can't be", "[tasks][mqar]") {
     return refusal([&] { make_task(task_config("mqar", std::move(options))); });
   };
   CHECK(message(numbers({{"pairs", 20}})) ==
-        "[task.mqar] length = 64 leaves no room for pairs = 20: two tokens for each pair, and two for each question; "
-        "raise length to 80, or lower pairs to 16");
+        "[task.mqar] length = 64 is too short for pairs = 20: each pair and each query takes two tokens; raise length "
+        "to 80, or lower pairs to 16");
   CHECK_THAT(message(numbers({{"vocabulary", 9}})), Contains("vocabulary = 9 is odd") && Contains("take 8 or 10"));
   CHECK_THAT(message(numbers({{"vocabulary", 14}})), Contains("pairs = 8 is above 7, half of vocabulary = 14"));
   CHECK_THAT(message(numbers({{"pairs", 1}, {"length", 4}, {"vocabulary", 4}})),
@@ -239,10 +239,10 @@ TEST_CASE("induction says what can't be", "[tasks][induction]") {
     return refusal([&] { make_task(task_config("induction", std::move(options))); });
   };
   CHECK(message(numbers({{"symbols", 15}})) ==
-        "[task.induction] symbols = 15 is below length = 16, and the symbols of a sequence differ; raise symbols to 16 "
+        "[task.induction] symbols = 15 is below length = 16, but a sequence has no symbol twice; raise symbols to 16 "
         "at least");
   CHECK_THAT(message(numbers({{"test_length", 65}})), Contains("symbols = 64 is below test_length = 65"));
-  CHECK_THAT(message(numbers({{"min_length", 1}})), Contains("min_length = 1 leaves nothing to tell"));
+  CHECK_THAT(message(numbers({{"min_length", 1}})), Contains("min_length = 1 gives no target"));
   CHECK_THAT(message(numbers({{"test_length", 16}})), Contains("test_length = 16 is not above length = 16"));
 }
 
@@ -314,7 +314,7 @@ TEST_CASE("dyck says what can't be", "[tasks][dyck]") {
     return refusal([&] { make_task(task_config("dyck", std::move(options))); });
   };
   CHECK(message(numbers({{"length", 31}})) ==
-        "[task.dyck] length = 31 is odd, and every bracket that opens closes; take 30 or 32");
+        "[task.dyck] length = 31 is odd, but every open bracket needs a closing one; take 30 or 32");
   CHECK_THAT(message(numbers({{"test_length", 41}})), Contains("test_length = 41 is odd"));
   CHECK_THAT(message(numbers({{"min_length", 34}})), Contains("min_length = 34 is above length = 32"));
   CHECK(message(numbers({{"depth", 17}})) ==

@@ -163,7 +163,7 @@ TEST_CASE("a labelled text: columns by name, labels by their order", "[tasks][ro
   CHECK(task->chance(classes).accuracy == labels["bad"] / static_cast<double>(validation.size()));
   CHECK_THAT(task->chance(classes).how, Contains("always \"bad\""));
   CHECK_THAT(task->facts().notes.at(0), Contains("12 rows of validation and test have an input that training has too"));
-  CHECK_THAT(task->refuses(Form::language_model), Contains("gives a label"));
+  CHECK_THAT(task->refuses(Form::language_model), Contains("has a label for each text"));
   CHECK(task->refuses(classes).empty());
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("a bad table is refused with the place and what to do", "[tasks][rows]
   };
   CHECK_THAT(message("words,label\na,b\n"), Contains(":1: there is no column \"text\"; the columns are words, label. "
                                                      "Name one: task.labelled_text.text=COLUMN"));
-  CHECK_THAT(message("text,label\na,b\nc\n"), Contains(":3: 1 cells, and the first row has 2"));
+  CHECK_THAT(message("text,label\na,b\nc\n"), Contains(":3: 1 cells, but the first row has 2"));
   CHECK_THAT(message("text,label\na,b\nc,b\n"), Contains("every row has the label \"b\""));
   CHECK_THAT(message("text,label,text\na,b,c\n"), Contains(":1: 2 columns have the name \"text\""));
   CHECK_THAT(message("text,label\n"), Contains("has no row; each split needs some"));
@@ -195,7 +195,7 @@ TEST_CASE("a bad table is refused with the place and what to do", "[tasks][rows]
   CHECK_THAT(message("a,b\n", {{"header", false}, {"text", std::string("3")}}), Contains("a number from 1 to 2"));
   CHECK_THAT(message("a,b\n", {{"text", std::string("a")}, {"label", std::string("a")}}), Contains("the same column"));
   CHECK_THAT(message("text,label\n\"a,b\n"), Contains(":2: the quote that opens a cell here is never closed"));
-  CHECK_THAT(message("text\tlabel\n"), Contains("if tabs part the cells, task.labelled_text.format=tsv"));
+  CHECK_THAT(message("text\tlabel\n"), Contains("if tabs separate the cells, task.labelled_text.format=tsv"));
 }
 
 TEST_CASE("validation and test may have files of their own, in two files or one", "[tasks][rows]") {
@@ -384,7 +384,7 @@ TEST_CASE("counts that are not a 0 or 1 for each word are refused by file and li
   for (const char* wrong : {"0 2", "0 yes", "0 01", "1 11"})
     CHECK_THAT(message("a\tb c\t" + std::string(wrong)),
                Contains("FILE:21: \"" + std::string(wrong) +
-                        "\" says which words of the output count; it is a 0 or 1"));
+                        "\" must say for each word of the output whether it counts: a 0 or 1"));
   CHECK(message("a\tb c\t0 0") ==
         "FILE:21: no word of the output counts; leave the row out, or give one of its words a 1");
   CHECK(message("a\t  b   c \t 0  1 ") == "(not refused)");

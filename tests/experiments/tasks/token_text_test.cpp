@@ -197,7 +197,7 @@ TEST_CASE("tokens that were damaged are made again before anyone has them", "[ta
   std::string other = bytes;
   std::ranges::replace(other, 'a', 'd');
   std::ofstream(file.path(), std::ios::binary) << other;
-  CHECK_THAT(refusal([&] { all_of(broken); }), Contains(file.path()) && Contains("was changed while it was read"));
+  CHECK_THAT(refusal([&] { all_of(broken); }), Contains(file.path()) && Contains("was changed while Heed read it"));
 }
 
 TEST_CASE("texts that can't be used are refused, kept or not", "[tasks][text][kept]") {
@@ -217,12 +217,12 @@ TEST_CASE("texts that can't be used are refused, kept or not", "[tasks][text][ke
     CHECK(all_of(TokenText(options(most.path(), "characters"), place)).back() == 65535);
     const TemporaryFile more(to_utf8(all + U'a'));
     CHECK_THAT(refusal([&] { TokenText(options(more.path(), "characters"), place); }),
-               Contains("has 65537 different characters; at most 65536 can be told apart"));
+               Contains("has 65537 different characters; at most 65536 are supported"));
     std::string words;
     for (int i = 0; i < 100000; ++i) words += std::to_string(i) + " ";
     const TemporaryFile many(words);
     CHECK_THAT(refusal([&] { TokenText(options(many.path(), "words"), place); }),
-               Contains("at most 65536 can be told apart: set data.max_vocabulary"));
+               Contains("at most 65536 are supported: set data.max_vocabulary"));
   }
 }
 

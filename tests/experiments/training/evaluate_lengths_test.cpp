@@ -138,12 +138,12 @@ TEST_CASE("a position with numbers for each place serves no length beyond traini
     if (why.empty()) continue;
     INFO(word);
     CHECK_THAT(why, Contains("evaluate_lengths = [4, 9] has rows of 18 tokens, and training's have 8 at most") &&
-                        Contains("position.weight' has numbers for each place"));
+                        Contains("position.weight' has values for each position"));
     refuse.push_back(word);
     said = why;
   }
   REQUIRE(std::ranges::find(refuse, "learned") != refuse.end());
-  const std::string named = said.substr(said.find("without an end: "));
+  const std::string named = said.substr(said.find("without a largest length: "));
   for (const std::string& word : find_option("position.kind")->words) {
     INFO(word);
     const bool serves = std::ranges::find(refuse, word) == refuse.end();
@@ -200,7 +200,7 @@ TEST_CASE("lengths that can't be measured are refused, with the reason", "[train
              Contains("train.evaluate_lengths does nothing: task.kind is 'scan'"));
   Config scan = config(tiny("kind = \"scan\"", ""));
   scan.train.evaluate_lengths = {9};
-  CHECK_THAT(refused(scan), Contains("task.kind = \"scan\" have lengths of their own"));
+  CHECK_THAT(refused(scan), Contains("task.kind = \"scan\" has fixed lengths"));
 }
 
 TEST_CASE("as many rows of another length are measured as of the split, of a text as much of it",

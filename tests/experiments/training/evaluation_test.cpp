@@ -527,9 +527,9 @@ TEST_CASE("a model that no machine has the memory for is refused by its shapes a
   const std::string wide = refused({"model.width=65536", "model.heads=1", "model.layers=4"}, 50'000'000);
   // The blocks alone have 12 matrices of width by width. AdamW's two moments, a gradient, and two copies of a
   // checkpoint with the three stored tensors make at least ten values for each parameter.
-  CHECK_THAT(wide, Contains("GB of memory at least") && Contains("parameters (values, gradients of") &&
+  CHECK_THAT(wide, Contains("needs at least ") && Contains("parameters (values, gradients of") &&
                        Contains("model.width = ") && Contains("would fit"));
-  const double gigabytes = std::stod(wide.substr(wide.find("needs ") + 6));
+  const double gigabytes = std::stod(wide.substr(wide.find("at least ") + 9));
   CHECK(gigabytes > 10 * 4 * 12 * 4 * 65536.0 * 65536.0 / 1e9);
   CHECK(gigabytes < 1.5 * 10 * 4 * 12 * 4 * 65536.0 * 65536.0 / 1e9);
   // A few rows of this model would fit into memory, but a million rows fit nowhere.
@@ -624,5 +624,5 @@ TEST_CASE("a step by tokens takes the rows that fit, and its loss is the mean ov
   }
   const Config narrow = config(scan, {"train.batch_tokens=20"});
   CHECK_THAT(test::refusal([&] { engine(narrow).check(narrow, *make_task(narrow)); }),
-             Contains("batch_tokens = 20 leaves no room for the longest row") && Contains("raise"));
+             Contains("batch_tokens = 20 is too small for the longest sequence") && Contains("raise"));
 }
