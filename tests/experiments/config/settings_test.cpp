@@ -169,8 +169,8 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
   CHECK(refused("block.override=[]") == "command line: block.override is a list of tables, which is allowed only in a "
                                         "file: write [[block.override]] there");
   CHECK(refused("sweep.block=[]") ==
-        "command line: sweep.block is allowed only in a file; of a sweep, the command line can set only sweep.seeds and "
-        "sweep.looks");
+        "command line: sweep.block is allowed only in a file; of a sweep, the command line can set only sweep.seeds "
+        "and sweep.looks");
   CHECK(refused("report=x") ==
         "command line: [report] is a table; give one of its options: 'metric', 'also', 'margin', "
         "'test', 'learned', 'question', 'attend', 'label'");
