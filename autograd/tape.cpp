@@ -243,7 +243,7 @@ Tape::FrozenWeights::FrozenWeights(Tape& tape, const Real* values, std::int64_t 
 
 Tape::NestedTape::NestedTape(Tape& tape)
     : tape_(tape), last_(tape.last_), nodes_(tape.nodes_), packed_weights_(tape.packed_weights_) {
-  if (tape.nested_) throw Failed("[tape] what is made aside can't be set aside again");
+  if (tape.nested_) throw Failed("[tape] a nested tape can't be nested again");
   tape.regions_[1].rewind();
   tape.last_ = nullptr;
   tape.packed_weights_ = nullptr;

@@ -27,8 +27,8 @@ void require_exists(const std::string& kind, const std::string& path) {
                               path));
   const bool folder = std::filesystem::is_directory(status);
   if (folder != (kind == "images"))
-    throw Refused(fmt::format("{}: this is a {}, and {} are read from a {}", path, folder ? "folder" : "file", kind,
-                              folder ? "file" : "folder"));
+    throw Refused(fmt::format("{}: this is a {}, and the data of \"{}\" is read from a {}", path,
+                              folder ? "folder" : "file", kind, folder ? "file" : "folder"));
 }
 
 /// The whole lines at the beginning of a file. Throws heed::Refused if the file cannot be read.

@@ -293,9 +293,10 @@ private:
     text_.set("kind", "learned",
               fmt::format("How the model knows the order of the tokens. Others: {}", command("variants position")));
     text_.table("block");
-    text_.set("norm", "pre",
-              fmt::format("The norm is before each part of a block, which trains most stably. Others: {}",
-                          command("options block.norm")));
+    text_.set(
+        "norm", "pre",
+        fmt::format("The norm is before each part of a block (pre-norm), as in most models since GPT-2. Others: {}",
+                    command("options block.norm")));
     text_.set("residual", "both",
               fmt::format("Both attention and feed-forward are added to their input. Others: {}",
                           command("options block.residual")));

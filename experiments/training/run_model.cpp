@@ -81,7 +81,7 @@ TaskShape longer_of(TaskShape one, const TaskShape& other) {
   const auto suggest = [&](const char* option, const auto& choose) {
     const std::vector<std::string> words = words_that_serve(config, shape, longest, option, choose);
     if (mend.empty() && !words.empty())
-      mend = fmt::format(", or take a {} without a largest length: {}", option, list_in_words(words));
+      mend = fmt::format(", or choose another value of {}, without a largest length: {}", option, list_in_words(words));
   };
   suggest("position.kind", [](Config& other, const std::string& word) {
     other.position.kind = word;

@@ -262,7 +262,7 @@ def detached(cluster):
         os.kill(follower.pid, signal.SIGINT)
         assert cluster.wait(follower, out) == 1
         said = cluster.said(out)
-        for words in ("continue without this command", "see their progress:  ", "wait for them again:     ", "scancel "):
+        for words in ("continue without this command", "see their progress:  ", "wait for them again: ", "scancel "):
             assert words in said, said
         assert "\n  plan  " not in said and "\n  next  " not in said, said  # no table of results
         assert len(cluster.jobs_of(out)) == 1

@@ -130,7 +130,7 @@ class New(unittest.TestCase):
         self.write("plain.txt", SENTENCES)
         for words, said in [(("pairs", "plain.txt"), "plain.txt:1: there is no tab"),
                             (("labels", "a\nb.csv"), "control character"),
-                            (("text", "nowhere.txt"), "nowhere.txt: there is no such file"),
+                            (("text", "nowhere.txt"), "nowhere.txt: this file does not exist"),
                             (("text", "."), "this is a folder"), (("images", "plain.txt"), "this is a file"),
                             (("text", "plain.txt", "plain.txt"), "2 files"),
                             (("copy", "plain.txt"), "generates its examples")]:

@@ -163,9 +163,10 @@ TEST_CASE("rows of a longer test train no position: lengths that only they have 
 
 TEST_CASE("nor does anything else with numbers for each place", "[training][lengths]") {
   const std::vector<std::string> location = {"attention.score=location", "train.evaluate_lengths=[9]"};
-  CHECK_THAT(refused(config(tiny_decoder, location)), Contains("attention.score.weight'") &&
-                                                          Contains("another attention.score without an end") &&
-                                                          Contains("'scaled_dot'") && !Contains("'location'"));
+  CHECK_THAT(refused(config(tiny_decoder, location)),
+             Contains("attention.score.weight'") &&
+                 Contains("choose another value of attention.score, without a largest length") &&
+                 Contains("'scaled_dot'") && !Contains("'location'"));
   const std::vector<std::string> formula = {"attention.score_mod=s + y", "attention.parameters.y.per=distance",
                                             "train.evaluate_lengths=[9]"};
   CHECK_THAT(refused(config(tiny_decoder, formula)), Contains("attention.formula.y'"));
