@@ -112,12 +112,24 @@ void guess_table(const std::string& path, DataGuess& guess) {
   guess.values["label"] = Value(name(columns->label));
 }
 
+/// True if the part of each line before a tab, if there is one, has no blank.
+bool inputs_without_blanks(const std::string& lines) {
+  bool before_tab = true;
+  for (const char c : lines) {
+    if (before_tab && c == ' ') return false;
+    if (c == '\t') before_tab = false;
+    if (c == '\n') before_tab = true;
+  }
+  return !lines.empty();
+}
+
 void guess_pairs(const std::vector<std::string>& data, const std::string& program, DataGuess& guess) {
+  const std::string beginning = first_lines(data.front());
+  guess.without_blanks = inputs_without_blanks(beginning);
   if (data.size() == 2) {
     guess.values["target"] = Value(data.back());
     return;
   }
-  const std::string beginning = first_lines(data.front());
   if (beginning.substr(0, beginning.find('\n')).find('\t') != std::string::npos) return;
   throw Refused(fmt::format("{}:1: there is no tab between an input and an output. If the outputs have a file of their "
                             "own, name it too:\n      {} OUTPUTS",

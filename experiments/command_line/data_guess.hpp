@@ -16,6 +16,8 @@ struct DataGuess {
   /// A sentence for the comment of an option without a guess, if the user may have to edit it.
   std::string edit(std::string_view option) const;
   std::vector<std::string> to_edit = {}; ///< options that the user may have to edit
+  /// pairs: no input has a blank, so a line of words would be one token, and new lines would be unknown
+  bool without_blanks = false;
 };
 
 /// @param kind     text, pairs, labels or images

@@ -213,9 +213,14 @@ private:
       text_.set("tokens", "characters", fmt::format("What a token is. Others: {}", command("options data.tokens")));
       return;
     }
-    text_.set("tokens", "words", fmt::format("What a token is. Others: {}", command("options data.tokens")));
-    text_.set("max_vocabulary", Value(std::int64_t{8000}),
-              "The most frequent words. All other words are one token, <unknown>. More words cost time and memory.");
+    const std::string tokens = guess_.without_blanks ? "characters" : "words";
+    text_.set("tokens", tokens,
+              fmt::format("What a token is.{} Others: {}",
+                          guess_.without_blanks ? " With words, each line of this file would be one token." : "",
+                          command("options data.tokens")));
+    if (tokens == "words")
+      text_.set("max_vocabulary", Value(std::int64_t{8000}),
+                "The most frequent words. All other words are one token, <unknown>. More words cost time and memory.");
     text_.set("max_length", Value(std::int64_t{64}),
               "The most tokens of an input and of an output. The time of attention grows with the square.");
     if (form_ == Form::sequence_to_sequence)

@@ -85,7 +85,7 @@ const std::vector<Hint>& hints() {
       {"[train]",
        {"epochs", "num_steps", "max_steps", "max_iters", "iterations", "num_epochs", "n_epochs", "num_train_epochs",
         "max_epochs", "n_steps", "num_iterations", "train_steps"},
-       "train.steps"},
+       "train.steps (an epoch is the number of training examples, divided by train.batch)"},
       {"[train]", {"weight_decay", "wd", "l2"}, "train.adamw.weight_decay, of the optimiser adamw"},
       {"[train]",
        {"gradient_accumulation_steps", "grad_accum", "accumulate_grad_batches"},

@@ -193,9 +193,15 @@ std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
 }
 
+/// "Worse than chance: training diverged, or fitted what does not hold for other data. " Only if the reference is not.
+std::string worse_than_chance(const ReportData& report, const ReportArm& arm) {
+  if (limit_of(report, arm) != Limit::worse_than_chance || common_limit(report, arm) != Limit::none) return "";
+  return "Worse than chance: training diverged, or fitted what does not hold for other data. ";
+}
+
 /// " A true difference of 0.42 nats would be found in 80 of 100 such sweeps."
 std::string smallest_found(const ReportData& report, const ReportArm& arm) {
-  if (!arm.smallest_found) return "";
+  if (!arm.smallest_found || limit_of(report, arm) == Limit::worse_than_chance) return "";
   const Decimals decimals = decimals_showing({*arm.smallest_found}, decimals_for({*arm.smallest_found}));
   return fmt::format(" A true difference of {}{} would be found in {:.0f} of 100 such sweeps.",
                      fixed(*arm.smallest_found, decimals), unit_of(report.metric), 100 * found_share);
@@ -323,6 +329,8 @@ std::string confidence_text(const ReportData& report) {
   return fmt::format("{:.3g} %", 100 * (1 - level.value_or(statistics::significance_level)));
 }
 
+std::string missing_answer(const ReportArm& arm) { return !arm.comparison && all_failed(arm) ? "all runs failed" : ""; }
+
 std::string earlier_look_text(const ReportData& report, const ReportArm& arm) {
   return arm.look == 0 || arm.look == report.seeds_looked_at() ? "" : fmt::format(" (n = {})", arm.look);
 }
@@ -335,8 +343,8 @@ std::string underpowered_words(std::string_view n, double smallest_p, std::size_
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
-  return shared_limit(report, arm) + learned_sentence(report, arm) + compared_sentence(report, arm) + found_at(arm) +
-         at_last_look(report, arm) + with_choices(arm) +
+  return shared_limit(report, arm) + worse_than_chance(report, arm) + learned_sentence(report, arm) +
+         compared_sentence(report, arm) + found_at(arm) + at_last_look(report, arm) + with_choices(arm) +
          (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 

@@ -43,6 +43,9 @@ std::string level_text(double level);
 /// The confidence of the reported intervals: "95 %"; "96.5 %" at a planned look; "each look's %" for several looks.
 std::string confidence_text(const ReportData& report);
 
+/// "all runs failed" for an arm that has no answer for this reason; empty for all others.
+std::string missing_answer(const ReportArm& arm);
+
 /// " (n = 6)" for an arm whose answer an earlier look found: its difference, interval and p have fewer seeds than its
 /// mean. Otherwise empty.
 std::string earlier_look_text(const ReportData& report, const ReportArm& arm);

@@ -228,6 +228,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
       {"difference_texts", difference_texts(arm, report.metric, digits)},
       {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
       {"earlier_look_text", json::string(earlier_look_text(report, arm))},
+      {"missing_answer", json::string(missing_answer(arm))},
       {"smallest_effect", json_number(arm.smallest_found)},
       {"learned", learned_of(arm)},
       {"p_failed_worst", json_number(arm.p_failed_worst)},

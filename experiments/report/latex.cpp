@@ -37,6 +37,7 @@ constexpr std::string_view preamble = R"tex(\usepackage{booktabs}
 \newcommand{\heedfit}[1]{\sbox{\heedbox}{#1}\ifdim\wd\heedbox>\linewidth
   \resizebox{\linewidth}{!}{\usebox{\heedbox}}\else\usebox{\heedbox}\fi}
 \pgfplotsset{compat=1.16}
+\emergencystretch=3em
 % Colours that people with any kind of colour vision tell apart: Okabe and Ito, 2008.
 \definecolor{heedblue}{HTML}{0072B2}
 \definecolor{heedvermillion}{HTML}{D55E00}
@@ -52,7 +53,7 @@ std::string answers(const ReportData& report) {
   const auto add = [&](const std::string& sentence) { items += fmt::format("  \\item {}\n", latex_text(sentence)); };
   std::ranges::for_each(limit_sentences(report), add);
   for (const ReportArm& arm : report.arms)
-    if (arm.comparison) add(answer_sentence(report, arm));
+    if (arm.comparison || !missing_answer(arm).empty()) add(answer_sentence(report, arm));
   std::ranges::for_each(interaction_sentences(report), add);
   return items.empty() ? "" : "\\begin{itemize}\n" + items + "\\end{itemize}\n";
 }
@@ -60,13 +61,14 @@ std::string answers(const ReportData& report) {
 } // namespace
 
 std::string latex_maths(const std::string& text) {
+  constexpr std::string_view digits = "0123456789";
   std::string out = "$";
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t power = text.find("e-", at);
+    const std::size_t power = std::min(text.find("e-", at), text.find("e+", at));
     out += text.substr(at, power - at);
     if (power == std::string::npos) break;
-    at = std::min(text.find_first_not_of("0123456789", power + 2), text.size());
-    out += fmt::format("\\cdot10^{{-{}}}", std::stoi(text.substr(power + 2, at - power - 2)));
+    at = std::min(text.find_first_not_of(digits, power + 2), text.size());
+    out += fmt::format("\\cdot10^{{{}}}", std::stoi(text.substr(power + 1, at - power - 1)));
   }
   return out + "$";
 }
@@ -104,6 +106,8 @@ std::string render_latex(const ReportData& report) {
                                  latex_text(report.question.empty() ? report.name : report.question));
   for (const std::string& warning : provenance_warnings(report))
     body += fmt::format("\n\\noindent\\textbf{{{}}}\\par\n", latex_text(warning));
+  if (report.count(RunState::failed) > 0)
+    body += fmt::format("\n\\noindent {}.\\par\n", latex_text(progress_sentence(report)));
   const bool single = report.arms.size() == 1;
   for (const std::string& part :
        {answers(report), single ? latex_single(report) : latex_table(report, true), latex_forest(report)})

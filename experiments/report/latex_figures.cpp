@@ -4,10 +4,13 @@
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/curves.hpp"
+#include "experiments/report/digits.hpp"
+#include "experiments/report/outliers.hpp"
 #include "experiments/report/verdict.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
@@ -45,11 +48,28 @@ statistics::Interval interval_or_mean(const statistics::Comparison& c) {
   return c.interval.value_or(statistics::Interval{c.difference.mean, c.difference.mean});
 }
 
-/// The range of the differences' axis: all differences, their intervals, the margin, and 0.
-std::pair<double, double> difference_range(const ReportData& report) {
-  double low = std::min(0.0, -report.margin.value_or(0)), high = -low;
+/// The arms whose differences would leave the others no room.
+std::set<const ReportArm*> far_differences(const ReportData& report) {
+  std::vector<const ReportArm*> compared;
+  std::vector<double> reaches;
   for (const ReportArm& arm : report.arms) {
     if (!arm.comparison) continue;
+    const auto [from, to] = interval_or_mean(*arm.comparison);
+    compared.push_back(&arm);
+    reaches.push_back(std::max(std::abs(from), std::abs(to)));
+  }
+  const std::vector<bool> far = outlying(reaches);
+  std::set<const ReportArm*> out;
+  for (std::size_t i = 0; i < far.size(); ++i)
+    if (far[i]) out.insert(compared[i]);
+  return out;
+}
+
+/// The range of the differences' axis: all differences that are not `far`, their intervals, the margin, and 0.
+std::pair<double, double> difference_range(const ReportData& report, const std::set<const ReportArm*>& far) {
+  double low = std::min(0.0, -report.margin.value_or(0)), high = -low;
+  for (const ReportArm& arm : report.arms) {
+    if (!arm.comparison || far.contains(&arm)) continue;
     const auto [from, to] = interval_or_mean(*arm.comparison);
     low = std::min(low, from);
     high = std::max(high, to);
@@ -58,11 +78,14 @@ std::pair<double, double> difference_range(const ReportData& report) {
   return {low - room, high + room};
 }
 
-std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*part, bool backwards) {
+/// Values beyond `limits` are written as the limits: TeX has no numbers as large as those of diverged runs.
+std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*part, bool backwards,
+                        const std::optional<statistics::Interval>& limits) {
   std::string out;
   for (std::size_t i = 0; i < band.size(); ++i) {
     const BandPoint& point = band[backwards ? band.size() - 1 - i : i];
-    out += fmt::format("({},{}) ", point.at, point.*part);
+    const double value = point.*part;
+    out += fmt::format("({},{}) ", point.at, limits ? std::clamp(value, limits->low, limits->high) : value);
   }
   return out;
 }
@@ -105,6 +128,24 @@ std::optional<LengthMark> common_training_length(const ReportData& report, const
   return LengthMark{length, 2 * length > *drawn.begin() + *drawn.rbegin()};
 }
 
+/// The arms of a group whose lines would leave the others no room: their greatest or least mean is an outlier.
+std::set<const ReportArm*> far_lines(const LatexGroup& group, const LineAxis& axis) {
+  std::vector<const ReportArm*> drawn;
+  std::vector<double> greatest, least;
+  for (const ReportArm* arm : group.arms) {
+    const std::vector<BandPoint> band = axis.band(*arm);
+    if (band.size() < 2) continue;
+    drawn.push_back(arm);
+    greatest.push_back(std::ranges::max(band, {}, &BandPoint::mean).mean);
+    least.push_back(std::ranges::min(band, {}, &BandPoint::mean).mean);
+  }
+  const std::vector<bool> above = outlying(greatest), below = outlying(least);
+  std::set<const ReportArm*> far;
+  for (std::size_t i = 0; i < drawn.size(); ++i)
+    if (above[i] || below[i]) far.insert(drawn[i]);
+  return far;
+}
+
 /// The lines of one group. The position of a name in `names` determines its colour, dashes and marks. They are the same
 /// in all groups and on the HTML page.
 std::string group_lines(const ReportData& report, const LatexGroup& group, const std::vector<std::string>& names,
@@ -112,16 +153,30 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
   static constexpr std::array marks{"*", "square*", "triangle*", "diamond*", "+", "star", "Mercedes star"};
   static constexpr std::array colours{"heedblue", "heedvermillion", "heedgreen", "heedpurple", "heedorange", "heedsky"};
   static constexpr std::array dashes{"solid", "densely dashed", "densely dotted", "dashdotted"};
-  std::string bands, lines;
+  std::string bands, lines, outside;
   double low = std::numeric_limits<double>::infinity(), high = -low;
+  const std::set<const ReportArm*> far = far_lines(group, axis);
   const auto drawn = std::ranges::count_if(group.arms,
                                            [&](const ReportArm* arm) { return axis.band(*arm).size() > 1; });
   const double opacity = std::max(0.05, 0.24 / static_cast<double>(std::max<std::ptrdiff_t>(2, drawn)));
   for (const ReportArm* arm : group.arms) {
     const std::vector<BandPoint> band = axis.band(*arm);
     if (band.size() < 2) continue;
+    if (far.contains(arm)) {
+      outside += fmt::format("{}{} (at last {})", outside.empty() ? "" : ", ", name_in_group(*arm),
+                             latex_maths(fmt::format("{:.3g}", band.back().mean)));
+      continue;
+    }
     low = std::min(low, std::ranges::min(band, {}, &BandPoint::low).low);
     high = std::max(high, std::ranges::max(band, {}, &BandPoint::high).high);
+  }
+  if (!std::isfinite(low) || !std::isfinite(high)) return "";
+  high = high > low ? high : low + std::max(1e-3, 0.1 * std::abs(low));
+  std::optional<statistics::Interval> limits; // twice as wide as the axis
+  if (!far.empty()) limits = {low - 0.5 * (high - low), high + 0.5 * (high - low)};
+  for (const ReportArm* arm : group.arms) {
+    const std::vector<BandPoint> band = axis.band(*arm);
+    if (band.size() < 2) continue;
     const auto place = static_cast<std::size_t>(std::ranges::find(names, name_in_group(*arm)) - names.begin());
     const char* colour = report.is_reference(*arm) ? "black" : colours[place % colours.size()];
     const char* dash = report.is_reference(*arm) ? "solid" : dashes[place / colours.size() % dashes.size()];
@@ -129,31 +184,36 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
                       every = band.size() <= most_marked ? 1 : band.size() / 6;
     bands += fmt::format("      \\addplot[draw=none, fill={}, opacity={:.2g}, forget plot] coordinates {{{}{}}} "
                          "-- cycle;\n",
-                         colour, opacity, coordinates(band, &BandPoint::low, false),
-                         coordinates(band, &BandPoint::high, true));
+                         colour, opacity, coordinates(band, &BandPoint::low, false, limits),
+                         coordinates(band, &BandPoint::high, true, limits));
     lines += fmt::format("      \\addplot[{}, {}, thick, mark={}, mark size=1.8pt, mark repeat={}, mark phase={}, "
                          "mark options={{solid}}] coordinates {{{}}};\n      \\addlegendentry{{{}}}\n",
                          colour, dash, marks[look % marks.size()], every, 1 + look % every,
-                         coordinates(band, &BandPoint::mean, false), name_in_group(*arm));
+                         coordinates(band, &BandPoint::mean, false, limits), name_in_group(*arm));
   }
-  if (lines.empty()) return "";
   const std::size_t longest = longest_name(report);
   const bool beside = longest <= short_name;
   const std::string legend = beside ? "at={(1.03,1)}, anchor=north west, draw=none, font=\\small"
                                     : fmt::format("at={{(0.5,-0.2)}}, anchor=north, draw=none, font=\\footnotesize, "
                                                   "legend columns={}",
                                                   longest <= 40 ? 2 : 1);
-  const Ticks up = ticks_between(low, high > low ? high : low + std::max(1e-3, 0.1 * std::abs(low)));
+  const Ticks up = ticks_between(low, high);
+  std::string ends, said;
+  if (!far.empty()) {
+    ends = fmt::format("      ymin={:.6g}, ymax={:.6g},\n", low - 0.05 * (high - low), high + 0.05 * (high - low));
+    said = fmt::format(" Outside the axis: {}.", outside);
+  }
   return fmt::format(
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\heedfit{{\\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
       "      width={}\\linewidth, height=7.5cm, xlabel={{{}}}, ylabel={{{}{}}}, scaled ticks=false,\n"
       "{}      xticklabel style={{{}}}, ytick={{{}}},\n      yticklabels={{{}}}, tick align=outside,\n"
       "      legend style={{{}}}, legend cell align=left]\n"
       "{}{}    \\end{{axis}}\n  \\end{{tikzpicture}}}}\n"
-      "  \\caption{{{}{}: the mean over seeds, and the band from the lowest to the highest.}}\\label{{{}}}\n"
+      "  \\caption{{{}{}: the mean over seeds, and the band from the lowest to the highest.{}}}\\label{{{}}}\n"
       "\\end{{figure}}\n",
-      beside ? "0.68" : "0.9", axis.across, axis.up, times_power(up), axis.more, plain_numbers, up.places, up.labels,
-      legend, bands, lines + mark_of(axis), group.label.empty() ? "" : latex_text(group.label) + ": ", axis.caption,
+      beside ? "0.68" : "0.9", axis.across, axis.up, times_power(up), axis.more + ends, plain_numbers, up.places,
+      up.labels, legend, bands, lines + mark_of(axis), group.label.empty() ? "" : latex_text(group.label) + ": ",
+      axis.caption, said,
       latex_label(report, "fig", fmt::format("{} by {} {}", axis.metric, axis.across, group.label)));
 }
 
@@ -189,10 +249,20 @@ std::string axis_of_lengths(const ReportData& report, const std::string& metric)
                      *lengths.rbegin() >= 8 * *lengths.begin() ? "xmode=log, " : "", places, places);
 }
 
+/// The height of a row of the forest plot in cm: names of several lines need more.
+double row_height(const ReportData& report) {
+  constexpr std::size_t letters_of_a_line = 30;
+  const std::size_t longest = longest_name(report);
+  if (longest <= short_name) return 0.7;
+  return std::clamp(0.25 + 0.36 * std::ceil(static_cast<double>(longest) / letters_of_a_line), 0.7, 1.4);
+}
+
 } // namespace
 
 std::string latex_forest(const ReportData& report) {
-  const auto [low, high] = difference_range(report);
+  const std::set<const ReportArm*> far = far_differences(report);
+  const auto [low, high] = difference_range(report, far);
+  const TableDigits digits(report);
   std::string labels, ticks, plots, rules;
   int rows = 0;
   const auto add_row = [&](const std::string& label) {
@@ -212,6 +282,15 @@ std::string latex_forest(const ReportData& report) {
       if (!arm->comparison) continue;
       add_row(name_in_group(*arm));
       const double mean = arm->comparison->difference.mean;
+      if (far.contains(arm)) { // an arrow with the number
+        const bool left = mean < 0;
+        const std::string number =
+            latex_maths(verdict_of(*arm->comparison, report.metric, digits.of(*arm).difference).difference);
+        plots += fmt::format("      \\node[anchor={}, font=\\footnotesize] at (axis cs:{:.6g}, {}) {{{}}};\n",
+                             left ? "west" : "east", left ? low : high, rows,
+                             left ? "$\\triangleleft$ " + number : number + " $\\triangleright$");
+        continue;
+      }
       const auto [from, to] = interval_or_mean(*arm->comparison);
       plots += fmt::format(
           "      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
@@ -238,13 +317,15 @@ std::string latex_forest(const ReportData& report) {
       "  \\caption{{Differences from the reference{}, with simultaneous {} intervals by sign flips{}. Triangles "
       "are "
       "better, squares worse, diamonds the same within the margin; round where that is "
-      "open.}}\\label{{{}}}\n\\end{{figure}}\n",
-      2.2 + 0.7 * rows, low, high, bottom, ticks, labels,
-      longest_name(report) <= short_name ? "" : "text width=0.3\\linewidth, align=right, font=\\footnotesize",
+      "open.{}}}\\label{{{}}}\n\\end{{figure}}\n",
+      2.2 + row_height(report) * rows, low, high, bottom, ticks, labels,
+      longest_name(report) <= short_name ? ""
+      : row_height(report) < 1.4         ? "text width=0.3\\linewidth, align=right, font=\\footnotesize"
+                                         : "text width=0.3\\linewidth, align=right, font=\\scriptsize",
       across.places, across.labels, latex_text(report.metric.shown()), unit_in_brackets(report.metric),
       times_power(across), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
       latex_per_cent(report), report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "",
-      latex_label(report, "fig", "differences"));
+      far.empty() ? "" : " Arrows point to arms outside the axis.", latex_label(report, "fig", "differences"));
 }
 
 std::string latex_curves(const ReportData& report) {

@@ -106,7 +106,7 @@ std::string latex_table(const ReportData& report, bool with_notes) {
                                               : Verdict{};
       if (compared) out += " & " + (arm->comparison ? latex_difference(verdict) : "");
       if (p) out += " & " + latex_p(report, *arm);
-      if (compared) out += " & " + verdict.word;
+      if (compared) out += " & " + (arm->comparison ? verdict.word : missing_answer(*arm));
       out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",
                          arm->seconds > 0 ? duration(arm->seconds) : "--");
     }

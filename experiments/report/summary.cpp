@@ -279,7 +279,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
                                                             : std::nullopt;
       row.push_back(verdict ? difference_cell(*verdict, style) : "");
       row.push_back(p_cell(report, arm));
-      row.push_back(verdict ? coloured(verdict->word, verdict->mark, style) : "");
+      row.push_back(verdict ? coloured(verdict->word, verdict->mark, style) : missing_answer(arm));
     }
     row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");
     row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");

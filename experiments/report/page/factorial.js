@@ -219,7 +219,7 @@ function drawCrossed() {
   const shown = figure("crossed", "Two options crossed; the arrow keys go from cell to cell",
     `${report.metric.name}${unit} where two things change at once: the mean over seeds ± a standard deviation, the ` +
     `difference from the reference${grouped ? " of the group" : ""} with its interval, or the answer. A dot is a ` +
-    `cell without an arm. ${marksMean}, diamonds the same, open circles undecided.`, tools,
+    `cell without an arm. ${marksMean}, open circles undecided.`, tools,
     draw);
   shown.node.querySelector(".tools").after(ramp);
   section("crossed", "Options crossed", shown.node);

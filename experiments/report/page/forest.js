@@ -110,13 +110,16 @@ function drawForest() {
       svg.append("g").selectAll("text").data(shownGroups).join("text").attr("class", "strong label").attr("x", 0)
         .attr("y", (group) => group.at + heading - 9).text((group) => group.title);
 
-    const zero = inside(0), note = floor + 40;
-    if (zero - left > 60) svg.append("text").attr("class", "soft").attr("x", left).attr("y", note).text(`◂ ${sides[0]}`);
+    const zero = inside(0), note = floor + 40, soft = () => svg.append("text").attr("class", "soft").attr("y", note);
+    const ends = [];
+    if (zero - left > 60) ends.push(soft().attr("x", left).text(`◂ ${sides[0]}`));
     if (width - right - zero > 60)
-      svg.append("text").attr("class", "soft").attr("x", width - right).attr("y", note).attr("text-anchor", "end")
-        .text(`${sides[1]} ▸`);
-    svg.append("text").attr("class", "soft").attr("x", (left + width - right) / 2).attr("y", note)
-      .attr("text-anchor", "middle").text(wide ? `difference in ${report.metric.name}${unit}` : report.metric.name);
+      ends.push(soft().attr("x", width - right).attr("text-anchor", "end").text(`${sides[1]} ▸`));
+    // What the axis measures, in fewer words where the ends leave no room for more.
+    const used = d3.max(ends, (text) => text.node().getComputedTextLength()) || 0;
+    const label = soft().attr("x", (left + width - right) / 2).attr("text-anchor", "middle")
+      .text(`difference in ${report.metric.name}${unit}`);
+    if (label.node().getComputedTextLength() + 2 * used + 20 > width - right - left) label.text(report.metric.name);
   }
 
   const margin = report.margin ? ` The band is the margin, ±${report.margin}: what counts as the same.` : "";

@@ -172,7 +172,8 @@ const verdicts = {
   open: ["undecided", d3.symbolCircle],
 };
 /** What the marks of arms that differ say, for captions. */
-const marksMean = neutral ? "Triangles differ" : "Triangles are better, squares worse";
+const marksMean = (neutral ? "Triangles differ" : "Triangles are better, squares worse") +
+  (arms.some((arm) => arm.comparison && arm.comparison.mark === "same") ? ", diamonds the same" : "");
 
 /** Arms, those with the clearest answers first. */
 const clearestFirst = report.clearest.map((index) => arms[index]);

@@ -57,10 +57,10 @@ function drawSingle() {
       const text = share ? `${share.seeds} of ${share.of} learned`
         : lost(arm).length ? `${lost(arm).length} failed or left out`
           : out.length ? `${out.length} outside, farthest ${farthest(out).texts.value}` : "";
-      g.append("text").attr("class", "soft label").attr("x", width).attr("text-anchor", "end")
-        .attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0).text(text);
+      const said = g.append("text").attr("class", "soft label").attr("x", width).attr("text-anchor", "end")
+        .attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0).text(text).node().getComputedTextLength();
       fitText(g.append("text").attr("class", "label").attr("x", 0).attr("y", wide ? line : 15)
-        .attr("dy", wide ? "0.35em" : 0), arm.label, wide ? left - 14 : width - 130);
+        .attr("dy", wide ? "0.35em" : 0), arm.label, wide ? left - 14 : width - said - 10);
     });
     explain(rows, (arm) => arm.label, (arm) => arm.runs.map((run) => [`seed ${run.seed}`,
       run.value === null ? run.state : run.texts.value]));

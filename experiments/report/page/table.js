@@ -54,6 +54,20 @@ function noteLists(notes, more = []) {
   return [list(notes.filter((note) => !secondRank.test(note))), second.length ? folded : null];
 }
 
+// Paper has no button: what is folded is printed.
+window.addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details.more-notes:not([open]), details.further-answers:not([open])")) {
+    details.open = true;
+    details.dataset.printed = "";
+  }
+});
+window.addEventListener("afterprint", () => {
+  for (const details of document.querySelectorAll("details[data-printed]")) {
+    details.open = false;
+    delete details.dataset.printed;
+  }
+});
+
 /** All of them, in the plan's order. */
 function drawAllAnswers() {
   if (told.length > mostAnswers) section("all-answers", "All answers", answerList(told), markKey(told));
@@ -74,7 +88,7 @@ function tableColumns(metric, rows) {
     { name: "mean", title: metric.name, by: (arm) => arm.mean,
       tsv: [[metric.name, "standard deviation"], (arm) => [arm.mean, arm.standard_deviation]],
       show: ({ texts }) => [texts.mean,
-        texts.spread ? element("span", { class: "with" }, ` ${texts.spread}`) : null] },
+        ...(texts.spread ? [" ", element("span", { class: "with" }, texts.spread)] : [])] },
   ];
   if (withComparison.length) columns.push({ name: "difference", title: `difference [${report.confidence_text}]`,
     by: of((c) => c.difference), tsv: [["difference", "low", "high"], (arm) => (arm.comparison ? [arm.comparison.difference,
@@ -82,13 +96,13 @@ function tableColumns(metric, rows) {
     show(arm) {
       if (!arm.comparison) return "";
       const [text, interval] = comparisonTexts(arm);
-      return [element("span", {}, text), element("span", { class: "with" }, ` ${interval}`)];
+      return [element("span", {}, text), " ", element("span", { class: "with" }, interval)];
     } });
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
     show: (arm) => (arm.comparison ? (arm.comparison.p_text || "–") + arm.earlier_look_text : "") });
   if (withComparison.length) columns.push({ name: "answer", title: "answer", text: true,
     by: (arm) => (arm.comparison ? arm.comparison.word : null),
-    show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), arm.comparison.word] : "") });
+    show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), arm.comparison.word] : arm.missing_answer || "") });
   if (any((c) => c.effect_size !== null)) columns.push({ name: "effect", title: "d", by: of((c) => c.effect_size),
     second: true,
     about: "the size of the difference beside its scatter: the mean of the differences divided by their standard " +

@@ -126,6 +126,16 @@ class New(unittest.TestCase):
             options = config["task"].get(config["task"]["kind"], {})
             self.assertEqual(values, {name: options[name] for name in values})
 
+    def test_pairs_without_blanks_are_read_by_characters(self) -> None:
+        for lines, tokens in (([f"{'ab' * (i % 4)}c\tc{'ba' * (i % 4)}" for i in range(60)], "characters"),
+                              ([f"a b {i}\tb a" for i in range(60)], "words")):
+            self.write("pairs.tsv", lines)
+            done = self.heed("new", "pairs", "pairs.tsv", "--out", f"{tokens}.toml")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            config = self.accepted(f"{tokens}.toml")
+            self.assertEqual(config["data"]["tokens"], tokens)
+            self.assertEqual("max_vocabulary" in config["data"], tokens == "words")
+
     def test_data_that_does_not_fit_is_refused(self) -> None:
         self.write("plain.txt", SENTENCES)
         for words, said in [(("pairs", "plain.txt"), "plain.txt:1: there is no tab"),
