@@ -48,8 +48,6 @@ MESSAGES = [*COMMENTS[:10], *COMMENTS[11:],  # "a list of integers from 0 on" is
     (r"(?:of|with) no use", "write does nothing, or has no effect"),
     (r"what (?:it|they) comes? to", "write the result"),
 ]
-# Folders whose messages are still to be put in these words.
-LATER = ("experiments/report/", "experiments/runs/", "experiments/launch/")
 
 # A name that had a meaning of its own here, and the field's.
 NAMES = {
@@ -67,10 +65,6 @@ EXCEPTIONS = {
     "tests/layers/relative_position_test.cpp": {"slopes"},  # ALiBi's: the paper's word
     "layers/block.hpp": {"behind"},  # a member's name
 }
-
-
-# Pages that are not rewritten in plain words yet.
-PAGES_TO_REWRITE = {"docs/reliability.md", "docs/results.md"}
 
 
 def texts_of_page(text):
@@ -125,7 +119,7 @@ def messages(text):
 
 def findings(path, text):
     if path.endswith(".md"):
-        yield from words_found(path, texts_of_page(text) if path not in PAGES_TO_REWRITE else [])
+        yield from words_found(path, texts_of_page(text))
         return
     allowed = EXCEPTIONS.get(path, {})
     if not path.startswith("tests/") and text.count("\n") > LINES:
@@ -138,7 +132,7 @@ def findings(path, text):
         for name in re.findall(r"[A-Za-z_]\w*", code):
             if name in NAMES and name not in allowed:
                 yield number, f"{name} is called {NAMES[name]} here"
-    if not path.startswith(("experiments/", "layers/", "options/", "autograd/")) or path.startswith(LATER):
+    if not path.startswith(("experiments/", "layers/", "options/", "autograd/")):
         return
     for number, message in messages(text):
         for construction, instead in MESSAGES:

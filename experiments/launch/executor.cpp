@@ -120,7 +120,7 @@ public:
       if (state != RunState::failed && end.status != untouched) note_failure(run_, event.reason);
     } else if (end.status == 0) {
       event.kind = RunEvent::Kind::failed;
-      event.reason = fmt::format("it came to its end, but '{}' was removed or changed meanwhile", run_.path.string());
+      event.reason = fmt::format("it finished, but '{}' was removed or changed meanwhile", run_.path.string());
     } else if ((recorded && state == RunState::interrupted) || (stopping && !recorded)) {
       event.kind = RunEvent::Kind::interrupted;
     } else {

@@ -113,7 +113,7 @@ void SlurmLauncher::refuse(const ChildResult& result) const {
   std::string hint;
   if (!result.in_time || said.find("ontact slurm controller") != std::string::npos ||
       said.find("timed out") != std::string::npos) {
-    hint = "\n      Slurm's controller does not answer; what was submitted before goes on. Try again later";
+    hint = "\n      Slurm's controller does not answer; jobs that were submitted before continue. Try again later";
   } else if (said.find("configuration source") != std::string::npos ||
              said.find("process configuration file") != std::string::npos) {
     hint = "\n      Slurm is installed here, but knows of no cluster: log in to a node of one";
@@ -143,8 +143,8 @@ void SlurmLauncher::check() const {
                       "cluster that has it, or leave out --on slurm to run here",
                       program));
   if (std::getenv("SBATCH_CLUSTERS"))
-    throw Refused("SBATCH_CLUSTERS is set, by which sbatch alone goes, so that Heed would not find its jobs: set "
-                  "SLURM_CLUSTERS in its place, or unset it");
+    throw Refused("SBATCH_CLUSTERS is set. Only sbatch reads it, so Heed would not find its jobs: set SLURM_CLUSTERS "
+                  "instead, or unset it");
   // Heed's own arguments come first: a user's option without its value must not consume --test-only.
   std::vector<std::string> words{"sbatch", "--test-only",
                                  fmt::format("--cpus-per-task={}", std::max<std::int64_t>(settings_.cpus, 1))};
@@ -233,8 +233,8 @@ void SlurmLauncher::submit() {
   const std::size_t most = longest_array();
   while (!tasks.empty()) {
     if (!lease->confirm())
-      throw Failed(fmt::format("this process was halted for so long that another took over what is submitted for '{}'; "
-                               "run the same command again to follow it",
+      throw Failed(fmt::format("this process was halted, and another process took over the jobs of '{}' meanwhile; run "
+                               "the same command again to follow them",
                                out_.string()));
     const std::size_t n = std::min(most, tasks.size());
     submit({tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(n)});

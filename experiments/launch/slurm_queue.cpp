@@ -71,7 +71,7 @@ std::string forgotten_state(const std::string& job, const std::string& log) {
 
 std::string advice_for(const std::string& state) {
   if (state == "OUT_OF_MEMORY") return "; ask for more with slurm.memory";
-  if (state == "TIMEOUT") return "; it goes on from its last checkpoint; ask for more with slurm.time";
+  if (state == "TIMEOUT") return "; it resumes from its last checkpoint; ask for more with slurm.time";
   return "";
 }
 

@@ -134,7 +134,7 @@ const std::vector<Entry>& entries() {
        [](auto& s, const auto& g) { s.cpus = count(g); }},
       {{"at_once", "tasks at a time [as many as the cluster allows]"},
        [](auto& s, const auto& g) { s.at_once = count(g); }},
-      {{"task_minutes", "short runs are packed until a task takes about so long [10]"},
+      {{"task_minutes", "the minutes that a task takes about: short runs are packed into one task [10]"},
        [](auto& s, const auto& g) { s.task_minutes = minutes(g); }},
       {{"options", "further words for sbatch, a list"}, [](auto& s, const auto& g) { s.options = words_of_sbatch(g); }},
   };

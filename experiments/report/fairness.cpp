@@ -12,10 +12,10 @@ namespace {
 std::string matched_sentence(const ReportArm& arm, const std::string& match) {
   const BudgetMatch& matched = *arm.matched;
   const bool parameters = match == "parameters";
-  const std::string amounts = parameters ? fmt::format("{} parameters beside the reference's {}",
+  const std::string amounts = parameters ? fmt::format("{} parameters against the reference's {}",
                                                        with_commas(std::llround(matched.amount)),
                                                        with_commas(std::llround(matched.target)))
-                                         : fmt::format("{} beside the reference's {}", scaled(matched.amount, "FLOPs"),
+                                         : fmt::format("{} against the reference's {}", scaled(matched.amount, "FLOPs"),
                                                        scaled(matched.target, "FLOPs"));
   std::string text = fmt::format("{}: feed-forward of {} features, {} ({} %).", arm.label, with_commas(matched.width),
                                  amounts, signed_fixed(100 * matched.excess(), 2));

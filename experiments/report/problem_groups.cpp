@@ -52,7 +52,7 @@ std::string failures_in_words(const ReportData& report, std::size_t failed) {
     diverged += static_cast<std::size_t>(std::ranges::count_if(arm.runs, [](const ReportRun& run) {
       return run.state == RunState::failed && run.diverged();
     }));
-  const std::string said = fmt::format("{} of {} runs failed, for the reasons above; the others are kept.", failed,
+  const std::string said = fmt::format("{} of {} runs failed, for the reasons above; the finished runs stay.", failed,
                                        report.total());
   if (diverged == 0) return said + " Try them again with";
   if (diverged >= failed) return said + " The same config diverges again: change it, then start";

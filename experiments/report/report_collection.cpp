@@ -35,7 +35,8 @@ std::string describe(const Manifest& manifest) {
                                  build.kernels.empty() ? "" : fmt::format("kernels {}, ", build.kernels), build.blas,
                                  manifest.cpu);
   for (const EarlierSteps& steps : manifest.earlier)
-    text += fmt::format("; went on there after step {}, with the steps before made with {}", steps.until, steps.made);
+    text += fmt::format("; resumed there after step {}; the steps before were computed with {}", steps.until,
+                        steps.made);
   return text;
 }
 
@@ -201,7 +202,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
       run.also.push_back(readers[i].of(values[i]));
       std::string& problem = run.also_problems.emplace_back();
       if (!run.also.back() || std::abs(*run.also.back()) <= greatest_value) continue;
-      problem = fmt::format("{} came to {:g}: no result", readers[i].metric.name, *run.also.back());
+      problem = fmt::format("{} was {:g}: no result", readers[i].metric.name, *run.also.back());
       run.also.back().reset();
     }
     const std::optional<double> last = any ? deciding.of(values.front()) : std::nullopt;
@@ -209,7 +210,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
       run.value = last;
     } else if (last) { // it diverged, although its state is finished
       run.state = RunState::failed;
-      run.problem = fmt::format("{} came to {:g}: no result", metric, *last);
+      run.problem = fmt::format("{} was {:g}: no result", metric, *last);
     } else run.problem = !any ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
   }
   auto attention = read_attention(folder);

@@ -141,12 +141,12 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
       fmt::format("About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {}{}, and the share of "
                   "sweeps in which the plan's {} seeds find {} (their power); d_z is the mean difference in standard "
                   "deviations of the differences.",
-                  100 * power, level_text(level_of(plan)), plan.looks.empty() ? "" : " (the last look's alone)",
+                  100 * power, level_text(level_of(plan)), plan.looks.empty() ? "" : " (the last look's level)",
                   plan.seeds.size(), family > 1 ? "each arm's" : "it"));
   text += which_finds_more(plan, rows);
   if (plan.margin)
-    text += paragraph(fmt::format("\"same\" is how often an arm without a difference is called the same, were the "
-                                  "margin, {:g}, so many of these standard deviations.",
+    text += paragraph(fmt::format("\"same\" is how often an arm without a difference is called the same, if the "
+                                  "margin, {:g}, is d_z standard deviations.",
                                   *plan.margin));
   return text;
 }

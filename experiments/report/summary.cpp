@@ -200,7 +200,7 @@ std::string pairs_note(const ReportData& report) {
 std::string earlier_looks_note(const ReportData& report) {
   const auto earlier = [&](const ReportArm& arm) { return arm.comparison && !earlier_look_text(report, arm).empty(); };
   if (std::ranges::none_of(report.arms, earlier)) return "";
-  return " \"(n = ...)\" beside p: an earlier look found the answer, so difference, interval and p are of these seeds; "
+  return " \"(n = ...)\" after p: an earlier look found the answer, so difference, interval and p are of these seeds; "
          "the mean is of all in column n.";
 }
 

@@ -79,8 +79,8 @@ RunFolder find_run(const fs::path& out, const std::string& run) {
     return of.size() > shown ? text + fmt::format(" and {} more", of.size() - shown) : text;
   };
   if (!matching.empty())
-    throw Refused(fmt::format("run '{}': {} runs in '{}' begin so: {}; give more of the ID", run, matching.size(),
-                              out.string(), list(matching)));
+    throw Refused(fmt::format("run '{}': {} runs in '{}' begin like this: {}; give more of the ID", run,
+                              matching.size(), out.string(), list(matching)));
   const std::string near = nearest(run, ids);
   throw Refused(fmt::format("run '{}': neither the folder of a run nor the beginning of an ID in '{}', which has {}{}",
                             run, out.string(), list(ids), near.empty() ? "" : "; did you mean " + near + "?"));

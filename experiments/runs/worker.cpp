@@ -50,8 +50,8 @@ struct TakenOn : Failed {
 void require_own(const RunFolder& run, bool own) {
   if (own) return;
   const auto owner = RunClaim::owner(run);
-  throw TakenOn(fmt::format("this process was halted for so long, or could not reach '{}', that {} took the run on; it "
-                            "goes on there",
+  throw TakenOn(fmt::format("this process was halted, or could not reach '{}', and {} took the run over meanwhile; it "
+                            "continues there",
                             run.path.string(),
                             owner ? "process " + fmt::format("{} on {}", owner->process, owner->host)
                                   : std::string("another process")));
@@ -91,8 +91,8 @@ public:
       made += fmt::format("{}{} \"{}\"", made.empty() ? "" : ", ", d.what, d.a);
     if (made.empty()) return;
     say(parts_, run_,
-        fmt::format("warning: it goes on from step {} elsewhere: the steps before were made with {}; the bits may "
-                    "be others than those of one machine",
+        fmt::format("warning: it resumes from step {} on another machine or build: the steps before were computed "
+                    "with {}; the last bits may differ from those of one machine",
                     step, made));
     manifest_.earlier.push_back({step, std::move(made)});
   }
@@ -163,8 +163,8 @@ private:
     const auto there = run_.metrics().identity();
     require_readable(there);
     if (there.value.value_or(FileIdentity{}).size != size_)
-      throw Failed(fmt::format("'{}' was changed or removed while the run went on; run again, and it goes on from what "
-                               "is whole",
+      throw Failed(fmt::format("'{}' was changed or removed during the run; run again, and it resumes from the last "
+                               "complete checkpoint",
                                run_.metrics().string()));
   }
 
@@ -213,7 +213,7 @@ std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& p
     const auto sum = checkpoint.metadata.find(metrics_key);
     if (sum == checkpoint.metadata.end() || sum->second == metrics_checksum(run, step).hash) return {};
     metrics_changed = true;
-    return fmt::format("'{}' is not what it was at step {}, so the run can't go on from there", run.metrics().string(),
+    return fmt::format("'{}' is not what it was at step {}, so the run can't resume from there", run.metrics().string(),
                        step);
   });
   for (const std::string& what : damaged) say(parts, run, "warning: " + what);
@@ -330,7 +330,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   if (parts.begin_together) hooks.ranks = parts.begin_together({run, threads, kept ? kept->step : -1, kernels});
   const Outcome outcome = engine.train(config, *task, from, hooks);
   if (!run.config().exists())
-    throw Failed(fmt::format("'{}' was removed while the run went on; run again", run.config().string()));
+    throw Failed(fmt::format("'{}' was removed during the run; run again", run.config().string()));
   live.write();
   return outcome;
 }
@@ -339,7 +339,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
 int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::string message, bool refused) {
   try {
     const auto steps = refused ? std::vector<std::int64_t>() : checkpoint_steps(run);
-    if (!steps.empty()) message += fmt::format(" (its checkpoint of step {} is kept)", steps.front());
+    if (!steps.empty()) message += fmt::format(" (its checkpoint of step {} is saved)", steps.front());
   } catch (const Unreadable& also) {
     say(parts, run, also.what());
   }
@@ -403,7 +403,8 @@ int run_worker(const RunFolder& folder, int threads, const WorkerParts& given) {
     }
     record->end("interrupted");
     say(parts, run,
-        fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there", record->manifest().step));
+        fmt::format("stopped; its checkpoint of step {} is saved, and it will resume from there",
+                    record->manifest().step));
     return 1;
   } catch (const TakenOn& error) {
     say(parts, run, error.what());

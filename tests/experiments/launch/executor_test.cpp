@@ -143,7 +143,7 @@ TEST_CASE("a failure is told with its reason, and stops no other run", "[sweep][
   CHECK(runs.reason_of(1) == "the node is gone");
   CHECK(runs.reason_of(2) == "ended with status 1; its last words: begins / cannot write: no space");
   CHECK(runs.reason_of(3) == "the queue is full");
-  CHECK_THAT(runs.reason_of(4), Contains("came to its end, but") && Contains("run4' was removed or changed"));
+  CHECK_THAT(runs.reason_of(4), Contains("finished, but") && Contains("run4' was removed or changed"));
   // If a run crashed and could not record the failure, the executor records it.
   CHECK(state_of(runs.folders[1]) == RunState::failed);
   CHECK(read_manifest(runs.folders[1])->failure == "the node is gone");

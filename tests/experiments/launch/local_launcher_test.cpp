@@ -122,7 +122,7 @@ TEST_CASE("a run that fails or crashes stops no other, and says why", "[sweep][l
   CHECK_THAT(sweep.reason_of(1), Contains("signal 11 (Segmentation fault)") && Contains("allocating / bad things"));
   CHECK_THAT(sweep.reason_of(2), Contains("status 1") && Contains("cannot write: no space"));
   CHECK_THAT(sweep.reason_of(3), Contains("want of memory"));
-  CHECK_THAT(sweep.reason_of(4), Contains("came to its end, but"));
+  CHECK_THAT(sweep.reason_of(4), Contains("finished, but"));
   // If a run crashed and could not record the failure, the failure is recorded for it.
   CHECK(state_of(sweep.runs[1]) == RunState::failed);
   CHECK_THAT(read_manifest(sweep.runs[1])->failure, Contains("signal 11"));

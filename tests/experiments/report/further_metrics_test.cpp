@@ -96,7 +96,7 @@ TEST_CASE("a further metric that came to no number is a failed run there", "[rep
   for (ReportArm& arm : report.arms)
     for (ReportRun& run : arm.runs) run.also_problems = {""};
   report.arms[1].runs[2].also = {{}};
-  report.arms[1].runs[2].also_problems = {"val_accuracy came to nan: no result"};
+  report.arms[1].runs[2].also_problems = {"val_accuracy was nan: no result"};
   compute_statistics(report);
   const ReportData further = by_further_metric(report, 0);
   const ReportArm& arm = further.arms[1];

@@ -78,10 +78,10 @@ TEST_CASE("a run that ended with what is no number, or an absurd one, has failed
     CHECK(run.state == RunState::failed);
     CHECK_FALSE(run.left_out);
     CHECK_FALSE(run.value);
-    CHECK_THAT(run.problem, Contains("val_loss came to") && Contains("no result"));
+    CHECK_THAT(run.problem, Contains("val_loss was") && Contains("no result"));
     CHECK(report.count(RunState::failed) == 1);
     CHECK(report.arms[1].comparison->seeds == std::vector<std::int64_t>{0, 2, 3});
-    CHECK_THAT(render_terminal(report, Style{}), Contains("seed 1") && Contains("val_loss came to"));
+    CHECK_THAT(render_terminal(report, Style{}), Contains("seed 1") && Contains("val_loss was"));
   }
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("a plan says what its own seeds find", "[report]") {
   const std::string text = seed_advice(six);
   CHECK(contains(text, "power of 6  unpaired   same\n"));
   CHECK(contains(text, "n = 6 can go down to p = 0.0022")); // 2 of 924
-  CHECK(contains(text, "were the margin, 0.1, so many"));
+  CHECK(contains(text, "if the margin, 0.1, is d_z"));
   CHECK(contains(text, "The plan's is unpaired; choose"));
   for (const Plan& any : {six, plan(2, 100), plan(12, 5), plan(12, 6)}) {
     std::istringstream lines(seed_advice(any));
@@ -79,7 +79,7 @@ TEST_CASE("a plan with looks says what they may spend, and goes by the last", "[
   const std::string text = seed_advice(looks);
   // 0.05 ln(1 + (e - 1) 0.6) = 0.0354, and the rest.
   CHECK(contains(text, "  looks    at 6, 10 seeds, where p may be 0.0354, 0.0146: 5 % together\n"));
-  CHECK(contains(text, "p <= 0.0146 (the last look's alone)"));
+  CHECK(contains(text, "p <= 0.0146 (the last look's level)"));
   CHECK(effect_rows(looks)[1].power_paired < effect_rows(plan(2, 10))[1].power_paired);
   CHECK(effect_rows(looks)[1].seeds == 14); // SciPy: at level 0.01457, the t test has power 0.8 with 14 or more pairs
   CHECK_FALSE(contains(seed_advice(plan(2, 10)), "looks"));

@@ -449,7 +449,7 @@ TEST_CASE("a failure is noted, and the last good checkpoint stays", "[runs][work
   CHECK(work(run) == 1);
   CHECK(state_of(run) == RunState::failed);
   const auto manifest = read_manifest(run);
-  CHECK_THAT(manifest->failure, Contains("first made by softmax") && Contains("checkpoint of step 6 is kept"));
+  CHECK_THAT(manifest->failure, Contains("first made by softmax") && Contains("checkpoint of step 6 is saved"));
   CHECK_FALSE(manifest->refused);
   CHECK(newest_checkpoint(run)->step == 6);
 }
@@ -543,7 +543,7 @@ TEST_CASE("what is taken from a run while it goes on is a failure, and no shorte
   };
   SECTION("metrics, before the next line") {
     CHECK(work_with(5, [&] { fs::remove(run.metrics()); }) == 1);
-    CHECK_THAT(failure, Contains("metrics.jsonl' was changed or removed while the run went on; run again"));
+    CHECK_THAT(failure, Contains("metrics.jsonl' was changed or removed during the run; run again"));
     undo();
   }
   SECTION("a line of them") {
@@ -553,7 +553,7 @@ TEST_CASE("what is taken from a run while it goes on is a failure, and no shorte
   }
   SECTION("its configuration") {
     CHECK(work_with(8, [&] { fs::remove(run.config()); }) == 1);
-    CHECK_THAT(failure, Contains("config.toml' was removed while the run went on"));
+    CHECK_THAT(failure, Contains("config.toml' was removed during the run"));
     undo();
   }
   SECTION("its folder") {
