@@ -13,11 +13,12 @@ std::string planned_late(const ReportData& report) {
   const Frozen& frozen = *report.frozen;
   std::vector<std::string> sweeps;
   for (const EarlierSweep& earlier : report.earlier)
-    sweeps.push_back(fmt::format("{} of {} ({}{}{})", earlier.shared, earlier.name, time_text(earlier.at),
-                                 earlier.changes.empty() ? "" : ": ", fmt::join(earlier.changes, ", ")));
+    sweeps.push_back(fmt::format("{} of them are runs of {} ({}{}{})", earlier.shared, earlier.name,
+                                 time_text(earlier.at),
+                                 earlier.changes.empty() ? "" : "; changed since: ", fmt::join(earlier.changes, ", ")));
   return fmt::format(
-      "Planned after results: {} of its {} runs had finished when this plan was frozen ({}){}{}. A choice "
-      "made after seeing results raises the chance of a false difference from 5 % to 7 to 16 %.",
+      "Planned after results: {} of its {} runs had finished when this plan was frozen ({}){}{}. A choice that is made "
+      "after seeing results raises the chance of a false difference from 5 % to between 7 and 16 %.",
       frozen.finished, frozen.runs, time_text(frozen.at), sweeps.empty() ? "" : ", ", fmt::join(sweeps, "; "));
 }
 

@@ -72,12 +72,13 @@ std::string difference_note(const ReportData& report) {
   if (unpaired(report))
     return fmt::format(
         "difference: mean of the arm's runs minus mean of the runs of {}. [{}]: by the same permutations as p; all "
-        "arms' intervals hold at once (Bonferroni). An end is moved to 0 if needed, so that an interval "
-        "excludes 0 exactly when p is at most {}{}.{}",
+        "arms' intervals hold at once (Bonferroni). If p and an interval disagree about 0, the "
+        "interval ends at 0: an interval excludes 0 exactly when p is at most {}{}.{}",
         whose, confidence_text(report), its_level, exception, equivalence_note(report));
   return fmt::format(
       "difference: arm minus {}, paired by seed. [{}]: by the same flips as p; all arms' intervals hold at once. "
-      "An end is moved to 0 if needed, so that an interval excludes 0 exactly when p is at most {}{}. With "
+      "If p and an interval disagree about 0, the interval ends at 0: an interval excludes 0 exactly when p is at most "
+      "{}{}. With "
       "fewer than {} seeds there is none.{}",
       whose, confidence_text(report), its_level, exception, statistics::seeds_for_level(level),
       equivalence_note(report));

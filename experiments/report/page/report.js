@@ -9,10 +9,12 @@ function drawHead() {
       `${metric.unit ? `, in ${metric.unit}` : ""}; ${metric.direction}.`));
   const lost = progress.failed + progress.left_out + progress.gone;
   if (progress.finished + lost < progress.total)
-    head.append(element("p", { class: "warning" }, "Not all runs have finished: what follows is of those that have."));
+    head.append(element("p", { class: "warning" }, "Not all runs have finished: the numbers on this page are of those that have."));
   else if (lost)
-    head.append(element("p", { class: "warning" }, `${lost} run${lost === 1 ? "" : "s"} failed, ` +
-      `${lost === 1 ? "is" : "are"} left out or gone: what follows is of the others.`));
+    head.append(element("p", { class: "warning" }, `${lost} of ${progress.total} runs ` +
+      `${lost === 1 ? "is" : "are"} in no number on this page: ${[["failed", progress.failed],
+        ["left out", progress.left_out], ["gone", progress.gone]].filter(([, count]) => count)
+        .map(([what, count]) => `${count} ${what}`).join(", ")}.`));
   for (const sentence of report.warnings) head.append(element("p", { class: "warning" }, sentence));
   for (const sentence of report.limits) head.append(element("p", { class: "warning" }, sentence));
   head.append(element("nav", { "aria-label": "Sections" },

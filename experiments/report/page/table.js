@@ -39,7 +39,7 @@ function drawAnswers() {
   section("answers", "Answers", report.also.length ? element("h3", {}, report.metric.name) : null,
     answerList(first), markKey(first), told.length <= mostAnswers ? null
       : element("p", {}, element("a", { href: "#all-answers" }, `All ${told.length} answers`),
-        " – these are the clearest."), ...furtherAnswers());
+        " – these have the largest differences compared with their intervals."), ...furtherAnswers());
 }
 
 /** Terms of notes that few readers need; they open with a count. */

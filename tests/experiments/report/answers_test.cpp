@@ -352,9 +352,11 @@ TEST_CASE("what was known when a sweep was planned is said", "[report]") {
                                                       "runs was finished then."));
   report.frozen->finished = 7;
   report.earlier = {{"scores-ba9876543210", "2026-11-20T08:00:00Z", 7, {"seeds 6 -> 10", "margin none -> 0.01"}}};
-  const std::string late = "Planned after results: 7 of its 12 runs had finished when this plan was frozen (2026-11-22 "
-                           "10:15 UTC), 7 of scores-ba9876543210 (2026-11-20 08:00 UTC: seeds 6 -> 10, margin none -> "
-                           "0.01). A choice made after seeing results raises the chance of a false difference from 5 %";
+  const std::string late =
+      "Planned after results: 7 of its 12 runs had finished when this plan was frozen (2026-11-22 "
+      "10:15 UTC), 7 of them are runs of scores-ba9876543210 (2026-11-20 08:00 UTC; changed since: "
+      "seeds 6 -> 10, margin none -> 0.01). A choice that is made after seeing results raises the "
+      "chance of a false difference from 5 %";
   CHECK_THAT(render_markdown(report), Catch::Contains(late) && Catch::Contains("as said at the top."));
 
   // Every format says it before its table.
