@@ -1,4 +1,5 @@
 #include "experiments/config/toml_values.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -156,11 +157,6 @@ std::vector<TomlEntry> in_order(const toml::table& table) {
 }
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t\r"), to = text.find_last_not_of(" \t\r");
-  return from == std::string_view::npos ? std::string_view() : text.substr(from, to - from + 1);
-}
 
 /// "; a text needs quotes: kind = \"copy\"" if this line sets an option to a bare word.
 std::string quotes_hint(std::string_view text, std::size_t line) {

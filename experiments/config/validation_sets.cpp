@@ -1,6 +1,7 @@
 #include "experiments/config/validation_sets.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,13 +10,6 @@
 namespace heed {
 
 namespace {
-
-std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view blanks = " \t";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == text.npos) return "";
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 bool is_set_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
@@ -36,8 +30,8 @@ std::vector<ValidationSet> validation_sets(const DataOptions& data) {
     };
     const std::size_t equals = entry.find('=');
     if (equals == entry.npos) refuse("it has no '='");
-    ValidationSet set{std::string(without_blanks(std::string_view(entry).substr(0, equals))),
-                      std::string(without_blanks(std::string_view(entry).substr(equals + 1)))};
+    ValidationSet set{std::string(trimmed(std::string_view(entry).substr(0, equals))),
+                      std::string(trimmed(std::string_view(entry).substr(equals + 1)))};
     if (!is_set_name(set.name)) refuse("a name has letters, digits, '_' and '-'");
     if (set.path.empty()) refuse("it names no file");
     if (!names.insert(set.name).second) refuse(fmt::format("the name '{}' is there twice", set.name));

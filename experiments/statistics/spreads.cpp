@@ -10,14 +10,21 @@
 
 namespace heed::statistics {
 
-namespace {
-
-std::vector<double> distances_from_median(std::span<const double> values) {
+double median(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
   const std::size_t n = sorted.size();
-  const double median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-  for (double& x : sorted) x = std::abs(x - median);
+  return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+namespace {
+
+/// The distances, the one of the smallest value first.
+std::vector<double> distances_from_median(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const double middle = median(sorted);
+  for (double& x : sorted) x = std::abs(x - middle);
   return sorted;
 }
 

@@ -8,6 +8,9 @@
 
 namespace heed::statistics {
 
+/// The median; of an even number of values, the mean of the middle two. There must be a value.
+double median(std::span<const double> values);
+
 /// Paired by seed: sign flips of ra^2 - rb^2, where ra and rb are the values less their mean. This is the test by
 /// Pitman (1939, doi 10.1093/biomet/31.1-2.9) and Morgan (1939, doi 10.1093/biomet/31.1-2.13) that the sum and the
 /// difference of a pair do not correlate. `differences` are a - b, in which what differs by rounding only is equal.
