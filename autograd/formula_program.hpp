@@ -22,6 +22,7 @@ enum class FormulaOp : std::uint8_t {
   width,       ///< the width of a head's queries
   queries,     ///< the number of queries, including earlier steps, without padding
   keys,        ///< the number of keys, without padding
+  seen,        ///< the number of keys that the query may attend to under all masks, the formula's included; by row
   parameter,   ///< a parameter's value for this head
   by_distance, ///< a parameter's value for this head and distance; distances beyond the furthest one use its value
   element,     ///< an element of a parameter's list for this head, at index floor(a), clamped to the list

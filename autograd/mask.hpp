@@ -41,6 +41,10 @@ struct Mask {
     /// The first key, and the number of keys.
     std::int64_t first() const { return prefix > 0 ? 0 : begin; }
     std::int64_t count() const { return prefix + (end - begin + step - 1) / step; }
+    /// The number of keys before key j.
+    std::int64_t count_before(std::int64_t j) const {
+      return Range{begin, std::clamp(j, begin, end), std::clamp<std::int64_t>(j, 0, prefix), step}.count();
+    }
     bool in_one_piece() const { return prefix == 0 && step == 1; }
     bool has(std::int64_t j) const {
       return j < prefix || (j >= begin && j < end && (step == 1 || (j - begin) % step == 0));

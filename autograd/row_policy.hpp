@@ -29,33 +29,44 @@ protected:
   ~RowRules() = default;
 };
 
-/// A rule that computes the weights of a row from its scores. It receives the n > 0 scores of the keys that the query
-/// may attend to, in their order and without gaps; all other weights are 0. A row with a NaN should give NaN. Rules
-/// with their own data must live until the backward pass is done.
+/// The keys of a row: those that the query may attend to, in their order and without gaps.
+struct RowKeys {
+  std::int64_t n = 0; ///< their number
+  /// Only for rules that are ordered: how many of them come before the query's own position, and whether the key at
+  /// this position is among them. It then has the index `earlier`.
+  std::int64_t earlier = 0;
+  bool own = false;
+};
+
+/// A rule that computes the weights of a row from its scores. It receives the scores of the n > 0 keys that the query
+/// may attend to; all other weights are 0. A row with a NaN should give NaN. Rules with their own data must live until
+/// the backward pass is done.
 class RowPolicy : public RowRules {
 public:
   const RowPolicy& of_head(std::int64_t) const final { return *this; }
-  /// Computes w from s. Here and below, `scratch` has space for n values, rounded up to whole SIMD vectors.
-  virtual void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const = 0;
+  /// Does the rule depend on the order of the keys, and on the query's own position among them?
+  virtual bool is_ordered() const { return false; }
+  /// Computes w from s. Here and below, `scratch` has space for two rows of n values, each rounded up to whole SIMD
+  /// vectors.
+  virtual void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const = 0;
   /// Like `weights`. It also writes a value of the row, such as a threshold. From this value, `weights_from` computes
   /// the same weights again, bit for bit, in less time. A rule without such a value overrides neither.
-  virtual void weights_and_value(const Real* s, Real* w, std::int64_t n, Real* scratch, Real& value) const {
+  virtual void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const {
     value = 0;
-    weights(s, w, n, scratch);
+    weights(s, w, keys, scratch);
   }
-  virtual void weights_from(Real /*value*/, const Real* s, Real* w, std::int64_t n, Real* scratch) const {
-    weights(s, w, n, scratch);
+  virtual void weights_from(Real /*value*/, const Real* s, Real* w, RowKeys keys, Real* scratch) const {
+    weights(s, w, keys, scratch);
   }
   /// Computes ds, the gradient with respect to the scores, from dw, the gradient with respect to the weights. s and w
   /// are the input and the result of `weights`.
-  virtual void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n,
-                        Real* scratch) const = 0;
+  virtual void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const = 0;
 
 protected:
   ~RowPolicy() = default;
 };
 
-// SIMD helper functions for rules, on a row of n >= 1 values.
+// SIMD helper functions for rules, on a row of n values; n >= 1 where the result is one of them.
 
 /// The maximum; it may ignore NaNs.
 Real row_largest(const Real* x, std::int64_t n);
@@ -71,6 +82,20 @@ bool row_is_lost(const Real* x, Real* y, std::int64_t n);
 void row_roots(const Real* x, Real* y, std::int64_t n);
 /// y_j = exp(x_j - shift); returns their sum. If x_j is NaN, y_j and the sum are NaN.
 Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n);
+/// y_j = exp(factor x_j - shift), likewise.
+Real row_scaled_exponentials(const Real* x, Real factor, Real shift, Real* y, std::int64_t n);
+/// y_j = exp(x_j - shifts_j), all at most 1.
+void row_difference_exponentials(const Real* x, const Real* shifts, Real* y, std::int64_t n);
+/// y_j = exp(x_j - shift) - exp(-shift), without loss of digits where x_j is near 0. Returns the sum of |y_j|.
+Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n);
+/// y_j = log(1 + exp(x_j)).
+void row_softplus(const Real* x, Real* y, std::int64_t n);
+/// y_j = 1 / (1 + exp(-x_j)).
+void row_logistic(const Real* x, Real* y, std::int64_t n);
+/// y_j = x_0 + ... + x_j. y may be x.
+void row_prefix_sums(const Real* x, Real* y, std::int64_t n);
+/// y_j = x_j + ... + x_{n-1}. y may be x.
+void row_suffix_sums(const Real* x, Real* y, std::int64_t n);
 /// y_j = exp(x_j - shift) where x_j >= least, else 0. Returns the number of x_j >= least.
 std::int64_t row_exponentials_from(const Real* x, Real least, Real shift, Real* y, std::int64_t n);
 /// y_j = factor (x_j - max of x), and minus infinity in the rest of the last SIMD vector.

@@ -73,6 +73,9 @@ private:
   Operand operand(std::int32_t k, FormulaAxis on, const ScoreTile& tile, const Real* scores) const;
   Sink sink(std::int32_t k, FormulaAxis on, const ScoreTile& tile) const;
   void read_source(const FormulaInstruction& x, Real* y) const;
+  // For each query, the number of keys that it may attend to.
+  void count_seen(Real* y) const;
+  bool seen_by_head() const;
   void compute(std::int32_t k, const ScoreTile& tile, const Real* scores, Real* to, std::int64_t row,
                Real factor = 1) const;
   void compute_pairs(const ScoreTile& tile, const Real* scores, bool FormulaInstruction::*whose,

@@ -12,6 +12,18 @@ struct ValueAndSlope {
 
 inline Simd logistic(const Simd& x) { return Real{1} / (Real{1} + exponential(-x)); }
 
+/// log(1 + u) for 0 <= u <= 1: with t = u / (2 + u) <= 1/3, it is 2 (t + t^3 / 3 + t^5 / 5 + ...).
+inline Simd log_one_plus(const Simd& u) {
+  constexpr int terms = std::is_same_v<Real, float> ? 8 : 17;
+  const Simd t = u / (u + Real{2}), square = t * t;
+  Simd series(Real{0});
+  for (int k = terms; k >= 0; --k) series = xsimd::fma(series, square, Simd(Real{2} / static_cast<Real>(2 * k + 1)));
+  return series * t;
+}
+
+/// log(1 + exp(x)).
+inline Simd softplus(const Simd& x) { return xsimd::max(x, Simd(Real{0})) + log_one_plus(exponential(-xsimd::abs(x))); }
+
 /// tanh(x) = 2 logistic(2 x) - 1. The absolute error is about the rounding error of 1, so small results have a larger
 /// relative error. In double precision, xsimd's tanh.
 inline Simd tanh_of(const Simd& x) {

@@ -42,13 +42,13 @@ struct StripView : BlockView {
 struct Rows {
   Strip strip;
   Real *s, *w;                    // strips of scores and of weights
-  Real* gathered;                 // five rows for gathered visible values
+  Real* gathered;                 // six rows for gathered visible values
   Real* before = nullptr;         // a strip of the scores before the formula, for the backward pass
   std::uint8_t* allows = nullptr; // a strip: the mask of the formula combined with the entries of the given mask
 
   Rows(Tape::Scratch& scratch, const Extents& e, const StreamingOptions& options, bool for_backward)
       : strip(e), s(scratch.take<Real>(strip.size())), w(scratch.take<Real>(strip.size())),
-        gathered(scratch.take<Real>(5 * strip.row)) {
+        gathered(scratch.take<Real>(6 * strip.row)) {
     if (!options.formula) return;
     if (for_backward && options.formula->wants_before()) before = scratch.take<Real>(strip.size());
     if (options.formula->masks()) allows = scratch.take<std::uint8_t>(strip.size());
@@ -104,16 +104,20 @@ struct Rows {
   Seen seen_by(const HeadProblem& head, const StripView& block, std::int64_t r) const {
     return block.seen_by(head, r, allows, strip.row);
   }
+  RowKeys keys_of(const HeadProblem& head, const StripView& block, std::int64_t r, const Seen& seen,
+                  const RowPolicy& policy) const {
+    return seen.keys(policy, block.i0 + r + head.options.mask.offset - block.origin);
+  }
   /// `values` are the rules' values of all rows: written in the forward pass, read if `again`.
   void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy, Real* values,
                     bool again) const {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const Seen seen = seen_by(head, block, r);
-      const std::int64_t n = seen.count();
+      const RowKeys keys = keys_of(head, block, r, seen, policy);
       Real* const to = seen.place(w + r * strip.row, row(1));
       Real& value = values[(head.b * head.e.heads + head.h) * head.e.queries + block.i0 + r];
-      if (n > 0 && again) policy.weights_from(value, seen.gather(s + r * strip.row, row(0)), to, n, row(2));
-      else if (n > 0) policy.weights_and_value(seen.gather(s + r * strip.row, row(0)), to, n, row(2), value);
+      if (keys.n > 0 && again) policy.weights_from(value, seen.gather(s + r * strip.row, row(0)), to, keys, row(2));
+      else if (keys.n > 0) policy.weights_and_value(seen.gather(s + r * strip.row, row(0)), to, keys, row(2), value);
       seen.scatter(to, w + r * strip.row, block.keys, true);
     }
   }

@@ -3,6 +3,7 @@
 
 #include "autograd/kernels/simd.hpp"
 #include "autograd/mask.hpp"
+#include "autograd/row_policy.hpp"
 
 #include <algorithm>
 
@@ -28,6 +29,16 @@ struct Seen {
     std::int64_t n = 0;
     for (std::int64_t j = range.first(); j < range.end; ++j) n += counts(j) ? 1 : 0;
     return n;
+  }
+  /// These keys as the row of a rule. `own` is the query's own position.
+  RowKeys keys(const RowPolicy& rule, std::int64_t own) const {
+    RowKeys out{.n = count()};
+    if (!rule.is_ordered()) return out;
+    out.own = counts(own);
+    if (!allowed) out.earlier = range.count_before(own);
+    else
+      for (std::int64_t j = range.first(); j < std::min(range.end, own); ++j) out.earlier += counts(j) ? 1 : 0;
+    return out;
   }
   /// The best place for the elements that `scatter` will read: their place in the row if it is contiguous, otherwise
   /// `scratch`.

@@ -311,10 +311,11 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
         rows.drop(head, block, g);
         for (std::int64_t r = 0; r < block.rows; ++r) {
           const Seen seen = rows.seen_by(head, block, r);
-          const std::int64_t n = seen.count(), at = r * rows.strip.row;
-          if (n > 0)
+          const RowKeys keys = rows.keys_of(head, block, r, seen, policy);
+          const std::int64_t at = r * rows.strip.row;
+          if (keys.n > 0)
             policy.backward(seen.gather(rows.s + at, rows.row(0)), seen.gather(rows.w + at, rows.row(1)),
-                            seen.gather(g + at, rows.row(2)), rows.row(3), n, rows.row(4));
+                            seen.gather(g + at, rows.row(2)), rows.row(3), keys, rows.row(4));
           seen.scatter(rows.row(3), rows.s + at, block.keys, true);
         }
         rows.drop(head, block, rows.w);

@@ -11,31 +11,31 @@
 
 namespace heed::HEED_REAL {
 
-void SoftmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
-  const Real top = row_largest(s, n);
-  if (top == -std::numeric_limits<Real>::infinity() && !row_has_nan(s, n)) {
-    std::fill_n(w, n, Real{0});
+void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
+  const Real top = row_largest(s, keys.n);
+  if (top == -std::numeric_limits<Real>::infinity() && !row_has_nan(s, keys.n)) {
+    std::fill_n(w, keys.n, Real{0});
     return;
   }
-  const Real inverse = 1 / row_exponentials(s, top, w, n);
-  map(n, [&](std::int64_t j, int m) { store(w + j, load(w + j, m) * inverse, m); });
+  const Real inverse = 1 / row_exponentials(s, top, w, keys.n);
+  map(keys.n, [&](std::int64_t j, int m) { store(w + j, load(w + j, m) * inverse, m); });
 }
 
-void SoftmaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
-  const Real along = row_dot(w, dw, n);
-  map(n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
+void SoftmaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+  const Real along = row_dot(w, dw, keys.n);
+  map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
 }
 
 // Newton's method for the threshold. It starts at 1 below the largest score, where only the largest score has a weight
 // (of 1). Each next threshold makes the weights of the scores above the last threshold sum to 1. The threshold rises
 // and fewer scores remain at each step, until it no longer changes.
-void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* x) const {
-  if (row_is_lost(s, w, n)) return;
+void SparsemaxRows::weights(const Real* s, Real* w, RowKeys keys, Real* x) const {
+  if (row_is_lost(s, w, keys.n)) return;
   const Simd zero(Real{0}), one(Real{1});
-  row_from_top(s, Real{1}, x, n);
+  row_from_top(s, Real{1}, x, keys.n);
   Real threshold = -1;
   for (;;) {
-    const auto [sum, count] = sums_over(whole_vectors(n), [&](std::int64_t j, int, Simd& total, Simd& counted) {
+    const auto [sum, count] = sums_over(whole_vectors(keys.n), [&](std::int64_t j, int, Simd& total, Simd& counted) {
       const Simd xs = load(x + j);
       const auto above = xs > Simd(threshold);
       total += xsimd::select(above, xs, zero);
@@ -45,64 +45,64 @@ void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* x) con
     if (!(next > threshold)) break;
     threshold = next;
   }
-  map(n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(x + j, m) - threshold, zero), m); });
+  map(keys.n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(x + j, m) - threshold, zero), m); });
 }
 
-void SparsemaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
+void SparsemaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Simd zero(Real{0}), one(Real{1});
-  const auto [sum, count] = sums_over(n, [&](std::int64_t j, int m, Simd& total, Simd& counted) {
+  const auto [sum, count] = sums_over(keys.n, [&](std::int64_t j, int m, Simd& total, Simd& counted) {
     const auto has_weight = load(w + j, m) != zero;
     total += xsimd::select(has_weight, load(dw + j, m), zero);
     counted += xsimd::select(has_weight, one, zero);
   });
   const Real mean = sum / count;
-  map(n, [&](std::int64_t j, int m) {
+  map(keys.n, [&](std::int64_t j, int m) {
     store(ds + j, xsimd::select(load(w + j, m) != zero, load(dw + j, m) - mean, zero), m);
   });
 }
 
-void SigmoidRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
-  const Real shift = bias_.value_or(-std::log(static_cast<Real>(n)));
-  map(n, [&](std::int64_t j, int m) { store(w + j, logistic(load(s + j, m) + shift), m); });
+void SigmoidRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
+  const Real shift = bias_.value_or(-std::log(static_cast<Real>(keys.n))) + own_;
+  map(keys.n, [&](std::int64_t j, int m) { store(w + j, logistic(load(s + j, m) + shift), m); });
 }
 
-void SigmoidRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
-  map(n, [&](std::int64_t j, int m) {
+void SigmoidRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+  map(keys.n, [&](std::int64_t j, int m) {
     const Simd v = load(w + j, m);
     store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
   });
 }
 
-void SumRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
-  if (row_is_lost(s, w, n)) return;
-  for (std::int64_t j = 0; j < n; ++j) w[j] = std::max(s[j], Real{0});
-  const Real total = row_sum(w, n);
+void SumRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
+  if (row_is_lost(s, w, keys.n)) return;
+  for (std::int64_t j = 0; j < keys.n; ++j) w[j] = std::max(s[j], Real{0});
+  const Real total = row_sum(w, keys.n);
   if (total > 0)
-    for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
+    for (std::int64_t j = 0; j < keys.n; ++j) w[j] /= total;
 }
 
-void SumRows::backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* positive) const {
-  for (std::int64_t j = 0; j < n; ++j) positive[j] = std::max(s[j], Real{0});
-  const Real total = row_sum(positive, n), along = row_dot(w, dw, n);
-  for (std::int64_t j = 0; j < n; ++j) ds[j] = s[j] > 0 ? (dw[j] - along) / total : Real{0};
+void SumRows::backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* positive) const {
+  for (std::int64_t j = 0; j < keys.n; ++j) positive[j] = std::max(s[j], Real{0});
+  const Real total = row_sum(positive, keys.n), along = row_dot(w, dw, keys.n);
+  for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = s[j] > 0 ? (dw[j] - along) / total : Real{0};
 }
 
-void HardmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
-  if (row_has_nan(s, n)) {
-    std::fill_n(w, n, std::numeric_limits<Real>::quiet_NaN());
+void HardmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
+  if (row_has_nan(s, keys.n)) {
+    std::fill_n(w, keys.n, std::numeric_limits<Real>::quiet_NaN());
     return;
   }
-  std::fill_n(w, n, Real{0});
-  w[std::find(s, s + n, largest(s, n)) - s] = 1;
+  std::fill_n(w, keys.n, Real{0});
+  w[std::find(s, s + keys.n, largest(s, keys.n)) - s] = 1;
 }
 
-void HardmaxRows::backward(const Real* s, const Real*, const Real* dw, Real* ds, std::int64_t n, Real* p) const {
-  const Real top = largest(s, n);
-  map(n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
-  const Real total = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m); });
-  const Real along = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m) * load(dw + j, m); });
+void HardmaxRows::backward(const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* p) const {
+  const Real top = largest(s, keys.n);
+  map(keys.n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
+  const Real total = sum_over(keys.n, [&](std::int64_t j, int m) { return load(p + j, m); });
+  const Real along = sum_over(keys.n, [&](std::int64_t j, int m) { return load(p + j, m) * load(dw + j, m); });
   const Real mean = along / total;
-  map(n, [&](std::int64_t j, int m) { store(ds + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
+  map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
 }
 
 Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, const RowRules& given) {
@@ -117,13 +117,16 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
     return Seen{mask.range(b, i, keys), mask.row(b, h, i, queries, keys)};
   };
   const std::int64_t room = whole_vectors(keys);
-  Real* scratch = op.tape().keep<Real>(5 * room);
+  Real* scratch = op.tape().keep<Real>(6 * room);
   const RowRules* rules = &given;
   const auto rule = [=](std::int64_t r) -> const RowPolicy& { return rules->of_head(r / queries % heads); };
+  const auto keys_of = [=, offset = mask.offset](const Seen& s, std::int64_t r) {
+    return s.keys(rule(r), r % queries + offset);
+  };
   for (std::int64_t r = 0, some = op.computed(rows); r < some; ++r) {
     const Seen s = seen(r);
-    const std::int64_t n = s.count();
-    if (n > 0) rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + room, n, scratch + 2 * room);
+    const RowKeys row = keys_of(s, r);
+    if (row.n > 0) rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + room, row, scratch + 2 * room);
     s.scatter(scratch + room, y.data + r * keys, keys, true);
   }
   op.record(y, [=] {
@@ -133,10 +136,11 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
     rules->begin_backward();
     for (std::int64_t r = 0; r < rows; ++r) {
       const Seen s = seen(r);
-      const std::int64_t n = s.count(), at = r * keys;
-      if (n > 0)
+      const RowKeys row = keys_of(s, r);
+      const std::int64_t at = r * keys;
+      if (row.n > 0)
         rule(r).backward(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + room),
-                         s.gather(dy + at, scratch + 2 * room), scratch + 3 * room, n, scratch + 4 * room);
+                         s.gather(dy + at, scratch + 2 * room), scratch + 3 * room, row, scratch + 4 * room);
       if (d) s.scatter(scratch + 3 * room, d.p + at, keys, d.overwrite);
     }
     rules->end_backward(*y.tape);

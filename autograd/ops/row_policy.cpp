@@ -1,6 +1,6 @@
 #include "autograd/row_policy.hpp"
 
-#include "autograd/kernels/exponential.hpp"
+#include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/simd.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 namespace heed::HEED_REAL {
 
@@ -47,6 +48,70 @@ Real row_largest(const Real* x, std::int64_t n) { return largest(x, n); }
 Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n) {
   map(n, [&](std::int64_t j, int m) { store(y + j, exponential(load(x + j, m) - shift), m); });
   return row_sum(y, n);
+}
+
+Real row_scaled_exponentials(const Real* x, Real factor, Real shift, Real* y, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) {
+    store(y + j, exponential(xsimd::fms(load(x + j, m), Simd(factor), Simd(shift))), m);
+  });
+  return row_sum(y, n);
+}
+
+void row_difference_exponentials(const Real* x, const Real* shifts, Real* y, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) { store(y + j, bounded_exponential(load(x + j, m) - load(shifts + j, m)), m); });
+}
+
+Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n) {
+  const Real base = std::exp(-shift);
+  const Simd near(Real(0.5));
+  return sum_over(n, [&](std::int64_t j, int m) {
+    const Simd xs = load(x + j, m);
+    // exp(x) - 1 = x (1 + x / 2 (1 + x / 3 (...))); |x|^terms / (terms + 1)! is below the rounding error.
+    constexpr int terms = std::is_same_v<Real, float> ? 8 : 14;
+    Simd series(Real{1});
+    for (int k = terms; k > 1; --k) series = xsimd::fma(series, xs * (Real{1} / static_cast<Real>(k)), Simd(Real{1}));
+    const Simd far = exponential(xs - shift) - base;
+    const Simd ys = xsimd::select(xsimd::abs(xs) < near, series * xs * base, far);
+    store(y + j, ys, m);
+    return xsimd::abs(ys); // 0 beyond the row's end, where xs is 0
+  });
+}
+
+void row_softplus(const Real* x, Real* y, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) { store(y + j, softplus(load(x + j, m)), m); });
+}
+
+void row_logistic(const Real* x, Real* y, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) { store(y + j, logistic(load(x + j, m)), m); });
+}
+
+// Sums of four values at a time, so that few additions have to wait for the previous sum.
+void row_prefix_sums(const Real* x, Real* y, std::int64_t n) {
+  Real before = 0;
+  std::int64_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const Real two = x[j] + x[j + 1], four = two + (x[j + 2] + x[j + 3]), first = x[j], third = two + x[j + 2];
+    y[j] = before + first;
+    y[j + 1] = before + two;
+    y[j + 2] = before + third;
+    y[j + 3] = before + four;
+    before += four;
+  }
+  for (; j < n; ++j) y[j] = before += x[j];
+}
+
+void row_suffix_sums(const Real* x, Real* y, std::int64_t n) {
+  Real after = 0;
+  std::int64_t j = n;
+  for (; j >= 4; j -= 4) {
+    const Real two = x[j - 1] + x[j - 2], four = two + (x[j - 3] + x[j - 4]), last = x[j - 1], third = two + x[j - 3];
+    y[j - 1] = after + last;
+    y[j - 2] = after + two;
+    y[j - 3] = after + third;
+    y[j - 4] = after + four;
+    after += four;
+  }
+  while (j-- > 0) y[j] = after += x[j];
 }
 
 std::int64_t row_exponentials_from(const Real* x, Real least, Real shift, Real* y, std::int64_t n) {

@@ -119,7 +119,8 @@ void ScoreFormula::begin_head(std::int64_t b, std::int64_t h) {
     const FormulaAxis axis = at(k).axis;
     if (axis == FormulaAxis::pair || !values_[k]) continue;
     const std::int64_t n = extent(axis);
-    if (anew) compute(k, {b, h, 0, 1, 0, n, n}, nullptr, values_[k], n);
+    const bool same = at(k).op == FormulaOp::seen && !fresh_ && !seen_by_head();
+    if (anew && !same) compute(k, {b, h, 0, 1, 0, n, n}, nullptr, values_[k], n);
     if (gradients_[k]) std::fill_n(gradients_[k], n, Real{0});
   }
   if (masks() && (!looked_ || program_->mask_by_head)) look();
@@ -191,6 +192,7 @@ void ScoreFormula::read_source(const FormulaInstruction& x, Real* y) const {
       *y = unpadded(shape_.all_queries ? shape_.all_queries : shape_.mask.offset + shape_.queries);
       return;
     case FormulaOp::keys: *y = unpadded(shape_.all_keys ? shape_.all_keys : shape_.keys); return;
+    case FormulaOp::seen: return count_seen(y);
     case FormulaOp::position: {
       const std::int64_t first = x.axis == FormulaAxis::row      ? shape_.mask.offset
                                  : x.axis == FormulaAxis::column ? 0

@@ -1,6 +1,7 @@
 // Computes which columns of each tile of keys a strip of queries sees under a formula's mask, so that the attention
 // kernels can skip hidden ones.
 #include "autograd/kernels/heads.hpp"
+#include "autograd/kernels/seen.hpp"
 #include "autograd/ops/score_formula_parts.hpp"
 #include "autograd/score_formula.hpp"
 
@@ -11,6 +12,13 @@ namespace heed::HEED_REAL {
 namespace {
 
 const Simd unseen(Real{0}), seen_by_all(Real{1});
+
+// The first n lanes; the others are 0.
+Simd first_lanes(const Simd& x, int n) {
+  alignas(64) Real all[lanes];
+  x.store_aligned(all);
+  return load(all, n);
+}
 
 } // namespace
 
@@ -38,6 +46,51 @@ void ScoreFormula::look() {
     }
   }
   looked_ = true;
+}
+
+bool ScoreFormula::seen_by_head() const {
+  const Mask& mask = shape_.mask;
+  return program_->mask_by_head || mask.lengths || (mask.allowed && (!mask.allowed_shared || mask.allowed_heads > 1));
+}
+
+void ScoreFormula::count_seen(Real* y) const {
+  for (std::int64_t i = 0; i < shape_.queries; i += strip_rows) {
+    const std::int64_t rows = std::min(strip_rows, shape_.queries - i);
+    Mask::Range seen[strip_rows];
+    const std::uint8_t* allowed[strip_rows];
+    for (std::int64_t r = 0; r < rows; ++r) {
+      seen[r] = shape_.mask.range(b_, i + r, shape_.keys);
+      allowed[r] = shape_.mask.row(b_, h_, i + r, shape_.queries, shape_.keys);
+      y[i + r] = masks() ? Real{0} : static_cast<Real>(Seen{seen[r], allowed[r]}.count());
+    }
+    if (!masks()) continue;
+    for (std::int64_t j = 0; j < shape_.keys; j += key_tile) {
+      const Columns c = columns_of(seen, rows, j, shape_.keys);
+      if (c.none()) continue;
+      const std::int64_t first = j + c.c0;
+      const ScoreTile tile{b_, h_, i, rows, first, std::min(c.c1 - c.c0, shape_.keys - first), key_tile};
+      compute_pairs(tile, nullptr, &FormulaInstruction::for_mask);
+      const Operand allows = operand(program_->mask, FormulaAxis::pair, tile, nullptr); // 1 where it allows a pair
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const Mask::Range& range = seen[r];
+        const auto sum = [&](std::int64_t from, std::int64_t to) {
+          const std::int64_t begin = std::clamp<std::int64_t>(from - first, 0, tile.keys),
+                             end = std::clamp(to - first, begin, tile.keys);
+          return sum_over(end - begin, [&](std::int64_t k, int n) {
+            const Simd all = allows(r, begin + k, n);
+            return n == lanes || allows.each ? all : first_lanes(all, n);
+          });
+        };
+        if (!allowed[r] && range.step == 1) {
+          y[i + r] += sum(0, range.prefix) + sum(range.begin, range.end);
+          continue;
+        }
+        const Seen keys{range, allowed[r]};
+        for (std::int64_t k = 0; k < tile.keys; ++k)
+          if (keys.counts(first + k) && allows.number(r, k) != 0) ++y[i + r];
+      }
+    }
+  }
 }
 
 ScoreFormula::View ScoreFormula::look_at(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t c0,

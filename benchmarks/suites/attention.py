@@ -39,7 +39,7 @@ def measure(tools: Tools) -> list[dict]:
         say()
         say(tables.table([f"{threads} thread{'s' * (threads > 1)}", "Heed ms", "MB", "eager ms", "MB", "compiled ms",
                           "to best"], rows))
-    return records + long_rows(tools) + formula_rows(tools)
+    return records + long_rows(tools) + formula_rows(tools) + rule_rows(tools)
 
 
 ALIBI = ["attention.score_mod=s - slope * abs(i - j)", "attention.parameters.slope.per=head",
@@ -106,6 +106,35 @@ def long_rows(tools: Tools) -> list[dict]:
     say()
     say(tables.table(["1 x 4 x T x 32, causal, 1 thread", *(f"MB, T = {n}" for n in lengths), "grows",
                       *(f"ms, T = {n}" for n in lengths)], rows))
+    return records
+
+
+# What stands in softmax's place, or is added to it: rules that see a row once, ordered ones, others; biases.
+RULES = ["none", "softmax_one", "softmax_sink", "scalable_softmax", "clipped_softmax", "softpick", "sigmoid", "sum",
+         "stick_breaking", "sparsemax", "entmax15", "top_k", "hard"]
+BIASES = ["alibi", "kerple", "t5"]
+
+
+def rule_rows(tools: Tools) -> list[dict]:
+    """Normalisers, biases and a formula against softmax alone."""
+    words = {**{name: [f"attention.normalizer={name}"] for name in RULES},
+             **{name: [f"position.kind={name}"] for name in BIASES},
+             "relu(s) / seen": ["attention.normalizer=none", "attention.score_mod=relu(s) / seen"]}
+    records, rows = [], []
+    for name, overrides in words.items():
+        row = [name]
+        for score, length in (("scaled_dot", 512), ("scaled_dot", 2048), ("additive", 512)):
+            progress(f"{name}, {score}, length {length}")
+            case = dict(zip(("score", "batch", "heads", "length", "width"), (score, 1, 4, length, 32)), causal=True)
+            _, turns = in_turns(tools, f"{name}, {score}, length {length}",
+                                {"this": words_of(case, 1) + overrides, "softmax": words_of(case, 1)}, seconds=0.15,
+                                enough=10)
+            records.append({**case, "overrides": overrides, "threads": 1, **turns})
+            row += [cell(turns["this"]), tables.times(ratio(turns["this"], turns["softmax"]))]
+        rows.append(row)
+    say()
+    say(tables.table(["1 x 4 x T x 32, causal, 1 thread", "scaled_dot 512, ms", "to softmax", "2048, ms", "to softmax",
+                      "additive 512, ms", "to softmax"], rows))
     return records
 
 

@@ -18,10 +18,11 @@ void HeadSums::add(const HeadSums& other) {
 
 void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::int64_t n, std::int64_t position) {
   double total = 0, entropy = 0, distance = 0;
-  for (std::int64_t j = 0; j < n; ++j) total += static_cast<double>(weights[j * stride]);
+  const auto size = [&](std::int64_t j) { return std::abs(static_cast<double>(weights[j * stride])); };
+  for (std::int64_t j = 0; j < n; ++j) total += size(j);
   if (!(total > 0)) return;
   for (std::int64_t j = 0; j < n; ++j) {
-    const double p = static_cast<double>(weights[j * stride]) / total;
+    const double p = size(j) / total;
     if (p > 0) entropy -= p * std::log(p);
     distance += p * static_cast<double>(std::abs(position - j));
   }
@@ -29,7 +30,7 @@ void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::in
   sums.distance += distance;
   ++sums.queries;
   if (position == 0) return;
-  sums.first_key += static_cast<double>(weights[0]) / total;
+  sums.first_key += size(0) / total;
   ++sums.later_queries;
 }
 

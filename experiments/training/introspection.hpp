@@ -22,9 +22,9 @@ struct HeadSums {
   void add(const HeadSums& other);
 };
 
-/// Adds the query at `position`. Its weights over n keys are `stride` apart. p_j is a weight divided by the sum of the
-/// weights. Adds -sum_j p_j ln p_j to the entropy and sum_j p_j |position - j| to the distance. Adds p_0 to first_key
-/// unless the position is 0. Adds nothing if the sum is 0.
+/// Adds the query at `position`. Its weights over n keys are `stride` apart. p_j is the size of a weight, which may be
+/// negative, divided by the sum of the sizes. Adds -sum_j p_j ln p_j to the entropy and sum_j p_j |position - j| to the
+/// distance. Adds p_0 to first_key unless the position is 0. Adds nothing if the sum is 0.
 void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::int64_t n, std::int64_t position);
 
 /// The count of some values, their mean, and the sum of their squared deviations from the mean (Chan et al. 1979).
@@ -66,7 +66,7 @@ InspectionParts inspected_parts(const TrainOptions& options);
 /// Measures the selected parts of the model, without dropout, on a split's first `rows` rows (0: all rows). Throws
 /// heed::Failed if there are no rows.
 ///
-/// A head's weights w_ij over keys j, divided by their sum, are p_ij.
+/// The sizes of a head's weights w_ij over keys j, divided by their sum, are p_ij.
 ///
 /// - entropy is the mean over queries i of -sum_j p_ij ln p_ij, and distance is the mean over i of sum_j p_ij |i - j|.
 ///   Padding, and queries that attend to nothing, are not counted. If an attention is called once per step, its i-th

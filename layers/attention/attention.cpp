@@ -100,6 +100,12 @@ Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreS
   score_ = info.make(scope / "score", shape, choice.score_options);
   normalizer_ =
       normalizer_info(choice.attention.normalizer).make(scope / "normalizer", shape.heads, choice.normalizer_options);
+  if (normalizer_->is_ordered() && kind != AttentionPlace::Kind::self)
+    throw Failed(
+        fmt::format("[attention] the normaliser '{}' orders keys by their distance from the query, so only self "
+                    "attention can use it: choose another one here (in an encoder-decoder, by "
+                    "attention.cross_normalizer)",
+                    choice.attention.normalizer));
   if (const std::string& word = choice.attention.talking_heads; word != "none")
     talking_.emplace(scope / "talking_heads", word, shape.heads);
   formula_ = AttentionFormula::make(scope / "formula", choice.attention, shape.heads, shape.query_width, shape.longest);
@@ -267,6 +273,18 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     throw Failed("[attention] relative positions apply only to self attention: in cross attention, keys have no "
                  "distance from a query");
   if (shape.position) shape.position->check(choice.attention);
+  if (attention_.orders_keys() && shape.memory_width == 0) {
+    const char* const name = choice.attention.normalizer.c_str();
+    if (!choice.attention.causal)
+      throw Failed(fmt::format("[attention] the normaliser '{}' gives weights only to earlier keys: it needs "
+                               "attention.causal = true",
+                               name));
+    if (choice.attention.prefix > 0 && choice.attention.window == 0 && choice.attention.dilation == 1)
+      throw Failed(
+          fmt::format("[attention] the normaliser '{}' gives weights only to earlier keys, and without a window "
+                      "a query sees all of them anyway: attention.prefix has no effect",
+                      name));
+  }
   const auto fans = [&](std::int64_t in, std::int64_t out) -> Fans {
     return {.in = in, .out = scope.qkv_as_one() ? all : out};
   };

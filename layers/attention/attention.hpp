@@ -62,6 +62,9 @@ public:
   /// the position and the data that the mask points to must live until the backward pass is done.
   Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
 
+  /// Does the normaliser depend on the order of the keys?
+  bool orders_keys() const { return normalizer_->is_ordered(); }
+
   /// `start` makes the decoding state for a decoding that begins with these inputs (four axes), if the algorithm that
   /// serves them has a state of its own; null if it only needs keys and values. `step` returns the result for inputs at
   /// the positions after those that the state has seen.

@@ -28,6 +28,9 @@ public:
   /// the rule.
   virtual const RowRules* rules(Pass&) const { return row_policy(); }
   virtual bool has_rules() const { return row_policy() != nullptr; }
+  /// Do the weights depend on the keys' order and on the query's own position? Then only causal self attention can use
+  /// the normaliser.
+  bool is_ordered() const { return row_policy() && row_policy()->is_ordered(); }
   /// Is Gumbel noise added to the scores in training, before the rules are applied?
   virtual bool has_noise() const { return false; }
   /// scores [B, H, Tq, Tk] to weights of the same shape. The default applies the rules and the noise. Masked entries
@@ -57,9 +60,9 @@ struct NormalizerInfo {
   /// Adds the normaliser's parameters, if it has any, to the scope.
   RequiredFunction<std::unique_ptr<Normalizer>(const Scope& scope, std::int64_t heads, const OptionValues& options)>
       make;
-  /// The weights of one row in plain loops, for tests: `scores` of the n unmasked entries, in order. Parameters have
+  /// The weights of one row in plain loops, for tests: `scores` of the unmasked entries, in order. Parameters have
   /// their initial values.
-  RequiredFunction<void(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options)> row;
+  RequiredFunction<void(const Real* scores, Real* weights, RowKeys keys, const OptionValues& options)> row;
   /// For a normaliser whose own gradient is zero almost everywhere: the normaliser whose gradient it uses by definition
   /// (the straight-through estimator), or nothing if these options select its own gradient. Null: always its own
   /// gradient.

@@ -282,13 +282,19 @@ TEST_CASE("the scores that are shown give the weights that are shown, whole and 
         bool alike = true;
         for (std::size_t row = 0; row < expected.size(); row += 5) {
           std::vector<Real> seen, weights(5);
+          RowKeys keys;
+          const auto own = static_cast<std::size_t>(mask.mask.offset) + row / 5 % static_cast<std::size_t>(e.queries);
           for (std::size_t j = 0; j < 5; ++j) {
             const Real s = whole.scores_of_all[row + j], other = parts.scores_of_all[row + j];
             alike = alike && (s == other || std::abs(s - other) < 5 * attention_tolerance);
-            if (std::isfinite(s)) seen.push_back(s);
+            if (!std::isfinite(s)) continue;
+            seen.push_back(s);
+            ++keys.n;
+            keys.earlier += j < own ? 1 : 0;
+            keys.own = keys.own || j == own;
           }
           if (seen.empty()) continue;
-          normalizer.row(seen.data(), weights.data(), std::ssize(seen), choice.normalizer_options);
+          normalizer.row(seen.data(), weights.data(), keys, choice.normalizer_options);
           for (std::size_t j = 0, at = 0; j < 5; ++j)
             if (std::isfinite(whole.scores_of_all[row + j])) expected[row + j] = weights[at++];
         }

@@ -89,6 +89,19 @@ inline bool may_attend(const Mask& m, const Extents& e, std::int64_t b, std::int
   return true;
 }
 
+/// The row of query i: its keys, counted one by one. `allows`: a further condition, such as a formula's.
+inline RowKeys keys_of(const Mask& m, const Extents& e, std::int64_t b, std::int64_t i,
+                       const std::function<bool(std::int64_t j)>& allows = {}) {
+  RowKeys out;
+  for (std::int64_t j = 0; j < e.keys; ++j) {
+    if (!may_attend(m, e, b, i, j) || (allows && !allows(j))) continue;
+    ++out.n;
+    if (j < i + m.offset) ++out.earlier;
+    if (j == i + m.offset) out.own = true;
+  }
+  return out;
+}
+
 /// A layer choice with one score and one normaliser.
 inline LayerChoice choice_of(const ScoreInfo& score, const OptionValues& score_options = {},
                              const std::string& normalizer = "softmax", const OptionValues& normalizer_options = {}) {
@@ -98,6 +111,12 @@ inline LayerChoice choice_of(const ScoreInfo& score, const OptionValues& score_o
   c.score_options = score_options;
   c.normalizer_options = normalizer_options;
   return c;
+}
+
+/// Can attention use it in which a query has no position among the keys, such as cross attention and pooling?
+inline bool serves_without_positions(const LayerChoice& choice) {
+  Weights unused;
+  return !normalizer_info(choice.attention.normalizer).make(unused.scope(), 1, choice.normalizer_options)->is_ordered();
 }
 
 /// Weights [B, H, Tq, Tk] and results [B, H, Tq, Dv] of an attention.
@@ -119,13 +138,14 @@ inline Attended naive_attention(const ScoreInfo& score, const NormalizerInfo& no
       for (std::int64_t i = 0; i < e.queries; ++i) {
         const std::int64_t head = b * e.heads + h;
         std::vector<Real> scores, weights(static_cast<std::size_t>(e.keys)), row;
+        const RowKeys seen = keys_of(mask, e, b, i);
         for (std::int64_t j = 0; j < e.keys; ++j)
           if (may_attend(mask, e, b, i, j))
             scores.push_back(score.pair({q.data() + (head * e.queries + i) * e.query_width,
                                          k.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
                                          &choice.score_options, j}));
         row.resize(scores.size());
-        normalizer.row(scores.data(), row.data(), static_cast<std::int64_t>(scores.size()), choice.normalizer_options);
+        normalizer.row(scores.data(), row.data(), seen, choice.normalizer_options);
         std::size_t next = 0;
         std::vector<double> y(static_cast<std::size_t>(e.value_width));
         for (std::int64_t j = 0; j < e.keys; ++j) {

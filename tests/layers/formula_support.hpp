@@ -43,6 +43,9 @@ inline std::vector<Formulas> formula_cases() {
        {{.name = "slope", .start = "0.5"}}},
       {"s * row_gain * (i + 1) / (j + 1)", "", {{.name = "row_gain", .per = "distance", .start = "1", .furthest = 20}}},
       {"s + 0.1 * keys - 0.2 * queries", "j < 0"},
+      {"relu(s) / seen", ""},
+      {"s - log(seen)", "i - j < 4 and (j % 3 != 1 or h == 1)"},
+      {"s * seen ^ slope", "j <= i", {{.name = "slope", .start = "-0.5"}}},
   };
 }
 
@@ -111,8 +114,7 @@ struct Formulated {
         const std::int64_t b = head / e.heads, h = head % e.heads;
         std::vector<Real> scores;
         std::vector<const Real*> values;
-        for (std::int64_t j = 0; j < e.keys; ++j) {
-          if (!may_attend(mask, e, b, i, j)) continue;
+        const auto pair_of = [&](std::int64_t j) {
           const auto unpadded = [&](std::int64_t n) {
             return static_cast<double>(mask.lengths ? std::min<std::int64_t>(n, mask.lengths[b]) : n);
           };
@@ -130,7 +132,14 @@ struct Formulated {
                               first = heads > 1 ? static_cast<std::size_t>(h) * each : 0;
             pair.parameters.push_back(std::span(numbers[p]).subspan(first, each));
           }
-          if (of_mask && evaluate(*of_mask, pair) == 0) continue;
+          return pair;
+        };
+        const auto allows = [&](std::int64_t j) { return !of_mask || evaluate(*of_mask, pair_of(j)) != 0; };
+        const RowKeys keys = keys_of(mask, e, b, i, allows);
+        for (std::int64_t j = 0; j < e.keys; ++j) {
+          if (!may_attend(mask, e, b, i, j) || !allows(j)) continue;
+          FormulaPair pair = pair_of(j);
+          pair.seen = static_cast<double>(keys.n);
           const Real s = score.pair({q.values.data() + (head * e.queries + i) * e.query_width,
                                      k.values.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
                                      &choice.score_options, j});
@@ -139,7 +148,7 @@ struct Formulated {
           values.push_back(v.values.data() + (head * e.keys + j) * e.value_width);
         }
         std::vector<Real> w(scores.size());
-        normalizer.row(scores.data(), w.data(), static_cast<std::int64_t>(w.size()), choice.normalizer_options);
+        normalizer.row(scores.data(), w.data(), keys, choice.normalizer_options);
         for (std::int64_t d = 0; d < e.value_width; ++d) {
           double sum = 0;
           for (std::size_t n = 0; n < w.size(); ++n)

@@ -1,6 +1,6 @@
 // Tests of single normalisers: properties beyond the contract of all attention.
 #include "autograd/normalize.hpp"
-#include "layers/attention/normalizer.hpp"
+#include "layers/attention/attention.hpp"
 #include "tests/fixtures/fixture.hpp"
 #include "tests/layers/layer_support.hpp"
 
@@ -32,10 +32,12 @@ struct Rows {
   }
 };
 
+// Of a query at the last key.
 std::vector<Real> row_of(const std::string& name, std::vector<Real> scores, const OptionValues& options = {}) {
-  Rows rows(name, options, {1, 1, 1, static_cast<std::int64_t>(scores.size())});
+  const std::int64_t n = std::ssize(scores);
+  Rows rows(name, options, {1, 1, 1, n});
   rows.scores.values = std::move(scores);
-  return rows();
+  return rows({}, {.offset = n - 1});
 }
 
 } // namespace
@@ -87,7 +89,7 @@ TEST_CASE("rows of any length, flat, steep or with equal scores, have the weight
             if (ties)
               for (Real& s : scores)
                 s = static_cast<Real>(std::round(static_cast<double>(s) / spread * 4) * spread / 4);
-            info->row(scores.data(), expected.data(), n, setup.options);
+            info->row(scores.data(), expected.data(), {.n = n, .earlier = n - 1, .own = true}, setup.options);
             CHECK(distance(row_of(info->about.name, scores, setup.options), expected) < 50 * rounding);
           }
 }
@@ -138,6 +140,60 @@ TEST_CASE("entmax15 and entmax are what the package entmax computes, and softmax
     tape.backward(sum(mul(w, tape.constant(dy.data(), w.shape))));
     CHECK(distance(rows.scores.gradient, fixture["d.scores"].values) < 50 * rounding);
   }
+}
+
+TEST_CASE("the rules of newer papers are what PyTorch computes, by scores and by the heads' numbers", "[normalizer]") {
+  struct RuleCase {
+    std::string fixture, name;
+    OptionValues options;
+    std::string parameter;
+  };
+  for (const RuleCase& c :
+       std::vector<RuleCase>{{"softpick", "softpick", {}, ""},
+                             {"clipped_softmax", "clipped_softmax", {{"zeta", 1.05}, {"gamma", -0.05}}, ""},
+                             {"scalable_softmax", "scalable_softmax", {}, "scale"},
+                             {"softmax_sink", "softmax_sink", {}, "sink"},
+                             {"sigmoid_learned", "sigmoid", {{"learned", true}}, "bias"}}) {
+    INFO(c.fixture);
+    const Fixture fixture("variants", c.fixture);
+    Rows rows(c.name, c.options, {1, 2, 7, 7});
+    const std::string parameter = "normalizer." + c.parameter;
+    if (!c.parameter.empty()) rows.weights.set(parameter, fixture[c.parameter].as<Real>());
+    rows.scores.values = fixture["scores"].as<Real>();
+    Tape tape;
+    Pass pass = rows.weights.pass(tape, {.training = true});
+    const Tensor w = (*rows.normalizer)(pass, rows.scores.on(tape), {.causal = true});
+    CHECK(distance(read(w), fixture["y"].values) < 10 * rounding);
+    const std::vector<Real> dy = fixture["dy"].as<Real>();
+    tape.backward(sum(mul(w, tape.constant(dy.data(), w.shape))));
+    pass.finish_gradients();
+    CHECK(distance(rows.scores.gradient, fixture["d.scores"].values) < 50 * rounding);
+    if (!c.parameter.empty())
+      CHECK(distance(rows.weights.gradient(parameter), fixture["d." + c.parameter].values) < 100 * rounding);
+  }
+}
+
+TEST_CASE("scalable_softmax is a softmax of scores times c log n, right under every mask", "[normalizer]") {
+  Rows rows("scalable_softmax", {{"learned", false}, {"scale", 2.0}}, {1, 1, 4, 4}), plain("softmax", {}, {1, 1, 4, 4});
+  for (std::size_t row = 0; row < 4; ++row) // 1 to 4 keys
+    for (std::size_t j = 0; j < 4; ++j)
+      plain.scores.values[4 * row + j] = static_cast<Real>(2 * std::log(static_cast<double>(row + 1)) *
+                                                           static_cast<double>(rows.scores.values[4 * row + j]));
+  CHECK(distance(rows({}, {.causal = true}), plain({}, {.causal = true})) < 10 * rounding);
+}
+
+TEST_CASE("softmax_sink starts as softmax_one, and a low sink keeps a gradient with digits", "[normalizer]") {
+  const std::vector<Real> scores = {1, Real(0.5), -1};
+  CHECK(distance(row_of("softmax_sink", scores), row_of("softmax_one", scores)) < rounding);
+  Rows rows("softmax_sink", {{"start", -40.0}}, {1, 1, 1, 3});
+  rows.scores.values = scores;
+  Tape tape;
+  Pass pass = rows.weights.pass(tape, {.training = true});
+  tape.backward(sum((*rows.normalizer)(pass, rows.scores.on(tape), {})));
+  pass.finish_gradients();
+  // sum_j w_j = 1 - w_sink, so the derivative is -w_sink (1 - w_sink).
+  const double sink = std::exp(-40.0) / (std::exp(1.0) + std::exp(0.5) + std::exp(-1.0));
+  CHECK(static_cast<double>(rows.weights.gradient("normalizer.sink")[0]) == Approx(-sink).epsilon(1e-4));
 }
 
 TEST_CASE("entmax with alpha = 1.5 is entmax15, with 2 sparsemax, and close to 1 almost softmax", "[normalizer]") {

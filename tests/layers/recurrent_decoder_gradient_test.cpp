@@ -78,7 +78,7 @@ TEST_CASE("recurrent decoders have the right gradient with every cell, attention
 
 TEST_CASE("recurrent decoders have the right gradient with every score and normaliser", "[gradient][recurrent]") {
   for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
-    if (!smooth(choice)) return;
+    if (!smooth(choice) || !serves_without_positions(choice)) return;
     for (const std::string attention : {"bahdanau", "luong"})
       for (const std::string reach : {"global", "local_p"}) {
         if (!turns()) continue;
@@ -99,6 +99,6 @@ TEST_CASE("pooling has the right gradient, by the mean and by every score and no
   };
   for (const std::string word : {"mean", "first", "last"}) check(word, {});
   for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
-    if (smooth(choice)) check("context", choice);
+    if (smooth(choice) && serves_without_positions(choice)) check("context", choice);
   });
 }

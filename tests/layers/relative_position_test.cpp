@@ -76,7 +76,7 @@ struct Placed {
           for (std::size_t d = 0; d < terms.value.size(); ++d) values.back()[d] += static_cast<double>(terms.value[d]);
         }
         std::vector<Real> w(scores.size());
-        normalizer.row(scores.data(), w.data(), static_cast<std::int64_t>(w.size()), choice.normalizer_options);
+        normalizer.row(scores.data(), w.data(), keys_of(mask, e, head / e.heads, i), choice.normalizer_options);
         for (std::size_t d = 0; d < static_cast<std::size_t>(e.value_width); ++d) {
           double sum = 0;
           for (std::size_t n = 0; n < w.size(); ++n) sum += static_cast<double>(w[n]) * values[n][d];

@@ -36,7 +36,8 @@ constexpr std::array names = {Name{"s", FormulaName::s},         Name{"i", Formu
                               Name{"j", FormulaName::j},         Name{"b", FormulaName::b},
                               Name{"h", FormulaName::h},         Name{"heads", FormulaName::heads},
                               Name{"width", FormulaName::width}, Name{"queries", FormulaName::queries},
-                              Name{"keys", FormulaName::keys},   Name{"n", FormulaName::n}};
+                              Name{"keys", FormulaName::keys},   Name{"seen", FormulaName::seen},
+                              Name{"n", FormulaName::n}};
 
 constexpr std::size_t longest_text = 4096, most_nodes = 1024;
 constexpr int deepest = 100;
@@ -339,7 +340,8 @@ private:
 
   bool has(FormulaName name) const {
     switch (name) {
-      case FormulaName::s: return kind_ == FormulaKind::score;
+      case FormulaName::s:
+      case FormulaName::seen: return kind_ == FormulaKind::score;
       case FormulaName::h:
       case FormulaName::heads:
       case FormulaName::width: return kind_ != FormulaKind::start || name != FormulaName::h || own_->by_head();
@@ -368,6 +370,8 @@ private:
     for (const Name& n : names)
       if (n.word == w && has(n.name)) return keep({.op = FormulaOp::score, .name = n.name});
     if (w == "s" && kind_ == FormulaKind::mask) fail(begin, "a mask can't depend on the score s");
+    if (w == "seen" && kind_ == FormulaKind::mask)
+      fail(begin, "a mask can't depend on seen, the number of keys that it leaves");
     fail(begin, no_such("name", w) + (kind_ == FormulaKind::start ? ""
                                                                   : "; a number of your own is declared in "
                                                                     "[attention.parameters." +
@@ -418,16 +422,6 @@ private:
 };
 
 } // namespace
-
-std::string FormulaMistake::shown(std::string_view text) const {
-  std::string line(text), under;
-  for (char& c : line)
-    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-  // A multi-byte character takes one column.
-  for (std::size_t k = 0; k < column && k < line.size(); ++k)
-    if ((static_cast<unsigned char>(line[k]) & 0xc0) != 0x80) under += ' ';
-  return fmt::format("{}\n    {}\n    {}^", what, line, under);
-}
 
 ReadFormula read_formula(std::string_view text, FormulaKind kind, std::span<const FormulaParameter> parameters,
                          const FormulaParameter* own) {

@@ -42,7 +42,7 @@ std::optional<FormulaParameter> formula_parameter(std::string_view line);
 std::vector<FormulaParameter> formula_parameters(const std::vector<std::string>& lines);
 
 /// A node of the parsed formula. `less` and so on are as in FormulaOp; `i` and `j` are separate names here.
-enum class FormulaName : std::uint8_t { none, s, i, j, b, h, heads, width, queries, keys, n };
+enum class FormulaName : std::uint8_t { none, s, i, j, b, h, heads, width, queries, keys, seen, n };
 struct FormulaNode {
   FormulaOp op{};
   FormulaName name = FormulaName::none; ///< for a name; op is then `score`, whatever the name
@@ -99,7 +99,7 @@ std::string wrong_parameter(const FormulaParameter& parameter);
 
 /// The values of the names for one pair. `parameters`: each parameter's values for the pair's head.
 struct FormulaPair {
-  double s = 0, i = 0, j = 0, b = 0, h = 0, heads = 1, width = 1, queries = 1, keys = 1, n = 0;
+  double s = 0, i = 0, j = 0, b = 0, h = 0, heads = 1, width = 1, queries = 1, keys = 1, seen = 1, n = 0;
   std::vector<std::span<const double>> parameters{};
 };
 /// The formula's value for a pair (true is 1, false is 0), in plain loops, for tests and initial values.

@@ -100,4 +100,14 @@ std::vector<double> starting_numbers(const FormulaParameter& p, std::int64_t hea
   return out;
 }
 
+std::string FormulaMistake::shown(std::string_view text) const {
+  std::string line(text), under;
+  for (char& c : line)
+    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
+  // A multi-byte character takes one column.
+  for (std::size_t k = 0; k < column && k < line.size(); ++k)
+    if ((static_cast<unsigned char>(line[k]) & 0xc0) != 0x80) under += ' ';
+  return fmt::format("{}\n    {}\n    {}^", what, line, under);
+}
+
 } // namespace heed

@@ -48,6 +48,7 @@ double evaluate(const Formula& formula, const FormulaPair& pair) {
       case FormulaName::width: return pair.width;
       case FormulaName::queries: return pair.queries;
       case FormulaName::keys: return pair.keys;
+      case FormulaName::seen: return pair.seen;
       case FormulaName::n: return pair.n;
       case FormulaName::none: break;
     }

@@ -66,6 +66,7 @@ std::vector<Seen> axes_of(const Formula& formula) {
   for (const FormulaNode& n : formula.nodes) {
     Seen seen;
     if (n.name == FormulaName::i) seen = {FormulaAxis::row, {true, 1, 0}};
+    else if (n.name == FormulaName::seen) seen = {FormulaAxis::row, {}};
     else if (n.name == FormulaName::j) seen = {FormulaAxis::column, {true, 0, 1}};
     else if (n.name == FormulaName::s) seen = {FormulaAxis::pair, {}};
     else if (n.op == FormulaOp::by_distance) seen = {FormulaAxis::distance, {}};
@@ -107,7 +108,8 @@ public:
     for (std::size_t k = 0; k < out_.instructions.size(); ++k) {
       FormulaInstruction& x = out_.instructions[k];
       bool heads = x.op == FormulaOp::batch || x.op == FormulaOp::head || x.op == FormulaOp::queries ||
-                   x.op == FormulaOp::keys || (x.parameter >= 0 && parameter(x.parameter).by_head());
+                   x.op == FormulaOp::keys || x.op == FormulaOp::seen ||
+                   (x.parameter >= 0 && parameter(x.parameter).by_head());
       const bool smooth = has_gradient(x.op);
       bool differentiable = x.op == FormulaOp::score || (x.parameter >= 0 && parameter(x.parameter).learned);
       const auto from = [&](std::int32_t o, bool by_value) {
@@ -171,6 +173,7 @@ private:
       case FormulaName::width: return keep({.op = FormulaOp::width});
       case FormulaName::queries: return keep({.op = FormulaOp::queries});
       case FormulaName::keys: return keep({.op = FormulaOp::keys});
+      case FormulaName::seen: return keep({.op = FormulaOp::seen, .axis = FormulaAxis::row});
       default: break;
     }
     if (n.op == FormulaOp::number) return number(n.number);

@@ -1,11 +1,8 @@
-#include "autograd/attention_bias.hpp"
-#include "layers/attention/normalizer.hpp"
+#include "layers/attention/learned_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <numeric>
-#include <type_traits>
 
 namespace heed::HEED_REAL {
 
@@ -91,82 +88,28 @@ private:
 
 class EntmaxRows final : public RowPolicy {
 public:
-  explicit EntmaxRows(double alpha) : rule_{alpha - 1, 2 - alpha} {}
+  explicit EntmaxRows(double step) : rule_{step, 1 - step} {}
 
-  void weights(const Real* s, Real* w, std::int64_t n, Real*) const override { rule_.weights(s, w, n); }
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
-    rule_.backward(w, dw, ds, n, scratch);
+  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override { rule_.weights(s, w, keys.n); }
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
+    rule_.backward(w, dw, ds, keys.n, scratch);
+  }
+  double derivative(const Real*, const Real* w, const Real* dw, const Real*, RowKeys keys) const {
+    return rule_.derivative_by_alpha(w, dw, keys.n);
   }
 
 private:
   Entmax rule_;
 };
 
-// The rule of a head with a learned alpha, and the sum over its rows of the derivatives with respect to alpha.
-class LearnedHead final : public RowPolicy {
-public:
-  // With an alpha this close to 1, entmax equals softmax in all digits. A power of 1 / (alpha - 1) with an even smaller
-  // alpha - 1 would lose most digits.
-  static constexpr double least_step = 1e-6;
-
-  explicit LearnedHead(double step) : rule_{std::max(step, least_step), 1 - std::max(step, least_step)} {}
-
-  void weights(const Real* s, Real* w, std::int64_t n, Real*) const override { rule_.weights(s, w, n); }
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
-    rule_.backward(w, dw, ds, n, scratch);
-    sum_ += rule_.derivative_by_alpha(w, dw, n);
-  }
-  void begin_backward() const override { sum_ = 0; }
-  double sum() const { return sum_; }
-
-private:
-  Entmax rule_;
-  mutable double sum_ = 0; // used by one thread: the rules belong to one pass
-};
-
-// The rules of all heads, in the tape's memory. `steps`: alpha - 1 of each head, [heads].
-class LearnedRows final : public RowRules {
-public:
-  explicit LearnedRows(const Tensor& steps)
-      : steps_(contiguous(steps)), heads_(steps.tape->keep<LearnedHead>(steps.shape[0])) {
-    for (std::int64_t h = 0; h < steps_.shape[0]; ++h)
-      new (heads_ + h) LearnedHead(static_cast<double>(steps_.data[h]));
-  }
-
-  const RowPolicy& of_head(std::int64_t h) const override { return heads_[h]; }
-  bool requires_grad() const override { return steps_.slot->requires_grad; }
-  void begin_backward() const override {
-    for (std::int64_t h = 0; h < steps_.shape[0]; ++h) heads_[h].begin_backward();
-  }
-  void end_backward(Tape& tape) const override {
-    if (Real* d = opened(tape, steps_))
-      for (std::int64_t h = 0; h < steps_.shape[0]; ++h) d[h] += static_cast<Real>(heads_[h].sum());
-  }
-
-private:
-  Tensor steps_;
-  LearnedHead* heads_;
-};
-static_assert(std::is_trivially_destructible_v<LearnedRows> && std::is_trivially_destructible_v<LearnedHead>);
-
-// alpha_h = 1 + sigmoid(a_h).
-class LearnedEntmax final : public Normalizer {
-public:
-  LearnedEntmax(const Scope& scope, std::int64_t heads, double alpha)
-      : number_(scope.plain("alpha", {heads}, Init::constant(std::log((alpha - 1) / (2 - alpha))))) {}
-
-  const RowRules* rules(Pass& pass) const override {
-    return new (pass.tape().keep<LearnedRows>(1)) LearnedRows(sigmoid(pass(number_)));
-  }
-  bool has_rules() const override { return true; }
-
-private:
-  ParameterId number_;
-};
+// With an alpha this close to 1, entmax equals softmax in all digits. A power of 1 / (alpha - 1) with an even smaller
+// alpha - 1 would lose most digits.
+constexpr double least_step = 1e-6;
 
 // Finds the threshold by bisection. Bounds: at least -1, where the best key has weight 1; at most -n^(1 - alpha), where
 // n keys with the best score have weight 1 in total.
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues& options) {
+  const std::int64_t n = keys.n;
   if (n == 0) return;
   const double step = table().read(options).alpha - 1;
   const auto top = static_cast<double>(*std::max_element(scores, scores + n));
@@ -198,12 +141,15 @@ extern const NormalizerInfo normalizer_entmax{
               .presets = {}},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& values) -> std::unique_ptr<Normalizer> {
       const Options options = table().read(values);
-      if (!options.learned) return std::make_unique<RowNormalizer<EntmaxRows>>(options.alpha);
+      if (!options.learned) return std::make_unique<RowNormalizer<EntmaxRows>>(options.alpha - 1);
       if (options.alpha == 2)
         throw Failed(
             "[attention] entmax.learned starts at entmax.alpha, which is 2, the upper bound of what it can learn: "
             "choose an alpha below 2, such as 1.9");
-      return std::make_unique<LearnedEntmax>(scope, heads, options.alpha);
+      // alpha_h = 1 + sigmoid(a_h)
+      return std::make_unique<LearnedNormalizer<EntmaxRows>>(
+          scope, "alpha", heads, std::log((options.alpha - 1) / (2 - options.alpha)),
+          [](Real step) { return EntmaxRows(std::max(static_cast<double>(step), least_step)); }, sigmoid);
     },
     .row = row};
 

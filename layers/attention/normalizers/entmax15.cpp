@@ -13,34 +13,34 @@ public:
   // With x_j = (s_j - max s) / 2, the threshold t is the root in [-1, 0] of f(t) = sum_j max(x_j - t, 0)^2 - 1, which
   // is decreasing and convex. Newton's method from -1 reaches the root from below; each step has fewer keys, and the
   // iteration ends when no digit changes.
-  void weights(const Real* s, Real* w, std::int64_t n, Real* x) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real* x) const override {
     Real threshold = 0;
-    weights_and_value(s, w, n, x, threshold);
+    weights_and_value(s, w, keys, x, threshold);
   }
-  void weights_and_value(const Real* s, Real* w, std::int64_t n, Real* x, Real& threshold) const override {
+  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* x, Real& threshold) const override {
     threshold = 0;
-    if (row_is_lost(s, w, n)) return;
-    row_from_top(s, Real(0.5), x, n);
+    if (row_is_lost(s, w, keys.n)) return;
+    row_from_top(s, Real(0.5), x, keys.n);
     threshold = -1;
     for (;;) {
-      const auto [sum, squares] = row_above(x, threshold, n);
+      const auto [sum, squares] = row_above(x, threshold, keys.n);
       const Real next = threshold + (squares - 1) / (2 * sum);
       if (!(next > threshold)) break;
       threshold = next;
     }
-    weights_above(threshold, x, w, n);
+    weights_above(threshold, x, w, keys.n);
   }
-  void weights_from(Real threshold, const Real* s, Real* w, std::int64_t n, Real* x) const override {
-    if (row_is_lost(s, w, n)) return;
-    row_from_top(s, Real(0.5), x, n);
-    weights_above(threshold, x, w, n);
+  void weights_from(Real threshold, const Real* s, Real* w, RowKeys keys, Real* x) const override {
+    if (row_is_lost(s, w, keys.n)) return;
+    row_from_top(s, Real(0.5), x, keys.n);
+    weights_above(threshold, x, w, keys.n);
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = sqrt(w_j) (Peters et al. 2019, proposition 2).
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const override {
-    row_roots(w, g, n);
-    const Real mean = row_dot(g, dw, n) / row_sum(g, n);
-    for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* g) const override {
+    row_roots(w, g, keys.n);
+    const Real mean = row_dot(g, dw, keys.n) / row_sum(g, keys.n);
+    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = g[j] * (dw[j] - mean);
   }
 
 private:
@@ -53,7 +53,8 @@ private:
 };
 
 // The paper's algorithm 2, by sorting.
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues&) {
+  const std::int64_t n = keys.n;
   if (n == 0) return;
   std::vector<double> sorted(scores, scores + n);
   std::sort(sorted.begin(), sorted.end(), std::greater<>());

@@ -28,15 +28,15 @@ public:
   explicit GumbelRows(const Options& options)
       : inverse_(static_cast<Real>(1 / options.temperature)), hard_(options.hard) {}
 
-  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
-    if (hard_) HardmaxRows().weights(s, w, n, scratch);
-    else softmax(s, w, n, scratch);
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
+    if (hard_) HardmaxRows().weights(s, w, keys, scratch);
+    else softmax(s, w, keys.n, scratch);
   }
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
-    if (hard_) softmax(s, scratch, n, scratch);
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
+    if (hard_) softmax(s, scratch, keys.n, scratch);
     const Real* p = hard_ ? scratch : w;
-    const Real mean = row_dot(p, dw, n);
-    for (std::int64_t j = 0; j < n; ++j) ds[j] = p[j] * (dw[j] - mean) * inverse_;
+    const Real mean = row_dot(p, dw, keys.n);
+    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = p[j] * (dw[j] - mean) * inverse_;
   }
 
 private:
@@ -62,7 +62,8 @@ private:
 };
 
 // As in evaluation, without noise.
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& values) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues& values) {
+  const std::int64_t n = keys.n;
   if (n == 0) return;
   const Options options = table().read(values);
   const Real* best = std::max_element(scores, scores + n);

@@ -6,7 +6,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues&) {
+  const std::int64_t n = keys.n;
   std::fill_n(weights, n, Real{0});
   if (n > 0) weights[std::max_element(scores, scores + n) - scores] = 1;
 }

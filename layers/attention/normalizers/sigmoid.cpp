@@ -1,4 +1,4 @@
-#include "layers/attention/normalizer.hpp"
+#include "layers/attention/learned_rows.hpp"
 
 #include <cmath>
 
@@ -8,13 +8,16 @@ namespace {
 
 struct Options {
   WordOrNumber bias{"keys", 0};
+  bool learned = false;
 };
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("bias", &Options::bias,
              "added to every score: keys (-log n, with n the number of keys that the query may attend to), or a number")
-          .one_of({"keys"}));
+          .one_of({"keys"}),
+      option("learned", &Options::learned, "each head adds a learned number to the bias, which starts at 0")
+          .neutral(false));
   return t;
 }
 
@@ -23,7 +26,8 @@ std::optional<Real> bias_of(const OptionValues& options) {
   return bias.word.empty() ? std::optional(static_cast<Real>(bias.number)) : std::nullopt;
 }
 
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues& options) {
+  const std::int64_t n = keys.n;
   const Real bias = bias_of(options).value_or(-std::log(static_cast<Real>(n)));
   for (std::int64_t j = 0; j < n; ++j) weights[j] = 1 / (1 + std::exp(-scores[j] - bias));
 }
@@ -35,11 +39,14 @@ extern const NormalizerInfo normalizer_sigmoid{
               .summary = "w_j = 1 / (1 + exp(-s_j - bias)): each key independently, so weights need not sum to 1",
               .paper = "Ramapuram et al. 2024, arXiv 2409.04431",
               .equals = "",
-              .cost = "one exponential for each pair",
+              .cost = "no parameters, or one for each head (learned); one exponential for each pair",
               .options = table().options(),
               .presets = {}},
-    .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<RowNormalizer<SigmoidRows>>(bias_of(options));
+    .make = [](const Scope& scope, std::int64_t heads, const OptionValues& options) -> std::unique_ptr<Normalizer> {
+      const std::optional<Real> bias = bias_of(options);
+      if (!table().read(options).learned) return std::make_unique<RowNormalizer<SigmoidRows>>(bias);
+      return std::make_unique<LearnedNormalizer<SigmoidRows>>(scope, "bias", heads, 0,
+                                                              [=](Real own) { return SigmoidRows(bias, own); });
     },
     .row = row};
 

@@ -15,7 +15,8 @@ public:
   bool is_softmax() const override { return true; }
 };
 
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues&) {
+  const std::int64_t n = keys.n;
   const Real top = n ? *std::max_element(scores, scores + n) : Real{0};
   Real total = 0;
   for (std::int64_t i = 0; i < n; ++i) total += weights[i] = std::exp(scores[i] - top);

@@ -9,18 +9,19 @@ namespace {
 
 class SoftmaxOneRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, std::int64_t n, Real*) const override {
-    const Real top = std::max(row_largest(s, n), Real{0}); // the largest of the scores and 0
-    const Real total = row_exponentials(s, top, w, n) + std::exp(-top);
-    for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
+  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override {
+    const Real top = std::max(row_largest(s, keys.n), Real{0}); // the largest of the scores and 0
+    const Real total = row_exponentials(s, top, w, keys.n) + std::exp(-top);
+    for (std::int64_t j = 0; j < keys.n; ++j) w[j] /= total;
   }
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
-    const Real along = row_dot(w, dw, n); // the extra score 0 is constant and has no term here
-    for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - along);
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
+    const Real along = row_dot(w, dw, keys.n); // the extra score 0 is constant and has no term here
+    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = w[j] * (dw[j] - along);
   }
 };
 
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues&) {
+  const std::int64_t n = keys.n;
   Real top = 0;
   for (std::int64_t j = 0; j < n; ++j) top = std::max(top, scores[j]);
   Real total = std::exp(-top);

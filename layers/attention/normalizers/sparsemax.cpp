@@ -8,7 +8,8 @@ namespace heed::HEED_REAL {
 namespace {
 
 // The paper's algorithm 1, by sorting.
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues&) {
+  const std::int64_t n = keys.n;
   std::vector<Real> sorted(scores, scores + n);
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   Real sum = 0, threshold = 0;

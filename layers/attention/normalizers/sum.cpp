@@ -6,7 +6,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues&) {
+  const std::int64_t n = keys.n;
   double total = 0;
   for (std::int64_t j = 0; j < n; ++j) total += std::max(static_cast<double>(scores[j]), 0.0);
   for (std::int64_t j = 0; j < n; ++j)

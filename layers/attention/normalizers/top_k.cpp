@@ -24,24 +24,24 @@ class TopKRows final : public RowPolicy {
 public:
   explicit TopKRows(std::int64_t k) : k_(k) {}
 
-  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
     Real least = 0;
-    weights_and_value(s, w, n, scratch, least);
+    weights_and_value(s, w, keys, scratch, least);
   }
-  void weights_and_value(const Real* s, Real* w, std::int64_t n, Real* scratch, Real& least) const override {
+  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& least) const override {
     least = 0;
-    if (row_is_lost(s, w, n)) return;
-    least = k_ < n ? row_kth_largest(s, k_, n, scratch) : -std::numeric_limits<Real>::infinity();
-    weights_of_best(least, s, w, n);
+    if (row_is_lost(s, w, keys.n)) return;
+    least = k_ < keys.n ? row_kth_largest(s, k_, keys.n, scratch) : -std::numeric_limits<Real>::infinity();
+    weights_of_best(least, s, w, keys.n);
   }
-  void weights_from(Real least, const Real* s, Real* w, std::int64_t n, Real*) const override {
-    if (!row_is_lost(s, w, n)) weights_of_best(least, s, w, n);
+  void weights_from(Real least, const Real* s, Real* w, RowKeys keys, Real*) const override {
+    if (!row_is_lost(s, w, keys.n)) weights_of_best(least, s, w, keys.n);
   }
 
   // The gradient of the softmax over the selected keys; the other weights are 0.
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
-    const Real mean = row_dot(w, dw, n);
-    for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - mean);
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
+    const Real mean = row_dot(w, dw, keys.n);
+    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = w[j] * (dw[j] - mean);
   }
 
 private:
@@ -60,7 +60,8 @@ private:
   std::int64_t k_;
 };
 
-void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues& options) {
+  const std::int64_t n = keys.n;
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return scores[a] > scores[b]; });

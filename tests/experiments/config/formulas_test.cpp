@@ -116,7 +116,7 @@ TEST_CASE("Mistakes in formulas are shown at their column", "[config][formula]")
         "min, relu, sigmoid, sin, sqrt, tanh, where\n    30 * tan(s)\n         ^");
   check(score("s - slope"),
         "x.toml:2:1: attention.score_mod: there is no name 'slope'; there are b, h, heads, i, j, keys, queries, s, "
-        "width; a number of your own is declared in [attention.parameters.slope]\n    s - slope\n        ^");
+        "seen, width; a number of your own is declared in [attention.parameters.slope]\n    s - slope\n        ^");
   check(score("abs(i - j)"),
         "x.toml:2:1: attention.score_mod is 'abs(i - j)': it doesn't contain s, so the score would have no effect; if "
         "you want this, write 0 * s + ...");

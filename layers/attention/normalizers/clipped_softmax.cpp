@@ -1,0 +1,88 @@
+#include "layers/attention/normalizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  double zeta = 1.0, gamma = -0.025;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("zeta", &Options::zeta, "upper end of the range to which softmax's weights are stretched")
+          .at_least(1)
+          .at_most(100),
+      option("gamma", &Options::gamma,
+             "lower end of this range: weights below -gamma / (zeta - gamma) become exactly 0; the paper uses -alpha / "
+             "T, with T the length of training's rows and alpha about 3 (BERT) to 12 (OPT)")
+          .at_least(-100)
+          .at_most(0));
+  return t;
+}
+
+class ClippedRows final : public RowPolicy {
+public:
+  explicit ClippedRows(const Options& options)
+      : stretch_(static_cast<Real>(options.zeta - options.gamma)), low_(static_cast<Real>(options.gamma)) {}
+
+  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override {
+    const Real inverse = 1 / exponentials(s, w, keys.n);
+    for (std::int64_t j = 0; j < keys.n; ++j) w[j] = std::min(std::max(stretched(w[j], inverse), Real{0}), Real{1});
+  }
+  // Clipped weights have no gradient.
+  void backward(const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* e) const override {
+    const Real inverse = 1 / exponentials(s, e, keys.n);
+    for (std::int64_t j = 0; j < keys.n; ++j) {
+      const Real w = stretched(e[j], inverse);
+      ds[j] = w >= 0 && w <= 1 ? stretch_ * inverse * dw[j] : Real{0};
+    }
+    const Real along = row_dot(e, ds, keys.n) * inverse;
+    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = e[j] * (ds[j] - along);
+  }
+
+private:
+  // A row with only scores of minus infinity gets zeros, and the sum 1.
+  static Real exponentials(const Real* s, Real* e, std::int64_t n) {
+    const Real top = row_largest(s, n);
+    if (top != -std::numeric_limits<Real>::infinity() || row_has_nan(s, n)) return row_exponentials(s, top, e, n);
+    std::fill_n(e, n, Real{0});
+    return 1;
+  }
+  Real stretched(Real e, Real inverse) const { return stretch_ * (e * inverse) + low_; }
+
+  Real stretch_, low_;
+};
+
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues& values) {
+  const Options options = table().read(values);
+  double top = keys.n ? static_cast<double>(*std::max_element(scores, scores + keys.n)) : 0, total = 0;
+  const auto power = [&](std::int64_t j) { return std::exp(static_cast<double>(scores[j]) - top); };
+  for (std::int64_t j = 0; j < keys.n; ++j) total += power(j);
+  for (std::int64_t j = 0; j < keys.n; ++j)
+    weights[j] = static_cast<Real>(std::clamp((options.zeta - options.gamma) * power(j) / total + options.gamma, 0.0,
+                                              1.0));
+}
+
+} // namespace
+
+extern const NormalizerInfo normalizer_clipped_softmax{
+    .about = {.name = "clipped_softmax",
+              .summary =
+                  "w_j = (zeta - gamma) p_j + gamma, clipped to [0, 1], with p = softmax(s): small weights become "
+                  "exactly 0, so a head may attend to nothing",
+              .paper = "Bondarenko, Nagel and Blankevoort 2023, arXiv 2306.12929",
+              .equals = "softmax with zeta = 1 and gamma = 0",
+              .cost = "one exponential for each pair, twice in training",
+              .options = table().options(),
+              .presets = {}},
+    .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<RowNormalizer<ClippedRows>>(table().read(options));
+    },
+    .row = row};
+
+} // namespace heed::HEED_REAL

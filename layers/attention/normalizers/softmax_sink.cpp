@@ -1,0 +1,71 @@
+#include "layers/attention/learned_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  double start = 0;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("start", &Options::start, "initial value of each head's learned logit b").at_least(-100).at_most(100));
+  return t;
+}
+
+class SinkRows final : public RowPolicy {
+public:
+  explicit SinkRows(Real sink) : sink_(sink) {}
+
+  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override {
+    const Real top = std::max(row_largest(s, keys.n), sink_);
+    const Real inverse = 1 / (row_exponentials(s, top, w, keys.n) + std::exp(sink_ - top));
+    for (std::int64_t j = 0; j < keys.n; ++j) w[j] *= inverse;
+  }
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
+    const Real along = row_dot(w, dw, keys.n); // the sink has the value 0, and so no term here
+    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = w[j] * (dw[j] - along);
+  }
+  // The sink's weight follows from the best key's: 1 - sum_j w_j would have no digits where it is small.
+  double derivative(const Real* s, const Real* w, const Real* dw, const Real*, RowKeys keys) const {
+    const auto along = static_cast<double>(row_dot(w, dw, keys.n)), most = static_cast<double>(row_largest(w, keys.n));
+    if (along == 0) return 0;
+    return -along * most * std::exp(static_cast<double>(sink_) - static_cast<double>(row_largest(s, keys.n)));
+  }
+
+private:
+  Real sink_;
+};
+
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues& options) {
+  const double sink = table().read(options).start;
+  double top = sink;
+  for (std::int64_t j = 0; j < keys.n; ++j) top = std::max(top, static_cast<double>(scores[j]));
+  const auto power = [&](std::int64_t j) { return std::exp(static_cast<double>(scores[j]) - top); };
+  double total = std::exp(sink - top);
+  for (std::int64_t j = 0; j < keys.n; ++j) total += power(j);
+  for (std::int64_t j = 0; j < keys.n; ++j) weights[j] = static_cast<Real>(power(j) / total);
+}
+
+} // namespace
+
+extern const NormalizerInfo normalizer_softmax_sink{
+    .about = {.name = "softmax_sink",
+              .summary = "w_j = exp(s_j) / (exp(b) + sum_k exp(s_k)), with a learned logit b for each head: the weight "
+                         "of this sink goes to no key, so a head may attend to nothing",
+              .paper = "OpenAI 2025, gpt-oss-120b and gpt-oss-20b model card, arXiv 2508.10925",
+              .equals = "softmax_one while b is 0",
+              .cost = "one parameter for each head; one exponential for each pair",
+              .options = table().options(),
+              .presets = {}},
+    .make = [](const Scope& scope, std::int64_t heads, const OptionValues& options) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<LearnedNormalizer<SinkRows>>(scope, "sink", heads, table().read(options).start,
+                                                           [](Real sink) { return SinkRows(sink); });
+    },
+    .row = row};
+
+} // namespace heed::HEED_REAL
