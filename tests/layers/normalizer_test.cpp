@@ -173,6 +173,16 @@ TEST_CASE("the rules of newer papers are what PyTorch computes, by scores and by
   }
 }
 
+TEST_CASE("softpick keeps its digits where all scores are small, and has no weights where none is above 0",
+          "[normalizer]") {
+  const std::vector<double> d = {std::expm1(2e-6), std::expm1(1e-6), std::expm1(-1e-6)};
+  const double total = d[0] + d[1] - d[2];
+  CHECK(distance(row_of("softpick", {Real(2e-6), Real(1e-6), Real(-1e-6)}),
+                 std::vector<double>{d[0] / total, d[1] / total, 0}) < 10 * rounding);
+  CHECK(all_zero(row_of("softpick", {-1, 0, -300})));
+  CHECK(distance(row_of("softpick", {1000, 1000, -1000}), std::vector<double>{0.5, 0.5, 0}) < rounding);
+}
+
 TEST_CASE("scalable_softmax is a softmax of scores times c log n, right under every mask", "[normalizer]") {
   Rows rows("scalable_softmax", {{"learned", false}, {"scale", 2.0}}, {1, 1, 4, 4}), plain("softmax", {}, {1, 1, 4, 4});
   for (std::size_t row = 0; row < 4; ++row) // 1 to 4 keys
