@@ -28,6 +28,7 @@ const std::vector<Hint>& hints() {
       {"attention.normalizer", {"softmax1", "quiet", "off_by_one", "softmax_off_by_one"}, "'softmax_one'"},
       {"attention.normalizer", {"sink", "learned_sink", "gpt_oss"}, "'softmax_sink'"},
       {"attention.normalizer", {"ssmax", "log_n", "scalable"}, "'scalable_softmax'"},
+      {"attention.normalizer", {"stickbreaking", "sb"}, "'stick_breaking'"},
       {"attention.normalizer", {"relu", "identity", "linear", "polynomial"}, "'none', with attention.score_mod"},
       {"attention.normalizer", {"topk"}, "'top_k'"},
       {"attention.normalizer", {"entmax_15", "entmax_1.5", "entmax1.5"}, "'entmax15'"},

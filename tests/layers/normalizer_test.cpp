@@ -148,12 +148,15 @@ TEST_CASE("the rules of newer papers are what PyTorch computes, by scores and by
     OptionValues options;
     std::string parameter;
   };
-  for (const RuleCase& c :
-       std::vector<RuleCase>{{"softpick", "softpick", {}, ""},
-                             {"clipped_softmax", "clipped_softmax", {{"zeta", 1.05}, {"gamma", -0.05}}, ""},
-                             {"scalable_softmax", "scalable_softmax", {}, "scale"},
-                             {"softmax_sink", "softmax_sink", {}, "sink"},
-                             {"sigmoid_learned", "sigmoid", {{"learned", true}}, "bias"}}) {
+  for (const RuleCase& c : std::vector<RuleCase>{
+           {"softpick", "softpick", {}, ""},
+           {"clipped_softmax", "clipped_softmax", {{"zeta", 1.05}, {"gamma", -0.05}}, ""},
+           {"scalable_softmax", "scalable_softmax", {}, "scale"},
+           {"softmax_sink", "softmax_sink", {}, "sink"},
+           {"sigmoid_learned", "sigmoid", {{"learned", true}}, "bias"},
+           {"stick_breaking", "stick_breaking", {}, ""},
+           {"stick_breaking_remainder", "stick_breaking", {{"own_key", std::string("remainder")}}, ""},
+           {"stick_breaking_attended", "stick_breaking", {{"own_key", std::string("attended")}}, ""}}) {
     INFO(c.fixture);
     const Fixture fixture("variants", c.fixture);
     Rows rows(c.name, c.options, {1, 2, 7, 7});
@@ -204,6 +207,37 @@ TEST_CASE("softmax_sink starts as softmax_one, and a low sink keeps a gradient w
   // sum_j w_j = 1 - w_sink, so the derivative is -w_sink (1 - w_sink).
   const double sink = std::exp(-40.0) / (std::exp(1.0) + std::exp(0.5) + std::exp(-1.0));
   CHECK(static_cast<double>(rows.weights.gradient("normalizer.sink")[0]) == Approx(-sink).epsilon(1e-4));
+}
+
+TEST_CASE("stick_breaking gives each key its part of what nearer keys leave, for rows of any length", "[normalizer]") {
+  const OptionValues remainder = {{"own_key", std::string("remainder")}};
+  CHECK(distance(row_of("stick_breaking", {0, 0, 0, 7}), std::vector<double>{0.125, 0.25, 0.5, 0}) < rounding);
+  CHECK(distance(row_of("stick_breaking", {0, 0, 0, 7}, remainder), std::vector<double>{0.125, 0.25, 0.5, 0.125}) <
+        rounding);
+  CHECK(row_of("stick_breaking", {7}) == std::vector<Real>{0});
+  CHECK(row_of("stick_breaking", {7}, remainder) == std::vector<Real>{1});
+  for (const double spread : {1.0, 30.0})
+    for (const std::int64_t n : {2, 100, 3000}) {
+      const std::vector<Real> w = row_of("stick_breaking", draw(n, 3, {-spread, spread, 0}), remainder);
+      CHECK(std::accumulate(w.begin(), w.end(), 0.0) == Approx(1).margin(100 * rounding));
+    }
+}
+
+TEST_CASE("stick_breaking is for causal self attention, and other attention refuses it", "[normalizer][attention]") {
+  LayerChoice choice;
+  choice.attention.normalizer = "stick_breaking";
+  const auto make = [&](std::int64_t memory_width) {
+    Weights weights;
+    MultiHeadAttention(weights.scope(), choice, {.width = 4, .memory_width = memory_width, .heads = 2}, Init::zeros());
+  };
+  CHECK_NOTHROW(make(0));
+  CHECK_THROWS_WITH(make(4), Catch::Contains("only self attention") && Catch::Contains("cross_normalizer"));
+  choice.attention.prefix = 2;
+  CHECK_THROWS_WITH(make(0), Catch::Contains("attention.prefix has no effect"));
+  choice.attention.window = 3;
+  CHECK_NOTHROW(make(0));
+  choice.attention.causal = false;
+  CHECK_THROWS_WITH(make(0), Catch::Contains("attention.causal = true"));
 }
 
 TEST_CASE("entmax with alpha = 1.5 is entmax15, with 2 sparsemax, and close to 1 almost softmax", "[normalizer]") {

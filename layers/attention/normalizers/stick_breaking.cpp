@@ -1,0 +1,96 @@
+#include "layers/attention/normalizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::string own_key = "none";
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option(
+          "own_key", &Options::own_key,
+          "the weight of the query's own position: none; remainder (what the earlier keys leave of 1); attended (the "
+          "first key to take its part, as any other)")
+          .one_of({"none", "remainder", "attended"}));
+  return t;
+}
+
+class StickBreakingRows final : public RowPolicy {
+public:
+  explicit StickBreakingRows(const Options& options)
+      : remainder_(options.own_key == "remainder"), attended_(options.own_key == "attended") {}
+
+  bool is_ordered() const override { return true; }
+
+  // log w_j = s_j - sum_{k >= j} softplus(s_k): a product of probabilities would underflow in long rows.
+  void weights(const Real* s, Real* w, RowKeys keys, Real* taken) const override {
+    const std::int64_t n = sharing(keys);
+    row_softplus(s, taken, n);
+    row_suffix_sums(taken, taken, n);
+    if ((n > 0 && !std::isfinite(taken[0])) || row_has_nan(s + n, keys.n - n)) {
+      std::fill_n(w, keys.n, std::numeric_limits<Real>::quiet_NaN());
+      return;
+    }
+    row_difference_exponentials(s, taken, w, n);
+    std::fill(w + n, w + keys.n, Real{0});
+    if (gives_remainder(keys)) w[n] = n > 0 ? std::exp(-taken[0]) : Real{1};
+  }
+
+  // With g_j = dw_j w_j: ds_j = g_j - sigmoid(s_j) (g_0 + ... + g_j + the remainder's g).
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* sums) const override {
+    const std::int64_t n = sharing(keys);
+    const Real own = gives_remainder(keys) ? dw[n] * w[n] : Real{0};
+    for (std::int64_t j = 0; j < n; ++j) ds[j] = dw[j] * w[j];
+    row_prefix_sums(ds, sums, n);
+    Real* const part = sums + n;
+    row_logistic(s, part, n);
+    for (std::int64_t j = 0; j < n; ++j) ds[j] -= part[j] * (sums[j] + own);
+    std::fill(ds + n, ds + keys.n, Real{0});
+  }
+
+private:
+  // The number of keys that share the stick. They come first in the row.
+  std::int64_t sharing(RowKeys keys) const { return keys.earlier + (attended_ && keys.own ? 1 : 0); }
+  bool gives_remainder(RowKeys keys) const { return remainder_ && keys.own; }
+
+  bool remainder_, attended_;
+};
+
+// From the nearest key to the first: each takes a part, the sigmoid of its score, of what is left of 1.
+void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues& options) {
+  const std::string own_key = table().read(options).own_key;
+  double left = 1;
+  std::fill_n(weights, keys.n, Real{0});
+  for (std::int64_t j = keys.earlier - (own_key == "attended" && keys.own ? 0 : 1); j >= 0; --j) {
+    const auto s = static_cast<double>(scores[j]);
+    weights[j] = static_cast<Real>(left / (1 + std::exp(-s)));
+    left /= 1 + std::exp(s);
+  }
+  if (own_key == "remainder" && keys.own) weights[keys.earlier] = static_cast<Real>(left);
+}
+
+} // namespace
+
+extern const NormalizerInfo normalizer_stick_breaking{
+    .about = {.name = "stick_breaking",
+              .summary =
+                  "w_j = sigmoid(s_j) prod_k (1 - sigmoid(s_k)), over the keys k between key j and the query: the "
+                  "nearest key takes its part of 1 first, so no positions are needed; causal self attention only",
+              .paper = "Tan et al. 2024, arXiv 2410.17980",
+              .equals = "",
+              .cost = "two exponentials and a logarithm for each pair, twice in training",
+              .options = table().options(),
+              .presets = {}},
+    .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<RowNormalizer<StickBreakingRows>>(table().read(options));
+    },
+    .row = row};
+
+} // namespace heed::HEED_REAL
