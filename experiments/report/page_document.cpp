@@ -224,9 +224,10 @@ void add_further(json::value& also, const ReportData& further) {
   }
 }
 
-/// Replaces the true names of metrics and arms by those that the report shows.
+/// Replaces the true names of metrics and arms by those that the report shows; metrics have the true one beside it.
 void show_labels(json::object& out, const ReportData& report) {
   const auto label_metric = [](json::value& metric) {
+    metric.as_object()["true_name"] = json::value(metric.at("name"));
     if (const json::value& label = metric.at("report_label"); !label.is_null()) metric.as_object()["name"] = label;
   };
   const auto label_arm = [&](json::value& arm, std::size_t i) {
@@ -237,7 +238,6 @@ void show_labels(json::object& out, const ReportData& report) {
   json::object labels;
   for (const auto& [name, label] : report.labels) labels[name] = label;
   out["labels"] = std::move(labels);
-  out["curve_metric"].as_object()["true_name"] = report.curve_metric().name;
   label_metric(out["metric"]);
   label_metric(out["curve_metric"]);
   for (json::value& measured : out["measured"].as_array()) label_metric(measured.at("metric"));

@@ -25,6 +25,11 @@ namespace {
 
 using statistics::Answer;
 
+/// What reports call a metric, and its name if that is another: "accuracy (val_accuracy)".
+std::string full_name(const Metric& metric) {
+  return metric.label.empty() ? metric.name : fmt::format("{} ({})", metric.label, metric.name);
+}
+
 std::string mean_cell(const ReportArm& arm, int decimals) {
   if (!arm.mean) return "-";
   if (!arm.standard_deviation) return fixed(arm.mean, decimals);
@@ -290,7 +295,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
 }
 
 std::string further_note(const Metric& metric) {
-  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", metric.shown(),
+  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", full_name(metric),
                      in_words(metric.direction), metric.description,
                      metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
 }
@@ -300,8 +305,8 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   const bool several = report.seeds.size() > 1;
   const std::string spread = several ? std::string("mean ± standard deviation over n runs, ") : "";
   std::vector<std::string> notes;
-  notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.shown(), spread, in_words(metric.direction), metric.description,
-                              metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
+  notes.push_back(fmt::format("{}: {}{}; {}{}.", full_name(metric), spread, in_words(metric.direction),
+                              metric.description, metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
   if (any(report, [](const auto&) { return true; })) {
     if (report.looks.empty() &&
         report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() + report.gone() <

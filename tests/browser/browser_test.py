@@ -518,11 +518,15 @@ LONG = [f"a long name of an arm that changes its rate of learning and nothing el
 CROWDED = """name = "crowded"
 """ + SHORT_COPIES + MODEL + """[attention]
 score = "dot"
+[position]
+kind = "sinusoidal"
 [train]
 steps = 8
 batch = 8
 evaluate_every = 4
+evaluate_lengths = [3, 4, 5, 10]
 [report]
+question = "Which rates of learning does a small model bear, of those that differ by little, if all else is as it was?"
 metric = "val_loss"
 also = ["val_accuracy"]
 margin = 0.05
@@ -536,6 +540,27 @@ kind = "list"
 arms.diverged = { train.learning_rate = 1e6, train.optimizer = "sgd", train.clip = 0.0, model.init_std = 100.0 }
 """ + "".join(f"[sweep.block.arms.\"{name}\"]\ntrain.learning_rate = {0.0011 + 0.0001 * i:.4f}\n"
              for i, name in enumerate(LONG))
+
+
+def check_figures(points, seen, where):
+    """Names and numbers in the figures can be read, and marks stand on their axes."""
+    figures = seen["figures"]
+    with points.point(f"no name in a figure is cut, and no numbers of an axis touch ({where})"):
+        assert set(figures["cut"].values()) == {0}, figures["cut"]
+        assert len(figures["touching"]) > 4 and not any(figures["touching"].values()), figures["touching"]
+    with points.point(f"points at each length stand on the plot, names beside it ({where})"):
+        assert figures["places"] == 4 * (len(LONG) + 4) and figures["away"] == 0, figures
+        assert "longest in training" in figures["names"] and not figures["onPlot"], figures
+    with points.point(f"the legend of costs has the arms that have a point ({where})"):
+        assert len(seen["costs"]) > 2, seen["costs"]
+        for cost in seen["costs"]:
+            assert len(cost["points"]) == len(LONG) + 4 and "diverged" not in cost["points"], cost
+            assert cost["ticks"] == 0, cost
+            if seen["width"] < 600:  # on a wide page, names stand beside the points
+                assert sorted(cost["legend"]) == sorted(cost["points"]), cost
+    with points.point(f"the mark that sorts stands apart from the next heading ({where})"):
+        assert all(gap >= 2 for gap in seen["headingGaps"]), seen["headingGaps"]
+        assert bool(seen["headingGaps"]) == (seen["width"] > 600), seen["headingGaps"]
 
 
 def check_crowded(points, folder):
@@ -561,6 +586,12 @@ def check_crowded(points, folder):
             assert sum(len(row[1].split(", ")) for row in seen["problems"]) == 6, seen["problems"]
             assert len(seen["problems"]) < 6 and seen["problems"][0][0] == "diverged", seen["problems"]
             assert len(seen["crosses"]) == 6 and min(seen["crosses"]) > 0, seen["crosses"]
+        check_figures(points, seen, where)
+        with points.point(f"the page says how many arms there are, and how many are compared ({where})"):
+            counts = f"{len(LONG) + 5} arms (the reference, {len(LONG) + 3} compared with it, 1 without results), 6 seeds; "
+            assert seen["lead"].startswith(counts), seen["lead"]
+            for figure in ("differences", "curves", "lengths", "cost"):
+                assert "diverged is not in this figure" in seen["captions"][figure], (figure, seen["captions"])
         with points.point(f"the reference has its name ({where})"):
             assert "dot products of queries and keys (reference)" in seen["words"], seen["words"][:500]
     with points.point("a narrow page shows rows as blocks, a wide one all columns or the main ones"):
@@ -570,6 +601,7 @@ def check_crowded(points, folder):
 def check_lone(points, folder):
     """The report of a run without a sweep: there is nothing to compare it with."""
     text = CROWDED.split("[report]")[0].replace("crowded", "lone").replace("steps = 8", "steps = 24")
+    text = re.sub("evaluate_lengths.*", "", text)
     (folder / "lone.toml").write_text(text, encoding="utf-8")
     out = str(folder / "lone")
     said = run([HEED, "run", str(folder / "lone.toml"), "--out", out])

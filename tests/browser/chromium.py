@@ -38,7 +38,7 @@ class Visit:
         found = self.probe()
         assert found, "the page's probe did not come to its end:\n" + "\n".join(self.complaints)
         text = found.group(1)
-        for entity, sign in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
+        for entity, sign in (("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
             text = text.replace(entity, sign)
         return json.loads(text)
 

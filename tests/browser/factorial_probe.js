@@ -16,7 +16,7 @@ addEventListener("load", async () => {
       })).size, marks: count(`${figure} .mark`), tip: hover(cells()[0]) };
   }
   found.stops = cells().filter((cell) => cell.getAttribute("tabindex") === "0").length;
-  found.interactions = all("#interactions .answers li").map((item) => item.textContent.replace(/\u00a0/g, " "));
+  found.interactions = all("#interactions .answers li").map((item) => item.textContent);
   found.further = all("#further-0 tbody tr:not(.fold)").map((row) => [...row.children].map((cell) => cell.textContent));
   found.furtherAnswers = count("#answers .further-answers .answers li");
   const key = (name) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true,

@@ -1,4 +1,35 @@
 // Put into a copy of the report by the test: how wide its parts are, and what the tables and the curves show.
+/** Ticks of a horizontal axis whose numbers touch. */
+const touchingTicks = (figure) => {
+  const boxes = all(`${figure} .axis[text-anchor=middle] text`).map((text) => text.getBoundingClientRect())
+    .sort((a, b) => a.left - b.left);
+  return boxes.filter((box, i) => i && box.left < boxes[i - 1].right + 3).length;
+};
+
+/** What is wrong with figures: names that are cut, numbers that touch, marks and texts where they do not belong. */
+function lookAtFigures() {
+  const cut = Object.fromEntries(["forest", "single", "crossed", "cost", "talk"].map((figure) =>
+    [figure, all(`#figure-${figure} svg text`).filter((text) => text.textContent.includes("\u2026")).length]));
+  const touching = Object.fromEntries(all("figure").filter((figure) => figure.querySelector(".axis"))
+    .map(({ id }) => [id, touchingTicks(`#${id}`)]));
+  const plotOf = (figure) => document.querySelector(`${figure} rect.hit`).getBoundingClientRect();
+  // Symbols are drawn around a place, which must lie on the plot.
+  const lengths = document.querySelector("#figure-lengths .chart svg");
+  const plot = lengths && lengths.querySelector("rect.hit");
+  const [from, to] = plot ? [Number(plot.getAttribute("x")), Number(plot.getAttribute("x")) + Number(plot.getAttribute("width"))] : [0, 0];
+  const places = lengths ? [...lengths.querySelectorAll(".curve .point")].map((point) =>
+    Number(point.getAttribute("transform").match(/\(([-\d.]+)/)[1])) : [];
+  const onPlot = ["#figure-curves", "#figure-lengths"].filter((figure) => document.querySelector(figure))
+    .flatMap((figure) => {
+      const area = plotOf(figure);
+      return all(`${figure} svg .label`).map((text) => [text.textContent, text.getBoundingClientRect()])
+        .map(([text, box]) => [text, box.left < area.right && box.right > area.left && box.top < area.bottom - 1
+          && box.bottom > area.top + 1]);
+    });
+  return { cut, touching, places: places.length, away: places.filter((x) => x < from || x > to).length,
+    names: onPlot.map(([text]) => text), onPlot: onPlot.filter(([, on]) => on).map(([text]) => text) };
+}
+
 addEventListener("load", async () => {
   const found = {};
   await drawn();
@@ -27,5 +58,25 @@ addEventListener("load", async () => {
   found.crosses = axis ? all("#figure-single .lost").map((cross) =>
     cross.getBoundingClientRect().left - Math.max(...all("#figure-single .dot")
       .map((dot) => dot.getBoundingClientRect().right))) : [];
+  found.captions = Object.fromEntries(all("main section").map((section) => [section.id,
+    [...section.querySelectorAll("figcaption")].map((node) => node.textContent).join(" ")]));
+  found.lead = texts("#head .lead")[0];
+  found.figures = lookAtFigures();
+  const costs = all("#figure-cost [aria-label=cost] button");
+  found.costs = costs.map((button) => {
+    button.click();
+    return { cost: button.textContent, points: all("#figure-cost .scatter-point").map((point) =>
+      point.getAttribute("aria-label").split(": ")[0]),
+    legend: all("#figure-cost .legend li").filter(seen).map((item) => item.textContent), ticks: touchingTicks("#figure-cost") };
+  });
+  // The mark beside a heading that sorts is no part of the button's box, and must not touch the next heading.
+  const markWidth = (button) => {
+    const { content, font } = getComputedStyle(button, "::after"), ruler = document.createElement("canvas").getContext("2d");
+    ruler.font = font;
+    return ruler.measureText(content.replaceAll('"', "")).width;
+  };
+  found.headingGaps = all("#ablations:not([data-layout=stacked]) thead button").filter(seen).map((button, i, buttons) =>
+    (i ? button.getBoundingClientRect().left - buttons[i - 1].getBoundingClientRect().right - markWidth(buttons[i - 1]) : null))
+    .filter((gap) => gap !== null);
   writeDown(found);
 });

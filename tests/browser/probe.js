@@ -5,7 +5,7 @@ addEventListener("load", async () => {
   found.sections = all("main section").map((section) => section.id);
   found.answers = count("#answers > .answers li");
   found.allAnswers = count("#all-answers .answers li");
-  found.firstAnswers = all("#answers > .answers li").map((item) => item.textContent.replace(/\u00a0/g, " "));
+  found.firstAnswers = all("#answers > .answers li").map((item) => item.textContent);
   found.link = all("#answers a").map((link) => [link.getAttribute("href"), link.textContent]);
   found.tables = [count("main table"), count("main .tools.copy")];
   found.rows = count("#ablations tbody tr:not(.fold)");

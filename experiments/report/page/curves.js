@@ -48,7 +48,7 @@ function drawCurves() {
         runs: band !== "runs" || !chosen.runs ? null : eachRun(arm) }))),
       x: { kind: "linear", values: steps, label: "step", text: withCommas },
       // Chance is known of the first group's task.
-      y: { log, level: own() && report.chance && group === 0 ? [report.chance.value, "chance"] : null },
+      y: { log, range: chosen.range, level: own() && report.chance && group === 0 ? [report.chance.value, "chance"] : null },
     };
   }
 
@@ -64,7 +64,8 @@ function drawCurves() {
   const many = arms.length > mostBands ? " Of many arms, bands show for the one that the legend picks." : "";
   const shown = lineSection("curves", "Learning curves", `${curves.map(({ title }) => title).join("; ")}. Lines are ` +
     "means over an arm's seeds; the band spans the lowest to the highest seed, or a standard " +
-    `deviation to either side.${many}${report.thinned ? ` ${report.thinned}` : ""}`, tools, plot);
+    `deviation to either side.${many}${report.thinned ? ` ${report.thinned}` : ""}` +
+    withoutResults((arm) => curves.some(({ lines }) => lines.some(({ of }) => of(arm).step.length > 1))), tools, plot);
 }
 
 function drawLengths() {
@@ -83,12 +84,13 @@ function drawLengths() {
     const lengths = [...new Set(shownArms.flatMap((arm) => lengthsOf(arm).length))].sort((a, b) => a - b);
     const trained = new Set(shownArms.map((arm) => arm.training_length).filter((length) => length !== null));
     const wide = made() && lengths[lengths.length - 1] >= 8 * lengths[0];
+    const range = [0, /accuracy/.test(metric) ? 1 : null];
     return {
       lines: shownArms.map((arm) => ({ ...armLine(arm, group, together),
-        points: seedPoints(lengthsOf(arm).length, lengthsOf(arm), band, [0, /accuracy/.test(metric) ? 1 : null]) })),
+        points: seedPoints(lengthsOf(arm).length, lengthsOf(arm), band, range) })),
       x: { kind: wide ? "log" : "linear", values: lengths, label: "length", text: withCommas,
         mark: made() && trained.size === 1 ? [[...trained][0], "longest in training"] : null },
-      y: { log }, marks: made(),
+      y: { log, range }, marks: made(),
     };
   }
 
@@ -116,7 +118,7 @@ function drawLengths() {
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "arm"),
         ...lengths.map((length) => element("th", { scope: "col" }, withCommas(length))))),
       element("tbody", {}, ...arms.map((arm, a) => element("tr", { class: arm.reference ? "reference" : null },
-        element("th", { scope: "row" }, arm.label), ...lengths.map((length) => cell(found[a], length)))))),
+        element("th", { scope: "row" }, unbroken(arm.label)), ...lengths.map((length) => cell(found[a], length)))))),
     `${name(of)} by length`);
   };
   const spans = made() ? "whiskers span" : "the band spans";
@@ -124,8 +126,8 @@ function drawLengths() {
   const what = metrics.length > 1 ? "What a metric comes to on" : `${name(metric).split(",")[0]} of`;
   const title = metrics.every((each) => /accuracy/.test(each)) ? "Accuracy at each length" : "At each length";
   const shown = lineSection("lengths", title, `${what} the rows of each length, in the last evaluation. Lines are ` +
-    `means over an arm's seeds; ${spans} the lowest to the highest seed, or a standard deviation to either side.${beside}`,
-  tools, plot);
+    `means over an arm's seeds; ${spans} the lowest to the highest seed, or a standard deviation to either side.${beside}` +
+    withoutResults((arm) => all(arm).length), tools, plot);
   document.getElementById("lengths").append(...metrics.map((of) => element("details", {},
     element("summary", {}, `${name(of)}, as a table`), tableOf(of))));
 }

@@ -6,7 +6,7 @@ function drawProblems() {
     element("thead", {}, element("tr", {}, ...["arm", "seeds", "state", "reason", "runs"].map((title) =>
       element("th", { scope: "col" }, title)))),
     element("tbody", {}, ...report.problems.map((group) => element("tr", {},
-      element("th", { scope: "row" }, group.arm), element("td", {}, group.seeds.join(", ")),
+      element("th", { scope: "row" }, unbroken(group.arm)), element("td", {}, group.seeds.join(", ")),
       element("td", { class: "failed" }, group.state), element("td", {}, group.reason),
       element("td", {}, ...group.runs.flatMap((id, i) => [i ? ", " : "", element("code", {}, id)]))))));
   section("problems", "Runs that failed or are left out", fitted(table, "runs that failed"));
@@ -31,7 +31,7 @@ function drawFairness() {
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "arm"), ...tuning.points.map(heading),
         element("th", { scope: "col" }, "chosen"))),
       element("tbody", {}, ...arms.map((arm, a) => element("tr", { class: arm.reference ? "reference" : null },
-        element("th", { scope: "row" }, arm.label), ...tuning.points.map((_, i) => cell(tuning.arms[a], i)),
+        element("th", { scope: "row" }, unbroken(arm.label)), ...tuning.points.map((_, i) => cell(tuning.arms[a], i)),
         element("td", {}, choice(tuning.arms[a]))))));
     parts.push(element("p", { class: "note" }, `${tuning.options.join(", ")}: each arm's mean of ${report.metric.name} ` +
       `over seeds of its own (${tuning.seeds.join(", ")}) at every point that was tried. It took the best; where that ` +

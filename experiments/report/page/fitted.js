@@ -31,7 +31,7 @@ function fitted(table, name, folded = []) {
   const place = element("div", { class: "fitted" }, table);
   const longest = d3.max([...table.tBodies[0].rows].filter((row) => row.className !== "fold"),
     (row) => row.cells[0].textContent.length) || 0;
-  table.style.setProperty("--name", `${Math.min(16, 0.55 * longest).toFixed(1)}em`);
+  table.style.setProperty("--name", `${Math.min(15, 0.55 * longest).toFixed(1)}em`);
   const more = element("button", { type: "button", "aria-expanded": "false", hidden: "", on: { click() {
     const open = table.classList.toggle("more");
     more.setAttribute("aria-expanded", String(open));

@@ -17,16 +17,25 @@ function nearDifferences() {
 /** An arrowhead at an axis' end, to the right (1) or to the left (-1). */
 const arrowhead = (side, size = 7) => `M${size * side},0L${-size / 2 * side},${-size}L${-size / 2 * side},${size}Z`;
 
+/** Upright lines at some x, each in all bands, [[top, height], ...]. */
+const uprights = (xs, bands) => xs.flatMap((x) => bands.map(([y, height]) => `M${x},${y}v${height}`)).join("");
+
 function drawForest() {
   if (!compared.length) return;
   const near = nearDifferences();
   let zoomed = near !== null;
 
   function draw(svg, width) {
-    const wide = width > 620, row = wide ? 30 : 46, top = 6, bottom = 52;
+    const wide = width > 620, top = 6, bottom = 52;
     const numbersOf = (arm) => comparisonTexts(arm).join(" ");
-    const left = wide ? nameRoom(compared, width) : 12;
+    const left = wide ? nameRoom(compared.map(({ name }) => name), width) : 12;
     const right = wide ? Math.min(0.36 * width, 30 + widthOf(compared.map(numbersOf))) : 12;
+    const used = (arm) => (wide ? left - 14 : width - 14 - widthOf([numbersOf(arm)]));
+    const later = wide ? left - 14 : width - 14;  // the numbers stand beside the first line only
+    const nameLines = new Map(compared.map((arm) => [arm, linesOf(arm.name, used(arm), mostNameLines, { later })]));
+    const nameHeight = (arm) => 6 + 15 * nameLines.get(arm).length;
+    const most = d3.max(compared, (arm) => nameLines.get(arm).length);
+    const rowHeight = (arm) => (wide ? Math.max(30, 4 + 15 * most) : 25 + nameHeight(arm));
     const heading = wide ? 34 : 38, starts = new Map();
     const shownGroups = groups.map((group) => ({ ...group, arms: group.arms.filter((arm) => arm.comparison) }))
       .filter((group) => group.arms.length);
@@ -36,10 +45,10 @@ function drawForest() {
       if (grouped) below += heading;
       for (const arm of group.arms) {
         starts.set(arm, below);
-        below += row;
+        below += rowHeight(arm);
       }
     }
-    const height = below + bottom, nameHeight = 21;
+    const height = below + bottom;
     svg.attr("height", height);
     const limits = zoomed ? [-near, near] : allDifferences(compared);
     const pad = 0.04 * (limits[1] - limits[0] || 1);
@@ -50,29 +59,26 @@ function drawForest() {
     const rows = svg.append("g").selectAll("g").data([...starts.keys()]).join("g").attr("class", "row")
       .attr("transform", (arm) => `translate(0,${starts.get(arm)})`).attr("role", "img")
       .attr("aria-label", (arm) => arm.answer);
-    rows.append("rect").attr("class", "hit").attr("width", width).attr("height", row);
+    rows.append("rect").attr("class", "hit").attr("width", width).attr("height", rowHeight);
 
     const grid = svg.insert("g", "g");
-    // Where names stand above their lines, the band is only at the lines.
+    // Where names stand above their lines, the band and the rules are only at the lines.
     const bands = wide ? [[top, floor - top]]
-      : [...starts.values()].map((start) => [start + nameHeight, row - nameHeight]);
+      : [...starts].map(([arm, start]) => [start + nameHeight(arm), rowHeight(arm) - nameHeight(arm)]);
     if (report.margin)
       grid.selectAll("rect").data(bands).join("rect").attr("class", "margin").attr("x", inside(-report.margin))
         .attr("width", inside(report.margin) - inside(-report.margin)).attr("y", ([y]) => y)
         .attr("height", ([, height]) => height);
-    const ticks = x.ticks(wide ? 7 : 4);
-    grid.selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", x).attr("x2", x)
-      .attr("y1", top).attr("y2", floor);
-    // Beneath the labels, which stand across it where there is no room at their side.
-    grid.append("line").attr("class", "zero").attr("x1", inside(0)).attr("x2", inside(0)).attr("y1", top)
-      .attr("y2", floor);
+    const ticks = roomyTicks(x, wide ? 7 : 4);
+    grid.append("path").attr("class", "rule").attr("d", uprights(ticks.map(x), bands));
+    grid.append("path").attr("class", "zero").attr("d", uprights([inside(0)], bands));
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${floor})`)
       .call(d3.axisBottom(x).tickValues(ticks).tickSize(5));
 
-    // The row's line is below the label where there is no room at its side.
-    const line = wide ? row / 2 : row - 13;
     rows.each(function drawRow(arm) {
       const g = d3.select(this), { difference, interval } = arm.comparison, name = verdict(arm);
+      // The row's line is below the label where there is no room at its side.
+      const line = wide ? rowHeight(arm) / 2 : rowHeight(arm) - 13;
       if (interval) {
         g.append("line").attr("class", `whisker ${name}`).attr("x1", inside(interval[0]))
           .attr("x2", inside(interval[1])).attr("y1", line).attr("y2", line);
@@ -87,11 +93,10 @@ function drawForest() {
         .attr("transform", `translate(${inside(difference)},${line})`);
       if (out) mark.attr("d", arrowhead(out));
       else mark.attr("d", symbolPath(verdicts[name][1], 72)).call(outlined, name);
-      const numbers = numbersOf(arm);
-      const place = (text) => text.attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0);
-      place(g.append("text")).attr("class", "soft label").attr("x", width).attr("text-anchor", "end").text(numbers);
-      const used = wide ? left - 14 : width - 8 - g.select("text").node().getComputedTextLength();
-      fitText(place(g.append("text")).attr("class", "label").attr("x", 0), arm.name, used);
+      const place = (text) => text.attr("y", wide ? line : 15);
+      place(g.append("text")).attr("class", "soft label").attr("x", width).attr("dy", wide ? "0.35em" : 0)
+        .attr("text-anchor", "end").text(numbersOf(arm));
+      writeLines(place(g.append("text")).attr("class", "label").attr("x", 0), nameLines.get(arm), used(arm), { around: wide, later });
     });
     explain(rows, (arm) => arm.label, (arm) => {
       const c = arm.comparison, { texts } = c;
@@ -116,10 +121,10 @@ function drawForest() {
     if (width - right - zero > 60)
       ends.push(soft().attr("x", width - right).attr("text-anchor", "end").text(`${sides[1]} ▸`));
     // What the axis measures, in fewer words where the ends leave no room for more.
-    const used = d3.max(ends, (text) => text.node().getComputedTextLength()) || 0;
+    const endWidth = d3.max(ends, (text) => text.node().getComputedTextLength()) || 0;
     const label = soft().attr("x", (left + width - right) / 2).attr("text-anchor", "middle")
       .text(`difference in ${report.metric.name}${unit}`);
-    if (label.node().getComputedTextLength() + 2 * used + 20 > width - right - left) label.text(report.metric.name);
+    if (label.node().getComputedTextLength() + 2 * endWidth + 20 > width - right - left) label.text(report.metric.name);
   }
 
   const margin = report.margin ? ` The band is the margin, ±${report.margin}: what counts as the same.` : "";
@@ -127,7 +132,8 @@ function drawForest() {
     `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
     "by seed, with " +
     `${confidence} intervals by sign flips that hold for all arms at once.${margin} ${marksMean}, open circles undecided.` +
-    (zoomed ? " Arrowheads point to arms outside the axis." : ""),
+    (zoomed ? " Arrowheads point to arms outside the axis." : "") +
+    withoutResults((arm) => arm.reference || arm.comparison),
     zoomed ? [mostOrAll("arms", zoomed, (value) => {
       zoomed = value;
       shown.redraw();

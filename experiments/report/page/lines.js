@@ -43,15 +43,17 @@ function xScale({ kind, values }, range) {
 }
 
 /** Symbols need some room that lines don't. */
-function yScale(lines, logarithmic, marks, range) {
+function yScale(lines, { log: logarithmic, range: [lowest, highest] = [null, null] }, marks) {
   const values = lines.flatMap(({ points }) => points.flatMap(({ y, low, high }) => [y, low, high]))
     .filter((value) => !logarithmic || value > 0);
-  const scale = (logarithmic ? d3.scaleLog() : d3.scaleLinear()).domain(values.length ? d3.extent(values) : [0.1, 1])
-    .range(range);
+  const scale = (logarithmic ? d3.scaleLog() : d3.scaleLinear()).domain(values.length ? d3.extent(values) : [0.1, 1]);
   const [low, high] = scale.domain();
   if (!logarithmic) {
     const room = marks ? 0.03 * (high - low || Math.abs(high)) : 0;
-    return scale.domain([low - room, high + room]).nice();
+    const [from, to] = scale.domain([low - room, high + room]).nice().domain();
+    // An axis has no values that the metric cannot have.
+    return scale.domain([lowest !== null && low >= lowest ? Math.max(lowest, from) : from,
+      highest !== null && high <= highest ? Math.min(highest, to) : to]);
   }
   if (high / low >= 5) return scale.domain([roundTo125(low, false), roundTo125(high, true)]);
   const room = low < high ? (high / low) ** 0.04 : 1.05;
@@ -79,38 +81,56 @@ function someOf(points, offset) {
   return points.filter((point, i) => i % every === offset % every);
 }
 
-/** Arrowheads in a corner for the lines that end outside the axis, with the values that they end at. */
-function pointOutside(svg, visible, { y, right, top, floor }) {
+/** The lines that end outside of the axis, with their last points. */
+function endsOutside(visible, y) {
   const [low, high] = y.domain();
-  for (const [up, edge, outside] of [[true, top, (value) => value > high], [false, floor, (value) => value < low]]) {
-    const ends = visible.map((line) => [line, line.points[line.points.length - 1]])
-      .filter(([, last]) => last && outside(last.y));
-    ends.forEach(([{ colour, label }, last], i) => {
-      const at = up ? edge + 8 + 16 * i : edge - 8 - 16 * (ends.length - 1 - i);
-      const g = svg.append("g").attr("class", "outside");
-      g.append("path").attr("d", arrowhead(1, 6)).style("fill", colour)
-        .attr("transform", `translate(${right - 7},${at}) rotate(${up ? -90 : 90})`);
-      fitText(g.append("text").attr("class", "soft label").attr("x", right - 18).attr("y", at).attr("dy", "0.35em")
-        .attr("text-anchor", "end"), `${label}: ${last.cells[0]}`, right - 120);
-    });
-  }
+  return visible.map((line) => [line, line.points[line.points.length - 1]])
+    .filter(([, last]) => last && (last.y > high || last.y < low));
 }
 
-/** Axes with their rules; returns the scales and the plot's edges. */
-function drawAxes(svg, width, { x: across, y: up, marks }, visible) {
-  const wide = width > 620, height = wide ? 400 : 300;
-  const margin = { right: 14, top: up.label ? 32 : 12, bottom: 42 };
+/** Names of lines that end outside of the axis, above the plot: an arrowhead upwards or downwards, and the last value. */
+function nameOutside(svg, outside, { y, left, right, namesAt }) {
+  outside.forEach(([{ colour, label }, last], i) => {
+    const at = namesAt + 16 * i, g = svg.append("g").attr("class", "outside");
+    g.append("path").attr("d", arrowhead(1, 6)).style("fill", colour)
+      .attr("transform", `translate(${right - 7},${at}) rotate(${last.y > y.domain()[1] ? -90 : 90})`);
+    fitText(g.append("text").attr("class", "soft label").attr("x", right - 18).attr("y", at).attr("dy", "0.35em")
+      .attr("text-anchor", "end"), `${label}: ${last.cells[0]}`, right - left - 20);
+  });
+}
+
+/** Within the axis' limits: a value that has its place on it. */
+const onAxis = (scale, value) => value >= scale.domain()[0] && value <= scale.domain()[1];
+
+/** How far lines of which each has a symbol at every x may stand beside each other: no symbol beyond the plot's edge. */
+function sideStep(x, values, edge, lines) {
+  const places = values.map(x).sort(d3.ascending), gap = d3.min(d3.pairs(places), ([one, next]) => next - one) || Infinity;
+  return Math.max(0, Math.min(5, 0.75 * gap / (lines - 1), 2 * (places[0] - edge - 6) / (lines - 1)));
+}
+
+/**
+ * Axes with their rules. `visible` lines are drawn, `most` of them lie within the axis. Returns the scales, the plot's
+ * edges, and the places of texts, which are all beside the plot: names of lines outside, and that of the mark.
+ */
+function drawAxes(svg, width, { x: across, y: up, marks }, visible, most) {
+  const wide = width > 620, y = yScale(most, up, marks), outside = endsOutside(visible, y);
+  const level = up.level && onAxis(y, up.level[0]) ? up.level : null;
+  const namesAt = (up.label ? 20 : 0) + 10, top = namesAt + 16 * outside.length + (across.mark ? 18 : 4);
+  const margin = { right: level ? 18 + widthOf([level[1]]) : 14, bottom: 42 };
+  const height = (wide ? 400 : 300) + 16 * outside.length, ticks = wide ? 7 : 5, right = width - margin.right;
   svg.attr("height", height);
-  const y = yScale(visible, up.log, marks, [height - margin.bottom, margin.top]), most = wide ? 7 : 5;
-  const yTicks = up.ticks ? up.ticks(y, most, up.log) : up.log ? logTicks(y, wide ? 10 : 7) : y.ticks(most);
+  y.range([height - margin.bottom, top]);
+  const yTicks = up.ticks ? up.ticks(y, ticks, up.log) : up.log ? logTicks(y, wide ? 10 : 7) : y.ticks(ticks);
   const yText = up.text || (up.log ? d3.format("~g") : null);
-  const longest = d3.max(yTicks, (value) => (yText || y.tickFormat(most))(value).length) || 0;
-  margin.left = Math.max(56, 6.2 * longest + 16);
-  const inset = marks && across.kind !== "ordinal" ? 18 : 0, right = width - margin.right;
-  const x = xScale(across, [margin.left + inset, right - inset]);
+  margin.left = Math.max(wide ? 56 : 40, 16 + widthOf(yTicks.map(yText || y.tickFormat(ticks))));
+  const room = marks && across.kind !== "ordinal"
+    ? Math.min(12 + 2.5 * visible.length, 0.12 * (right - margin.left)) : 0;
+  const x = xScale(across, [margin.left + room, right - room]);
+  const step = marks && visible.length > 1 && across.values.length
+    ? sideStep(x, across.values, margin.left, visible.length) : 0;
   const own = across.kind === "ordinal" || marks;
-  const room = 10 + 6.5 * (d3.max(across.values, (value) => across.text(value).length) || 0);
-  const xTicks = own ? apart(across.values, x, room) : x.ticks(wide ? 8 : 4).filter(Number.isInteger);
+  const xTicks = own ? apart(across.values, x, 14 + widthOf(across.values.map(across.text)))
+    : roomyTicks(x, wide ? 8 : 4, across.text).filter(Number.isInteger);
 
   svg.append("g").selectAll("line").data(yTicks).join("line").attr("class", "rule").attr("x1", margin.left)
     .attr("x2", right).attr("y1", y).attr("y2", y);
@@ -121,7 +141,7 @@ function drawAxes(svg, width, { x: across, y: up, marks }, visible) {
   svg.append("text").attr("class", "soft").attr("x", right).attr("y", height - 6).attr("text-anchor", "end")
     .text(across.label);
   if (up.label) fitText(svg.append("text").attr("class", "soft").attr("x", 0).attr("y", 12), up.label, width - 4);
-  return { x, y, left: margin.left, right, top: margin.top, floor: height - margin.bottom };
+  return { x, y, left: margin.left, right, top, floor: height - margin.bottom, step, level, outside, namesAt };
 }
 
 /**
@@ -146,28 +166,28 @@ function lineSection(id, title, caption, tools, plot) {
     const shape = plot(), { marks } = shape, visible = shape.lines.filter(({ key }) => !hidden.has(key));
     const far = farLines(visible, shape.y.log), most = visible.filter(({ key }) => !zoomed || !far.has(key));
     zoom.hidden = !far.size;
-    const { x, y, left, right, top, floor } = drawAxes(svg, width, shape, most);
+    const axes = drawAxes(svg, width, shape, visible, most), { x, y, left, right, top, floor } = axes;
     plots += 1;
     const clip = `${id}-plot-${plots}`;
     svg.append("clipPath").attr("id", clip).append("rect").attr("x", left - 8).attr("y", top - 8)
       .attr("width", Math.max(0, right - left + 22)).attr("height", floor - top + 16);
     const low = y.domain()[0], at = (value) => y(shape.y.log ? Math.max(value, low) : value);
     // Whiskers of several lines at one x stand side by side.
-    const beside = new Map(visible.map(({ key }, i) => [key, marks ? (i - (visible.length - 1) / 2) * 5 : 0]));
+    const beside = new Map(visible.map(({ key }, i) => [key, (i - (visible.length - 1) / 2) * axes.step]));
 
-    if (shape.y.level && shape.y.level[0] >= low && shape.y.level[0] <= y.domain()[1]) {
-      const [level, name] = shape.y.level;
+    if (axes.level) {
+      const [level, name] = axes.level;
       svg.append("line").attr("class", "chance").attr("x1", left).attr("x2", right).attr("y1", at(level))
         .attr("y2", at(level));
-      svg.append("text").attr("class", "soft label").attr("x", right).attr("y", at(level) - 5)
-        .attr("text-anchor", "end").text(name);
+      svg.append("text").attr("class", "soft label").attr("x", right + 12).attr("y", at(level)).attr("dy", "0.35em")
+        .text(name);
     }
-    const [from, to] = shape.x.kind === "ordinal" ? [1, 0] : x.domain();
-    if (shape.x.mark && shape.x.mark[0] >= from && shape.x.mark[0] <= to) {
-      const at0 = x(shape.x.mark[0]), after = at0 < (left + right) / 2;
-      svg.append("line").attr("class", "chance mark-x").attr("x1", at0).attr("x2", at0).attr("y1", top).attr("y2", floor);
-      svg.append("text").attr("class", "soft label mark-x").attr("x", at0 + (after ? 5 : -5)).attr("y", floor - 8)
-        .attr("text-anchor", after ? "start" : "end").text(shape.x.mark[1]);
+    if (shape.x.mark && shape.x.kind !== "ordinal" && onAxis(x, shape.x.mark[0])) {
+      const at0 = x(shape.x.mark[0]), half = widthOf([shape.x.mark[1]]) / 2;
+      svg.append("line").attr("class", "chance mark-x").attr("x1", at0).attr("x2", at0).attr("y1", top - 10)
+        .attr("y2", floor);
+      svg.append("text").attr("class", "soft label mark-x").attr("x", Math.max(half, Math.min(width - half, at0)))
+        .attr("y", top - 14).attr("text-anchor", "middle").text(shape.x.mark[1]);
     }
     const layer = (name) => svg.append("g").selectAll("g").data(visible).join("g").attr("class", name)
       .attr("clip-path", `url(#${clip})`)
@@ -202,8 +222,7 @@ function lineSection(id, title, caption, tools, plot) {
       g.selectAll(".point").data(points).join("path").attr("class", "point").style("fill", colour)
         .attr("d", symbolPath(symbol, 72)).attr("transform", (point) => `translate(${px(point.x)},${at(point.y)})`);
     });
-    svg.selectAll(".label").raise();  // names, which the lines would cover
-    pointOutside(svg, visible, { y, right, top, floor });
+    nameOutside(svg, axes.outside, axes);
     drawCursor(svg, shape, visible, { x, at, left, right, top, floor, beside });
   }
 
@@ -266,7 +285,7 @@ function lineSection(id, title, caption, tools, plot) {
             shown.redraw();
           },
           pointerenter: light(key), pointerleave: light(null), focus: light(key), blur: light(null),
-        } }, icon(), label));
+        } }, icon(), unbroken(label)));
     }));
   }
   function renew() {

@@ -71,6 +71,9 @@ const armsOf = (group) => (group === null ? arms : groups[group].arms);
 /** What an arm is called where only `group` is shown. */
 const nameIn = (group, arm) => (group === null ? arm.label : arm.name);
 
+/** A name or a sentence for the page: "name = value" stays on one line. */
+const unbroken = (text) => text.replace(/ = /g, "\u00a0=\u00a0");
+
 // ---- numbers --------------------------------------------------------------------------------------------------------
 
 // What the page says of arms and runs comes as text (`texts`). Formatted here: ticks, and the cells of attention maps.
@@ -106,10 +109,42 @@ const memoryDiffers = (() => {
   return most > 1.01 * least;
 })();
 
-/** The width that the longest of these texts takes in a figure, of letters as wide as most are. */
-const widthOf = (texts) => 6.7 * (d3.max(texts, (text) => text.length) || 0);
-/** The room for the names of arms at the side of a wide figure. */
-const nameRoom = (which, width) => Math.min(14 + widthOf(which.map(({ name, label }) => name || label)), 0.36 * width);
+const ruler = document.createElement("canvas").getContext("2d");
+/** The width in pixels of the widest of these texts in a figure, in its font or another. */
+function widthOf(texts, font = `12px ${getComputedStyle(document.body).getPropertyValue("--sans")}`) {
+  ruler.font = font;
+  return d3.max(texts, (text) => ruler.measureText(text).width) || 0;
+}
+/** The room for these names of arms at the side of a wide figure. */
+const nameRoom = (names, width) => Math.min(16 + widthOf(names), 0.36 * width);
+/** How many lines a name may have in a figure. */
+const mostNameLines = 3;
+
+/**
+ * A text as lines of at most `width` pixels, the later ones of `later`, at most `most` of them: the last holds the rest.
+ * "name = value" is broken only if it is wider than a line.
+ */
+function linesOf(text, width, most, { font, later = width } = {}) {
+  const fits = (line, first) => widthOf([line], font) <= (first ? width : later), whole = unbroken(text).split(" ");
+  const words = whole.every((word) => fits(word, true)) ? whole : text.split(" "), lines = [words[0]];
+  for (const word of words.slice(1)) {
+    const longer = `${lines[lines.length - 1]} ${word}`;
+    if (lines.length === most || fits(longer, lines.length === 1)) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.map((line) => line.replace(/\u00a0/g, " "));
+}
+
+/** Ticks of a horizontal axis, about `most` or fewer, so that their numbers do not touch. */
+function roomyTicks(scale, most, text = scale.tickFormat()) {
+  let ticks = [];
+  for (let count = most; count > 0; count -= 1) {
+    ticks = scale.ticks(count);
+    const room = 14 + widthOf(ticks.map(text)), at = ticks.map(scale);
+    if (at.every((place, i) => !i || place - at[i - 1] >= room)) break;
+  }
+  return ticks;
+}
 
 /** Of few arms, each may be the one that the question is about: an axis leaves one out only if it dwarfs the others. */
 const fewArms = arms.length <= 3;
@@ -174,6 +209,14 @@ const verdicts = {
 /** What the marks of arms that differ say, for captions. */
 const marksMean = (neutral ? "Triangles differ" : "Triangles are better, squares worse") +
   (arms.some((arm) => arm.comparison && arm.comparison.mark === "same") ? ", diamonds the same" : "");
+
+/** For captions: the arms that a figure leaves out, since they have no results. */
+function withoutResults(has) {
+  const missing = arms.filter((arm) => !has(arm));
+  if (!missing.length) return "";
+  const many = missing.length > 3, which = many ? `${missing.length} arms` : missing.map(({ label }) => label).join(", ");
+  return ` ${which} ${missing.length > 1 ? "are" : "is"} not in this figure: there are no results.`;
+}
 
 /** Arms, those with the clearest answers first. */
 const clearestFirst = report.clearest.map((index) => arms[index]);
@@ -288,6 +331,7 @@ function figure(name, label, caption, tools, draw) {
     chart.replaceChildren();
     const svg = d3.select(chart).append("svg").attr("width", drawn).attr("role", "group").attr("aria-label", label);
     draw(svg, drawn);
+    svg.selectAll(".axis text").each(function signed() { this.textContent = this.textContent.replace(/^-/, "\u2212"); });
     svg.attr("viewBox", `0 0 ${svg.attr("width")} ${svg.attr("height")}`);
   };
   // Not within the observer's own round, where a change of height would be an error.
@@ -305,4 +349,14 @@ function fitText(selection, text, width) {
     node.textContent = `${text.slice(0, Math.ceil(kept / 2)).trimEnd()}…${text.slice(-Math.floor(kept / 2)).trimStart()}`;
   }
   if (kept < text.length) selection.append("title").text(text);
+}
+
+/** Writes lines beneath each other, each fitted to its width: around the text's place, or from there downwards. */
+function writeLines(selection, lines, width, { around = true, later = width } = {}) {
+  const pitch = 1.25, first = around ? 0.35 - pitch * (lines.length - 1) / 2 : 0;
+  lines.forEach((line, i) => {
+    const part = selection.append("tspan").attr("x", selection.attr("x")).attr("dy", `${i ? pitch : first}em`);
+    fitText(part, line, 1.02 * (i ? later : width) + 1);  // texts in figures are not exactly as wide as the ruler has them
+    if (i + 1 < lines.length) part.node().append(" ");  // for who copies the text or has it read
+  });
 }

@@ -1,11 +1,23 @@
 // The page: its head, its sections in their order, and the way between them.
 
+/** How many arms there are, and why fewer are compared: "15 arms (the reference, 13 compared with it, 1 without ...), ". */
+function armCounts() {
+  if (arms.length === 1) return "";
+  const references = arms.filter((arm) => arm.reference).length, without = arms.length - references - compared.length;
+  const parts = [references === 1 ? "the reference" : `${references} references`,
+    `${compared.length} compared with ${references === 1 ? "it" : "them"}`, without ? `${without} without results` : ""];
+  return `${arms.length} arms (${parts.filter(Boolean).join(", ")}), `;
+}
+
+/** What a metric is called here, and in the configuration if that is another name. */
+const fullName = ({ name, true_name: own }) => (own && own !== name ? `${name} (${own})` : name);
+
 function drawHead() {
   const head = document.getElementById("head"), { metric, progress } = report;
   head.append(element("p", { class: "eyebrow" }, report.question ? `Heed report · ${report.name}` : "Heed report"),
     element("h1", {}, report.question || report.name),
-    element("p", { class: "lead" }, `${arms.length === 1 ? "" : `${arms.length} arms, `}${report.seeds.length} seed` +
-      `${report.seeds.length === 1 ? "" : "s"}; ${progress.sentence}. ${metric.name} is ${metric.meaning}` +
+    element("p", { class: "lead" }, `${armCounts()}${report.seeds.length} seed` +
+      `${report.seeds.length === 1 ? "" : "s"}; ${progress.sentence}. ${fullName(metric)} is ${metric.meaning}` +
       `${metric.unit ? `, in ${metric.unit}` : ""}; ${metric.direction}.`));
   const lost = progress.failed + progress.left_out + progress.gone;
   if (progress.finished + lost < progress.total)

@@ -37,12 +37,19 @@ function drawScatter() {
   const titles = { parameters: "parameters", flops: "FLOPs of a training step", time: "training time of a run",
     memory: "peak memory of a run on one thread" };
 
+  const shownPoints = () => armsOf(group).filter((arm) => arm.mean !== null && cost[2](arm) !== null);
+
   function draw(svg, width) {
-    const [name, , of, tick] = cost;
-    const points = armsOf(group).filter((arm) => arm.mean !== null && of(arm) !== null);
-    const together = groups.length > 1 && group === null;
-    const wide = width > 620, height = wide ? Math.max(340, 60 + 16 * points.length) : 300;
-    const margin = { left: 56, right: wide ? 210 : 16, top: 14, bottom: 46 };
+    const [name, , of, tick] = cost, points = shownPoints();
+    const together = groups.length > 1 && group === null, wide = width > 620;
+    legend.hidden = wide;
+    const names = points.map((arm) => (zoomed && outer.has(arm) ? `${arm.texts.mean}: ` : "") + nameIn(group, arm));
+    const margin = { left: 56, right: wide ? Math.min(46 + 1.06 * widthOf(names), 0.36 * width) : 16, top: 14,
+      bottom: 46 };
+    const used = margin.right - 28, lines = points.map((arm, i) => linesOf(names[i], used / 1.06, mostNameLines));
+    // At the side, labels need room beneath each other.
+    const room = 1 + 15 * (d3.max(lines, ({ length }) => length) || 1);
+    const height = wide ? Math.max(340, 60 + room * points.length) : 300;
     svg.attr("height", height);
     const around = (values, share) => {
       const [low, high] = d3.extent(values), pad = share * (high - low || Math.abs(high) || 1);
@@ -62,13 +69,13 @@ function drawScatter() {
     svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`)
       .call(d3.axisLeft(scale).tickValues(ticks).tickSize(0).tickPadding(8));
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
-      .call(d3.axisBottom(x).ticks(wide ? 5 : 3).tickSize(5).tickFormat(tick));
+      .call(d3.axisBottom(x).tickValues(roomyTicks(x, wide ? 5 : 3, tick)).tickSize(5).tickFormat(tick));
     svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 6)
       .attr("text-anchor", "end").text(titles[name]);
 
     if (wide) {
       // Labels at the side, as near to their points' height as they have room.
-      const room = 16, placed = points.map((arm) => ({ arm, at: y(arm.mean) })).sort((a, b) => a.at - b.at);
+      const placed = points.map((arm, i) => ({ arm, lines: lines[i], at: y(arm.mean) })).sort((a, b) => a.at - b.at);
       placed.forEach((label, i) => { if (i) label.at = Math.max(label.at, placed[i - 1].at + room); });
       let last = height - margin.bottom;
       for (const label of [...placed].reverse()) {
@@ -78,10 +85,9 @@ function drawScatter() {
       const side = width - margin.right + 14;
       svg.append("g").selectAll("path").data(placed).join("path").attr("class", "leader")
         .attr("d", ({ arm, at }) => `M${x(of(arm)) + 6},${y(arm.mean)}L${side - 8},${at}L${side - 2},${at}`);
-      svg.append("g").selectAll("text").data(placed).join("text").attr("x", side + 12).attr("dy", "0.35em")
-        .attr("y", ({ at }) => at).each(function label({ arm }) {
-          fitText(d3.select(this).classed("strong", arm.reference),
-            outside(arm) ? `${arm.texts.mean}: ${nameIn(group, arm)}` : nameIn(group, arm), margin.right - 28);
+      svg.append("g").selectAll("text").data(placed).join("text").attr("x", side + 12)
+        .attr("y", ({ at }) => at).each(function label({ arm, lines: own }) {
+          writeLines(d3.select(this).classed("strong", arm.reference), own, used);
         });
       costMark(svg.append("g").selectAll("path").data(placed.map(({ arm }) => arm)).join("path")
         .attr("transform", (arm, i) => `translate(${side + 4},${placed[i].at})`), "key-mark", together, 32);
@@ -99,9 +105,7 @@ function drawScatter() {
     // An arrowhead in place of the mark of an arm outside the axis.
     marks.selectAll(".point").filter(outside).attr("d", arrowhead(1))
       .attr("transform", (arm) => `translate(${x(of(arm))},${y(arm.mean)}) rotate(${90 * outside(arm)})`);
-    if (!wide) marks.filter(outside).append("text").attr("class", "soft label").attr("dy", (arm) => 4 - 14 * outside(arm))
-      .attr("x", (arm) => x(of(arm))).attr("y", (arm) => y(arm.mean)).text((arm) => arm.texts.mean)
-      .attr("text-anchor", (arm) => (x(of(arm)) > width / 2 ? "end" : "start"));
+    fillLegend(points, names, together);
     marks.append("circle").attr("class", "hit").attr("r", 13).attr("cx", (arm) => x(of(arm)))
       .attr("cy", (arm) => y(arm.mean));
     explain(marks, (arm) => arm.label, (arm) => [
@@ -109,9 +113,13 @@ function drawScatter() {
       ...costs.map(([key]) => [titles[key], arm.texts[key] || "–"])]);
   }
 
+  // On a narrow page, names stand above the figure, of the arms that have a point in it.
+  const legend = element("ul", { class: "legend", "aria-label": "Arms" });
+  const fillLegend = (points, names, together) => legend.replaceChildren(...points.map((arm, i) =>
+    element("li", { class: "toggle" }, costIcon(arm, together), unbroken(names[i]))));
+
   const tools = groupChoice((value) => {
     group = value;
-    fillLegend();
     shown.redraw();
   });
   if (costs.length > 1) tools.push(choice("cost", costs.map(([key, label]) => [key, label]), cost[0], (value) => {
@@ -126,11 +134,7 @@ function drawScatter() {
     `${report.metric.name}${unit} of each arm against what it costs; whiskers are a standard deviation over seeds. ` +
     `${towards[sides[1]] || "Further"} to the left is better. ` +
     `${grouped ? "References are hollow." : "The ring is the reference."}` +
-    (zoomed ? " Arrowheads point to arms outside the axis." : ""), tools, draw);
-  const legend = element("ul", { class: "legend narrow", "aria-label": "Arms" });
-  const fillLegend = () => legend.replaceChildren(...armsOf(group).map((arm) => element("li", { class: "toggle" },
-    costIcon(arm, groups.length > 1 && group === null), nameIn(group, arm))));
-  fillLegend();
+    (zoomed ? " Arrowheads point to arms outside the axis." : "") + withoutResults((arm) => arm.mean !== null), tools, draw);
   shown.node.querySelector(".tools").after(legend);
   section("cost", "Score against cost", shown.node);
 }

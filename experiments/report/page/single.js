@@ -13,37 +13,52 @@ function drawSingle() {
   let zoomed = bulk !== null;
 
   function draw(svg, width) {
-    const wide = width > 620, row = wide ? 26 : 44, top = 6, bottom = 52;
-    const left = wide ? nameRoom(shown, width) : 12;
+    const wide = width > 620, top = 6, bottom = 52;
+    const left = wide ? nameRoom(shown.map(({ label }) => label), width) : 12;
     // Runs that failed stand beside the axis, at no value on it.
     const crosses = Math.min(6, d3.max(shown, (arm) => lost(arm).length)), room = crosses ? 10 + 9 * crosses : 0;
     const right = (wide ? 150 : 12) + room;
-    const height = top + row * shown.length + bottom;
-    svg.attr("height", height);
     const values = [...shown.flatMap((arm) => valued(arm).map((run) => run.value)), ...thresholds,
       ...(report.chance ? [report.chance.value] : [])];
     const [low, high] = zoomed ? bulk : d3.extent(values), pad = 0.05 * (high - low || Math.abs(high) || 1);
     const x = d3.scaleLinear().domain([low - pad, high + pad]).range([left + 14, width - right - 14]);
     const outside = (value) => (x(value) < x.range()[0] ? -1 : x(value) > x.range()[1] ? 1 : 0);
-    const floor = height - bottom, ticks = x.ticks(wide ? 7 : 4);
+    const beyond = (arm) => valued(arm).filter((run) => outside(run.value));
+    /** What is said of an arm's runs at the right. */
+    const remark = (arm) => {
+      const share = arm.learned ? arm.learned.arm : null, out = beyond(arm);
+      return share ? `${share.seeds} of ${share.of} learned` : lost(arm).length ? `${lost(arm).length} failed or left out`
+        : out.length ? `${out.length} outside, farthest ${farthest(out).texts.value}` : "";
+    };
+    const used = (arm) => (wide ? left - 14 : width - 12 - widthOf([remark(arm)]));
+    const later = wide ? left - 14 : width - 12;  // the remark stands beside the first line only
+    const nameLines = new Map(shown.map((arm) => [arm, linesOf(arm.label, used(arm), mostNameLines, { later })]));
+    const nameHeight = (arm) => 5 + 15 * nameLines.get(arm).length;
+    const most = d3.max(shown, (arm) => nameLines.get(arm).length);
+    const rowHeight = (arm) => (wide ? Math.max(26, 4 + 15 * most) : 24 + nameHeight(arm));
+    let below = top;
+    const starts = shown.map((arm) => (below += rowHeight(arm)) - rowHeight(arm)), floor = below;
+    const ticks = roomyTicks(x, wide ? 7 : 4);
+    svg.attr("height", floor + bottom);
     const rows = svg.append("g").selectAll("g").data(shown).join("g").attr("class", "row")
-      .attr("transform", (arm, i) => `translate(0,${top + i * row})`).attr("role", "img")
+      .attr("transform", (arm, i) => `translate(0,${starts[i]})`).attr("role", "img")
       .attr("aria-label", (arm) => `${arm.label}: ${valued(arm).map((run) => run.texts.value).join(", ")}` +
         `${lost(arm).length ? `; ${lost(arm).length} failed or left out` : ""}`);
-    rows.append("rect").attr("class", "hit").attr("width", width).attr("height", row);
+    rows.append("rect").attr("class", "hit").attr("width", width).attr("height", rowHeight);
     const grid = svg.insert("g", "g");
-    grid.selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", x).attr("x2", x)
-      .attr("y1", top).attr("y2", floor);
-    if (report.chance && !outside(report.chance.value)) grid.append("line").attr("class", "chance").attr("x1", x(report.chance.value))
-      .attr("x2", x(report.chance.value)).attr("y1", top).attr("y2", floor);
+    // Where names stand above their points, the rules are only at the points.
+    const bands = wide ? [[top, floor - top]]
+      : shown.map((arm, i) => [starts[i] + nameHeight(arm), rowHeight(arm) - nameHeight(arm)]);
+    grid.append("path").attr("class", "rule").attr("d", uprights(ticks.map(x), bands));
+    if (report.chance && !outside(report.chance.value))
+      grid.append("path").attr("class", "chance").attr("d", uprights([x(report.chance.value)], bands));
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${floor})`)
       .call(d3.axisBottom(x).tickValues(ticks).tickSize(5));
-    const line = wide ? row / 2 : row - 12;
     rows.each(function drawRow(arm) {
-      const g = d3.select(this);
+      const g = d3.select(this), line = wide ? rowHeight(arm) / 2 : rowHeight(arm) - 12;
       if (arm.learned && !outside(arm.learned.from)) g.append("line").attr("class", "threshold").attr("x1", x(arm.learned.from))
         .attr("x2", x(arm.learned.from)).attr("y1", line - 9).attr("y2", line + 9);
-      const within = valued(arm).filter((run) => !outside(run.value)), out = valued(arm).filter((run) => outside(run.value));
+      const within = valued(arm).filter((run) => !outside(run.value)), out = beyond(arm);
       g.selectAll("circle").data(within).join("circle").attr("class", "dot").attr("r", 4.2).attr("cy", line)
         .attr("cx", (run) => x(run.value)).style("fill", armColour(arm));
       // Arrowheads at the axis' end for runs outside of it, and the farthest value.
@@ -53,14 +68,10 @@ function drawSingle() {
       g.selectAll(".lost").data(lost(arm).slice(0, crosses)).join("path").attr("class", "lost")
         .attr("d", "M-3,-3L3,3M-3,3L3,-3")
         .attr("transform", (run, i) => `translate(${width - right + 10 + 9 * i},${line})`);
-      const share = arm.learned ? arm.learned.arm : null;
-      const text = share ? `${share.seeds} of ${share.of} learned`
-        : lost(arm).length ? `${lost(arm).length} failed or left out`
-          : out.length ? `${out.length} outside, farthest ${farthest(out).texts.value}` : "";
-      const said = g.append("text").attr("class", "soft label").attr("x", width).attr("text-anchor", "end")
-        .attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0).text(text).node().getComputedTextLength();
-      fitText(g.append("text").attr("class", "label").attr("x", 0).attr("y", wide ? line : 15)
-        .attr("dy", wide ? "0.35em" : 0), arm.label, wide ? left - 14 : width - said - 10);
+      g.append("text").attr("class", "soft label").attr("x", width).attr("text-anchor", "end")
+        .attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0).text(remark(arm));
+      writeLines(g.append("text").attr("class", "label").attr("x", 0).attr("y", wide ? line : 15), nameLines.get(arm),
+        used(arm), { around: wide, later });
     });
     explain(rows, (arm) => arm.label, (arm) => arm.runs.map((run) => [`seed ${run.seed}`,
       run.value === null ? run.state : run.texts.value]));

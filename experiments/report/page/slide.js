@@ -2,18 +2,30 @@
 
 const mostRows = 9;  // that can be read from the last row of a room
 
-/** A text in as few lines as it takes, at most `most`, each no wider than `width`. */
-function wrapText(svg, text, width, most, draw) {
-  const words = text.split(/\s+/), lines = [[]];
-  const probe = draw(svg.append("text"));
-  for (const word of words) {
-    probe.text([...lines[lines.length - 1], word].join(" "));
-    if (probe.node().getComputedTextLength() > width && lines[lines.length - 1].length && lines.length < most)
-      lines.push([]);
-    lines[lines.length - 1].push(word);
-  }
-  probe.remove();
-  return lines.map((line) => line.join(" "));
+/** The first of these attempts that fits; else the last. */
+const firstFit = (attempts) => attempts.find(({ fits }) => fits) || attempts[attempts.length - 1];
+
+/** The title's lines: in large letters, if it is long in smaller ones. */
+function slideTitle(text, width) {
+  const serif = getComputedStyle(document.body).getPropertyValue("--serif");
+  return firstFit([[50, 2], [42, 3], [36, 4]].map(([size, most]) => {
+    const font = `600 ${size}px ${serif}`, lines = linesOf(text, width, most, { font });
+    return { size, lines, fits: widthOf(lines, font) <= width };
+  }));
+}
+
+/** How many arms the slide has, and in which size their names, so that all names are whole: {count, size, lines}. */
+function slideNames(all, height, width) {
+  const sans = getComputedStyle(document.body).getPropertyValue("--sans");
+  const attempt = (count, size) => {
+    const font = `${size}px ${sans}`, row = Math.min(92, height / count), most = Math.floor(row / (1.2 * size));
+    const lines = all.slice(0, count).map(({ label }) => linesOf(label, width, most, { font }));
+    return { count, size, lines, row, fits: most > 0 && widthOf(lines.flat(), font) <= width };
+  };
+  const counts = d3.range(Math.min(mostRows, all.length), 3, -1);
+  const found = firstFit((counts.length ? counts : [all.length]).flatMap((count) =>
+    [33, 29, 25].map((size) => attempt(count, size))));
+  return found.fits ? found : attempt(Math.min(mostRows, all.length), 25);
 }
 
 /** An SVG as a PNG of twice its size, to be downloaded. */
@@ -27,15 +39,16 @@ function savePng(svg, name) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(svg))}`;
 }
 
-function drawTalkFigure(svg, shown) {
+/** Draws the clearest of these arms, and returns them: as many as there is room for. */
+function drawTalkFigure(svg, all) {
   const width = 1600, height = 900, edge = 60, names = 430, floor = 772;
   const forest = [510, 800], number = 930, brackets = 943, words = 1258;
-  const title = (text) => text.attr("class", "title");
-  const lines = wrapText(svg, report.question || report.name, width - 2 * edge, 2, title);
-  lines.forEach((line, i) => fitText(title(svg.append("text")).attr("x", edge).attr("y", 92 + 58 * i), line,
-    width - 2 * edge));
-  const top = 92 + 58 * lines.length + 18;
-  const row = Math.min(92, (floor - top) / shown.length);
+  const title = slideTitle(report.question || report.name, width - 2 * edge), lead = 1.16 * title.size;
+  title.lines.forEach((line, i) => fitText(svg.append("text").attr("class", "title")
+    .style("font-size", `${title.size}px`).attr("x", edge).attr("y", 42 + title.size + lead * i), line, width - 2 * edge));
+  const top = 60 + title.size + lead * title.lines.length;
+  const { count, size: nameSize, lines: nameLines, row } = slideNames(all, floor - top, names);
+  const shown = all.slice(0, count);
 
   const near = nearDifferences(), [least, most] = near === null ? allDifferences(shown) : [-near, near];
   const pad = 0.04 * (most - least || 1);
@@ -53,18 +66,14 @@ function drawTalkFigure(svg, shown) {
   svg.append("g").selectAll("text").data(ticks).join("text").attr("class", "small soft").attr("x", x)
     .attr("y", bottom + 34).attr("text-anchor", "middle").text((value) => minus(tickText(value)));
 
-  const long = svg.append("text");
-  const longestName = d3.max(shown, (arm) => long.text(arm.label).node().getComputedTextLength());
-  long.remove();
-  const nameSize = Math.max(25, Math.min(33, 33 * names / longestName));
-
   shown.forEach((arm, i) => {
     const name = verdict(arm), { difference, interval } = arm.comparison;
     const middle = top + (i + 0.5) * row, at = (text) => text.attr("y", middle).attr("dy", "0.35em");
     const g = svg.append("g").attr("class", "talk-row");
     if (i) g.append("line").attr("class", "rule").attr("x1", edge).attr("x2", width - edge).attr("y1", top + i * row)
       .attr("y2", top + i * row);
-    fitText(at(g.append("text")).attr("x", edge).style("font-size", `${nameSize}px`), arm.label, names);
+    writeLines(g.append("text").attr("x", edge).attr("y", middle).style("font-size", `${nameSize}px`), nameLines[i],
+      names);
     if (interval) g.append("line").attr("class", `whisker ${name}`).attr("x1", inside(interval[0]))
       .attr("x2", inside(interval[1])).attr("y1", middle).attr("y2", middle);
     const mark = g.append("path").attr("class", `mark ${name}`)
@@ -95,22 +104,25 @@ function drawTalkFigure(svg, shown) {
     `${rest ? `; and ${rest} more` : ""}`;
   fitText(svg.append("text").attr("class", "small soft").attr("x", edge).attr("y", height - 34), foot,
     width - 2 * edge);
+  return shown;
 }
 
 function drawTalk() {
   if (!compared.length) return;
-  const shown = clearestFirst.filter((arm) => arm.comparison).slice(0, mostRows);
+  const caption = element("figcaption");
   const chart = element("div", { class: "chart talk", tabindex: 0, role: "region",
     "aria-label": "The answers, for a talk" });
   const save = (text, how) => element("button", { type: "button", class: "save",
     on: { click: () => how(chart.querySelector("svg"), "answers") } }, text);
   section("talk", "For a talk", element("figure", { id: "figure-talk" },
     element("div", { class: "tools" }, save("Save SVG", saveSvg), save("Save PNG", savePng)), chart,
-    element("figcaption", {}, "The answers in one wide figure, the clearest first" +
-      `${compared.length > shown.length ? `, ${shown.length} of ${compared.length}` : ""}. It has the colours that ` +
-      "this page has now, dark or light." +
-      (nearDifferences() === null ? "" : " Arrowheads point to arms outside the axis."))));
+    caption));
   const svg = d3.select(chart).append("svg").attr("width", 1600).attr("height", 900).attr("viewBox", "0 0 1600 900")
-    .attr("role", "img").attr("aria-label", shown.map((arm) => arm.answer).join(" "));
-  drawTalkFigure(svg, shown);
+    .attr("role", "img");
+  const shown = drawTalkFigure(svg, clearestFirst.filter((arm) => arm.comparison));
+  svg.attr("aria-label", shown.map((arm) => arm.answer).join(" "));
+  caption.append("The answers in one wide figure, the clearest first" +
+    `${compared.length > shown.length ? `, ${shown.length} of the ${compared.length} arms that have a difference` : ""}. ` +
+    "It has the colours that this page has now, dark or light." +
+    (nearDifferences() === null ? "" : " Arrowheads point to arms outside the axis."));
 }

@@ -7,7 +7,7 @@ function answerList(which) {
   const list = element("ul", { class: "answers" });
   for (const arm of which)
     list.append(element("li", {}, arm.comparison ? markIcon(verdict(arm)) : element("span"),
-      element("span", {}, arm.answer.replace(/ = /g, "\u00a0=\u00a0"))));
+      element("span", {}, unbroken(arm.answer))));
   return list;
 }
 
@@ -39,7 +39,8 @@ function drawAnswers() {
   section("answers", "Answers", report.also.length ? element("h3", {}, report.metric.name) : null,
     answerList(first), markKey(first), told.length <= mostAnswers ? null
       : element("p", {}, element("a", { href: "#all-answers" }, `All ${told.length} answers`),
-        " – these have the largest differences compared with their intervals."), ...furtherAnswers());
+        `, one for each arm but the reference${grouped ? "s" : ""} – these ${first.length} have the largest differences ` +
+        "compared with their intervals."), ...furtherAnswers());
 }
 
 /** Terms of notes that few readers need; they open with a count. */
@@ -164,7 +165,7 @@ function armTable(id, label, metric, rows) {
   const shown = (column, arm) => [column.show(arm)].flat().filter(Boolean);
   function rowsOf(arm, name) {
     const row = element("tr", { class: arm.reference ? "reference" : null, "data-label": arm.label },
-      element("th", { scope: "row" }, name));
+      element("th", { scope: "row" }, unbroken(name)));
     const full = (value) => (value === null || value === undefined ? "" : value);
     for (const column of columns.slice(1))
       row.append(element("td", { class: column.second ? "second" : column.text ? "word" : null,

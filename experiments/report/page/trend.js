@@ -82,7 +82,8 @@ function drawTrend() {
     return {
       lines: lines(), marks: true,
       x: { kind, values, label: withinNames.join(", "), text: numeric ? withCommas : String },
-      y: { log: log && positive(), label: title + ways[view], level: view === "difference" ? [0, "reference"] : null,
+      y: { log: log && positive(), label: title + ways[view], range: view === "difference" ? [null, null]
+        : view === "value" && measure.key === "metric" ? report.metric.range : [0, null], level: view === "difference" ? [0, "reference"] : null,
         ticks: view === "ratio" ? null : measure.ticks,
         text: view === "ratio" ? (value) => `${d3.format("~g")(value)} ×` : tick && signedTick },
     };
