@@ -587,11 +587,17 @@ def check_crowded(points, folder):
             assert len(seen["problems"]) < 6 and seen["problems"][0][0] == "diverged", seen["problems"]
             assert len(seen["crosses"]) == 6 and min(seen["crosses"]) > 0, seen["crosses"]
         check_figures(points, seen, where)
+        with points.point(f"on paper, figures are lower, nothing is folded, and headings are texts ({where})"):
+            before, during, after = (seen["printed"][when] for when in ("before", "during", "after"))
+            assert before == after and before["folded"] > 0 and before["headings"] > 0, seen["printed"]
+            assert (during["headings"], during["folded"], during["moved"]) == (0, 0, before["further"]), during
+            assert during["words"] == before["words"], during
+            assert all(paper < screen for paper, screen in zip(during["heights"], before["heights"])), seen["printed"]
         with points.point(f"the page says how many arms there are, and how many are compared ({where})"):
             counts = f"{len(LONG) + 5} arms (the reference, {len(LONG) + 3} compared with it, 1 without results), 6 seeds; "
             assert seen["lead"].startswith(counts), seen["lead"]
             for figure in ("differences", "curves", "lengths", "cost"):
-                assert "diverged is not in this figure" in seen["captions"][figure], (figure, seen["captions"])
+                assert "Not in this figure, for lack of results: diverged." in seen["captions"][figure], (figure, seen["captions"])
         with points.point(f"the reference has its name ({where})"):
             assert "dot products of queries and keys (reference)" in seen["words"], seen["words"][:500]
     with points.point("a narrow page shows rows as blocks, a wide one all columns or the main ones"):

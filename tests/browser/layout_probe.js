@@ -30,6 +30,20 @@ function lookAtFigures() {
     names: onPlot.map(([text]) => text), onPlot: onPlot.filter(([, on]) => on).map(([text]) => text) };
 }
 
+/** The page before, while and after it is printed. */
+function printed() {
+  const look = () => ({ headings: count("#ablations thead button"), words: all("#ablations thead th").map((cell) =>
+    cell.textContent), folded: count("details.more-notes:not([open]), details.further-answers:not([open])"),
+  further: count("#answers .further-answers"), moved: count("#all-answers .further-answers"),
+  heights: ["curves", "lengths", "forest", "single"].map((figure) =>
+    Number((document.querySelector(`#figure-${figure} .chart svg`) || document.body).getAttribute("height"))) });
+  const before = look();
+  dispatchEvent(new Event("beforeprint"));
+  const during = look();
+  dispatchEvent(new Event("afterprint"));
+  return { before, during, after: look() };
+}
+
 addEventListener("load", async () => {
   const found = {};
   await drawn();
@@ -75,6 +89,7 @@ addEventListener("load", async () => {
     ruler.font = font;
     return ruler.measureText(content.replaceAll('"', "")).width;
   };
+  found.printed = printed();
   found.headingGaps = all("#ablations:not([data-layout=stacked]) thead button").filter(seen).map((button, i, buttons) =>
     (i ? button.getBoundingClientRect().left - buttons[i - 1].getBoundingClientRect().right - markWidth(buttons[i - 1]) : null))
     .filter((gap) => gap !== null);

@@ -34,8 +34,7 @@ function drawForest() {
     const later = wide ? left - 14 : width - 14;  // the numbers stand beside the first line only
     const nameLines = new Map(compared.map((arm) => [arm, linesOf(arm.name, used(arm), mostNameLines, { later })]));
     const nameHeight = (arm) => 6 + 15 * nameLines.get(arm).length;
-    const most = d3.max(compared, (arm) => nameLines.get(arm).length);
-    const rowHeight = (arm) => (wide ? Math.max(30, 4 + 15 * most) : 25 + nameHeight(arm));
+    const rowHeight = (arm) => (wide ? Math.max(onPaper ? 22 : 30, 4 + 15 * nameLines.get(arm).length) : 25 + nameHeight(arm));
     const heading = wide ? 34 : 38, starts = new Map();
     const shownGroups = groups.map((group) => ({ ...group, arms: group.arms.filter((arm) => arm.comparison) }))
       .filter((group) => group.arms.length);

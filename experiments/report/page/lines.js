@@ -117,7 +117,7 @@ function drawAxes(svg, width, { x: across, y: up, marks }, visible, most) {
   const level = up.level && onAxis(y, up.level[0]) ? up.level : null;
   const namesAt = (up.label ? 20 : 0) + 10, top = namesAt + 16 * outside.length + (across.mark ? 18 : 4);
   const margin = { right: level ? 18 + widthOf([level[1]]) : 14, bottom: 42 };
-  const height = (wide ? 400 : 300) + 16 * outside.length, ticks = wide ? 7 : 5, right = width - margin.right;
+  const height = (onPaper ? 270 : wide ? 400 : 300) + 16 * outside.length, ticks = wide ? 7 : 5, right = width - margin.right;
   svg.attr("height", height);
   y.range([height - margin.bottom, top]);
   const yTicks = up.ticks ? up.ticks(y, ticks, up.log) : up.log ? logTicks(y, wide ? 10 : 7) : y.ticks(ticks);

@@ -20,6 +20,8 @@ const withinNames = within.map(({ name }) => name);
 function groupKey(arm) { return JSON.stringify(arm.group); }
 const sections = [];  // [id, title], for the navigation
 
+let onPaper = false;  // while the page is printed
+
 // ---- elements -------------------------------------------------------------------------------------------------------
 
 /** element("p", {class: "note"}, "text", child, ...): texts are never read as HTML. */
@@ -116,7 +118,7 @@ function widthOf(texts, font = `12px ${getComputedStyle(document.body).getProper
   return d3.max(texts, (text) => ruler.measureText(text).width) || 0;
 }
 /** The room for these names of arms at the side of a wide figure. */
-const nameRoom = (names, width) => Math.min(16 + widthOf(names), 0.36 * width);
+const nameRoom = (names, width) => Math.min(16 + widthOf(names), (onPaper ? 0.43 : 0.36) * width);
 /** How many lines a name may have in a figure. */
 const mostNameLines = 3;
 
@@ -215,7 +217,7 @@ function withoutResults(has) {
   const missing = arms.filter((arm) => !has(arm));
   if (!missing.length) return "";
   const many = missing.length > 3, which = many ? `${missing.length} arms` : missing.map(({ label }) => label).join(", ");
-  return ` ${which} ${missing.length > 1 ? "are" : "is"} not in this figure: there are no results.`;
+  return ` Not in this figure, for lack of results: ${which}.`;
 }
 
 /** Arms, those with the clearest answers first. */
@@ -314,6 +316,9 @@ function download(blob, name) {
 }
 const saveSvg = (svg, name) => download(new Blob([standalone(svg)], { type: "image/svg+xml" }), `${name}.svg`);
 
+const paperWidth = 900;  // pixels, which are then as wide as the paper between its margins
+const figures = [];  // what draws each of them anew
+
 /**
  * A figure that is drawn anew when its width changes. `draw(svg, width)` gets an empty SVG and sets its height; `tools`
  * are what stands above it, beside the button that saves it.
@@ -326,7 +331,7 @@ function figure(name, label, caption, tools, draw) {
     element("figcaption", {}, caption));
   let drawn = 0;
   const redraw = () => {
-    drawn = chart.clientWidth;
+    drawn = chart.clientWidth && onPaper ? paperWidth : chart.clientWidth;
     if (!drawn) return;
     chart.replaceChildren();
     const svg = d3.select(chart).append("svg").attr("width", drawn).attr("role", "group").attr("aria-label", label);
@@ -335,8 +340,9 @@ function figure(name, label, caption, tools, draw) {
     svg.attr("viewBox", `0 0 ${svg.attr("width")} ${svg.attr("height")}`);
   };
   // Not within the observer's own round, where a change of height would be an error.
-  new ResizeObserver(() => requestAnimationFrame(() => { if (Math.abs(chart.clientWidth - drawn) > 1) redraw(); }))
+  new ResizeObserver(() => requestAnimationFrame(() => { if (!onPaper && Math.abs(chart.clientWidth - drawn) > 1) redraw(); }))
     .observe(chart);
+  figures.push(redraw);
   return { node, redraw };
 }
 

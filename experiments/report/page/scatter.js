@@ -44,12 +44,12 @@ function drawScatter() {
     const together = groups.length > 1 && group === null, wide = width > 620;
     legend.hidden = wide;
     const names = points.map((arm) => (zoomed && outer.has(arm) ? `${arm.texts.mean}: ` : "") + nameIn(group, arm));
-    const margin = { left: 56, right: wide ? Math.min(46 + 1.06 * widthOf(names), 0.36 * width) : 16, top: 14,
+    const margin = { left: 56, right: wide ? Math.min(46 + 1.06 * widthOf(names), (onPaper ? 0.46 : 0.36) * width) : 16, top: 14,
       bottom: 46 };
     const used = margin.right - 28, lines = points.map((arm, i) => linesOf(names[i], used / 1.06, mostNameLines));
     // At the side, labels need room beneath each other.
     const room = 1 + 15 * (d3.max(lines, ({ length }) => length) || 1);
-    const height = wide ? Math.max(340, 60 + room * points.length) : 300;
+    const height = wide ? Math.max(onPaper ? 250 : 340, 60 + room * points.length) : 300;
     svg.attr("height", height);
     const around = (values, share) => {
       const [low, high] = d3.extent(values), pad = share * (high - low || Math.abs(high) || 1);

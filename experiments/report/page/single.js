@@ -34,8 +34,7 @@ function drawSingle() {
     const later = wide ? left - 14 : width - 12;  // the remark stands beside the first line only
     const nameLines = new Map(shown.map((arm) => [arm, linesOf(arm.label, used(arm), mostNameLines, { later })]));
     const nameHeight = (arm) => 5 + 15 * nameLines.get(arm).length;
-    const most = d3.max(shown, (arm) => nameLines.get(arm).length);
-    const rowHeight = (arm) => (wide ? Math.max(26, 4 + 15 * most) : 24 + nameHeight(arm));
+    const rowHeight = (arm) => (wide ? Math.max(onPaper ? 20 : 26, 4 + 15 * nameLines.get(arm).length) : 24 + nameHeight(arm));
     let below = top;
     const starts = shown.map((arm) => (below += rowHeight(arm)) - rowHeight(arm)), floor = below;
     const ticks = roomyTicks(x, wide ? 7 : 4);

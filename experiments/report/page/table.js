@@ -55,20 +55,6 @@ function noteLists(notes, more = []) {
   return [list(notes.filter((note) => !secondRank.test(note))), second.length ? folded : null];
 }
 
-// Paper has no button: what is folded is printed.
-window.addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details.more-notes:not([open]), details.further-answers:not([open])")) {
-    details.open = true;
-    details.dataset.printed = "";
-  }
-});
-window.addEventListener("afterprint", () => {
-  for (const details of document.querySelectorAll("details[data-printed]")) {
-    details.open = false;
-    delete details.dataset.printed;
-  }
-});
-
 /** All of them, in the plan's order. */
 function drawAllAnswers() {
   if (told.length > mostAnswers) section("all-answers", "All answers", answerList(told), markKey(told));
