@@ -132,7 +132,9 @@ function drawCrossed() {
   }
 
   function draw(svg, width) {
-    const left = Math.min(0.3 * width, Math.max(64, 14 + widthOf([table.names[0], ...table.rows]))), top = 46, height = 50, range = reach();
+    const left = Math.min(0.3 * width, Math.max(64, 14 + widthOf([table.names[0], ...table.rows]))), top = 46, range = reach();
+    const names = table.rows.map((row) => linesOf(row, left - 10, 5));
+    const height = Math.max(50, 8 + 15 * d3.max(names, ({ length }) => length));
     const cell = Math.max(66, Math.min(168, (width - left) / table.columns.length));
     const wide = left + cell * table.columns.length + 1;
     svg.attr("width", Math.max(width, wide)).attr("height", top + height * table.rows.length + 1);
@@ -144,9 +146,9 @@ function drawCrossed() {
     for (const [c, column] of table.columns.entries())
       fitText(svg.append("text").attr("class", "label").attr("x", left + (c + 0.5) * cell).attr("y", top - 9)
         .attr("text-anchor", "middle"), column, cell - 6);
-    for (const [r, row] of table.rows.entries())
+    for (const [r, lines] of names.entries())
       writeLines(svg.append("text").attr("class", "label").attr("x", 0).attr("y", top + (r + 0.5) * height),
-        linesOf(row, left - 10, mostNameLines), left - 10);
+        lines, left - 10);
 
     const said = ({ row, column, arm }) => `${table.names[0]} ${row}, ${table.names[1]} ${column}: ` +
       `${!arm ? "no arm" : view === "values" || arm.reference ? `${arm.reference ? "the reference, " : ""}` +

@@ -8,6 +8,6 @@ function drawInteractions() {
     list.append(element("li", {}, markIcon(verdict(interaction)),
       element("span", {}, unbroken(interaction.answer))));
   section("interactions", "Interactions", element("p", { class: "note" },
-    "What an option makes with the other, less what it makes without it: of each seed, tested by sign flips over all " +
+    "The effect of an option with the other, minus its effect without it, of each seed. Tested by sign flips over all " +
     "interactions together."), list);
 }

@@ -111,9 +111,11 @@ const memoryDiffers = (() => {
   return most > 1.01 * least;
 })();
 
+/** A font of the page as CSS has it, in pixels. */
+const fontOf = (size, family = "--sans") => `${size}px ${getComputedStyle(document.body).getPropertyValue(family)}`;
 const ruler = document.createElement("canvas").getContext("2d");
 /** The width in pixels of the widest of these texts in a figure, in its font or another. */
-function widthOf(texts, font = `12px ${getComputedStyle(document.body).getPropertyValue("--sans")}`) {
+function widthOf(texts, font = fontOf(12)) {
   ruler.font = font;
   return d3.max(texts, (text) => ruler.measureText(text).width) || 0;
 }
@@ -128,7 +130,7 @@ const mostNameLines = 3;
  */
 function linesOf(text, width, most, { font, later = width } = {}) {
   const fits = (line, first) => widthOf([line], font) <= (first ? width : later), whole = unbroken(text).split(" ");
-  const words = whole.every((word) => fits(word, true)) ? whole : text.split(" "), lines = [words[0]];
+  const words = whole.flatMap((word) => (fits(word, true) ? [word] : word.split("\u00a0"))), lines = [words[0]];
   for (const word of words.slice(1)) {
     const longer = `${lines[lines.length - 1]} ${word}`;
     if (lines.length === most || fits(longer, lines.length === 1)) lines[lines.length - 1] = longer;

@@ -7,18 +7,16 @@ const firstFit = (attempts) => attempts.find(({ fits }) => fits) || attempts[att
 
 /** The title's lines: in large letters, if it is long in smaller ones. */
 function slideTitle(text, width) {
-  const serif = getComputedStyle(document.body).getPropertyValue("--serif");
   return firstFit([[50, 2], [42, 3], [36, 4]].map(([size, most]) => {
-    const font = `600 ${size}px ${serif}`, lines = linesOf(text, width, most, { font });
+    const font = `600 ${fontOf(size, "--serif")}`, lines = linesOf(text, width, most, { font });
     return { size, lines, fits: widthOf(lines, font) <= width };
   }));
 }
 
 /** How many arms the slide has, and in which size their names, so that all names are whole: {count, size, lines}. */
 function slideNames(all, height, width) {
-  const sans = getComputedStyle(document.body).getPropertyValue("--sans");
   const attempt = (count, size) => {
-    const font = `${size}px ${sans}`, row = Math.min(92, height / count), most = Math.floor(row / (1.2 * size));
+    const font = fontOf(size), row = Math.min(92, height / count), most = Math.floor(row / (1.2 * size));
     const lines = all.slice(0, count).map(({ label }) => linesOf(label, width, most, { font }));
     return { count, size, lines, row, fits: most > 0 && widthOf(lines.flat(), font) <= width };
   };
@@ -42,13 +40,15 @@ function savePng(svg, name) {
 /** Draws the clearest of these arms, and returns them: as many as there is room for. */
 function drawTalkFigure(svg, all) {
   const width = 1600, height = 900, edge = 60, names = 430, floor = 772;
-  const forest = [510, 800], number = 930, brackets = 943, words = 1258;
   const title = slideTitle(report.question || report.name, width - 2 * edge), lead = 1.16 * title.size;
   title.lines.forEach((line, i) => fitText(svg.append("text").attr("class", "title")
     .style("font-size", `${title.size}px`).attr("x", edge).attr("y", 42 + title.size + lead * i), line, width - 2 * edge));
   const top = 60 + title.size + lead * title.lines.length;
   const { count, size: nameSize, lines: nameLines, row } = slideNames(all, floor - top, names);
   const shown = all.slice(0, count);
+  // What the names leave free is for the numbers.
+  const free = Math.max(0, names - 10 - widthOf(nameLines.flat(), fontOf(nameSize)));
+  const forest = [510 - free, 800 - free], number = 930 - 0.7 * free, brackets = number + 13, words = 1258;
 
   const near = nearDifferences(), [least, most] = near === null ? allDifferences(shown) : [-near, near];
   const pad = 0.04 * (most - least || 1);
