@@ -84,11 +84,13 @@ std::string hash_of(const Plan& plan) {
   return content_hash(text).substr(0, 12);
 }
 
-std::string Plan::folder_name() const {
+std::string sweep_slug(std::string_view name) {
   const std::string safe = slug(name, "_");
   constexpr std::size_t longest = 80;
-  return fmt::format("{}-{}", safe.empty() ? "sweep" : safe.substr(0, longest), hash);
+  return safe.empty() ? "sweep" : safe.substr(0, longest);
 }
+
+std::string Plan::folder_name() const { return fmt::format("{}-{}", sweep_slug(name), hash); }
 
 Config config_of(const PlannedRun& run) { return Settings::parse_saved(run.config, "run " + run.id).resolve(); }
 

@@ -200,10 +200,16 @@ bool has_sweep_of_name(const Plan& plan, const std::filesystem::path& out);
 /// file, the error, and how to repair it.
 Plan load_plan(const std::filesystem::path& folder);
 
+/// A sweep's name as the first part of its folder's name: "pre-or-post" for "pre or post".
+std::string sweep_slug(std::string_view name);
+/// Whether the sweep in a folder NAME-HASH has this name, written as NAME or as in its configuration. If the plan is
+/// damaged, every name whose slug is NAME is taken.
+bool has_name(const std::filesystem::path& folder, const std::string& name);
+
 /// Folders of the sweeps in an output folder, the most recent first.
 std::vector<std::filesystem::path> sweep_folders(const std::filesystem::path& out);
-/// The most recent sweep, or the sweep called `name`: a folder's name or a unique prefix of it, a sweep's NAME (the
-/// most recent one with it), or a path. Throws heed::Refused.
+/// The most recent sweep, or the sweep called `name`: a folder's name or a unique prefix of it, a sweep's name as
+/// `has_name` takes it (the most recent one with it), or a path. Throws heed::Refused.
 std::filesystem::path find_sweep(const std::filesystem::path& out, const std::optional<std::string>& name);
 
 } // namespace heed

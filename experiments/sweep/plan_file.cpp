@@ -84,6 +84,15 @@ Plan load_plan(const fs::path& folder) {
   return std::move(*plan);
 }
 
+bool has_name(const fs::path& folder, const std::string& name) {
+  const std::string part = name_part(folder);
+  if (part == name) return true;
+  if (part != sweep_slug(name)) return false;
+  const auto bytes = plan_file(folder).read();
+  const auto plan = bytes ? plan_from_json(*bytes) : Parsed<Plan>::wrong(bytes.error);
+  return !plan || plan->name == name;
+}
+
 std::vector<fs::path> sweep_folders(const fs::path& out) {
   std::vector<std::pair<std::int64_t, fs::path>> found;
   const auto names = OutputFile(out, "sweeps").names();
@@ -112,7 +121,7 @@ fs::path find_sweep(const fs::path& out, const std::optional<std::string>& name)
   if (!name) return folders.front();
 
   for (const fs::path& folder : folders)
-    if (name_part(folder) == *name || folder.filename() == *name) return folder;
+    if (folder.filename() == *name || has_name(folder, *name)) return folder;
   std::vector<fs::path> matching;
   std::vector<std::string> names;
   for (const fs::path& folder : folders) {

@@ -58,21 +58,14 @@ std::vector<std::string> report_format_names() {
   return names;
 }
 
-/// The name part of a sweep's folder, which is called NAME-HASH.
-std::string sweep_name(const std::filesystem::path& folder) {
-  const std::string name = folder.filename().string();
-  return name.substr(0, name.rfind('-'));
-}
-
 /// Says which sweep was chosen by default if there are several: among all sweeps, or among the sweeps with the given
 /// name.
 void tell_which(const std::filesystem::path& chosen, const ReportArguments& arguments, Console& console) {
   const bool named = !arguments.sweep.empty();
-  if (named && sweep_name(chosen) != arguments.sweep) return; // a path, or the full name of a folder
+  if (named && !has_name(chosen, arguments.sweep)) return; // a path, or the full name of a folder
   std::vector<std::string> others;
   for (const std::filesystem::path& folder : sweep_folders(arguments.out))
-    if (folder != chosen && (!named || sweep_name(folder) == arguments.sweep))
-      others.push_back(folder.filename().string());
+    if (folder != chosen && (!named || has_name(folder, arguments.sweep))) others.push_back(folder.filename().string());
   if (others.empty()) return;
   constexpr std::size_t most = 4;
   const std::size_t count = others.size() + 1;
@@ -120,10 +113,10 @@ void add_report(Commands& commands) {
       "Examples:\n"
       "  heed report runs\n"
       "  heed report runs --sweep quickstart --format latex\n"
-      "Reports the latest sweep of the folder, or the sweep that --sweep names (a name, the beginning of a folder's\n"
-      "name, or a path). If there are several sweeps, it names the one it reports. For html and json, it first\n"
-      "computes missing attention weights of the runs of the first seed, for the inputs of [report] attend. Files are\n"
-      "written into the sweep's folder, and their paths are printed:\n"
+      "Reports the latest sweep of the folder, or the sweep that --sweep names (its name in the config, the beginning\n"
+      "of its folder's name, or a path). If there are several sweeps, it names the one it reports. For html and json,\n"
+      "it first computes missing attention weights of the runs of the first seed, for the inputs of [report] attend.\n"
+      "Files are written into the sweep's folder, and their paths are printed:\n"
       "  html      report.html, a page for the browser that needs no network\n"
       "  markdown  report.md\n"
       "  latex     report.tex, a table and figures, a complete LaTeX document\n"

@@ -358,6 +358,16 @@ def one_of_several_sweeps_is_named(folder):
     assert alone.stderr == "", alone.stderr
     time.sleep(0.05)
     run([heed, "run", first, "train.steps=3", "--out", out])
+    named = [write(folder, "named.toml", GRID.format(steps=2, scores='"cosine"')), "name=Pre or post", "--out", out]
+    run([heed, "run", *named])
+    for name in ("Pre or post", "Pre-or-post", "Pre-or"):
+        chosen = attempt([heed, "report", out, "--format", "markdown", "--sweep", name])
+        assert "/Pre-or-post-" in chosen.stdout and chosen.stderr == "", chosen.stderr
+    run([heed, "run", *named, "train.steps=3"])
+    chosen = attempt([heed, "report", out, "--format", "markdown", "--sweep", "Pre or post"])
+    assert 'is the latest of 2 sweeps named "Pre or post" in' in chosen.stderr, chosen.stderr
+    for made in (folder / "runs" / "sweeps").glob("Pre-or-post-*"):
+        shutil.rmtree(made)
     old, new = sorted((folder / "runs" / "sweeps").iterdir(), key=lambda path: (path / "plan.json").stat().st_mtime)
     for choice, words in (([], "2 sweeps in"), (["--sweep", "sweep"], '2 sweeps named "sweep" in')):
         told = attempt([heed, "report", out, "--format", "markdown", *choice])

@@ -542,6 +542,9 @@ TEST_CASE("the latest sweep is the one that was last frozen", "[sweep][plan]") {
   CHECK(find_sweep(out.path, a.filename().string()) == a);
   CHECK(find_sweep("elsewhere", a.string()) == a);
   CHECK_THROWS_WITH(find_sweep(out.path, "othr"), Contains("no such sweep") && Contains("did you mean other?"));
+  CHECK(find_sweep(out.path, "which score") == a); // the name in the configuration
+  CHECK(find_sweep(out.path, "which-score") == a);
+  CHECK_THROWS_WITH(find_sweep(out.path, "which: score"), Contains("no such sweep"));
 }
 
 TEST_CASE("planned looks are part of what is asked, and come back", "[sweep][plan]") {
