@@ -42,8 +42,9 @@ const OptionTable<DataOptions>& data_option_table() {
       option("test_path", &O::test_path, "A file of their own for the test's examples.")
           .default_means("none: a part of data.path").without_effect_on_results(),
       option("validation_sets", &O::validation_sets,
-             "Further files to evaluate, as \"NAME = FILE\" each: each metric of validation has a further one of the "
-             "file's rows, such as val_loss_on.NAME. Training is the same with or without them.")
+             "Further files to evaluate, each written \"NAME = FILE\": validation_sets = [\"long = long.tsv\"] "
+             "measures each metric of validation also on the rows of long.tsv, such as val_loss_on.long. Training is "
+             "the same with or without them.")
           .default_means("none").without_effect_on_results(),
       option("shuffle", &O::shuffle,
              "The rows of a file are shuffled, with task.seed, before they are split."),

@@ -189,7 +189,9 @@ std::string list_example(const Option& option) {
     return fmt::format("[{}, {}]", static_cast<std::int64_t>(within_bounds(8)),
                        static_cast<std::int64_t>(within_bounds(16)));
   if (const auto* v = std::get_if<std::vector<std::string>>(&option.default_value); v && v->empty())
-    return option.words.empty() ? "[\"...\", \"...\"]" : fmt::format("[\"{}\"]", option.words.front());
+    return option.name == "validation_sets" ? "[\"long = long.tsv\"]" // the form of an entry is the mistake
+           : option.words.empty()           ? "[\"...\", \"...\"]"
+                                            : fmt::format("[\"{}\"]", option.words.front());
   return "";
 }
 

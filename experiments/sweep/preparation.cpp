@@ -5,6 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/hints.hpp"
 #include "experiments/config/problems.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/metrics/catalogue.hpp"
@@ -145,9 +146,9 @@ std::string not_comparable(const Config& reference, const Config& arm, const std
                             metric);
 }
 
-/// The places in the file of the options that an error message names as table.name or "[table] name", for errors of
-/// objects that are built from several options: " (position.kind: copy.toml:7:8)". Empty if none of them was set.
-std::string places(const Settings& settings, const std::string& message) {
+} // namespace
+
+std::string with_places(const std::string& message, const Config& config, const Settings& settings) {
   const auto names = [&](const std::string& name) {
     const std::size_t at = message.find(name), end = at + name.size();
     const auto in_word = [&](std::size_t i) {
@@ -155,16 +156,21 @@ std::string places(const Settings& settings, const std::string& message) {
     };
     return at != std::string::npos && !in_word(end) && (at == 0 || !in_word(at - 1));
   };
+  const std::vector<FlatOption> values = flatten(config);
   std::string out;
   for (const auto& [key, setting] : settings.values()) {
     const std::size_t dot = key.rfind('.');
     if (dot == std::string::npos) continue;
+    const auto value = std::ranges::find(values, key, &FlatOption::key);
+    if (value != values.end() && value->value != value_text(setting.value)) continue; // an arm's own value
     const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
     if (names(key) || names(in_table))
       out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
   }
-  return out.empty() ? "" : fmt::format(" ({})", out);
+  return out.empty() ? message : fmt::format("{} ({})", message, out);
 }
+
+namespace {
 
 /// Checks the metrics of the reference: report.metric, then those of report.also. If the model cannot be built, only
 /// the names are checked.
@@ -197,7 +203,7 @@ Checked checked(Config config, const Plan& plan, const Settings& settings, const
   try {
     cost = cost_of(config, tasks);
   } catch (const Refused& error) {
-    problems.add(error.what() + places(settings, error.what()));
+    problems.add(with_places(error.what(), config, settings));
   }
   std::vector<std::string> metrics{plan.metric};
   metrics.insert(metrics.end(), plan.also.begin(), plan.also.end());
@@ -251,8 +257,15 @@ std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks) {
   ResolvedArms resolved;
   Plan plan = make_plan(
-      settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, fallback_name,
-      [&](const Config& config) { return cost_of(config, tasks); }, &resolved);
+      settings,
+      [&](const Config& config) {
+        try {
+          return tasks.of(config).fingerprint();
+        } catch (const Refused& error) {
+          throw Refused(with_places(error.what(), config, settings));
+        }
+      },
+      fallback_name, [&](const Config& config) { return cost_of(config, tasks); }, &resolved);
   std::vector<PreparedArm> arms;
   std::map<const Task*, std::vector<std::string>> warnings;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {

@@ -51,6 +51,11 @@ std::string sight_of(const Config& config, Tasks& tasks);
 /// @param option  the option that names the metric, for the error
 Metric metric_of(const Config& config, const std::string& name, const std::string& option = "report.metric");
 
+/// An error's message, followed by the places in the files of the options that it names as table.name or "[table]
+/// name": "MESSAGE (position.kind: copy.toml:7:8)". An option that has another value in `config` than in `settings`,
+/// because an arm sets it, is left out.
+std::string with_places(const std::string& message, const Config& config, const Settings& settings);
+
 /// The computation of one run.
 struct Load {
   std::int64_t steps = 0;

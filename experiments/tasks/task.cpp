@@ -140,9 +140,13 @@ std::unique_ptr<Task> make_task(const Config& config) {
   for (const ValidationSet& set : validation_sets(config.data)) {
     Config with_set = config;
     with_set.of_set = set.path;
-    std::unique_ptr<Task> of_set = info.make(with_set);
-    require_same_tokens(*task, *of_set, set);
-    task->add_set({set.name, std::move(of_set)});
+    try {
+      std::unique_ptr<Task> of_set = info.make(with_set);
+      require_same_tokens(*task, *of_set, set);
+      task->add_set({set.name, std::move(of_set)});
+    } catch (const Refused& refused) {
+      throw Refused(fmt::format("validation set \"{}\": {}", set.name, refused.what()));
+    }
   }
   return task;
 }

@@ -147,6 +147,15 @@ void write_batches(const Task& task, Form form, const Config& config, std::int64
                     });
 }
 
+/// The task; errors say the places of the options that they name.
+std::unique_ptr<Task> task_of(const Config& config, const Settings& settings) {
+  try {
+    return make_task(config);
+  } catch (const Refused& error) {
+    throw Refused(with_places(error.what(), config, settings));
+  }
+}
+
 int data(const DataArguments& arguments, Console& console) {
   if (arguments.batches && (arguments.all || arguments.examples || arguments.split))
     throw Refused("--batches writes only the sequences of training steps: leave out --all, --examples and --split");
@@ -156,8 +165,9 @@ int data(const DataArguments& arguments, Console& console) {
     throw Refused("--all writes all examples of one split: name it with --split train, validation or test");
   if (arguments.all && arguments.examples)
     throw Refused("--examples does nothing with --all, which writes every example; leave one of them out");
-  const Config config = load_settings(arguments.config, arguments.overrides).resolve();
-  const std::unique_ptr<Task> task = make_task(config);
+  const Settings settings = load_settings(arguments.config, arguments.overrides);
+  const Config config = settings.resolve();
+  const std::unique_ptr<Task> task = task_of(config, settings);
   const Form form = form_of(config);
   if (const std::string why = task->refuses(form); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,

@@ -3,6 +3,9 @@
 
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
+#include "tests/experiments/system/scratch.hpp"
+
+#include <fstream>
 
 using namespace heed;
 
@@ -35,4 +38,31 @@ TEST_CASE("the greatest run's memory is that of any arm, or of any point that an
 
 TEST_CASE("a run's operations are those of its steps", "[sweep][preparation]") {
   CHECK(Load{10, Cost{.flops_per_step = 3}}.flops() == 30);
+}
+
+TEST_CASE("a missing file is refused with its option's place", "[sweep][preparation]") {
+  const auto refused = [](const std::string& text) {
+    Tasks tasks;
+    try {
+      prepare(Settings::parse("[task]\n" + text, "test.toml"), "test", tasks);
+    } catch (const Refused& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  const std::string missing = "kind = \"translation\"\n[data]\npath = \"no such file.tsv\"\n";
+  CHECK_THAT(refused(missing), Catch::StartsWith("[data] path = \"no such file.tsv\" does not exist") &&
+                                   Catch::EndsWith(" (data.path: test.toml:4:1)"));
+  const Scratch folder;
+  std::ofstream rows(folder.path / "rows.tsv");
+  for (int i = 0; i < 40; ++i) rows << "a b\tc\n";
+  rows.close();
+  const std::string path = "kind = \"translation\"\n[data]\npath = \"" + (folder.path / "rows.tsv").string() + "\"\n";
+  CHECK_THAT(refused(path + "validation_sets = [\"long = missing.tsv\"]"),
+             Catch::StartsWith("validation set \"long\": [data] validation_sets = \"missing.tsv\" does not exist") &&
+                 Catch::EndsWith(" (data.validation_sets: test.toml:5:1)"));
+  // An arm's own value has no place in the file.
+  CHECK_THAT(refused("kind = \"copy\"\n[position]\nkind = \"none\"\n[train]\nevaluate_lengths = [5, 40]\n"
+                     "[[sweep.block]]\ngrid = { \"position.kind\" = [\"learned\"] }"),
+             Catch::EndsWith(" (train.evaluate_lengths: test.toml:6:1) (in the arm \"position = learned\")"));
 }
