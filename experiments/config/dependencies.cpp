@@ -178,8 +178,7 @@ bool holds(const Choice& choice, const ValueOf& value_of) {
   const auto listed = [&] {
     // If the option itself has no effect, its value counts as none of the words.
     if (unmet_dependency(choice.on, value_of)) return false;
-    if (choice.words.front() == anything) return is_given(value_of(choice.on));
-    return std::ranges::find(choice.words, choice_word(value_of(choice.on))) != choice.words.end();
+    return is_listed(choice.words, value_of(choice.on));
   };
   return listed() != choice.unless;
 }
@@ -214,6 +213,10 @@ std::string choice_word(const Value& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
   const auto* word = std::get_if<std::string>(&value);
   return word ? *word : "";
+}
+
+bool is_listed(const std::vector<std::string>& words, const Value& value) {
+  return words.front() == anything ? is_given(value) : std::ranges::find(words, choice_word(value)) != words.end();
 }
 
 std::string dependency_in_words(const Dependency& d) {

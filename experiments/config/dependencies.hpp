@@ -52,6 +52,9 @@ bool is_given(const Value& value);
 /// other types.
 std::string choice_word(const Value& value);
 
+/// True if the value is one of a dependency's words; with `Dependency::anything`, if it is given.
+bool is_listed(const std::vector<std::string>& words, const Value& value);
+
 /// The condition in words, without the name of the option: "matters only where attention.score is 'cosine'".
 std::string dependency_in_words(const Dependency& dependency);
 

@@ -112,20 +112,27 @@ void judge_parameter(WrittenValue& candidate, const View& view, int at_least) {
   candidate.idle("neither attention.score_mod nor attention.mask_mod names the parameter", std::max(at_least, layer));
 }
 
-/// The dependency that explains why an option has no effect. If the choice that it needs is made but has no effect
-/// itself (train.optimizer, if train.steps is 0), the explanation is the unmet dependency of that choice.
-const Dependency* cause_of(const Dependency* unmet, const View& view) {
+/// The dependency that explains why an option of this layer has no effect. The choice that it needs may have no effect
+/// itself (train.optimizer, if train.steps is 0). The explanation is then the unmet dependency of that choice if the
+/// choice is made as needed, or if nobody made it: making it would only move the error to the choice. If a later layer
+/// disables a choice that nobody made, the option's own layer is already wrong without it.
+const Dependency* cause_of(const Dependency* unmet, const View& view, int layer) {
   const Dependency* deeper = unmet ? unmet_dependency(unmet->on, values_of(view)) : nullptr;
-  const bool chosen = deeper &&
-                      std::ranges::find(unmet->words, choice_word(view.at(unmet->on).value)) != unmet->words.end();
-  return chosen ? cause_of(deeper, view) : unmet;
+  if (!deeper) return unmet;
+  const Dependency* cause = cause_of(deeper, view, layer);
+  const Setting& choice = view.at(unmet->on);
+  if (is_listed(unmet->words, choice.value)) return cause;
+  const bool helps = std::ranges::any_of(unmet->others, [&](const Dependency::Alternative& other) {
+    return !unmet_dependency(other.on, values_of(view));
+  });
+  return choice.origin.layer == 0 && view.at(cause->on).origin.layer <= layer && !helps ? cause : unmet;
 }
 
 /// @param at_least  the minimum layer of the other settings that decide whether the view applies
 void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   const bool of_parameter = parameter_option(*candidate.key);
   const std::string_view key = of_parameter ? formula_parameters_key : std::string_view(*candidate.key);
-  const Dependency* unmet = cause_of(unmet_dependency(key, values_of(view)), view);
+  const Dependency* unmet = cause_of(unmet_dependency(key, values_of(view)), view, candidate.setting->origin.layer);
   if (!unmet && of_parameter) return judge_parameter(candidate, view, at_least);
   if (!unmet) {
     candidate.does_something = true;

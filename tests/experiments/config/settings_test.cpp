@@ -245,6 +245,34 @@ TEST_CASE("Options of a choice that has no effect itself are dropped with the ch
              Contains("train.adamw.beta1 does nothing: train.optimizer is 'sgd' (x.toml:2:1)"));
 }
 
+TEST_CASE("The reason why an option does nothing is one that the user can mend", "[config]") {
+  const auto refused = [](const std::string& file, const std::vector<std::string>& overrides = {}) {
+    return refusal([&] { config(file, overrides); });
+  };
+  // With data.path or block.connection set as the first reason asks, they would be refused next.
+  CHECK_THAT(
+      refused("[task]\nkind = \"copy\"\n[data]\nvalidation_sets = [\"a = a.tsv\"]"),
+      Catch::StartsWith("x.toml:4:1: data.validation_sets does nothing: task.kind is 'copy' (x.toml:2:1); it matters "
+                        "only where task.kind is one of 'text', "));
+  CHECK(refused("[block]\nresidual = \"none\"\ngate_bias = -1.0") ==
+        "x.toml:3:1: block.gate_bias does nothing: block.residual is 'none' (x.toml:2:1); it matters only where "
+        "block.residual is not 'none'");
+  // A choice of the user's that differs is a reason of its own.
+  CHECK_THAT(refused("[block]\nresidual = \"none\"\nconnection = \"sum\"\ngate_bias = -1.0"),
+             Contains("block.gate_bias does nothing: block.connection is 'sum' (x.toml:3:1)"));
+  // The file is wrong in itself; what the command line adds is not the reason.
+  CHECK_THAT(refused("[train.sgd]\nmomentum = 0.5", {"train.steps=0"}),
+             Contains("train.sgd.momentum does nothing: train.optimizer is 'adamw' (built-in)"));
+  // The file is right, and the command line makes a choice that disables both.
+  const std::string text = "[task]\nkind = \"text\"\n[data]\npath = \"a.txt\"\nvalidation_sets = [\"a = b.txt\"]";
+  Settings settings = Settings::parse(text, "x.toml");
+  settings.override_with({"task.kind=copy"});
+  REQUIRE(settings.dropped().size() == 2);
+  for (const std::string& dropped : settings.dropped())
+    CHECK_THAT(dropped,
+               Contains(" is dropped: task.kind is 'copy' (command line); it matters only where task.kind is"));
+}
+
 TEST_CASE("Options of a variant that a later layer does not choose are dropped, and named", "[config]") {
   Settings settings = Settings::parse("[attention]\nscore = \"cosine\"\n[attention.cosine]\ntemperature = 5.0\n"
                                       "[position]\ncombine = \"concat\"\nwidth = 16",
