@@ -239,6 +239,17 @@ Checked prepared_trial(Config config, const Trial& trial, const Plan& plan, cons
 
 PlannedCost planned(const Cost& cost) { return {cost.parameters, cost.flops_per_step, cost.bytes(1)}; }
 
+/// The task's warnings, and those of its further validation sets that are not the task's own.
+std::vector<std::string> warnings_of(const Task& task) {
+  const std::vector<std::string> own = task.warnings();
+  std::vector<std::string> out = own;
+  for (const Task::NamedSet& set : task.sets())
+    for (const std::string& warning : set.task->warnings())
+      if (std::ranges::find(own, warning) == own.end())
+        out.push_back(fmt::format("validation set \"{}\": {}", set.name, warning));
+  return out;
+}
+
 std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
   if (config.position.kind != "learned" || config.train.steps == 0) return 0;
   const Task& task = tasks.of(config);
@@ -289,7 +300,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     arm.sight = sight_of(arm.config, tasks);
     arm.untrained_positions = untrained_positions(arm.config, tasks);
     const Task& task = tasks.of(arm.config);
-    if (!warnings.contains(&task)) warnings[&task] = task.warnings();
+    if (!warnings.contains(&task)) warnings[&task] = warnings_of(task);
     arm.warnings = warnings[&task];
     arms.push_back(std::move(arm));
   }

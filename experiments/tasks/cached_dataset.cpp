@@ -18,7 +18,7 @@ namespace {
 
 /// Increases with every change that makes a different dataset from the same files and options, or that changes the
 /// format.
-constexpr int listing_version = 1;
+constexpr int listing_version = 2;
 
 constexpr std::array<const char*, 3> token_names = {"training tokens", "validation tokens", "test tokens"};
 constexpr std::array<const char*, 3> place_names = {"training places", "validation places", "test places"};

@@ -5,6 +5,7 @@
 #include "experiments/data/normal_form.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/tasks/example_row.hpp"
+#include "experiments/tasks/unknown_tokens.hpp"
 
 #include <fmt/format.h>
 
@@ -51,7 +52,7 @@ public:
         order_(example_lengths(list(Split::train)),
                config.train.full_batch ? std::max<std::int64_t>(list(Split::train).size(), 1) : config.train.batch,
                config.train.full_batch ? 1 : config.data.bucket),
-        full_batch_(config.train.full_batch) {
+        full_batch_(config.train.full_batch), tokens_(config.data.tokens), of_set_(!config.of_set.empty()) {
     for (const Split split : splits) {
       const std::string& file = data_.files[static_cast<std::size_t>(split)];
       // A test split that shares a file with training may be empty.
@@ -148,6 +149,9 @@ public:
     const auto add = [&](std::string warning) {
       if (!warning.empty()) out.push_back(std::move(warning));
     };
+    const std::string words = token_noun(tokens_) + "s";
+    add(unknown_warning(labelled() ? words : words + " of inputs", *data_.input, &ExampleList::input));
+    if (!labelled()) add(unknown_warning(words + " of outputs", *data_.output, &ExampleList::output));
     add(look_alike_warning(*data_.input));
     if (labelled())
       add(look_alike_warning([&](const auto& use) { std::ranges::for_each(data_.labels, use); }, "label"));
@@ -270,6 +274,16 @@ private:
     return !labelled() && (token == offset() + begin() || token == offset() + end());
   }
 
+  /// The share of validation's tokens that are outside the vocabulary, if it is large; else empty.
+  std::string unknown_warning(const std::string& what, const Vocabulary& vocabulary,
+                              std::span<const std::int32_t> (ExampleList::*part)(std::int64_t) const) const {
+    std::array<UnknownTokens, 3> unknown;
+    const ExampleList& examples = list(Split::validation);
+    for (std::int64_t i = 0; i < examples.size() && vocabulary.unknown() >= 0; ++i)
+      unknown[1].add((examples.*part)(i), vocabulary.unknown());
+    return unknown[1].share() < many_unknown ? "" : unknown_note(what, unknown, of_set_);
+  }
+
   const std::string& label_of(std::int32_t label) const {
     if (label < 0 || label >= std::ssize(data_.labels))
       throw Failed(fmt::format("[task.{}] label {} does not exist: there are {}", data_.name, label,
@@ -297,6 +311,8 @@ private:
   std::uint64_t seed_;
   TrainingOrder order_;
   bool full_batch_;                         // each step uses the whole order
+  std::string tokens_;                      // [data] tokens
+  bool of_set_;                             // validation has the rows of a further set
   std::vector<TokenBatches> token_batches_; // by Form, if batches are limited by tokens
   Longest longest_, longest_trained_;       // of all splits; of training
 };

@@ -6,6 +6,7 @@
 #include "experiments/data/training_order.hpp"
 #include "experiments/data/word_table.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/tasks/unknown_tokens.hpp"
 
 #include <fmt/format.h>
 
@@ -164,6 +165,7 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
   Count empty, too_long;
   std::vector<std::int32_t> input, output, counts;
   std::int64_t counted = 0, outputs = 0; // tokens, if rows specify which outputs are targets
+  std::array<UnknownTokens, 3> unknown_inputs, unknown_outputs;
   for (const Split split : {Split::train, Split::validation, Split::test})
     for (const TextRow* row : rows[split]) {
       input.clear();
@@ -187,6 +189,8 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
         counts.resize(std::min(counts.size(), output.size()));
       }
       dataset.examples[static_cast<std::size_t>(split)].add(input, output, counts);
+      unknown_inputs[static_cast<std::size_t>(split)].add(input, dataset.input->unknown());
+      if (text_outputs) unknown_outputs[static_cast<std::size_t>(split)].add(output, dataset.output->unknown());
       counted += std::ranges::count(counts, 1);
       outputs += std::ssize(counts);
       if (text_outputs && split != Split::train)
@@ -197,6 +201,11 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
   empty.note("dropped", "the input or the output has no token", dataset);
   too_long.note(cut ? "cut" : "dropped", fmt::format("longer than data.max_length = {} tokens", data.max_length),
                 dataset);
+  const std::string words = token_noun(data.tokens) + "s";
+  for (const auto& [what, tokens] : {std::pair(text_outputs ? words + " of inputs" : words, &unknown_inputs),
+                                     std::pair(words + " of outputs", &unknown_outputs)})
+    if (std::string note = unknown_note(what, *tokens, !files.of_set.empty()); !note.empty())
+      dataset.notes.push_back(std::move(note));
   if (outputs > 0)
     dataset.notes.push_back(fmt::format("of {} tokens of outputs, {} count, and what ends each output", outputs,
                                         counted));

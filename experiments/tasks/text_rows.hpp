@@ -78,10 +78,10 @@ SplitRows split_rows(const Config& config, const RowFiles& files);
 /// Encodes the rows into the dataset's examples: inputs with its input vocabulary, outputs with `encode_output`. Rows
 /// without a token in input or output are dropped. Rows longer than [data] max_length are dropped or cut, depending on
 /// too_long. The dataset's notes have the number of such rows and the first of them (as `file:line`), and the number of
-/// inputs of validation and test that are also in training. `text_outputs`: outputs are texts, which may be cut; the
-/// texts are stored as references. A token is a target if the word that contains it is one; a word includes the blanks
-/// before it. Throws heed::Refused, with `file:line`, if a row's counts are not a 0 or 1 for each word, if all are 0,
-/// or if a token spans words with different counts.
+/// inputs of validation and test that are also in training, and the shares of unknown tokens. `text_outputs`: outputs
+/// are texts, which may be cut; the texts are stored as references. A token is a target if the word that contains it is
+/// one; a word includes the blanks before it. Throws heed::Refused, with `file:line`, if a row's counts are not a 0 or
+/// 1 for each word, if all are 0, or if a token spans words with different counts.
 void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& files, bool text_outputs,
                const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Dataset& dataset);
 

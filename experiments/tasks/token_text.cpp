@@ -3,11 +3,13 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/data_file.hpp"
+#include "experiments/tasks/unknown_tokens.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -16,9 +18,16 @@ namespace heed {
 namespace {
 
 /// Increases with every change that makes different tokens from the same files and options, or that changes the format.
-constexpr int token_text_version = 1;
+constexpr int token_text_version = 2;
 
 constexpr std::array<const char*, 2> count_names = {"training counts", "validation counts"};
+
+/// @param counts  the number of occurrences of each token
+UnknownTokens count_unknown(std::span<const std::int64_t> counts, const Vocabulary& vocabulary) {
+  const std::int32_t unknown = vocabulary.unknown();
+  return {unknown < 0 ? 0 : counts[static_cast<std::size_t>(unknown)],
+          std::accumulate(counts.begin(), counts.end(), std::int64_t{0})};
+}
 
 /// A range of bytes of a file.
 struct Range {
@@ -148,10 +157,7 @@ TokenText::TokenText(const DataOptions& data, const std::function<DataCachePlace
     bytes += file.size();
   }
   files->whole_alphabet = data.tokens == "characters" && data.validation_path.empty() && data.test_path.empty();
-  noun_ = data.tokens == "words"        ? "word"
-          : data.tokens == "bytes"      ? "byte"
-          : data.tokens == "characters" ? "character"
-                                        : "token";
+  noun_ = token_noun(data.tokens);
   const DataCachePlace place = place_of(bytes);
   const std::array<const char*, 3> words = {"", of_set.empty() ? " validation " : " set ", " test "};
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -163,15 +169,15 @@ TokenText::TokenText(const DataOptions& data, const std::function<DataCachePlace
   const std::string key = fmt::format("text {}\n{}\n{}\n{:a} {:a} {} {}\n{}", token_text_version, fingerprint_,
                                       data.tokens, data.train, data.test, data.min_count, data.max_vocabulary,
                                       vocabulary_identity(data));
-  make_ = maker(data, files);
+  make_ = maker(data, files, !of_set.empty());
   if (!take(data_cache(place, key, make_), data) && !take(made_data(make_), data))
     throw Failed("a cached text is damaged, or another program wrote it; remove Heed's folder data/ in ~/.cache");
   fingerprint_ += vocabulary_->fingerprint();
 }
 
-std::function<void(DataCacheWriter&)> TokenText::maker(const DataOptions& options,
-                                                       std::shared_ptr<const Files> from) const {
-  return [files = std::move(from), data = options, noun = noun_](DataCacheWriter& to) {
+std::function<void(DataCacheWriter&)> TokenText::maker(const DataOptions& options, std::shared_ptr<const Files> from,
+                                                       bool of_set) const {
+  return [files = std::move(from), data = options, noun = noun_, of_set](DataCacheWriter& to) {
     const DataFile& main = files->main();
     for (const auto& file : files->files)
       if (file && data.tokens != "bytes" && !files->whole_alphabet) file->require_utf8();
@@ -247,13 +253,9 @@ std::function<void(DataCacheWriter&)> TokenText::maker(const DataOptions& option
     FieldWriter about;
     about.number(width);
     for (const TextPart& part : parts) about.number(part.begin).number(part.end);
-    std::string note;
-    if (vocabulary->unknown() >= 0) {
-      std::int64_t unknown = 0;
-      for (const auto& counts : sink.counts()) unknown += counts[static_cast<std::size_t>(vocabulary->unknown())];
-      if (unknown > 0) note = fmt::format("{} of {} {}s are unknown to the vocabulary", unknown, sink.written(), noun);
-    }
-    about.text(note);
+    std::array<UnknownTokens, 3> unknown;
+    for (std::size_t i = 0; i < unknown.size(); ++i) unknown[i] = count_unknown(sink.counts()[i], *vocabulary);
+    about.text(unknown_note(noun + "s", unknown, of_set));
     vocabulary->write(about);
     to.begin("about");
     to.write(about.bytes());
@@ -278,6 +280,12 @@ bool TokenText::take(std::shared_ptr<const DataCache> kept, const DataOptions& d
   if (!kept->problem().empty() || !about.whole() || (width_ != 1 && width_ != 2)) return false;
   kept_ = std::move(kept);
   return true;
+}
+
+std::string TokenText::warning(bool of_set) const {
+  std::array<UnknownTokens, 3> unknown;
+  unknown[1] = count_unknown(counts_[1], *vocabulary_);
+  return unknown[1].share() < many_unknown ? "" : unknown_note(noun_ + "s", unknown, of_set);
 }
 
 std::span<const std::byte> TokenText::tokens() const {

@@ -43,6 +43,8 @@ public:
   const std::string& fingerprint() const { return fingerprint_; }
   const std::string& noun() const { return noun_; } ///< the noun for its tokens: "character"
   const std::vector<std::string>& notes() const { return notes_; }
+  /// The share of validation's tokens that are outside the vocabulary, if it is large; else empty.
+  std::string warning(bool of_set) const;
   /// The number of occurrences of each token in the split: training (0) or validation (1).
   std::span<const std::int64_t> counts(std::size_t split) const { return counts_.at(split); }
 
@@ -54,7 +56,8 @@ public:
 private:
   struct Files;
 
-  std::function<void(DataCacheWriter&)> maker(const DataOptions& data, std::shared_ptr<const Files> files) const;
+  std::function<void(DataCacheWriter&)> maker(const DataOptions& data, std::shared_ptr<const Files> files,
+                                              bool of_set) const;
   bool take(std::shared_ptr<const DataCache> kept, const DataOptions& data);
   std::span<const std::byte> tokens() const;
 

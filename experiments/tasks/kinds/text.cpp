@@ -37,7 +37,8 @@ const OptionTable<TextOptions>& text_option_table() {
 class TextTask final : public Task {
 public:
   TextTask(const TextOptions& options, const DataOptions& data, const std::string& of_set)
-      : text_(std::make_shared<const TokenText>(data, data_cache_place, of_set)), block_(options.block) {
+      : text_(std::make_shared<const TokenText>(data, data_cache_place, of_set)), block_(options.block),
+        of_set_(!of_set.empty()) {
     constexpr std::array<const char*, 3> names = {"training", "validation", "test"};
     files_ = {data.path, of_set.empty() ? data.validation_path : of_set, data.test_path};
     for (std::size_t i = 0; i < text_->parts().size(); ++i) {
@@ -127,8 +128,9 @@ public:
   }
 
   std::vector<std::string> warnings() const override {
-    const std::string warning = look_alike_warning(text_->vocabulary());
-    return warning.empty() ? std::vector<std::string>{} : std::vector{warning};
+    std::vector<std::string> out = {text_->warning(of_set_), look_alike_warning(text_->vocabulary())};
+    std::erase(out, "");
+    return out;
   }
 
   std::string decode(std::span<const std::int32_t> tokens) const override { return text_->vocabulary().decode(tokens); }
@@ -206,6 +208,7 @@ private:
 
   std::shared_ptr<const TokenText> text_;
   std::int64_t block_;
+  bool of_set_;                      // validation is a further set
   std::array<std::string, 3> files_; // indexed by Split
 };
 

@@ -66,3 +66,21 @@ TEST_CASE("a missing file is refused with its option's place", "[sweep][preparat
                      "[[sweep.block]]\ngrid = { \"position.kind\" = [\"learned\"] }"),
              Catch::EndsWith(" (train.evaluate_lengths: test.toml:6:1) (in the arm \"position = learned\")"));
 }
+
+TEST_CASE("unknown words of a further set are a note with the set's name", "[sweep][preparation]") {
+  const Scratch folder;
+  std::ofstream rows(folder.path / "rows.tsv"), set(folder.path / "set.tsv");
+  for (int i = 0; i < 40; ++i) rows << "a b\tc\n";
+  set << "a z\tc\n";
+  rows.close();
+  set.close();
+  const auto in_folder = [&](const char* name) { return (folder.path / name).string(); };
+  Tasks tasks;
+  const Preparation prepared = prepare(Settings::parse("task.kind = \"translation\"\n[data]\npath = \"" +
+                                                           in_folder("rows.tsv") + "\"\nvalidation_sets = [\"odd = " +
+                                                           in_folder("set.tsv") + "\"]",
+                                                       "test.toml"),
+                                       "test", tasks);
+  CHECK(prepared.arms.at(0).warnings ==
+        Labels{"validation set \"odd\": words of inputs outside the vocabulary: 50 % of the set (1 of 2)"});
+}

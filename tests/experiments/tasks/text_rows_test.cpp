@@ -2,6 +2,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <map>
@@ -388,4 +389,42 @@ TEST_CASE("counts that are not a 0 or 1 for each word are refused by file and li
   CHECK(message("a\tb c\t0 0") ==
         "FILE:21: no word of the output counts; leave the row out, or give one of its words a 1");
   CHECK(message("a\t  b   c \t 0  1 ") == "(not refused)");
+}
+
+TEST_CASE("the shares of words outside the vocabulary are said for inputs, outputs and further sets", "[tasks][rows]") {
+  const TemporaryFile rows("a b\tx\nb a\ty\na a\tx\nb b\ty\n"), other("a c\tx\nd b\ty\ne f\tx z\n"),
+      known("a b\tx\nb b\ty\n");
+  Config config = file_config("translation", rows.path());
+  config.data.test = 0;
+  config.data.validation_path = other.path();
+  config.data.test_path = known.path();
+  config.data.validation_sets = {"further = " + other.path(), "fine = " + known.path()};
+  const auto notes_and_warnings = [](const Task& task) {
+    std::vector<std::string> out = task.facts().notes;
+    for (const std::string& warning : task.warnings()) out.push_back("warning: " + warning);
+    std::erase_if(out, [](const std::string& note) { return !contains(note, "outside the vocabulary"); });
+    return out;
+  };
+  using Notes = std::vector<std::string>;
+  const auto task = make_task(config); // c, d, e and f are unknown, and z
+  const Notes shares{"words of inputs outside the vocabulary: 66.7 % of validation (4 of 6)",
+                     "words of outputs outside the vocabulary: 25 % of validation (1 of 4)"};
+  CHECK(notes_and_warnings(*task) == Notes{shares[0], shares[1], "warning: " + shares[0], "warning: " + shares[1]});
+  REQUIRE(task->sets().size() == 2);
+  CHECK(notes_and_warnings(*task->sets()[0].task).front() ==
+        "words of inputs outside the vocabulary: 66.7 % of the set (4 of 6)");
+  CHECK(notes_and_warnings(*task->sets()[1].task).empty());
+
+  // A word that is rare in training is unknown there, too. Few unknown words are no warning.
+  std::string many = "rare\t1\n";
+  for (int i = 0; i < 30; ++i) many += fmt::format("a b\t{}\n", i % 2);
+  const TemporaryFile table(many), evaluated(many);
+  Config labels = file_config(
+      "labelled_text", table.path(),
+      {{"format", std::string("tsv")}, {"header", false}, {"text", std::string("1")}, {"label", std::string("2")}});
+  labels.data.test = 0;
+  labels.data.min_count = 2;
+  labels.data.validation_path = evaluated.path();
+  CHECK(notes_and_warnings(*make_task(labels)) ==
+        Notes{"words outside the vocabulary: 1.64 % of validation (1 of 61), 1.64 % of training (1 of 61)"});
 }

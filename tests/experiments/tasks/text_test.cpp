@@ -269,8 +269,13 @@ TEST_CASE("words, bytes and pieces: split after white space, numbered by trainin
       CHECK_THAT(words->decode(row.tokens), Contains("word") || Contains("<unknown>") || Contains("and"));
   const auto facts = words->facts();
   CHECK(facts.unit == "words");
-  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120); // 40 lines of two words and a line end
-  CHECK_THAT(facts.notes.at(0), Contains("of 120 words are unknown to the vocabulary"));
+  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120);      // 40 lines of two words and a line end
+  const auto windows = evaluation_rows(*words, lm, Split::validation); // the split's first token is no target
+  std::int64_t unknown = windows.at(0).tokens.at(0) == words->unknown_input() ? 1 : 0;
+  for (const Row& row : windows) unknown += std::ranges::count(row.targets, words->unknown_input());
+  CHECK_THAT(facts.notes.at(0), Catch::StartsWith("words outside the vocabulary: ") &&
+                                    Contains(fmt::format("% of validation ({} of {})", unknown, facts.sizes[1])));
+  CHECK_THAT(words->warnings().at(0), Catch::StartsWith("words outside the vocabulary: ") && !Contains("test"));
   CHECK(words->decode(words->encode("word1 and\nword999")) == "word1 and\n<unknown>");
 
   config.data.tokens = "bytes";
