@@ -35,14 +35,15 @@ class Counter {
 public:
   Counter(const Task& task, Form form) : task_(task), form_(form) {}
 
-  void add(const Batch& batch) {
+  /// Counts the tokens of the batch's first rows.
+  void add(const Batch& batch, std::int64_t rows) {
     const bool classes = gives_class(form_);
-    if (classes) {
-      for (const std::int32_t target : batch.targets) ++outputs_[target];
-      return;
-    }
-    for (std::int64_t r = 0; r < batch.rows; ++r) {
+    for (std::int64_t r = 0; r < rows; ++r) {
       const auto index = static_cast<std::size_t>(r);
+      if (classes) {
+        ++outputs_[batch.targets[index]];
+        continue;
+      }
       for (std::int64_t i = 0; i < batch.lengths[index]; ++i)
         ++inputs_[batch.tokens[static_cast<std::size_t>(r * batch.length + i)]];
       if (form_ == Form::sequence_to_sequence) // without begin and end tokens
@@ -98,28 +99,42 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
   survey.form = form;
   survey.shape = task.shape(form);
   survey.facts = task.facts();
-  for (std::string& warning : task.warnings()) survey.facts.notes.push_back(std::move(warning));
+  for (std::string& warning : task.warnings()) {
+    const auto begins = [&](const std::string& note) { return note.starts_with(warning); };
+    if (std::ranges::none_of(survey.facts.notes, begins)) survey.facts.notes.push_back(std::move(warning));
+  }
   Counter counter(task, form);
   std::vector<std::int32_t> inputs, outputs;
-  std::int64_t real = 0, room = 0;
+  const auto training = static_cast<std::size_t>(Split::train);
+  // The sizes of running text are those of tokens, and its rows are drawn.
+  if (const auto listed = task.listed_rows(form, Split::train); listed == survey.facts.sizes[training])
+    survey.listed = listed;
+  rows = std::min(rows, survey.listed.value_or(rows));
+  std::int64_t real = 0, room = 0, all = 0, step = 0;
   Batch batch;
-  for (std::int64_t step = 0; survey.rows < rows; ++step) {
+  for (; survey.rows < rows; ++step) {
     const std::int64_t now = rows_of_step(task, form, seed, step, batch_rows);
     batch.reset(now, survey.shape, form);
     for (std::int64_t r = 0; r < now; ++r) task.training_row(form, seed, step, r, batch, r);
     task.require_whole();
     if (survey.shape.varied) batch.trim();
-    survey.rows += now;
-    inputs.insert(inputs.end(), batch.lengths.begin(), batch.lengths.end());
-    outputs.insert(outputs.end(), batch.output_lengths.begin(), batch.output_lengths.end());
+    const std::int64_t counted = std::min(now, rows - survey.rows);
+    survey.rows += counted;
+    all += now;
+    const auto add_first = [&](const std::vector<std::int32_t>& lengths, std::vector<std::int32_t>& to) {
+      to.insert(to.end(), lengths.begin(), lengths.begin() + std::min(counted, std::ssize(lengths)));
+    };
+    add_first(batch.lengths, inputs);
+    add_first(batch.output_lengths, outputs);
     real += batch.real_tokens();
     room += now * (batch.length + batch.output_length);
-    counter.add(batch);
-    for (std::int64_t r = 0; r < now && std::ssize(survey.examples) < examples; ++r)
+    counter.add(batch, counted);
+    for (std::int64_t r = 0; r < counted && std::ssize(survey.examples) < examples; ++r)
       survey.examples.push_back(example_text(task, batch, r));
   }
   survey.inputs = survey_lengths(std::move(inputs));
   survey.outputs = survey_lengths(std::move(outputs));
+  if (step > 0) survey.rows_per_step = static_cast<double>(all) / static_cast<double>(step);
   if (room > 0) survey.filled = static_cast<double>(real) / static_cast<double>(room);
   survey.commonest = counter.commonest();
   survey.different = std::ssize(survey.commonest);

@@ -31,7 +31,10 @@ struct TaskSurvey {
   Form form = Form::language_model;
   TaskShape shape;
   Task::Facts facts;
-  std::int64_t rows = 0;        ///< number of training rows from which the values below are computed
+  std::int64_t rows = 0; ///< number of training rows from which the values below are computed
+  /// The number of training rows if they are listed, so that training repeats them in epochs; else empty
+  std::optional<std::int64_t> listed = {};
+  double rows_per_step = 0;     ///< the mean over the surveyed steps
   LengthSurvey inputs, outputs; ///< outputs: sequence_to_sequence, with the end token
   double filled = 1;            ///< fraction of the batches of `batch` rows that is not padding
   /// The most frequent tokens (of inputs and outputs; language models: of rows) or classes, with their counts.
@@ -40,7 +43,8 @@ struct TaskSurvey {
   std::vector<ExampleText> examples; ///< from training; for images, outputs only
 };
 
-/// Summarises the first `rows` rows that training with `seed` would use in batches of `batch`.
+/// Summarises the first `rows` rows that training with `seed` would use in batches of `batch`; of listed rows, each at
+/// most once.
 TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t rows,
                        std::int64_t examples, std::size_t commonest);
 

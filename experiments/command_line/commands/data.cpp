@@ -120,6 +120,24 @@ std::string files_in_words(const Task::Facts& facts) {
   return one ? facts.files[0] : text;
 }
 
+/// The rows that were counted: "the 360 training examples", "2,000 of 5,000 training examples", or "2,000 training
+/// rows" of a text or of generated data.
+std::string rows_in_words(const TaskSurvey& s) {
+  if (!s.listed) return fmt::format("{} training rows", with_commas(s.rows));
+  if (s.rows == *s.listed) return fmt::format("the {} training {}", with_commas(s.rows), s.facts.unit);
+  return fmt::format("{} of {} training {}", with_commas(s.rows), with_commas(*s.listed), s.facts.unit);
+}
+
+/// "5.6 over the 360 training examples: 63 steps of 32 rows": how often training passes over data of this size.
+std::string passes_in_words(const TaskSurvey& s, std::int64_t steps) {
+  const double rows = static_cast<double>(steps) * s.rows_per_step;
+  const double of_a_row = s.listed ? 1 : static_cast<double>(s.inputs.longest); // windows of a text are equally long
+  const std::string length = s.listed ? "" : fmt::format(" of {} {}", s.inputs.longest, s.facts.unit);
+  const auto size = static_cast<double>(s.facts.sizes[0]);
+  return fmt::format("{:.3g} over the {} training {}: {} steps of {:.4g} rows{}", rows * of_a_row / size,
+                     with_commas(s.facts.sizes[0]), s.facts.unit, with_commas(steps), s.rows_per_step, length);
+}
+
 Split split_named(const std::string& name) {
   return name == "test" ? Split::test : name == "validation" ? Split::validation : Split::train;
 }
@@ -198,14 +216,14 @@ int data(const DataArguments& arguments, Console& console) {
   line(console, s.facts.unit,
        fmt::format("training {}; validation {}; test {}", size_in_words(s.facts.sizes[0]),
                    size_in_words(s.facts.sizes[1]), size_in_words(s.facts.sizes[2])));
+  if (s.facts.sizes[0] > 0 && config.train.steps > 0) line(console, "passes", passes_in_words(s, config.train.steps));
   if (!s.facts.files[0].empty()) line(console, "files", files_in_words(s.facts));
   line(console, "vocabulary", vocabulary_in_words(s));
   if (form != Form::image_classification) line(console, "lengths", lengths_in_words(s));
   std::string commonest;
   for (const auto& [text, count] : s.commonest)
     commonest += fmt::format("{}{} {}", commonest.empty() ? "" : ", ", on_one_line(text), with_commas(count));
-  line(console, "commonest",
-       fmt::format("{} (of {} in {} training rows)", commonest, with_commas(s.different), with_commas(s.rows)));
+  line(console, "commonest", fmt::format("{} (of {} in {})", commonest, with_commas(s.different), rows_in_words(s)));
   const Task::Chance chance = task->chance(form);
   line(console, "guessing", fmt::format("{:.1f} % right: {}", 100 * chance.accuracy, chance.how));
   if (chance.sequence && chance.sequence->value != chance.accuracy)

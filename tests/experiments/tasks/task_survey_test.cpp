@@ -37,6 +37,32 @@ TEST_CASE("a survey counts what training sees", "[tasks][survey]") {
            (e.input == "b" && e.output == "x x")));
 }
 
+TEST_CASE("a survey counts each listed row at most once, and says how many a step has", "[tasks][survey]") {
+  std::string rows;
+  for (int i = 0; i < 10; ++i) rows += "a\tx\n";
+  const TemporaryFile file(rows);
+  Config config = task_config("translation");
+  config.data.path = file.path();
+  config.data.train = 0.5;
+  config.data.tokens = "words";
+  config.train.batch = 4;
+  const auto survey = [&](std::int64_t most) {
+    return survey_task(*make_task(config), Form::sequence_to_sequence, 0, 4, most, 9, 9);
+  };
+  const TaskSurvey all = survey(2000); // two steps of four rows, of which five are in the file
+  CHECK(all.listed == 5);
+  CHECK(all.rows == 5);
+  CHECK(all.rows_per_step == 4);
+  CHECK(all.commonest == std::vector<std::pair<std::string, std::int64_t>>{{"a", 5}, {"x", 5}});
+  CHECK(all.examples.size() == 5);
+  CHECK(survey(3).rows == 3);
+  CHECK(survey(3).listed == 5);
+
+  const TaskSurvey drawn = survey_task(*make_task(task_config("copy")), Form::language_model, 0, 4, 10, 9, 9);
+  CHECK_FALSE(drawn.listed);
+  CHECK(drawn.rows == 10);
+}
+
 TEST_CASE("a survey shows a language model's rows as prompt and answer, and classes by name", "[tasks][survey]") {
   const auto parity = make_task(task_config("parity"));
   const TaskSurvey rows = survey_task(*parity, Form::language_model, 0, 8, 64, 5, 3);
