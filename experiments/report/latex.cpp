@@ -50,7 +50,9 @@ constexpr std::string_view preamble = R"tex(\usepackage{booktabs}
 
 std::string answers(const ReportData& report) {
   std::string items;
-  const auto add = [&](const std::string& sentence) { items += fmt::format("  \\item {}\n", latex_text(sentence)); };
+  const auto add = [&](const std::string& sentence) {
+    items += fmt::format("  \\item {}\n", latex_text(with_capitals(sentence)));
+  };
   std::ranges::for_each(limit_sentences(report), add);
   for (const ReportArm& arm : report.arms)
     if (arm.comparison || !missing_answer(arm).empty()) add(answer_sentence(report, arm));
@@ -114,8 +116,9 @@ std::string render_latex(const ReportData& report) {
     if (!part.empty()) body += "\n" + part;
   for (std::size_t i = 0; i < report.also.size() && !single; ++i) {
     const ReportData further = by_further_metric(report, i);
-    body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(further.metric.shown()),
-                        latex_text(further_note(further.metric)), answers(further), latex_table(further, false));
+    body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(with_capitals(further.metric.shown())),
+                        latex_text(with_capitals(further_note(further.metric))), answers(further),
+                        latex_table(further, false));
   }
   if (const std::string part = latex_curves(report); !part.empty()) body += "\n" + part;
   body += "\n\\end{document}\n";

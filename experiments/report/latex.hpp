@@ -7,9 +7,14 @@
 namespace heed {
 
 /// A UTF-8 text as LaTeX source that prints it. \ { } $ & # _ % ^ ~ < > | " [ ] * ` are escaped. Accented letters are
-/// unchanged, because LaTeX reads UTF-8. Some symbols (±, ×, Greek letters and similar) become their commands. Any
-/// other character is written with its code point as \heedletter{4E2D}, which latex_letters defines.
+/// unchanged, because LaTeX reads UTF-8. Some symbols (±, ×, Greek letters and similar) become their commands, and a
+/// hyphen before a number becomes a minus sign, but not in 2026-11-27 and 1e-05. Any other character is written with
+/// its code point as \heedletter{4E2D}, which latex_letters defines.
 std::string latex_text(std::string_view text);
+
+/// The text with a capital letter at the start of each sentence: "Position = none gains". Reports name arms by their
+/// labels, which begin with small letters. The names of options and metrics (val_loss, train.steps) stay.
+std::string with_capitals(std::string text);
 
 /// For a document's preamble: fonts, and \heedletter. xelatex and lualatex print the letter if the font has it.
 /// Otherwise [U+4E2D] is printed, so the source compiles with every engine.

@@ -213,7 +213,7 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
       "\\end{{figure}}\n",
       beside ? "0.68" : "0.9", axis.across, axis.up, times_power(up), axis.more + ends, plain_numbers, up.places,
       up.labels, legend, bands, lines + mark_of(axis), group.label.empty() ? "" : latex_text(group.label) + ": ",
-      axis.caption, said,
+      group.label.empty() ? with_capitals(axis.caption) : axis.caption, said,
       latex_label(report, "fig", fmt::format("{} by {} {}", axis.metric, axis.across, group.label)));
 }
 

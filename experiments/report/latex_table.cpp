@@ -56,7 +56,7 @@ std::string caption(const ReportData& report, bool compared) {
   if (compared)
     text += fmt::format("; differences from the reference{}, with {} intervals",
                         report.within.empty() ? "" : " of each group", confidence_text(report));
-  return latex_text(text + ".");
+  return latex_text(with_capitals(text + "."));
 }
 
 /// The values of a TextTable as rows of a tabular.
@@ -89,7 +89,8 @@ std::string latex_table(const ReportData& report, bool with_notes) {
   const std::string names = longest_name(report) <= short_name ? "l"
                                                                : ">{\\raggedright\\arraybackslash}p{0.24\\linewidth}";
   std::string out = fmt::format(
-      "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}\n  "
+      "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}"
+      "\\renewcommand{{\\arraystretch}}{{1.1}}\n  "
       "\\caption{{{}}}\\label{{{}}}\\smallskip\n"
       "  \\heedfit{{\\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
       caption(report, compared), latex_label(report, "tab", report.metric.name), names + numbers,

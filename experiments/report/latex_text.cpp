@@ -30,6 +30,9 @@ const std::map<std::uint32_t, std::string_view>& commands() {
   return table;
 }
 
+/// Whether a hyphen between this character and a digit is a minus sign, not part of a date, a range or 1e-05.
+bool is_before_sign(char c) { return std::string_view(" ([,=").find(c) != std::string_view::npos; }
+
 /// Accented letters that fonts with the encoding T1 contain.
 bool is_accented(char32_t c) {
   return c >= 0xC0 && c <= 0x17E && c != 0x126 && c != 0x127 && c != 0x138 && c != 0x13F && c != 0x140 && c != 0x149 &&
@@ -50,12 +53,15 @@ const std::string_view latex_letters = R"tex(\newif\ifheedunicode
 
 std::string latex_text(std::string_view text) {
   std::string out;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   for (const char *p = text.data(), *end = p + text.size(); p != end;) {
     char32_t point = 0;
     const std::size_t size = decode_utf8(p, end, point);
     const auto command = commands().find(static_cast<std::uint32_t>(point));
     if (size == 0) out += "\\heedletter{FFFD}";
     else if (command != commands().end()) out += command->second;
+    else if (point == U'-' && p + 1 != end && is_digit(p[1]) && (p == text.data() || is_before_sign(p[-1])))
+      out += "$-$";                                             // of a negative number
     else if (point == U'-' && out.ends_with('-')) out += "{}-"; // two hyphens would become a dash
     else if (point == U',' && out.ends_with(',')) out += "{},"; // two commas would become a quotation mark
     else if ((point >= 0x20 && point < 0x7F) || is_accented(point)) out.append(p, size);
@@ -64,6 +70,21 @@ std::string latex_text(std::string_view text) {
     p += std::max<std::size_t>(size, 1);
   }
   return out;
+}
+
+std::string with_capitals(std::string text) {
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool abbreviated = at > 3 && text[at - 4] == '.' && is_small(text[at - 3]); // "e.g. "
+    const bool begins = at == 0 || (at > 1 && text.compare(at - 2, 2, ". ") == 0 && !abbreviated);
+    if (!begins || !is_small(text[at])) continue;
+    std::size_t end = at;
+    while (end < text.size() && (is_small(text[end]) || text[end] == '-')) ++end;
+    const bool is_word = end - at > 1 && (end == text.size() || std::string_view(" ,:;.").find(text[end]) != text.npos);
+    const bool is_option = end + 1 < text.size() && text[end] == '.' && text[end + 1] != ' ';
+    if (is_word && !is_option) text[at] = static_cast<char>(text[at] - 'a' + 'A');
+  }
+  return text;
 }
 
 } // namespace heed

@@ -85,7 +85,7 @@ TEST_CASE("every format has the further metrics", "[report]") {
   for (const std::string& text : {render_terminal(report, Style{}, 400), render_markdown(report),
                                   boost::json::serialize(report_document(report)), render_csv(report)})
     CHECK_THAT(text, Contains("window = 4 costs 0.100 in val_accuracy ["));
-  CHECK_THAT(render_latex(report), Contains("window = 4 costs 0.100 in val"));
+  CHECK_THAT(render_latex(report), Contains("Window = 4 costs 0.100 in val"));
   CHECK_THAT(render_terminal(report, Style{}, 400),
              Contains("p: sign flips by seed, step-down max-|t| over all arms and metrics together"));
   CHECK_THAT(render_markdown(report), Contains("\n## val_accuracy\n"));

@@ -40,6 +40,23 @@ TEST_CASE("what begins a row or an item is no option of it, and two signs are no
   CHECK(latex_text("---a ,,b `c`") == "-{}-{}-a ,{},b \\textasciigrave{}c\\textasciigrave{}");
 }
 
+TEST_CASE("negative numbers have minus signs, and dates, ranges and words their hyphens", "[report]") {
+  CHECK(latex_text("-0.5 nats [-1, -0.2], x = -3 (-4)") == "$-$0.5 nats {[}$-$1, $-$0.2{]}, x = $-$3 ($-$4)");
+  CHECK(latex_text("2026-11-27, 13-24, 1e-05, pre-2, max-t, - 1") == "2026-11-27, 13-24, 1e-05, pre-2, max-t, - 1");
+}
+
+TEST_CASE("sentences begin with capitals, and names of options stay", "[report]") {
+  CHECK(with_capitals("position = none gains. pre-norm is the same, e.g. here. p = 0.3. the end.") ==
+        "Position = none gains. Pre-norm is the same, e.g. here. p = 0.3. The end.");
+  for (const std::string text : {"val_loss: the mean", "train.steps is 3", "Éa", "d2 is", "", "a"})
+    CHECK(with_capitals(text) == text);
+  ReportData report = awkward_report();
+  report.arms[1].label = report.arms[1].name = "bias = -1";
+  const std::string text = render_latex(report);
+  CHECK(contains(text, "\\item Bias = $-$1 is underpowered"));
+  CHECK(contains(text, "    bias = $-$1 & 3 & "));
+}
+
 TEST_CASE("a document says which engine its letters need", "[report]") {
   ReportData report = awkward_report();
   CHECK_FALSE(contains(render_latex(report), "pdflatex lacks"));
