@@ -193,15 +193,9 @@ std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
 }
 
-/// "Worse than chance: training diverged, or fitted what does not hold for other data. " Only if the reference is not.
-std::string worse_than_chance(const ReportData& report, const ReportArm& arm) {
-  if (limit_of(report, arm) != Limit::worse_than_chance || common_limit(report, arm) != Limit::none) return "";
-  return "Worse than chance: training diverged, or fitted what does not hold for other data. ";
-}
-
 /// " A true difference of 0.42 nats would be found in 80 of 100 such sweeps."
-std::string smallest_found(const ReportData& report, const ReportArm& arm) {
-  if (!arm.smallest_found || limit_of(report, arm) == Limit::worse_than_chance) return "";
+std::string smallest_found(const ReportData& report, const ReportArm& arm, const ArmLimits& limits) {
+  if (!arm.smallest_found || limits.own == Limit::worse_than_chance) return "";
   const Decimals decimals = decimals_showing({*arm.smallest_found}, decimals_for({*arm.smallest_found}));
   return fmt::format(" A true difference of {}{} would be found in {:.0f} of 100 such sweeps.",
                      fixed(*arm.smallest_found, decimals), unit_of(report.metric), 100 * found_share);
@@ -255,7 +249,7 @@ std::string contradiction(const Metric& metric, const Comparison& c) {
 }
 
 /// The sentence about the comparison, without remarks on missing runs.
-std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
+std::string compared_sentence(const ReportData& report, const ReportArm& arm, const ArmLimits& limits) {
   const std::string who = subject(report, arm), unit = unit_of(report.metric);
   if (!arm.comparison && all_failed(arm))
     return fmt::format("{} can't be compared: all of its runs failed, the first with \"{}\".", who,
@@ -281,7 +275,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                        c.seeds.size() == 1 ? "the one seed" : fmt::format("each of {} seeds", c.seeds.size()));
   switch (c.answer) {
     case Answer::differs:
-      if (const Limit limit = common_limit(report, arm); limit != Limit::none && limit != Limit::best)
+      if (limits.shared != Limit::none && limits.shared != Limit::best)
         return fmt::format(
             "{} differs from the reference by {}, {}; this is no gain or cost, since neither has learned.", who,
             signed_difference(c, unit, decimals), p_and_n(c));
@@ -301,7 +295,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                          : c.margin    ? fmt::format("neither different from the reference nor the same within {}",
                                                      margin_text(report))
                                        : "no difference from the reference is shown",
-                         signed_difference(c, unit, decimals), p_and_n(c), smallest_found(report, arm));
+                         signed_difference(c, unit, decimals), p_and_n(c), smallest_found(report, arm, limits));
     case Answer::underpowered:
       return fmt::format("{} is {}. So far {}{}.", who, underpowered_words(runs_text(c), c.smallest_p, c.seeds_needed),
                          signed_difference(c, unit, decimals), student_text(c, decimals));
@@ -343,8 +337,9 @@ std::string underpowered_words(std::string_view n, double smallest_p, std::size_
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
-  return shared_limit(report, arm) + worse_than_chance(report, arm) + learned_sentence(report, arm) +
-         compared_sentence(report, arm) + found_at(arm) + at_last_look(report, arm) + with_choices(arm) +
+  const ArmLimits limits = arm_limits(report, arm);
+  return limit_remark(limits) + learned_sentence(report, arm) + compared_sentence(report, arm, limits) + found_at(arm) +
+         at_last_look(report, arm) + with_choices(arm) +
          (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 

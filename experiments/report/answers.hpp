@@ -23,7 +23,7 @@ namespace heed {
 /// `costs` means worse by the metric, `gains` means better; both show a positive number. The other forms show the arm
 /// minus the reference. Brackets contain the simultaneous 95 % interval by flips over all arms, which corresponds to p.
 /// An arm named "without X" is written as "Removing X". The sentence is empty for the reference.
-/// If both are at chance or at the metric's bound, the sentence begins with this (`shared_limit`).
+/// If both are at chance or at the metric's bound, the sentence begins with this (`limit_remark`).
 /// If outcomes are bimodal, the sentence begins with the proportions of seeds that learned. Failed runs add a last
 /// sentence, with the p for ranking failed runs worst.
 std::string answer_sentence(const ReportData& report, const ReportArm& arm);

@@ -16,6 +16,8 @@ namespace heed {
 
 namespace {
 
+constexpr std::string_view why_worse_than_chance = "training diverged, or fitted what does not hold for other data";
+
 constexpr double nearest = 0.01, near = 0.05; // fractions of the distance from chance to the metric's bound
 
 /// The values of the runs that count; empty if one failed, is still to come, or has no value.
@@ -97,10 +99,9 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
 }
 
 /// The meaning of the limit, for one arm or for several that share it, and advice.
-std::string_view advice(Limit limit, bool shared) {
+std::string advice(Limit limit, bool shared) {
   if (limit == Limit::worse_than_chance)
-    return shared ? ": training diverged, or fitted what doesn't hold for other data; this task can't tell them apart"
-                  : ": training diverged, or fitted what doesn't hold for other data";
+    return fmt::format(": {}{}", why_worse_than_chance, shared ? "; this task can't tell them apart" : "");
   if (!shared) return limit == Limit::best ? "" : ": nothing was learned there";
   return limit == Limit::best
              ? ": this task is too easy to tell them apart; a harder one, or how fast they get there (steps_to), may"
@@ -211,16 +212,17 @@ std::string_view place_of(Limit limit) {
   return "";
 }
 
-Limit common_limit(const ReportData& report, const ReportArm& arm) {
-  if (report.is_reference(arm)) return Limit::none;
-  const Limit limit = limit_of(report, arm);
-  return limit_of(report, report.arms[arm.reference]) == limit ? limit : Limit::none;
+ArmLimits arm_limits(const ReportData& report, const ReportArm& arm) {
+  const Limit own = limit_of(report, arm);
+  const bool shared = !report.is_reference(arm) && limit_of(report, report.arms[arm.reference]) == own;
+  return {own, shared ? own : Limit::none};
 }
 
-std::string shared_limit(const ReportData& report, const ReportArm& arm) {
-  const Limit limit = common_limit(report, arm);
-  if (limit == Limit::none) return "";
-  return fmt::format("Both {}: this task can't tell them apart. ", place_of(limit));
+std::string limit_remark(const ArmLimits& limits) {
+  if (limits.shared != Limit::none)
+    return fmt::format("Both {}: this task can't tell them apart. ", place_of(limits.shared));
+  if (limits.own != Limit::worse_than_chance) return "";
+  return fmt::format("Worse than chance: {}. ", why_worse_than_chance);
 }
 
 } // namespace heed

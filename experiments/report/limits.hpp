@@ -37,12 +37,15 @@ Limit limit_of(const ReportData& report, const ReportArm& arm);
 /// There is one sentence for each reference or group and each limit that an arm in it has. Empty if there is none.
 std::vector<std::string> limit_sentences(const ReportData& report);
 
-/// The limit that an arm shares with its reference; none: they share none, or it is a reference.
-Limit common_limit(const ReportData& report, const ReportArm& arm);
+/// The limit of an arm, and the limit that it shares with its reference; none: they share none, or it is a reference.
+struct ArmLimits {
+  Limit own = Limit::none, shared = Limit::none;
+};
+ArmLimits arm_limits(const ReportData& report, const ReportArm& arm);
 /// "at chance", "at the ceiling" and so on; empty for none.
 std::string_view place_of(Limit limit);
 
-/// "Both at chance: this task can't tell them apart. "; empty if the arm and its reference do not share a limit.
-std::string shared_limit(const ReportData& report, const ReportArm& arm);
+/// "Both at chance: this task can't tell them apart. ", or "Worse than chance: ... " if only the arm is; else empty.
+std::string limit_remark(const ArmLimits& limits);
 
 } // namespace heed

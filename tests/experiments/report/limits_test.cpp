@@ -106,7 +106,7 @@ TEST_CASE("one arm at chance is a result, and said to have learned nothing", "[r
                                   eight);
   CHECK(limit_sentences(report) ==
         std::vector<std::string>{"norm = post is at chance (val_loss 2.08: ln 8): nothing was learned there."});
-  CHECK(shared_limit(report, report.arms[1]).empty());
+  CHECK(limit_remark(arm_limits(report, report.arms[1])).empty());
 }
 
 TEST_CASE("an arm that diverged is worse than chance, not at it", "[report]") {
