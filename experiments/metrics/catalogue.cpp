@@ -26,10 +26,6 @@ bool puts_out_text(const Config& config) {
 
 } // namespace
 
-bool puts_out_sequences(const Config& config) {
-  return f32::model_info(config.model.kind).form == Form::sequence_to_sequence;
-}
-
 bool has_sequence_accuracy(const Config& config) {
   return puts_out_text(config) && !task_info(config.task.kind).running_text;
 }

@@ -23,8 +23,6 @@ bool may_be_metric(const std::string& name);
 
 /// Whether each row is an example with several targets, so that the accuracy of whole sequences is meaningful.
 bool has_sequence_accuracy(const Config& config);
-/// Whether the model generates a sequence for an input.
-bool puts_out_sequences(const Config& config);
 /// Whether tokens are predicted.
 bool has_perplexity(const Config& config);
 /// Whether the tokens are the characters of a text.

@@ -4,7 +4,6 @@
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/kernels.hpp"
-#include "experiments/metrics/catalogue.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/queue_mark.hpp"
@@ -257,12 +256,8 @@ std::string kernels_for(const RunFolder& run, const Config& config, const Worker
 /// can't be written, the run continues.
 void write_vocabulary(const RunFolder& run, const Config& config, const Task& task, const WorkerParts& parts) {
   if (config.data.path.empty() || run.vocabulary().exists()) return;
-  // Tasks with classes refuse all other forms.
-  Form form = puts_out_sequences(config) ? Form::sequence_to_sequence : Form::language_model;
-  for (const Form other : {Form::classification, Form::image_classification})
-    if (!task.refuses(form).empty()) form = other;
   try {
-    if (const std::string json = vocabulary_json(task, form); !json.empty())
+    if (const std::string json = vocabulary_json(task, parts.form_of(config)); !json.empty())
       run.vocabulary().write(json, Durability::process);
   } catch (const TakenOn&) {
     throw;

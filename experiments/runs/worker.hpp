@@ -28,6 +28,7 @@ inline constexpr int untouched = 3;
 struct WorkerParts {
   std::function<const Engine&(const Config&, const std::string& kernels)> engine;
   std::function<std::unique_ptr<Task>(const Config&)> make_task;
+  std::function<Form(const Config&)> form_of; ///< how the configuration's model sees its task
   Build build;
   std::string kernels = {}; ///< the sweep's instruction set, used unless the configuration names one
   /// Gets the reason of a failure, in addition to the manifest and standard error, because a full disk may not store

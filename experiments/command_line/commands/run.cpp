@@ -344,7 +344,7 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
 
 WorkerParts parts_of_worker() {
   return {[](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
-          make_task, this_build()};
+          make_task, form_of, this_build()};
 }
 
 /// Makes all processes choose the same instruction set, whatever their CPUs support.

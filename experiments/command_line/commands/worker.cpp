@@ -2,6 +2,7 @@
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/runs/worker.hpp"
+#include "experiments/sweep/preparation.hpp"
 #include "experiments/system/program.hpp"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ int worker(const WorkerArguments& arguments, Console&) {
   take_parts(arguments.parts);
   WorkerParts parts{
       [](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
-      make_task, this_build(), arguments.kernels};
+      make_task, form_of, this_build(), arguments.kernels};
   if (arguments.tell >= 0) {
     std::signal(SIGPIPE, SIG_IGN);
     ::fcntl(arguments.tell, F_SETFD, FD_CLOEXEC);

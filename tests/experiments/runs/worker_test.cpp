@@ -95,6 +95,7 @@ const Engine fake_engine{.check = fake_check,
 WorkerParts parts() {
   return {[](const Config&, const std::string&) -> const Engine& { return fake_engine; },
           [](const Config&) -> std::unique_ptr<Task> { return std::make_unique<PlainTask>(); },
+          [](const Config&) { return Form::language_model; },
           {"0.1.0", "gcc", "-O2", "blas"}};
 }
 
@@ -175,6 +176,20 @@ TEST_CASE("a run on the user's texts has its vocabulary in a file, which changes
   fs::create_directory(run.vocabulary().path());
   CHECK(run_worker(run, 2, own) == 0);
   CHECK(content(run.metrics()) == metrics);
+
+  // The form is the model's: with inputs and outputs, an output has tokens of its own.
+  put(out.path / "pairs.tsv", "a b\tx y\nb a\ty x\na a\tx x\n");
+  own.form_of = [](const Config&) { return Form::sequence_to_sequence; };
+  const Config pairs = Settings::parse("train.steps = 10\ntask.kind = \"translation\"\n"
+                                       "task.translation.shared_vocabulary = false\ndata.train = 0.5\ndata.path = \"" +
+                                           (out.path / "pairs.tsv").string() + "\"\n",
+                                       "test")
+                           .resolve();
+  const RunFolder of_pairs = prepare_run(runs, run_id(pairs, make_task(pairs)->fingerprint()), to_toml(pairs));
+  REQUIRE(run_worker(of_pairs, 2, own) == 0);
+  const auto both = boost::json::parse(content(of_pairs.vocabulary())).as_object();
+  CHECK(std::ssize(both.at("tokens").as_array()) == make_task(pairs)->shape(Form::sequence_to_sequence).vocabulary);
+  CHECK(std::ssize(both.at("output_tokens").as_array()) == make_task(pairs)->shape(Form::sequence_to_sequence).classes);
 
   // A run on generated data has none.
   const RunFolder other = planned(out);
