@@ -33,6 +33,7 @@ with tempfile.TemporaryDirectory(prefix="heed-install-") as place:
         for name in ("bin/heed", "lib/heed/libheed_float64.so", "share/heed/heed.schema.json",
                      "share/heed/configs/quickstart.toml", "share/heed/configs/base",
                      "share/bash-completion/completions/heed", "share/zsh/site-functions/_heed", "share/doc/heed/README.md",
+                     "share/doc/heed/CITATION.cff",
                      "share/doc/heed/docs/reference/configs.md"):
             assert (there / name).exists(), f"{name} is missing"
         strangers = [file for file in there.rglob("*") if file.is_file() and file.relative_to(there).parts[0] == "bin"]
