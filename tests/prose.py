@@ -1,5 +1,5 @@
-"""Holds comments, names and messages of the C++ sources, and the documentation, to plain words: constructions that read
-as something else, each with what to write instead. Also: no line of a source has more than 120 columns, and no source
+"""Holds comments, names and messages of the C++ sources, messages of the reports' page, and the documentation, to plain
+words: constructions that read as something else, each with what to write instead. Also: no line of a source has more than 120 columns, and no source
 outside of tests/ more than 450 lines.
 
 `findings(path, text)` gives (line, sentence) of one file; ./heed style calls it for all. An exception says why, in
@@ -117,9 +117,61 @@ def messages(text):
                 yield text.count("\n", 0, token.start()) + 1, message
 
 
+# Tokens of JavaScript. Comments and regular expressions come first, so that quotes within them begin no string.
+SCRIPT_TOKENS = re.compile(r"//[^\n]*|/\*(?s:.*?)\*/|(?<=[(,=:!?&|])\s*/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/"
+                           rf"|{STRING}|'(?:\\.|[^'\\\n])*'|[`{{}}]")
+
+
+class Script:
+    """The messages of JavaScript: texts that are joined by + are one, and {} stands for a value within a template."""
+
+    def __init__(self, text):
+        self.text, self.messages = text, []
+        self.code(0, False)
+
+    def code(self, at, within):
+        """Reads from a place to the brace that ends the block, or to the end, and returns the place after it."""
+        while token := SCRIPT_TOKENS.search(self.text, at):
+            at, kind = token.end(), token.group()[0]
+            if kind == "{":
+                at = self.code(at, True)
+            elif kind == "}" and within:
+                return at
+            elif kind in "\"'`":
+                begin, parts, at = token.start(), [], token.start()
+                while joined := re.compile(r"\s*\+?\s*(?=[\"'`])" if parts else "").match(self.text, at):
+                    part, at = self.string(joined.end())
+                    parts.append(part)
+                self.messages.append((self.text.count("\n", 0, begin) + 1, "".join(parts)))
+        return at
+
+    def string(self, at):
+        """The text of the string or template that begins here, and the place after it."""
+        if self.text[at] != "`":
+            token = SCRIPT_TOKENS.match(self.text, at)
+            return token.group()[1:-1], token.end()
+        parts, at = [], at + 1
+        while (part := re.compile(r"\\.|\$\{|`|[^\\$`]+|\$", re.S).match(self.text, at)).group() != "`":
+            at = self.code(part.end(), True) if part.group() == "${" else part.end()
+            parts.append("{}" if part.group() == "${" else part.group())
+        return "".join(parts), part.end()
+
+
+def bad_messages(path, texts):
+    """The constructions in (line, message)."""
+    for number, message in texts:
+        for construction, instead in MESSAGES:
+            found = re.search(rf"\b(?:{construction})\b", message, re.I)
+            if found and construction not in EXCEPTIONS.get(path, {}):
+                yield number, f"\"{found.group()}\" in a message: {instead}"
+
+
 def findings(path, text):
     if path.endswith(".md"):
         yield from words_found(path, texts_of_page(text))
+        return
+    if path.endswith(".js"):
+        yield from bad_messages(path, (found for found in sorted(Script(text).messages) if " " in found[1].strip()))
         return
     allowed = EXCEPTIONS.get(path, {})
     if not path.startswith("tests/") and text.count("\n") > LINES:
@@ -134,8 +186,4 @@ def findings(path, text):
                 yield number, f"{name} is called {NAMES[name]} here"
     if not path.startswith(("experiments/", "layers/", "options/", "autograd/")):
         return
-    for number, message in messages(text):
-        for construction, instead in MESSAGES:
-            found = re.search(rf"\b(?:{construction})\b", message, re.I)
-            if found and construction not in allowed:
-                yield number, f"\"{found.group()}\" in a message: {instead}"
+    yield from bad_messages(path, messages(text))

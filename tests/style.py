@@ -20,7 +20,8 @@ VERSION = "14"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", "docs/*.md"]  # git's * goes through folders
+PAGES = ["README.md", "CONTRIBUTING.md", "docs/*.md",  # git's * goes through folders
+         "experiments/*.js"]
 
 
 def known_to_git(*patterns):
@@ -53,8 +54,9 @@ def plain_words(files):
 
 
 def main(program, *named):
-    files = [file for file in named or known_to_git("*.hpp", "*.cpp") if not file.endswith(".md")]
-    plain = plain_words(files + ([file for file in named if file.endswith(".md")] if named else known_to_git(*PAGES)))
+    files = [file for file in named or known_to_git("*.hpp", "*.cpp") if not file.endswith((".md", ".js"))]
+    pages = [file for file in named if file.endswith((".md", ".js"))] if named else known_to_git(*PAGES)
+    plain = plain_words(files + pages)
     stated = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
     version = re.search(r"version (\d+)", stated).group(1)
     if version != VERSION:

@@ -62,6 +62,18 @@ class Prose(unittest.TestCase):
         self.assertEqual(lines(page, "docs/x.md"), [1, 6])
         self.assertEqual(lines("int all; // the same\n" * 500, "docs/x.md"), [])
 
+    def test_messages_of_scripts_are_found(self):
+        for script in ('say("it goes on");', 'say("it goes " +\n  "on");', "say(`it goes on ${n} times`);",
+                       'say(`it goes ${n ? "a" : "b"}` + " and likewise");', "say('it goes on');",
+                       'f(/["`]/, "it goes on");', 'say(`${n ? `it goes on` : ""}`);', 'f(a / b, "it goes on", c / d);',
+                       '/* "a" */ say({ a: "it goes on" });'):
+            self.assertEqual(lines(f"let y;\n{script}\n", "experiments/x.js"), [2], script)
+
+    def test_code_and_comments_of_scripts_are_left(self):
+        for script in ('// it goes on', '/* it goes\non */', 'f(/it goes on/);', 'behind = "goes";', 'f("behind");',
+                       'say(`${it("goes")} on`);', 'say("it goes", "on");', 'f(/"/, `it is ${/goes on/}`);'):
+            self.assertEqual(lines(script, "experiments/x.js"), [], script)
+
     def test_names_that_were_replaced_are_found_in_code(self):
         self.assertEqual(lines("struct Into {};\n// Into what\nreturn \"Into\";"), [1])
 

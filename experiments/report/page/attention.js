@@ -150,7 +150,7 @@ function drawAttention() {
   function madeOf(arm) {
     const example = exampleOf(arm), parts = [];
     if (example && example.output !== undefined)
-      parts.push(`${example.forced ? "made to put out" : "puts out"} “${example.output}”`);
+      parts.push(`${example.forced ? "given the output" : "outputs"} “${example.output}”`);
     if (example && example.average > 1) parts.push(`the mean of ${example.average} checkpoints`);
     return parts.length ? element("p", { class: "note made", title: parts.join("; ") }, parts.join("; ")) : "";
   }

@@ -123,7 +123,7 @@ function drawLengths() {
   };
   const spans = made() ? "whiskers span" : "the band spans";
   const beside = made() ? " Points of one length stand side by side." : "";
-  const what = metrics.length > 1 ? "The chosen metric on" : `${name(metric).split(",")[0]} on`;
+  const what = metrics.length > 1 ? "The chosen metric of" : `${name(metric).split(",")[0]} of`;
   const title = metrics.every((each) => /accuracy/.test(each)) ? "Accuracy at each length" : "At each length";
   const shown = lineSection("lengths", title, `${what} the rows of each length, in the last evaluation. Lines are ` +
     `means over an arm's seeds; ${spans} the lowest to the highest seed, or a standard deviation to either side.${beside}` +

@@ -24,7 +24,7 @@ function drawHead() {
     head.append(element("p", { class: "warning" }, "Not all runs have finished: the numbers on this page are of those that have."));
   else if (lost)
     head.append(element("p", { class: "warning" }, `${lost} of ${progress.total} runs ` +
-      `${lost === 1 ? "is" : "are"} in no number on this page: ${[["failed", progress.failed],
+      `${lost === 1 ? "is" : "are"} excluded from all numbers on this page: ${[["failed", progress.failed],
         ["left out", progress.left_out], ["gone", progress.gone]].filter(([, count]) => count)
         .map(([what, count]) => `${count} ${what}`).join(", ")}.`));
   for (const sentence of report.warnings) head.append(element("p", { class: "warning" }, sentence));

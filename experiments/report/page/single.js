@@ -87,7 +87,7 @@ function drawSingle() {
     ...(report.chance ? ["The dotted line is chance."] : []),
     ...(thresholds.length ? ["Upright marks part the seeds that learned from those that did not."] : []),
     ...(shown.some((arm) => lost(arm).length)
-      ? ["Crosses beside the axis are runs that failed or are left out; they have no value."] : []),
+      ? ["Crosses next to the axis are runs that failed or are left out; they have no value."] : []),
     ...(bulk ? ["Arrowheads point to runs outside the axis."] : [])].join(" ");
   const figureOfRuns = figure("single", "The metric of each run", caption,
     bulk ? [mostOrAll("runs", zoomed, (value) => {

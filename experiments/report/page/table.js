@@ -92,9 +92,9 @@ function tableColumns(metric, rows) {
     show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), arm.comparison.word] : arm.missing_answer || "") });
   if (any((c) => c.effect_size !== null)) columns.push({ name: "effect", title: "d", by: of((c) => c.effect_size),
     second: true,
-    about: "the size of the difference beside its scatter: the mean of the differences divided by their standard " +
-      "deviation over the seeds (d_z, corrected for few seeds as by Hedges). At 1 or \u22121, the difference is as " +
-      "large as what it varies by from seed to seed.",
+    about: "the size of the difference compared with its scatter: the mean of the differences divided by " +
+      "their standard deviation over the seeds (d_z, corrected for few seeds as by Hedges). At 1 or \u22121, the " +
+      "difference is as large as its standard deviation.",
     show: (arm) => (arm.comparison ? arm.comparison.texts.effect_size : "") });
   if (any((c) => c.improvement !== null)) columns.push({ name: "improvement",
     title: "P(better)", second: true,
