@@ -139,7 +139,7 @@ def with_example_variants(place):
         shutil.copytree(checkout / folder, copy / folder)
     for name in ("meson.build", "meson_options.txt"):
         shutil.copy(checkout / name, copy)
-    for name in ("configs", "docs", "README.md", "CHANGELOG.md", "LICENSE"):
+    for name in ("configs", "docs", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE"):
         (copy / name).symlink_to(checkout / name)
     for folder in ("tests", "benchmarks"):
         (copy / folder).mkdir()
