@@ -279,8 +279,9 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
     problem = error.what();
   } catch (const DatabaseError& error) {
     status = 1;
-    problem = fmt::format("the index of runs can't answer this query: {}; make it smaller (--columns, --where)",
-                          error.what());
+    problem = fmt::format(
+        "the index of runs can't answer this query: {}; request fewer columns (--columns) or fewer runs (--where)",
+        error.what());
   } catch (const std::exception& error) {
     status = 1;
     problem = failure_in_words(error);

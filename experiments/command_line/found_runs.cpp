@@ -45,7 +45,7 @@ void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, C
 void add_arms(RunIndex& index, const std::filesystem::path& out, Console& console) {
   const ArmsOfRuns arms = arms_of_runs(out);
   for (const std::string& problem : arms.problems)
-    say(console, fmt::format("runs of this sweep have no arm here: {}", problem));
+    say(console, fmt::format("the arms of this sweep's runs are unknown: {}", problem));
   index.set_arms(arms.labels);
 }
 

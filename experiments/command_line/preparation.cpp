@@ -49,7 +49,7 @@ Preparation prepare(const std::filesystem::path& file, const std::vector<std::st
   }
   if (!is_frozen(resumed->plan, out)) return prepared;
   Preparation& earlier = *resumed;
-  earlier.plan.notes.push_back(fmt::format("train.shards is {}, the default when {} was planned, which is resumed",
+  earlier.plan.notes.push_back(fmt::format("train.shards is {}, the default when {} was planned; that sweep is resumed",
                                            earlier.arms.front().config.train.shards, earlier.plan.folder_name()));
   return std::move(earlier);
 }

@@ -23,10 +23,10 @@ std::optional<double> number(const Value& value) {
 
 std::string wrong_bounds(const Draw& draw) {
   if (draw.values.size() != 2)
-    return fmt::format("it has {} values; it takes two, the least and the most", draw.values.size());
+    return fmt::format("it has {} values; it takes two, the smallest and the largest", draw.values.size());
   const auto low = number(draw.values[0].value), high = number(draw.values[1].value);
   if (!low || !high) return "its bounds must be numbers";
-  if (!(*low < *high)) return fmt::format("the least, {}, must be below the most, {}", *low, *high);
+  if (!(*low < *high)) return fmt::format("the smallest, {}, must be below the largest, {}", *low, *high);
   return "";
 }
 
@@ -39,7 +39,9 @@ std::string wrong_reals(const Option& option, const Draw& draw) {
 
 std::string wrong_logarithms(const Option& option, const Draw& draw) {
   if (std::string wrong = wrong_reals(option, draw); !wrong.empty()) return wrong;
-  return *number(draw.values[0].value) > 0 ? "" : "the least must be above 0, since logarithms are drawn";
+  return *number(draw.values[0].value) > 0
+             ? ""
+             : "the smallest must be above 0, because the draws are uniform in the logarithm";
 }
 
 std::string wrong_integers(const Option& option, const Draw& draw) {
@@ -82,9 +84,9 @@ Value draw_choice(const std::vector<Change>& choices, std::uint64_t bits) {
 
 const std::vector<Distribution>& distributions() {
   static const std::vector<Distribution> all{
-      {"uniform", "two numbers, the least and the most", wrong_reals, draw_uniform},
-      {"log_uniform", "two numbers above 0, the least and the most", wrong_logarithms, draw_logarithm},
-      {"int_uniform", "two integers, the least and the most", wrong_integers, draw_integer},
+      {"uniform", "two numbers, the smallest and the largest", wrong_reals, draw_uniform},
+      {"log_uniform", "two numbers above 0, the smallest and the largest", wrong_logarithms, draw_logarithm},
+      {"int_uniform", "two integers, the smallest and the largest", wrong_integers, draw_integer},
       {"choice", "a list of values", wrong_choice, draw_choice},
   };
   return all;

@@ -158,10 +158,9 @@ std::vector<FormulaProblem> formula_problems(const ParameterSettings& set, const
     if (const std::string what = wrong_parameter(x); !what.empty()) out.push_back({key + ".start", what});
     else if (x.learned && read.score.formula && !read.failed() && read.names(p) &&
              std::ranges::count(use_of(*read.score.formula).with_gradient, static_cast<std::int32_t>(p)) == 0)
-      out.push_back({key + ".learned",
-                     fmt::format("{}.learned is true, but '{}' gets no gradient (there is none through "
-                                 "comparisons, floor, and places in a list): set {}.learned = false",
-                                 key, x.name, key)});
+      out.push_back({key + ".learned", fmt::format("{}.learned is true, but '{}' gets no gradient (comparisons, floor "
+                                                   "and list indices have none): set {}.learned = false",
+                                                   key, x.name, key)});
   }
   return out;
 }

@@ -68,7 +68,7 @@ SweepTable block_table() {
   const std::vector<SweepOption> held = holders();
   for (const SweepOption& option : held) holding += fmt::format("{}{}", holding.empty() ? "" : ", ", option.name);
   out.options.push_back(
-      {"kind", fmt::format("How the block makes arms. Without it, it follows from which of {} the block has.", holding),
+      {"kind", fmt::format("How the block makes arms. Without it, the option that the block has decides: {}.", holding),
        fmt::format("one of {}", list_in_words(kinds)), example(sweep_kinds().front())});
   out.options.insert(out.options.end(), held.begin(), held.end());
   out.options.push_back({"count", "Of kind random: the number of arms to draw.", "an integer from 1 to 10000",
@@ -91,12 +91,11 @@ std::vector<SweepTable> make_tables() {
        {{"seeds", "Seeds of the replicates: every arm runs once with each seed. Without it, only the file's seed.",
          "a list of integers from 0 on, or how many", "seeds = [0, 1, 2, 3, 4, 5]"},
         {"looks",
-         "Numbers of seeds at which the answers are looked at, the last of them all; the looks together keep to 5 %. "
-         "Without it, one look at all seeds.",
-         "a rising list of integers from 2 on, the last as many as there are seeds", "seeds = 10\nlooks = [6, 10]"},
+         "Numbers of seeds at which you look at the answers; the last is the number of all seeds. All looks together "
+         "have an error rate of 5 %. Without it, one look at all seeds.",
+         "a rising list of integers of 2 or more; the last is the number of seeds", "seeds = 10\nlooks = [6, 10]"},
         {"match",
-         "What every arm has in common with the reference, by the width of its feed-forward sublayers: "
-         "parameters or FLOPs.",
+         "Gives every arm as many parameters or FLOPs as the reference, by the width of its feed-forward sublayers.",
          "one of none, parameters, flops; without it, none", "match = \"parameters\""},
         {"reference",
          "The reference's name in reports. Without it: \"reference\", followed by its values of the options that arms "

@@ -174,8 +174,7 @@ std::string foreign(const RunFolder& run, const Manifest& manifest, int numerics
                        manifest.build.version, manifest.numerics, numerics);
   if (!manifest.data.empty() && id_of(manifest.data) != run.id())
     return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
-                       "from another version of Heed ({}); where the folder is removed, the original file "
-                       "makes the run anew",
+                       "from another version of Heed ({}); remove the folder, and the original file repeats the run",
                        manifest.build.version);
   return {};
 }

@@ -90,7 +90,7 @@ std::vector<Token> tokens_of(std::string_view text) {
       const bool long_one = two == "!=" || two == "<=" || two == ">=" || two == "<>" || two == "==";
       if (!long_one && std::string_view("=<>(),").find(c) == std::string_view::npos)
         refuse(text, at,
-               fmt::format("'{}' has no meaning here; there are names, numbers, 'texts', = != < <= > >=, "
+               fmt::format("'{}' is not allowed here; allowed are names, numbers, 'texts', = != < <= > >=, "
                            "like, in, and, or, not, ( and )",
                            c));
       at += long_one ? 2 : 1;
@@ -283,7 +283,8 @@ private:
       check_type(left.field ? *left.field : *right.field, literal, ordered);
     }
     const Kind kind = left.field ? left.field->kind : right.field->kind;
-    if (ordered && kind == Kind::flag) refuse(text_, sign.at, "what is true or false has no order; use = or !=");
+    if (ordered && kind == Kind::flag)
+      refuse(text_, sign.at, "values that are true or false have no order; use = or !=");
     SqlPart out = left.sql();
     append(out, between, right.sql());
     // SQLite sorts all texts above all numbers.
@@ -316,9 +317,9 @@ private:
   }
 
   SqlPart membership(const Operand& left, bool inverted) {
-    if (!left.field) refuse(text_, left.at, "in asks of a field: attention.score in ('dot', 'additive')");
+    if (!left.field) refuse(text_, left.at, "in needs a field before it: attention.score in ('dot', 'additive')");
     if (!take_symbol("("))
-      refuse(text_, next().at, fmt::format("in wants a list in parentheses, where {} was found", in_words(next())));
+      refuse(text_, next().at, fmt::format("in needs a list in parentheses, where {} was found", in_words(next())));
     SqlPart out = left.sql();
     out.sql += inverted ? " NOT IN (" : " IN (";
     std::string between;
@@ -344,7 +345,7 @@ private:
                          left.field ? fmt::format("; {} is {}", left.field->name, kind_in_words(left.field->kind))
                                     : ": name like 'which%'"));
     const Operand pattern = literal_or_name();
-    if (!pattern.is_text()) refuse(text_, pattern.at, "like wants a text in single quotes: name like 'which%'");
+    if (!pattern.is_text()) refuse(text_, pattern.at, "like needs a text in single quotes: name like 'which%'");
     if (const auto bytes = std::get<std::string>(pattern.literal).size(); bytes > longest_pattern)
       refuse(text_, pattern.at,
              fmt::format("the pattern has {} bytes, and can have at most {}", bytes, longest_pattern));

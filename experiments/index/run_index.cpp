@@ -135,7 +135,7 @@ std::filesystem::path RunIndex::file() const { return in_memory_.empty() ? folde
 void RunIndex::open() {
   folder_ = index_folder(out_);
   if (folder_.empty()) {
-    in_memory_ = "no folder for it is on a local disk and can be written; set XDG_CACHE_HOME to one that is";
+    in_memory_ = "there is no writable folder for it on a local disk; set XDG_CACHE_HOME to one";
     use_memory();
     return;
   }
@@ -152,7 +152,7 @@ void RunIndex::open() {
       database_->run("PRAGMA cache_spill = OFF");
       std::string bytes = sum();
       if (!bytes.empty() && read_file(folder_ / sum_file).value != bytes)
-        throw DatabaseError(SQLITE_CORRUPT, "the file is not what was written");
+        throw DatabaseError(SQLITE_CORRUPT, "the file was changed or damaged");
       // Any commit, even of no changes, waits for readers.
       const bool changed = refresh();
       database_->run(changed ? "COMMIT" : "ROLLBACK");

@@ -27,7 +27,7 @@ std::string signal_in_words(int signal) {
   const char* name = strsignal(signal);
   std::string text = fmt::format("crashed with signal {} ({})", signal, name ? name : "unknown");
   if (signal == SIGKILL)
-    text = "was killed (signal 9), often for want of memory; run fewer at once (--jobs), or make the model smaller";
+    text = "was killed (signal 9), often because memory ran out; run fewer at once (--jobs), or make the model smaller";
   return text;
 }
 

@@ -122,15 +122,16 @@ void SlurmLauncher::refuse(const ChildResult& result) const {
     const std::vector<std::string> names = lines_of(partitions.out);
     hint = fmt::format("{}\n      the cluster has {}; choose one with slurm.partition=NAME",
                        settings_.partition.empty() ? "" : did_you_mean(settings_.partition, names),
-                       names.empty() ? "no partition that can be seen" : fmt::format("{}", fmt::join(names, ", ")));
+                       names.empty() ? "no visible partition" : fmt::format("{}", fmt::join(names, ", ")));
   } else if (said.find("ime limit") != std::string::npos) {
-    hint = "\n      ask for another with slurm.time=HH:MM:SS, or for less at a time with slurm.task_minutes";
+    hint = "\n      ask for another time limit with slurm.time=HH:MM:SS, or for shorter tasks with slurm.task_minutes";
   } else if (said.find("account") != std::string::npos) {
     hint = "\n      choose the account with slurm.account=NAME";
   } else if (said.find("emory") != std::string::npos) {
     hint = "\n      ask for another size with slurm.memory=SIZE";
   } else if (said.find("configuration is not available") != std::string::npos) {
-    hint = "\n      no node has what is asked for; ask for other cores or memory with slurm.cpus=N, slurm.memory=SIZE";
+    hint = "\n      no node has the requested resources; ask for other cores or memory with slurm.cpus=N, "
+           "slurm.memory=SIZE";
   }
   throw Refused(fmt::format("Slurm refuses: {}{}", said.empty() ? "sbatch did not answer in time" : said, hint));
 }

@@ -223,7 +223,7 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   const std::string who = job.empty() ? fmt::format("'{}'", mark.submission) : fmt::format("job {}", job);
   if (mark.ended == "lost") mark.details = fmt::format("Slurm does not know {} any more", who);
   else if (mark.ended == "ended early")
-    mark.details = fmt::format("{} ended as {} before the run did; last words in its log: {}", who, state,
+    mark.details = fmt::format("{} ended as {} before the run did; the last lines of its log: {}", who, state,
                                last_words(log));
   else mark.details = fmt::format("{}, Slurm's {}{}", who, state, advice_for(state));
   try {

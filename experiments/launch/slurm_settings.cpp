@@ -93,7 +93,7 @@ std::string memory_word(const Given& given) {
 }
 
 std::int64_t count(const Given& given) {
-  if (!given.integer || *given.integer < 1) given.wrong("a whole number from 1 on");
+  if (!given.integer || *given.integer < 1) given.wrong("a whole number of 1 or more");
   return *given.integer;
 }
 
@@ -111,7 +111,7 @@ std::vector<std::string> words_of_sbatch(const Given& given) {
     if (!option.starts_with('-') || option == "-")
       given.wrong("words that begin with '-', one for each option: \"--mail-type=END\"");
     if (const std::string own = own_part(option); !own.empty())
-      refuse(given.where, fmt::format("{} has '{}', which Heed sets itself, or can't have", given.name, own));
+      refuse(given.where, fmt::format("{} has '{}', which Heed sets itself or does not support", given.name, own));
   }
   return *words;
 }
@@ -134,9 +134,10 @@ const std::vector<Entry>& entries() {
        [](auto& s, const auto& g) { s.cpus = count(g); }},
       {{"at_once", "tasks at a time [as many as the cluster allows]"},
        [](auto& s, const auto& g) { s.at_once = count(g); }},
-      {{"task_minutes", "the minutes that a task takes about: short runs are packed into one task [10]"},
+      {{"task_minutes", "about how many minutes a task takes: short runs share a task [10]"},
        [](auto& s, const auto& g) { s.task_minutes = minutes(g); }},
-      {{"options", "further words for sbatch, a list"}, [](auto& s, const auto& g) { s.options = words_of_sbatch(g); }},
+      {{"options", "further options for sbatch, as a list"},
+       [](auto& s, const auto& g) { s.options = words_of_sbatch(g); }},
   };
   return all;
 }

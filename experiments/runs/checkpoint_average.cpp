@@ -60,7 +60,7 @@ Checkpoint average_of_newest(const RunFolder& run, std::int64_t count, std::vect
     else damaged.push_back(checkpoint.error);
   }
   if (std::ssize(found) < count)
-    throw Refused(fmt::format("run {} has {} whole checkpoint{}, and {} are to be averaged", run.id(), found.size(),
+    throw Refused(fmt::format("run {} has {} intact checkpoint{}, but the average needs {}", run.id(), found.size(),
                               plural(found.size()), count));
   return average(found);
 }

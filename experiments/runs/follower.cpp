@@ -31,7 +31,7 @@ void train(Ranks& ranks, const TeamRun& part, const WorkerParts& parts) {
   if (part.threads > 0) config.train.threads = part.threads;
   const std::unique_ptr<Task> task = parts.make_task(config);
   if (run_id(config, task->fingerprint()) != part.run.id())
-    throw Failed(fmt::format("'{}' holds another run than the first process finds there, or the data is other: all "
+    throw Failed(fmt::format("'{}' holds a different run than the first process sees there, or the data differs: all "
                              "processes must see the same files",
                              part.run.path.string()));
   std::optional<Checkpoint> from;

@@ -123,7 +123,7 @@ MetricsChecksum metrics_checksum(const RunFolder& run, std::int64_t step) {
 
 Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest) {
   using Result = Parsed<std::string>;
-  constexpr std::string_view mend = "heed run with its configuration makes again what is missing";
+  constexpr std::string_view mend = "heed run with its configuration computes what is missing";
   const auto file = run.metrics().open();
   if (file.is_unreadable()) return Result::wrong(file.error, file.problem);
   if (!file && !file.is_missing()) return Result::ok(file.error);
@@ -151,7 +151,7 @@ Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest
     return Result::ok(fmt::format("its metrics.jsonl ends at step {}, but the run at step {}; {}", last, manifest.step,
                                   mend));
   if (manifest.metrics.empty() ? !whole : hash.text() != manifest.metrics.back().hash)
-    return Result::ok(fmt::format("its metrics.jsonl is not what it was when the run finished (another checksum); {}",
+    return Result::ok(fmt::format("its metrics.jsonl was changed after the run finished (its checksum differs); {}",
                                   mend));
   return Result::ok("");
 }

@@ -109,7 +109,7 @@ RunComparison compare_runs(const RunFolder& then, const RunFolder& now) {
   const auto kept = newest_checkpoint(then, &damaged);
   for (std::string& what : damaged) out.not_compared.push_back(std::move(what));
   if (!kept) {
-    out.not_compared.push_back("the run has no whole checkpoint, so that its parameters could not be compared");
+    out.not_compared.push_back("the run has no intact checkpoint, so its parameters could not be compared");
     return out;
   }
   const auto other = read_checkpoint(now, kept->step);

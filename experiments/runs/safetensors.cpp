@@ -120,7 +120,7 @@ PlacedTensor read_tensor(const std::string& name, const json::value& value, std:
 
   placed.tensor.shape = naturals(member(object, "shape", what), what + ": its shape");
   const auto size = bytes_of(placed.tensor.shape, placed.tensor.float64);
-  if (!size) throw Malformed{what + " has a shape that no memory can hold"};
+  if (!size) throw Malformed{what + " has a shape that is too large for memory"};
 
   const auto offsets = naturals(member(object, "data_offsets", what), what + ": its data_offsets");
   if (offsets.size() != 2) throw Malformed{fmt::format("{} has {} data_offsets, not 2", what, offsets.size())};
@@ -207,7 +207,7 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
   auto metadata = checkpoint.metadata;
   for (const CheckpointPart part : {CheckpointPart::weights, CheckpointPart::all})
     if (!metadata.emplace(checksum_key_of(part), checksum(metadata, checkpoint.tensors, part)).second)
-      throw Failed(fmt::format("[checkpoint] the metadata \"{}\" is the file's own", checksum_key_of(part)));
+      throw Failed(fmt::format("[checkpoint] the metadata \"{}\" is reserved for the file", checksum_key_of(part)));
   json::object header;
   header[metadata_key] = json::value_from(metadata);
 
@@ -251,7 +251,7 @@ Parsed<Checkpoint> parsed(const CheckpointSource& file, CheckpointPart part) {
   } catch (const Unread& unread) {
     return Result::wrong(unread.why, ReadProblem::unreadable);
   } catch (const std::bad_alloc&) {
-    return Result::wrong(fmt::format("there is no memory for its {} bytes", file.size), ReadProblem::unreadable);
+    return Result::wrong(fmt::format("its {} bytes do not fit into memory", file.size), ReadProblem::unreadable);
   }
 }
 } // namespace

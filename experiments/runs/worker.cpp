@@ -212,7 +212,7 @@ std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& p
     const auto sum = checkpoint.metadata.find(metrics_key);
     if (sum == checkpoint.metadata.end() || sum->second == metrics_checksum(run, step).hash) return {};
     metrics_changed = true;
-    return fmt::format("'{}' is not what it was at step {}, so the run can't resume from there", run.metrics().string(),
+    return fmt::format("'{}' was changed since step {}, so the run can't resume from that step", run.metrics().string(),
                        step);
   });
   for (const std::string& what : damaged) say(parts, run, "warning: " + what);
@@ -246,8 +246,8 @@ std::string kernels_for(const RunFolder& run, const Config& config, const Worker
   const std::string& wanted = before.empty() ? parts.kernels : before;
   if (config.engine.kernels == "auto" && !wanted.empty() && kernels != wanted)
     say(parts, run,
-        fmt::format("warning: {} kernels {}, which this CPU or this Heed does not have; here they are {}, so that the "
-                    "bits are others",
+        fmt::format("warning: {} kernels {}, which this CPU or this Heed does not have; this process uses {}, so the "
+                    "results can differ in the last bits",
                     before.empty() ? "the sweep has" : "the run was begun with", wanted, kernels));
   return kernels;
 }

@@ -32,8 +32,7 @@ MatchedChanges Matcher::match(const Settings& reference, const std::vector<Chang
   const Origin& origin = reference.sweep().match_origin;
   for (const Change& change : changes)
     if (change.key == key)
-      throw Refused(fmt::format("{}: the arm sets {}, which sweep.match = \"{}\" chooses; it can do only "
-                                "one of the two",
+      throw Refused(fmt::format("{}: the arm sets {}, which sweep.match = \"{}\" chooses; remove one of the two",
                                 change.origin.text(), key, by));
   const Config config = reference.with(changes).resolve();
   const FlatConfig flat = flat_config(config);
@@ -57,9 +56,9 @@ MatchedChanges Matcher::match(const Settings& reference, const std::vector<Chang
   const double now = amount(cost_of_(config), by);
   const double slope = (measure(2 * here) - now) / static_cast<double>(here);
   if (!(slope > 0))
-    throw Refused(fmt::format("{}: sweep.match = \"{}\": {} changes nothing here, since every block has its own "
-                              "([[block.override]])",
-                              origin.text(), by, key));
+    throw Refused(fmt::format(
+        "{}: sweep.match = \"{}\": {} changes nothing here, because every block has its own value ([[block.override]])",
+        origin.text(), by, key));
   const double most = *find_option(width_option)->maximum;
   const auto width =
       static_cast<std::int64_t>(std::clamp(std::round(static_cast<double>(here) + (target - now) / slope), 1.0, most));

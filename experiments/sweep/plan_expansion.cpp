@@ -111,11 +111,11 @@ public:
       Arm& arm = plan_.arms[a];
       const auto found = references.find(arms_[a].group_id);
       if (found == references.end())
-        throw Refused(
-            fmt::format("{}: the group {} has no reference: no arm is the file with only these values (the arm \"{}\" "
-                        "is in the group); add one, such as [[sweep.block]] with arms = [{{ {} }}]",
-                        settings_.sweep().within.front().origin.text(), groups_.label(arm.group), arm.label,
-                        fmt::join(as_toml(groups_.shared(arms_[a].stated)), ", ")));
+        throw Refused(fmt::format("{}: the group {} has no reference: no arm is the file's configuration with only "
+                                  "these values (the arm \"{}\" "
+                                  "is in the group); add one, such as [[sweep.block]] with arms = [{{ {} }}]",
+                                  settings_.sweep().within.front().origin.text(), groups_.label(arm.group), arm.label,
+                                  fmt::join(as_toml(groups_.shared(arms_[a].stated)), ", ")));
       arm.reference = found->second;
     }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -337,9 +337,8 @@ void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std:
                                       seed));
   for (const auto& [key, values] : spec.axes) {
     if (key == width_option && match != "none")
-      refuse(values.front().origin, fmt::format("[sweep.tune] tries {}, which sweep.match sets; it can do only one of "
-                                                "the two",
-                                                key));
+      refuse(values.front().origin,
+             fmt::format("[sweep.tune] tries {}, which sweep.match sets; remove one of the two", key));
     for (const auto& candidates : blocks)
       for (const Candidate& candidate : candidates)
         for (const Change& change : candidate.changes)
@@ -381,8 +380,8 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   }
   if (sweep.tune && plan.metric.starts_with("steps_to"))
     throw Refused(
-        fmt::format("report.metric: [sweep.tune] chooses by what a metric ends at, which {} is not; tune by the "
-                    "metric itself, or name {} in report.also",
+        fmt::format("report.metric: [sweep.tune] chooses by a metric's value at the end of training, and {} counts "
+                    "steps; tune by the metric itself, or name {} in report.also",
                     plan.metric, plan.metric));
   if (sweep.tune) check_tuning(*sweep.tune, plan, blocks, sweep.match);
 

@@ -87,7 +87,7 @@ Arm read_arm(const json::object& object) {
 
 SeedText read_parts(const json::object& object) {
   const std::vector<std::string> parts = texts(object, "config");
-  if (parts.size() != 2) throw Wrong{"an arm's \"config\" has not two parts"};
+  if (parts.size() != 2) throw Wrong{"an arm's \"config\" does not have two parts"};
   return {parts[0], parts[1]};
 }
 
@@ -125,7 +125,7 @@ void check_point(const std::vector<PlannedChange>& point, const std::vector<Tune
 /// Checks that these are the arm's runs with exactly these seeds.
 void check_runs(const std::vector<const PlannedRun*>& runs, std::size_t arm, const std::vector<std::int64_t>& seeds) {
   const auto belongs = [&](const PlannedRun* run, std::int64_t seed) { return run->arm == arm && run->seed == seed; };
-  if (!std::ranges::equal(runs, seeds, belongs)) throw Wrong{"a trial has not a run for each seed"};
+  if (!std::ranges::equal(runs, seeds, belongs)) throw Wrong{"a trial lacks the run of a seed"};
 }
 
 Tuning read_tuning(const json::object& object, std::size_t arms, const std::vector<std::int64_t>& seeds) {

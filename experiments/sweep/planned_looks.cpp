@@ -60,11 +60,10 @@ void check_looks(const LookSpec& spec, const Plan& plan) {
   const std::optional<std::size_t> bad = first_without_power(plan, plan.looks);
   if (!bad) return;
   const std::size_t n = plan.looks[*bad];
-  throw Refused(
-      fmt::format("{}: [sweep] looks: with {} seeds no p is below {:.2g}, and of looks at {} seeds the one at "
-                  "{} may spend {:.2g}; {}",
-                  spec.origin.text(), n, smallest_p_of(plan, n), fmt::join(plan.looks, ", "), n,
-                  statistics::look_levels(plan.looks)[*bad], possible_looks(plan)));
+  throw Refused(fmt::format("{}: [sweep] looks: with {} seeds, p is at least {:.2g}, and of the looks at {} seeds, the "
+                            "one at {} may use only {:.2g}; {}",
+                            spec.origin.text(), n, smallest_p_of(plan, n), fmt::join(plan.looks, ", "), n,
+                            statistics::look_levels(plan.looks)[*bad], possible_looks(plan)));
 }
 
 } // namespace heed

@@ -307,8 +307,8 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
   Metric metric = metric_of(arms.front().config, plan.metric);
   if (plan.tuning && !metric.is_goal())
     throw Refused(
-        fmt::format("[sweep.tune] chooses the best values by report.metric, and of \"{}\" {}; take a metric with a "
-                    "better direction, such as val_loss, and name this one in report.also",
+        fmt::format("[sweep.tune] chooses the best values by report.metric, but for \"{}\" {}; take a metric that "
+                    "should be low or high, such as val_loss, and name this one in report.also",
                     plan.metric, in_words(metric.direction)));
   return {std::move(settings), std::move(plan), std::move(arms), std::move(metric)};
 }

@@ -45,9 +45,9 @@ void check_distinct(const std::map<std::string, Setting>& labels, const std::vec
   for (const std::string& name : names)
     for (const std::string& other : names)
       if (labels.contains(name) && other != name && shown(other) == shown(name))
-        throw Refused(fmt::format("{}: [report.label] calls \"{}\" {}, as \"{}\" is called: a report could not tell "
-                                  "them apart; choose another text",
-                                  labels.at(name).origin.text(), name, toml_string(shown(name)), other));
+        throw Refused(
+            fmt::format("{}: [report.label] gives \"{}\" the name {}, which \"{}\" has already; choose another text",
+                        labels.at(name).origin.text(), name, toml_string(shown(name)), other));
 }
 
 } // namespace

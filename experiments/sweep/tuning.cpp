@@ -100,7 +100,7 @@ std::string choices_json(const Plan& plan) {
 
 void read_arm(const json::object& object, ArmTuning& arm, Direction direction) {
   const json::array& trials = list(object, "trials");
-  if (trials.size() != arm.trials.size()) throw Wrong{"an arm has other trials than the plan"};
+  if (trials.size() != arm.trials.size()) throw Wrong{"an arm's trials differ from the plan's"};
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const json::object& trial = as_object(trials[i], "a trial");
     arm.trials[i].problem = text(trial, "problem");
@@ -112,7 +112,7 @@ void read_arm(const json::object& object, ArmTuning& arm, Direction direction) {
     throw Wrong{fmt::format("trial {} can't have been chosen", chosen)};
   arm.chosen = static_cast<std::size_t>(chosen);
   if (const auto by_values = best(arm.trials, direction); by_values != arm.chosen)
-    throw Wrong{fmt::format("trial {} is chosen, but by the values trial {} is the best", chosen, *by_values)};
+    throw Wrong{fmt::format("trial {} is chosen, but trial {} has the best value", chosen, *by_values)};
 }
 
 /// "learning_rate = 0.003, clip = 1"
@@ -174,7 +174,7 @@ void read_choices(Plan& plan, const fs::path& folder) {
       throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, choices_format)};
     if (text(object, "plan") != plan.hash) throw Wrong{"it is of another plan"};
     const json::array& arms = list(object, "arms");
-    if (arms.size() != plan.arms.size()) throw Wrong{"it has other arms than the plan"};
+    if (arms.size() != plan.arms.size()) throw Wrong{"its arms differ from the plan's"};
     const Direction direction = direction_in(plan);
     for (std::size_t a = 0; a < arms.size(); ++a)
       read_arm(as_object(arms[a], "an arm"), plan.tuning->arms[a], direction);

@@ -242,7 +242,7 @@ Parsed<std::string> read_regular(const Entry& entry, std::uint64_t most, bool wh
     }
     return Result::ok(std::move(bytes));
   } catch (const std::bad_alloc&) {
-    return wrong(fmt::format("there is no memory for its {} bytes", size), ReadProblem::unreadable);
+    return wrong(fmt::format("its {} bytes do not fit into memory", size), ReadProblem::unreadable);
   }
 }
 

@@ -131,7 +131,7 @@ with tempfile.TemporaryDirectory(prefix="heed-kernels-") as place:
         assert said.returncode == 0 and "the sweep was started with slate, which this machine does not have" in said.stderr
         require_made_by(out, HERE[0])
         log = next(out.glob("*/log.txt")).read_text()
-        assert "warning: the sweep has kernels slate" in log and f"here they are {HERE[0]}" in log, log
+        assert "warning: the sweep has kernels slate" in log and f"this process uses {HERE[0]}" in log, log
         file = next(out.glob("*/manifest.json"))
         file.write_text(json.dumps(json.loads(file.read_text()) | {"kernels": "slate"}))
         run([heed, "report", out, "--format", "markdown"])

@@ -282,7 +282,7 @@ void require_shards_for(int processes, const Preparation& prepared) {
     const std::string which = prepared.arms.size() == 1 ? "" : fmt::format(" of {}", prepared.plan.arms[arm].label);
     throw Refused(
         fmt::format("there are {} processes, and a step's batch{} is cut into {} shards: {} would have nothing "
-                    "to do. Start {} at most, or raise train.shards, with which the run is another",
+                    "to do. Start {} at most, or raise train.shards, which makes it a different run",
                     processes, which, cost.shards, processes - cost.shards,
                     std::bit_floor(static_cast<std::uint64_t>(cost.shards))));
   };
@@ -397,7 +397,7 @@ int follow_first(MpiRanks& ranks, Console& console) {
     // If the error occurs in all processes, the first process reports it and ends all others during this wait.
     constexpr std::chrono::seconds for_the_first{5};
     std::this_thread::sleep_for(for_the_first);
-    console.err << fmt::format("heed: process {} of {}, on {}: {}\n      the run stops; its last checkpoint stays",
+    console.err << fmt::format("heed: process {} of {}, on {}: {}\n      the run stops; its last checkpoint is saved",
                                ranks.rank(), ranks.count(), this_machine().host, failure_in_words(error))
                 << std::endl;
   }

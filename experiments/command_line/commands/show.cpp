@@ -96,7 +96,8 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   console.out << "\n";
   comment(fmt::format("[sweep] {}\nseeds: {}", size_in_words(plan), joined(seeds)), console);
   if (plan.match != "none")
-    comment(fmt::format("match: the feed-forward's width gives all arms equal {}", plan.match), console);
+    comment(fmt::format("match: all arms have equal {}, by the width of the feed-forward sublayers", plan.match),
+            console);
   if (!within.empty()) comment(fmt::format("within: {}", joined(within)), console);
   TextTable arms{{"arm", "the options that it changes"}, {Align::left, Align::left}, {}};
   for (const Arm& arm : plan.arms) {

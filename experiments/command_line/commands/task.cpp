@@ -163,9 +163,9 @@ int task(const TaskArguments& arguments, Console& console) {
   const auto submission = submission_from_json(*bytes);
   if (!submission) throw Refused(fmt::format("'{}' is damaged: {}", arguments.file, submission.error));
   if (file != Submission::file(out, submission->name).path())
-    throw Refused(fmt::format("'{}' is not the path of a submission, from which its runs are found: a submission of "
-                              "this name is OUT/slurm/{}/submission.json",
-                              arguments.file, submission->name));
+    throw Refused(fmt::format(
+        "'{}' is not the path of a submission; give OUT/slurm/{}/submission.json, where OUT is the folder of the runs",
+        arguments.file, submission->name));
   const std::int64_t number = arguments.task >= 0 ? arguments.task : number_in("SLURM_ARRAY_TASK_ID", 0);
   if (number < 0 || number >= static_cast<std::int64_t>(submission->tasks.size()))
     throw Refused(fmt::format("{}: it has no task {}, but {}", arguments.file, number, submission->tasks.size()));

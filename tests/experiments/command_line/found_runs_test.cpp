@@ -192,7 +192,7 @@ TEST_CASE("runs lists the arm of each run, which filters and sorts runs, too", "
   put(sweep_folders(runs.path).front() / "plan.json", "{");
   const Answer damaged = runs.list({"--columns", "arm", "--where", "attention.score = 'additive'", "--csv"});
   CHECK(damaged.out == "arm\nscore = additive\n");
-  CHECK_THAT(damaged.err, Contains("runs of this sweep have no arm here") && Contains("plan.json"));
+  CHECK_THAT(damaged.err, Contains("the arms of this sweep's runs are unknown") && Contains("plan.json"));
 }
 
 TEST_CASE("exported runs are named by arm, seed and ID", "[command_line][export]") {

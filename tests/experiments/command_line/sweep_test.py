@@ -442,7 +442,7 @@ def show_has_the_sweep(folder):
     printed = run([heed, "show", write(folder, "tuned.toml", text)])
     sweep = printed[printed.index("# [sweep]"):]
     assert all(line.startswith("#") for line in sweep.splitlines()), sweep
-    for part in ("seeds: 0, 1", "gives all arms equal parameters", "train.learning_rate = 0.001, 0.01", "100, 101",
+    for part in ("seeds: 0, 1", "all arms have equal parameters", "train.learning_rate = 0.001, 0.01", "100, 101",
                  "reference  ", "attention.score = additive, block.ffn_width = ", "attention.score = cosine",
                  "without residual", "block.residual = none"):
         assert part in sweep, (part, sweep)
@@ -456,7 +456,7 @@ def advised_commands_make_an_average(folder):
     run([heed, "run", config, "--out", out])
     done = next(path for path in (folder / "some runs").iterdir() if (path / "metrics.jsonl").exists())
     told = refused([heed, "evaluate", done.name, "--average", "4", "--out", out])
-    assert "has 1 whole checkpoint, and 4 are to be averaged" in told, told
+    assert "has 1 intact checkpoint, but the average needs 4" in told, told
     advised = [shlex.split(line) for line in told.splitlines() if line.startswith("      ")]
     assert [words[1] for words in advised] == ["run", "evaluate"], told
     run(advised[0])

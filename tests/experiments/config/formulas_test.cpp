@@ -155,8 +155,8 @@ TEST_CASE("Mistakes in parameters say which", "[config][formula]") {
         "x.toml:2:1: attention.score_mod: x is a list of 3 numbers: x[0] is the first\n    s "
         "* x\n        ^");
   check(with("s - floor(x)", "start = 3"),
-        "x.toml:4:1: attention.parameters.x.learned is true, but 'x' gets no gradient (there is none through "
-        "comparisons, floor, and places in a list): set attention.parameters.x.learned = false");
+        "x.toml:4:1: attention.parameters.x.learned is true, but 'x' gets no gradient (comparisons, floor and list "
+        "indices have none): set attention.parameters.x.learned = false");
   check("[attention]\nmask_mod = \"i - j < x\"\n[attention.parameters.x]\nstart = 3",
         "x.toml:2:1: attention.mask_mod: a mask has no gradient, so nothing would be learned: set "
         "attention.parameters.x.learned = false\n    i - j < x\n            ^");

@@ -234,9 +234,10 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
       {head + "count = 2\nrandom = { \"train.learning_rate\" = { log_uniform = [0, 1] } }",
        "x.toml:3:53: train.learning_rate is 0; it must be above 0 and at most 1000000"},
       {head + "count = 2\nrandom = { \"train.clip\" = { log_uniform = [0, 1] } }",
-       "x.toml:3:43: log_uniform of train.clip: the least must be above 0, since logarithms are drawn"},
+       "x.toml:3:43: log_uniform of train.clip: the smallest must be above 0, because the draws are uniform in the "
+       "logarithm"},
       {head + "count = 2\nrandom = { \"model.width\" = { int_uniform = [16, 8] } }",
-       "x.toml:3:44: int_uniform of model.width: the least, 16, must be below the most, 8"},
+       "x.toml:3:44: int_uniform of model.width: the smallest, 16, must be below the largest, 8"},
       {head + "count = 2\nrandom = { \"model.width\" = [8, 16] }",
        "x.toml:3:28: random gives model.width a list; it must be one distribution, such as { \"train.learning_rate\" = "
        "{ log_uniform = [1e-4, 1e-2] } }"},
@@ -244,7 +245,7 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
        "x.toml:3:10: random is empty; it must be a table of options and their distributions, such as { "
        "\"train.learning_rate\" = { log_uniform = [1e-4, 1e-2] } }"},
       {head + "count = 2\nrandom = { \"train.clip\" = { uniform = [0, 1, 2] } }",
-       "x.toml:3:39: uniform of train.clip: it has 3 values; it takes two, the least and the most"},
+       "x.toml:3:39: uniform of train.clip: it has 3 values; it takes two, the smallest and the largest"},
       {head + "count = 2\nrandom = { \"train.clip\" = { choice = [] } }",
        "x.toml:3:38: choice of train.clip is an empty list; it must be a list of values"},
       {head + "count = 2\nrandom = { \"train.clip\" = { int_uniform = [0, 1] } }",

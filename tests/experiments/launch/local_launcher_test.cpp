@@ -121,7 +121,7 @@ TEST_CASE("a run that fails or crashes stops no other, and says why", "[sweep][l
   CHECK(sweep.reason_of(0) == "the loss is NaN");
   CHECK_THAT(sweep.reason_of(1), Contains("signal 11 (Segmentation fault)") && Contains("allocating / bad things"));
   CHECK_THAT(sweep.reason_of(2), Contains("status 1") && Contains("cannot write: no space"));
-  CHECK_THAT(sweep.reason_of(3), Contains("want of memory"));
+  CHECK_THAT(sweep.reason_of(3), Contains("memory ran out"));
   CHECK_THAT(sweep.reason_of(4), Contains("finished, but"));
   // If a run crashed and could not record the failure, the failure is recorded for it.
   CHECK(state_of(sweep.runs[1]) == RunState::failed);

@@ -72,7 +72,7 @@ TEST_CASE("what is wrong in [slurm] is told with its place and what is allowed",
   CHECK_THAT(refusal_of("[slurm]\ntime = 2.5\n"), Contains("slurm.time"));
   CHECK_THAT(refusal_of("[slurm]\nmemory = \"4 GB\"\n"), Contains("slurm.memory") && Contains("4G"));
   CHECK_THAT(refusal_of("[slurm]\nmemory = \"G\"\n"), Contains("slurm.memory"));
-  CHECK_THAT(refusal_of("[slurm]\ncpus = 0\n"), Contains("slurm.cpus") && Contains("from 1 on"));
+  CHECK_THAT(refusal_of("[slurm]\ncpus = 0\n"), Contains("slurm.cpus") && Contains("of 1 or more"));
   CHECK_THAT(refusal_of("[slurm]\nat_once = \"2\"\n"), Contains("slurm.at_once"));
   CHECK_THAT(refusal_of("[slurm]\ntask_minutes = -1\n"), Contains("slurm.task_minutes"));
   CHECK_THAT(refusal_of("[slurm]\npartition = \"a b\"\n"), Contains("slurm.partition") && Contains("one word"));

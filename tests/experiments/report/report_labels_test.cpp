@@ -116,7 +116,7 @@ TEST_CASE("a label of something else is refused, with its place and the nearest 
   CHECK_THAT(refusal(sweep + "[report.label]\nval_loss = 3\n"), Contains("it must be a text"));
   CHECK_THAT(refusal(sweep + "[report.label]\nval_loss = \"a\\u001b\"\n"), Contains("report.label of \"val_loss\""));
   CHECK_THAT(refusal(sweep + "[report.label]\n\"score = additive\" = \"score = cosine\"\n"),
-             Contains("could not tell them apart"));
+             Contains("has already; choose another text"));
   CHECK_THAT(refusal(sweep + "[report.labels]\nval_loss = \"x\"\n"), Contains("did you mean [report.label]?"));
 }
 

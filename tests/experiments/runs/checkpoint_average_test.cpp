@@ -65,5 +65,5 @@ TEST_CASE("a run's newest whole checkpoints are averaged, as many as it keeps", 
   write_file(run.checkpoint(3), "nothing of the kind");
   CHECK(numbers<float>(average_of_newest(run, 2, damaged).tensors[0]) == std::vector<float>{3});
   CHECK(damaged.size() == 1);
-  CHECK_THROWS_WITH(average_of_newest(run, 3, damaged), Contains("has 2 whole checkpoints, and 3 are to be averaged"));
+  CHECK_THROWS_WITH(average_of_newest(run, 3, damaged), Contains("has 2 intact checkpoints, but the average needs 3"));
 }

@@ -104,7 +104,7 @@ TEST_CASE("runs are compared by their metrics and by their checkpoints of one st
   const RunFolder then = run_of(one, "seed = 0\n", losses({2.0, 1.0}));
   const RunFolder now = run_of(two, "seed = 0\n", losses({2.0, 1.0}));
   CHECK(compare_runs(then, now).same());
-  CHECK_THAT(compare_runs(then, now).not_compared.at(0), Contains("no whole checkpoint"));
+  CHECK_THAT(compare_runs(then, now).not_compared.at(0), Contains("no intact checkpoint"));
   Checkpoint checkpoint{{{"step", "20"}}, {tensor("a", {1, 2})}};
   write_checkpoint(then, 20, checkpoint);
   CHECK_FALSE(compare_runs(then, now).same());

@@ -355,7 +355,7 @@ TEST_CASE("a plan of very many runs holds each arm's configuration once, and rea
   };
   CHECK_THAT(replaced("[train]", "[trail]"), Contains("a run's configuration was edited"));
   CHECK_THAT(replaced("\"seed\": 17}", "\"seed\": 16}"), Contains("it was edited"));
-  CHECK_THAT(replaced("\"config\": [\"", "\"config\": [\"\", \""), Contains("has not two parts"));
+  CHECK_THAT(replaced("\"config\": [\"", "\"config\": [\"\", \""), Contains("does not have two parts"));
   CHECK_THAT(replaced("\"config\"", "\"confit\""), Contains("no \"config\""));
   for (std::size_t n = 1; n < text.size(); n += 100'003) CHECK_FALSE(plan_from_json(text.substr(0, n)));
 }
@@ -593,11 +593,13 @@ TEST_CASE("looks that can't find anything are refused, with how to mend them", "
              Contains("test.toml:3:9: [sweep] looks ends at 10 seeds, and there are 9"));
   CHECK_THAT(refused("seeds = 10\nlooks = [6, 8]"), Contains("looks ends at 8 seeds, and there are 10"));
   // 0.05 ln(1 + (e - 1) 6 / 20) = 0.0208, below 2^-5.
-  CHECK_THAT(refused("seeds = 20\nlooks = [6, 20]"),
-             Contains("[sweep] looks: with 6 seeds no p is below 0.031, and of looks at 6, 20 seeds the one at 6 may "
-                      "spend 0.021; with 20 seeds, the first look can be at 7: looks = [7, 20]"));
+  CHECK_THAT(
+      refused("seeds = 20\nlooks = [6, 20]"),
+      Contains(
+          "[sweep] looks: with 6 seeds, p is at least 0.031, and of the looks at 6, 20 seeds, the one at 6 may use "
+          "only 0.021; with 20 seeds, the first look can be at 7: looks = [7, 20]"));
   CHECK_THAT(refused("seeds = 7\nlooks = [6, 7]"),
-             Contains("the one at 7 may spend 0.0047") && // below 2^-6
+             Contains("the one at 7 may use only 0.0047") && // below 2^-6
                  Contains("7 seeds are too few for two looks; remove looks, or take sweep.seeds = 8 with looks = "
                           "[6, 8]"));
   // Unpaired, four runs of each can go to 2 / 70 = 0.029.
@@ -606,5 +608,5 @@ TEST_CASE("looks that can't find anything are refused, with how to mend them", "
   CHECK_THAT(refused("seeds = 8\nlooks = [4, 8]",
                      "[[sweep.block]]\ngrid = { \"model.heads\" = [1, 2] }\n[report]\ntest = "
                      "\"unpaired\"\n"),
-             Contains("with 4 seeds no p is below")); // of several arms
+             Contains("with 4 seeds, p is at least")); // of several arms
 }

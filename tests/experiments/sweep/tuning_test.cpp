@@ -154,7 +154,7 @@ TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tunin
       put(folder / "tuned.json", text.replace(at, what.size(), by));
     };
     edited("\"chosen\": 1", "\"chosen\": 0");
-    CHECK_THROWS_WITH(load_plan(folder), Contains("trial 0 is chosen, but by the values trial 1 is the best"));
+    CHECK_THROWS_WITH(load_plan(folder), Contains("trial 0 is chosen, but trial 1 has the best value"));
     edited("\"value\": 2", "\"value\": 3"); // the choice remains the best
     CHECK_THROWS_WITH(load_plan(folder), Contains("another checksum") && Contains("remove it"));
   }
