@@ -65,7 +65,7 @@ std::string queue_report(const std::filesystem::path& out,
       ++group.runs;
       if (!task->nodes.empty()) group.nodes.insert(task->nodes);
     } else if (task->state == "RUNNING" || task->state == "COMPLETING") {
-      ++waiting[fmt::format("next in a running task of job {}", array_of(*task))].runs;
+      ++waiting[fmt::format("waiting in a running task of job {}", array_of(*task))].runs;
     } else {
       const std::string again = run.mark.begun > 0 ? "requeued, waiting again" : "waiting";
       ++waiting[fmt::format("{} in job {}{}", again, array_of(*task),

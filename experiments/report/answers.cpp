@@ -35,14 +35,16 @@ Decimals decimals_of(const ReportData& report, const ReportArm& arm) {
   return decimals_showing(*arm.comparison, TableDigits(report).of(arm).difference);
 }
 
-/// "Removing the residual"; "At length = 64, score = additive".
-std::string subject(const ReportData& report, const ReportArm& arm) {
+/// "The model without residual", or as an act "Removing residual"; "At length = 64, score = additive".
+std::string subject(const ReportData& report, const ReportArm& arm, bool act = false) {
   constexpr std::string_view removed = "without ";
   const std::string group = report.group_label(arm);
   const std::string& name = arm.name.empty() ? arm.label : arm.name;
-  const std::string what = !name.starts_with(removed)
-                               ? name
-                               : (group.empty() ? "Removing " : "removing ") + name.substr(removed.size());
+  std::string what = name;
+  if (name.starts_with(removed)) {
+    what = act ? "Removing " + name.substr(removed.size()) : "The model " + name;
+    if (!group.empty()) what.front() = act ? 'r' : 't';
+  }
   return group.empty() ? what : fmt::format("At {}, {}", group, what);
 }
 
@@ -109,14 +111,15 @@ std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   return excluded_seeds(count, reference.size());
 }
 
-/// " None of 6 runs failed; the true rate of failures may be up to 39 % (95 % bound)."
+/// " None of its 6 runs failed; with 6 runs, a rate of failure up to 39 % can't be excluded (95 % bound)."
 std::string rare_failures(const ReportArm& arm) {
   const auto runs = compared_runs(arm, arm);
   const auto n = static_cast<std::size_t>(std::ranges::count_if(runs,
                                                                 [](const ReportRun& run) { return !!run.value; }));
   if (n == 0 || std::ranges::any_of(runs, &ReportRun::lost)) return "";
-  return fmt::format(" None of {} runs failed; the true rate of failures may be up to {:.0f} % (95 % bound).", n,
-                     100 * statistics::largest_share_of_none(n));
+  return fmt::format(" None of its {0} runs failed; with {0} runs, a rate of failure up to {1:.0f} % can't be excluded "
+                     "(95 % bound).",
+                     n, 100 * statistics::largest_share_of_none(n));
 }
 
 /// " If failed runs count as the worst of all, p = 0.31 (...): the answer does not hold."
@@ -185,8 +188,8 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
 std::string equivalence_text(const Comparison& c, int decimals) {
   const auto& [low, high] = *c.equivalence;
   const Decimals shown = decimals_showing({low, high}, decimals);
-  return fmt::format("[{}, {}] ({:.3g} %, not corrected for other arms)", fixed(low, shown), fixed(high, shown),
-                     100 * (1 - 2 * c.level));
+  return fmt::format("; {:.3g} % interval of this arm only: [{}, {}]", 100 * (1 - 2 * c.level), fixed(low, shown),
+                     fixed(high, shown));
 }
 
 std::string margin_text(const ReportData& report) {
@@ -279,16 +282,18 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
         return fmt::format(
             "{} differs from the reference by {}, {}; this is no gain or cost, since neither has learned.", who,
             signed_difference(c, unit, decimals), p_and_n(c));
-      return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric, decimals), p_and_n(c));
+      return fmt::format("{}{}, {}.", subject(report, arm, true), cost_or_gain(c, report.metric, decimals), p_and_n(c));
     case Answer::same:
-      return fmt::format("{} is the same as the reference within {}: {}{}{}, p {} (equivalence), n = {}.{}{}", who,
-                         margin_text(report), signed_fixed(c.difference.mean, decimals), unit,
-                         c.equivalence ? " " + equivalence_text(c, decimals.count) : "",
-                         p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
-                         c.p.value_or(1) <= c.level
-                             ? fmt::format(" It differs (p {}), but by less than the margin.", p_with_relation(*c.p))
-                             : "",
-                         rare_failures(arm));
+      return fmt::format(
+          "{} is the same as the reference: the difference, {}{}, is within the margin of {} (equivalence "
+          "test: p {}, n = {}{}).{}{}",
+          who, signed_fixed(c.difference.mean, decimals), unit, margin_text(report),
+          p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
+          c.equivalence ? equivalence_text(c, decimals.count) : "",
+          c.p.value_or(1) <= c.level
+              ? fmt::format(" A difference is found (p {}), but it is smaller than the margin.", p_with_relation(*c.p))
+              : "",
+          rare_failures(arm));
     case Answer::undecided:
       return fmt::format("{} is undecided ({}): {}, {}.{}", who,
                          c.contradicts ? contradiction(report.metric, c)

@@ -89,7 +89,7 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
     case Limit::chance:
     case Limit::worse_than_chance: {
       const Task::Level level = chance_level(report, arm).value_or(Task::Level{});
-      return fmt::format("{} ({} {:.3g}: {})", place_of(limit), metric, level.value, level.how);
+      return fmt::format("{} (guessing gives {} {:.3g}: {})", place_of(limit), metric, level.value, level.how);
     }
     case Limit::worst: return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *report.metric.worst());
     case Limit::best: return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *report.metric.best());
@@ -102,9 +102,10 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
 std::string advice(Limit limit, bool shared) {
   if (limit == Limit::worse_than_chance)
     return fmt::format(": {}{}", why_worse_than_chance, shared ? "; this task can't tell them apart" : "");
-  if (!shared) return limit == Limit::best ? "" : ": nothing was learned there";
+  if (!shared) return limit == Limit::best ? "" : ": it learned nothing";
   return limit == Limit::best
-             ? ": this task is too easy to tell them apart; a harder one, or how fast they get there (steps_to), may"
+             ? ": this task is too easy to distinguish them. Try a harder task, or compare how fast they learn "
+               "(steps_to)"
              : ": this task can't tell them apart; try another train.learning_rate, a model.init_std close to 1 / "
                "sqrt(model.width), or more train.steps";
 }

@@ -63,7 +63,7 @@ std::string first_line(const Plan& plan) {
     for (needed = 1; corrected(needed) > level_of(plan);) ++needed;
   }
   if (seeds < needed) return underpowered_words(fmt::format("{}", seeds), smallest, needed);
-  return fmt::format("n = {} can go down to p {}", seeds, p_with_relation(smallest));
+  return fmt::format("n = {}, the smallest possible p {}", seeds, p_with_relation(smallest));
 }
 
 std::string per_cent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -82,9 +82,10 @@ std::string which_finds_more(const Plan& plan, const std::vector<EffectRow>& row
   const char* which = more > much    ? "the unpaired test finds more"
                       : more < -much ? "the paired test finds more even then"
                                      : "both find as much";
-  return paragraph(fmt::format("\"unpaired\" is for runs of one seed that are no more alike than others: {} with {} "
-                               "seeds. The more alike they are, the more the paired one finds. The plan's is {}; "
-                               "choose before the runs ([report] test).",
+  return paragraph(fmt::format("unpaired: the same for test = \"unpaired\", if runs with the same seed are no more "
+                               "alike than others: {} with {} seeds. The more alike they are, the more the paired "
+                               "test finds. This plan uses the {} test; to change it, set [report] test before the "
+                               "runs.",
                                which, plan.seeds.size(), plan.test));
 }
 
@@ -127,26 +128,25 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
   };
   const auto count = [](std::size_t n) { return with_commas(static_cast<std::int64_t>(n)); };
   column("effect d_z", [](const EffectRow& row) { return fmt::format("{:g}", row.effect); });
-  column("seeds", [&](const EffectRow& row) { return count(row.seeds); });
-  if (family > 1)
-    column(fmt::format("of {}, each", family_text(plan)), [&](const EffectRow& row) { return count(row.seeds_each); });
-  column("unpaired", [&](const EffectRow& row) { return count(row.seeds_unpaired); });
-  column(fmt::format("power of {}", plan.seeds.size()),
+  column(family > 1 ? "seeds, 1 arm" : "seeds", [&](const EffectRow& row) { return count(row.seeds); });
+  if (family > 1) column("seeds, " + family_text(plan), [&](const EffectRow& row) { return count(row.seeds_each); });
+  column("seeds unpaired", [&](const EffectRow& row) { return count(row.seeds_unpaired); });
+  column(fmt::format("power, n = {}", plan.seeds.size()),
          [](const EffectRow& row) { return per_cent(row.power_paired); });
-  column("unpaired", [](const EffectRow& row) { return per_cent(row.power_unpaired); });
+  column("power unpaired", [](const EffectRow& row) { return per_cent(row.power_unpaired); });
   if (plan.margin) column("same", [](const EffectRow& row) { return per_cent(row.same.value_or(0)); });
 
   std::string text = fmt::format("  seeds    {}\n{}\n{}\n", first_line(plan), looks_line(plan), to_text(table));
   text += paragraph(
-      fmt::format("About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {}{}, and the share of "
-                  "sweeps in which the plan's {} seeds find {} (their power); d_z is the mean difference in standard "
-                  "deviations of the differences.",
+      fmt::format("seeds: about how many find an effect in {:.0f} of 100 sweeps at p <= {}{}{}. power: how often {} "
+                  "seeds find the effect{}. d_z: the mean of the differences / their standard deviation.",
                   100 * power, level_text(level_of(plan)), plan.looks.empty() ? "" : " (the last look's level)",
-                  plan.seeds.size(), family > 1 ? "each arm's" : "it"));
+                  family > 1 ? ", if the sweep has 1 arm, or " + family_text(plan) : "", plan.seeds.size(),
+                  family > 1 ? " of one of the " + family_text(plan) : ""));
   text += which_finds_more(plan, rows);
   if (plan.margin)
-    text += paragraph(fmt::format("\"same\" is how often an arm without a difference is called the same, if the "
-                                  "margin, {:g}, is d_z standard deviations.",
+    text += paragraph(fmt::format("same: how often an arm without a difference is called the same, if the margin, "
+                                  "{:g}, is d_z standard deviations.",
                                   *plan.margin));
   return text;
 }

@@ -60,8 +60,9 @@ bool unpaired(const ReportData& report) { return report.test == statistics::Test
 /// The note about arms that are the same.
 std::string equivalence_note(const ReportData& report) {
   if (!any(report, [](const auto& c) { return c.equivalence.has_value(); })) return "";
-  return " A sentence about an arm that is the same has the interval of the two one-sided tests of that arm only, "
-         "which lies within the margin.";
+  return " For arms with the answer \"same\", the sentence has another interval: that of the equivalence test, for "
+         "this "
+         "arm only.";
 }
 
 std::string difference_note(const ReportData& report) {
@@ -72,21 +73,21 @@ std::string difference_note(const ReportData& report) {
   const std::string_view exception = any(report, [](const auto& c) { return c.contradicts; })
                                          ? ", unless ranks and means have opposite directions"
                                          : "";
+  const std::string about_zero = fmt::format(
+      "An interval excludes 0 exactly when p is at most {}{}; if necessary, its end is moved to 0 and written with a "
+      "round bracket, as in (0, 0.1]",
+      its_level, exception);
   if (report.seeds.size() < 2)
     return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
   if (unpaired(report))
     return fmt::format(
-        "difference: mean of the arm's runs minus mean of the runs of {}. [{}]: by the same permutations as p; all "
-        "arms' intervals hold at once (Bonferroni). If p and an interval disagree about 0, the "
-        "interval ends at 0: an interval excludes 0 exactly when p is at most {}{}.{}",
-        whose, confidence_text(report), its_level, exception, equivalence_note(report));
+        "difference: mean of the arm's runs minus mean of the runs of {}. [{}]: simultaneous intervals of all arms, "
+        "from the same permutations as p (Bonferroni). {}.{}",
+        whose, confidence_text(report), about_zero, equivalence_note(report));
   return fmt::format(
-      "difference: arm minus {}, paired by seed. [{}]: by the same flips as p; all arms' intervals hold at once. "
-      "If p and an interval disagree about 0, the interval ends at 0: an interval excludes 0 exactly when p is at most "
-      "{}{}. With "
-      "fewer than {} seeds there is none.{}",
-      whose, confidence_text(report), its_level, exception, statistics::seeds_for_level(level),
-      equivalence_note(report));
+      "difference: arm minus {}, paired by seed. [{}]: simultaneous intervals of all arms, from the same sign flips as "
+      "p. {}. With fewer than {} seeds there is none.{}",
+      whose, confidence_text(report), about_zero, statistics::seeds_for_level(level), equivalence_note(report));
 }
 
 std::string by_ranks(const ReportData& report) {
@@ -99,34 +100,36 @@ std::string p_note(const ReportData& report) {
         "p: permutations of which runs are the arm's and which the reference's, corrected for the number "
         "of arms{} (Holm){}.{}{}",
         report.also.empty() ? "" : " and metrics",
-        any(report, [](const auto& c) { return !c.exact; }) ? "; approximate, from 100,000 of them" : "; exact",
+        any(report, [](const auto& c) { return !c.exact; }) ? "; approximate, from 100,000 random ones"
+                                                            : "; exact (all of them)",
         any(report, [](const auto& c) { return c.seeds.size() != c.reference_runs; })
             ? " If an arm has another number of runs than the reference: the larger of Welch's p and of the p of "
               "Welch's t "
               "by permutations."
             : "",
         by_ranks(report));
-  std::string text =
-      fmt::format("p: sign flips by seed, step-down max-|t| over all arms{} together, so that it is corrected for "
-                  "their number",
-                  report.also.empty() ? "" : " and metrics");
+  std::string text = fmt::format("p: sign flips by seed, step-down max-|t|, corrected for the number of arms{}",
+                                 report.also.empty() ? "" : " and metrics");
   if (any(report, [](const auto& c) { return !c.exact; }))
     return text +
-           fmt::format("; approximate above {} seeds, from {} flips.", statistics::most_exact_seeds,
+           fmt::format("; approximate above {} seeds, from {} random flips.", statistics::most_exact_seeds,
                        with_commas(static_cast<std::int64_t>(statistics::random_flips + 1))) +
            by_ranks(report);
-  return text + "; exact." + by_ranks(report);
+  return text + "; exact (all flips)." + by_ranks(report);
 }
 
 std::string answer_note(const ReportData& report) {
   const std::string level = report.looks.empty() ? level_text(statistics::significance_level) : "its look's level";
-  std::string text = fmt::format("answer: differs where p is at most {}", level);
+  std::string text = "answer: ";
+  if (any(report, equal_in_all_seeds)) text += "equal if the metric is the same number in all seeds; otherwise ";
   if (report.margin)
-    text += fmt::format(", the same where two one-sided tests of the same kind put the difference within {:g}{} at {}, "
-                        "corrected for the number of arms",
-                        *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit, level);
-  if (any(report, equal_in_all_seeds)) text += ", equal where the metric is the same number in all seeds";
-  return text + "; else undecided, which is no evidence that there is no difference.";
+    text += fmt::format("same if two one-sided tests by {} put the difference within the margin of {:g}{} (level {}, "
+                        "corrected for the number of arms); otherwise ",
+                        unpaired(report) ? "permutations" : "sign flips", *report.margin,
+                        report.metric.unit.empty() ? "" : " " + report.metric.unit, level);
+  return text + fmt::format("differs if p is at most {}; otherwise undecided, which is no evidence that there is no "
+                            "difference.",
+                            level);
 }
 
 /// A note about unequal spreads in arms with an answer: with unequal spreads and skewed noise, tests of means give p
@@ -145,10 +148,14 @@ std::string spreads_note(const ReportData& report) {
   const std::size_t more = names.size() - std::min(names.size(), most);
   names.resize(names.size() - more);
   return fmt::format(
-      "spreads: those of {}{} and the reference differ (p <= {:g}, each arm by itself). If such noise is "
-      "also skewed, up to 21 of 100 sweeps instead of 5 find a difference that does not exist, and \"same\" is "
-      "false more often, too; look at the single runs.",
-      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more arms", more) : "", level);
+      "spreads: {} of {}{} from the reference's (p <= {:g}, each arm by itself). If the noise is also skewed, p is too "
+      "small: up to 21 of 100 sweeps, in place of 5, find a difference that does not exist, and \"same\" is wrong more "
+      "often, too. Look at the individual runs.",
+      names.size() + more == 1 ? "the standard deviation" : "the standard deviations", fmt::join(names, ", "),
+      more > 0            ? fmt::format(" and {} more arms differ", more)
+      : names.size() == 1 ? " differs"
+                          : " differ",
+      level);
 }
 
 /// A note about the threshold between two groups of runs, if it was found in the runs themselves.
@@ -164,9 +171,9 @@ std::string learned_note(const ReportData& report) {
 std::string planned_note(const ReportData& report) {
   if (report.hash.empty()) return "";
   if (!report.frozen) return fmt::format("plan {}, of a version that did not keep when it was frozen.", report.hash);
-  return fmt::format("plan: {}, frozen {}; {}.", report.hash, time_text(report.frozen->at),
-                     report.frozen->finished == 0 ? "none of its runs was finished then"
-                                                  : "some of its runs were finished then, as said at the top");
+  return fmt::format("plan: {}, frozen {}, {}.", report.hash, time_text(report.frozen->at),
+                     report.frozen->finished == 0 ? "before any of its runs had finished"
+                                                  : "after some of its runs had finished, as said at the top");
 }
 
 /// A note if all runs reached the value by the first evaluation.
@@ -192,13 +199,14 @@ std::string pairs_note(const ReportData& report) {
   std::ranges::sort(r);
   const double median = (r[(r.size() - 1) / 2] + r[r.size() / 2]) / 2;
   constexpr double little = 0.3;
-  return fmt::format("pairs: over the seeds, {} and {} correlate by {}{}{}.", r.size() == 1 ? "the arm" : "an arm",
-                     report.within.empty() ? "the reference" : "its reference", signed_fixed(median, 2),
+  return fmt::format("pairs: the correlation of {} with {} over the seeds is {}{}.{}",
+                     r.size() == 1 ? "the arm" : "an arm", report.within.empty() ? "the reference" : "its reference",
+                     signed_fixed(median, 2),
                      r.size() == 1 ? ""
-                                   : fmt::format(" in the median ({} to {})", signed_fixed(r.front(), 2),
-                                                 signed_fixed(r.back(), 2)),
-                     median < little ? "; pairing gains little then, and [report] test = \"unpaired\" may have "
-                                       "more power in a next sweep (choose it before the runs)"
+                                   : fmt::format(" (median of the {} arms; smallest {}, largest {})", r.size(),
+                                                 signed_fixed(r.front(), 2), signed_fixed(r.back(), 2)),
+                     median < little ? " At so low a correlation, pairing hardly helps, and [report] test = "
+                                       "\"unpaired\" may find more in a new sweep (choose it before the runs)."
                                      : "");
 }
 
@@ -335,7 +343,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
         "tuned: p and intervals hold for the settings that were chosen. Two arms that are the same function "
         "can differ because other settings were chosen (in 4 to 21 of 100 simulated sweeps); the "
         "sentences say what p is if this is counted as noise.");
-  notes.emplace_back("time: of one run's training, the mean over its seeds.");
+  notes.emplace_back("time: training time of one run, the mean over the seeds of the arm.");
   if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }

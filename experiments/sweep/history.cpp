@@ -56,14 +56,14 @@ std::vector<std::string> plan_changes(const Plan& earlier, const Plan& later) {
     changed("looks", text(earlier), text(later));
   }
   if (std::string arms = arm_changes(earlier, later); !arms.empty()) out.push_back(std::move(arms));
-  changed("metric", earlier.metric, later.metric);
+  changed("report.metric", earlier.metric, later.metric);
   const auto listed = [](const std::vector<std::string>& names) {
     return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
   };
-  changed("also", listed(earlier.also), listed(later.also));
-  changed("margin", number_or(earlier.margin, "none"), number_or(later.margin, "none"));
-  changed("test", earlier.test, later.test);
-  changed("learned", number_or(earlier.learned, "found"), number_or(later.learned, "found"));
+  changed("report.also", listed(earlier.also), listed(later.also));
+  changed("report.margin", number_or(earlier.margin, "none"), number_or(later.margin, "none"));
+  changed("report.test", earlier.test, later.test);
+  changed("report.learned", number_or(earlier.learned, "found"), number_or(later.learned, "found"));
   return out;
 }
 

@@ -72,7 +72,7 @@ Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, boo
                share = 1.0 / static_cast<double>(lengths.longest - lengths.shortest + 1);
   const bool varied = lengths.shortest < lengths.longest;
   const auto all_right = [&](std::int64_t n) { return std::pow(s, -static_cast<double>(n)); };
-  Task::Chance chance{1 / s, "1 / symbols", {}, Task::Level{std::log(s), "ln symbols"}};
+  Task::Chance chance{1 / s, "1 / symbols", {}, Task::Level{std::log(s), "ln(number of symbols)"}};
   double sequence = 0;
   for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) sequence += share * all_right(n);
   chance.sequence = Task::Level{sequence, varied ? "the mean of (1 / symbols)^length"
@@ -95,7 +95,7 @@ Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, boo
     chance.sequence = Task::Level{share * all_right(lengths.shortest),
                                   fmt::format("(1 / symbols)^{}, were it of the shortest length", lengths.shortest)};
   chance.loss = Task::Level{loss / targets, varied ? "symbols and ends by their frequencies"
-                                                   : "ln symbols, and the end, which is sure"};
+                                                   : "ln(number of symbols), and the end, which is sure"};
   return chance;
 }
 
@@ -103,8 +103,8 @@ Task::Chance chance_of_label(std::int64_t labels, const std::string& what, bool 
   const double accuracy = 1 / static_cast<double>(labels), loss = std::log(static_cast<double>(labels));
   const std::string how = "1 / " + what;
   return {accuracy, how, Task::Level{accuracy, how},
-          ends ? Task::Level{loss / 2, fmt::format("ln {}, and the end, which is sure", what)}
-               : Task::Level{loss, "ln " + what}};
+          ends ? Task::Level{loss / 2, fmt::format("ln({}), and the end, which is sure", what)}
+               : Task::Level{loss, fmt::format("ln({})", what)}};
 }
 
 Task::Chance chance_of_counts(std::span<const std::int64_t> counts, const std::string& commonest, bool ends) {

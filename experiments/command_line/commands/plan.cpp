@@ -84,11 +84,12 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   if (explained) console.out << "\n";
 
   if (plan.tuning) print(console.out, "  tuning   each arm chooses its own {}\n", tuning_of(*plan.tuning));
-  print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", e.to_do(), e.runs.size(), e.finished,
-        arguments.out, scaled(e.flops, "FLOPs"));
+  print(console.out, "  to do    {} of {} runs ({} finished in the folder {}), {}\n", e.to_do(), e.runs.size(),
+        e.finished, arguments.out, scaled(e.flops, "FLOPs"));
   const int useful = useful_threads(prepared);
-  print(console.out, "  machine  {} at a time, {} each (a run can use {}), about {} of memory together\n", e.share.jobs,
-        threads_in_words(e.share), useful == 1 ? "one" : fmt::format("up to {}", useful), scaled(e.bytes, "B"));
+  print(console.out, "  machine  {} at a time, {} each (a run can use {}), about {} of memory together\n",
+        counted(static_cast<std::size_t>(e.share.jobs), "run"), threads_in_words(e.share),
+        useful == 1 ? "one" : fmt::format("up to {}", useful), scaled(e.bytes, "B"));
   if (e.seconds)
     print(console.out, "  time     about {}, measured on some steps of each arm; evaluations take additional time\n",
           duration(*e.seconds));
@@ -245,7 +246,8 @@ void add_plan(Commands& commands) {
       [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder whose finished runs count as done [runs]").value_name("FOLDER");
-        command.add("--jobs", arguments.jobs, "most runs at the same time [as the machine allows]").within(1, 4096);
+        command.add("--jobs", arguments.jobs, "the largest number of runs at the same time [as the machine allows]")
+            .within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
         command
             .add("--effect", arguments.effect,

@@ -427,9 +427,8 @@ void add_run(Commands& commands) {
       "  heed run configs/papers/nanogpt-char.toml data.path=tinyshakespeare.txt --threads 2\n"
       "A config with a [sweep] has a run for each arm and seed; any other config has a single run. Finished runs are\n"
       "not repeated. Interrupted runs resume from their last checkpoint, with bit-identical results.\n"
-      "With --on slurm, runs wait in a cluster's queue and continue without this command. The same command waits for\n"
-      "them again. Options of the cluster (never of a run) are slurm.account, .partition, .qos, .time, .memory, "
-      ".cpus,\n"
+      "With --on slurm, runs go to a cluster's queue and do not need this command. Run it again to wait for them.\n"
+      "Options of the cluster (never of a run) are slurm.account, .partition, .qos, .time, .memory, .cpus,\n"
       ".at_once, .task_minutes and .options: as overrides (slurm.partition=short), or in the table [slurm] of a file.\n"
       "Started by mpirun -np N, N processes train each run together, bit-identically; --threads is per process [1].\n"
       "Overrides: a.b=value, read by the option's type; a.b=@default resets it (heed options lists all options)." +
@@ -440,7 +439,9 @@ void add_run(Commands& commands) {
         command.add("--on", arguments.on, "where runs are executed: here, or slurm [here]").one_of({"here", "slurm"});
         command.add("--slurm", arguments.slurm_file, "a file with a table [slurm] [~/.config/heed/slurm.toml]")
             .value_name("FILE");
-        command.add("--jobs", arguments.jobs, "most runs at the same time, in processes [as the machine allows]")
+        command
+            .add("--jobs", arguments.jobs,
+                 "the largest number of runs at the same time, in processes [as the machine allows]")
             .within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
       },

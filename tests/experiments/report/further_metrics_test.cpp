@@ -87,7 +87,7 @@ TEST_CASE("every format has the further metrics", "[report]") {
     CHECK_THAT(text, Contains("window = 4 costs 0.100 in val_accuracy ["));
   CHECK_THAT(render_latex(report), Contains("Window = 4 costs 0.100 in val"));
   CHECK_THAT(render_terminal(report, Style{}, 400),
-             Contains("p: sign flips by seed, step-down max-|t| over all arms and metrics together"));
+             Contains("p: sign flips by seed, step-down max-|t|, corrected for the number of arms and metrics"));
   CHECK_THAT(render_markdown(report), Contains("\n## val_accuracy\n"));
 }
 

@@ -81,7 +81,7 @@ TEST_CASE("both at chance is said first, and the task is blamed", "[report]") {
   CHECK(limit_of(report, report.arms[2]) == Limit::none);
   const std::vector<std::string> sentences = answer_sentences(report);
   CHECK(sentences.front() ==
-        "The reference and a are at chance (val_accuracy 0.125: 1 / symbols): this task can't tell "
+        "The reference and a are at chance (guessing gives val_accuracy 0.125: 1 / symbols): this task can't tell "
         "them apart; try another train.learning_rate, a model.init_std close to 1 / sqrt(model.width), or more "
         "train.steps.");
   CHECK_THAT(sentences[1], StartsWith("Both at chance: this task can't tell them apart. a is equal to the reference"));
@@ -105,7 +105,7 @@ TEST_CASE("one arm at chance is a result, and said to have learned nothing", "[r
                                    {"norm = post", {2.0801, 2.0795, 2.0799, 2.081, 2.0797, 2.0796}}},
                                   eight);
   CHECK(limit_sentences(report) ==
-        std::vector<std::string>{"norm = post is at chance (val_loss 2.08: ln 8): nothing was learned there."});
+        std::vector<std::string>{"norm = post is at chance (guessing gives val_loss 2.08: ln 8): it learned nothing."});
   CHECK(limit_remark(arm_limits(report, report.arms[1])).empty());
 }
 
@@ -118,8 +118,10 @@ TEST_CASE("an arm that diverged is worse than chance, not at it", "[report]") {
   CHECK(limit_of(report, report.arms[1]) == Limit::worse_than_chance);
   const auto said = answer_sentences(report);
   REQUIRE(said.size() == 3);
-  CHECK_THAT(said[0], StartsWith("The reference is at chance (val_loss 1.39: ln symbols)"));
-  CHECK_THAT(said[1], StartsWith("rate = 1e6 is worse than chance (val_loss 1.39: ln symbols): training diverged"));
+  CHECK_THAT(said[0], StartsWith("The reference is at chance (guessing gives val_loss 1.39: ln symbols)"));
+  CHECK_THAT(
+      said[1],
+      StartsWith("rate = 1e6 is worse than chance (guessing gives val_loss 1.39: ln symbols): training diverged"));
   const std::string first = "Worse than chance: training diverged, or fitted what does not hold for other data. ";
   CHECK_THAT(said[2],
              StartsWith(first + "rate = 1e6 costs 3e+12 nats") || StartsWith(first + "rate = 1e6 costs 3.00e+12 nats"));
@@ -204,7 +206,7 @@ TEST_CASE("at the ceiling two are too good to be told apart, and one is just goo
   CHECK(limit_sentences(report) ==
         std::vector<std::string>{
             "The reference and a are at the ceiling (val_accuracy 1 in all seeds): this task is "
-            "too easy to tell them apart; a harder one, or how fast they get there (steps_to), may."});
+            "too easy to distinguish them. Try a harder task, or compare how fast they learn (steps_to)."});
   CHECK_THAT(answer_sentence(report, report.arms[1]), StartsWith("Both at the ceiling: "));
   report = sweep(accuracy, {{"reference", most}, {"a", all}}, eight);
   CHECK(limit_sentences(report).empty());

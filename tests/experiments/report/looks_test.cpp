@@ -78,8 +78,8 @@ TEST_CASE("at a look, answers are at the level that it may spend", "[report]") {
   CHECK(report.arms[2].comparison->answer == Answer::undecided); // 2 of 32: one sign differs
   CHECK_THAT(sentence(report, 2), !Contains("Found at"));
   const std::string text = render_terminal(report, Style{}, 0);
-  CHECK_THAT(text, Contains("difference [96.5 %]") && Contains("[96.5 %]: by the same flips"));
-  CHECK_THAT(text, Contains("answer: differs where p is at most its look's level"));
+  CHECK_THAT(text, Contains("difference [96.5 %]") && Contains("[96.5 %]: simultaneous intervals of all arms"));
+  CHECK_THAT(text, Contains("answer: differs if p is at most its look's level"));
   CHECK_THAT(text, Contains("6 of 10 seeds have finished; the answers are of the planned look at 6"));
   CHECK_THAT(text, !Contains("one look at a number of seeds"));
   const std::string latex = render_latex(report);
@@ -178,5 +178,5 @@ TEST_CASE("the same within the margin goes by a look's level, too", "[report]") 
   compute_statistics(report);
   CHECK(report.arms[1].comparison->answer == Answer::same);
   CHECK_THAT(sentence(report, 1),
-             Contains("None of 6 runs failed") && Contains("Found at the look of 6 seeds (p 0.016 <= 0.0354)."));
+             Contains("None of its 6 runs failed") && Contains("Found at the look of 6 seeds (p 0.016 <= 0.0354)."));
 }

@@ -217,7 +217,7 @@ TEST_CASE("p is corrected for all arms together, and its answer stands beside it
   CHECK(contains(text, "0.031  differs"));
   CHECK(contains(text, "  same "));
   CHECK(contains(text, "step-down max-|t|"));
-  CHECK(contains(text, "within 0.03 nats"));
+  CHECK(contains(text, "within the margin of 0.03 nats"));
 }
 
 TEST_CASE("too few seeds are said to be too few, in place of an answer", "[report]") {
@@ -301,7 +301,7 @@ TEST_CASE("no format shows a zero with a sign, nor a difference of nothing but z
     CHECK_FALSE(std::regex_search(text, signed_zero));
     CHECK_FALSE(std::regex_search(text, zeros));
     CHECK(contains(text, "equal, bit for bit"));
-    CHECK(contains(text, "equal where the metric is the same number in all seeds"));
+    CHECK(contains(text, "equal if the metric is the same number in all seeds"));
   }
   CHECK(contains(render_markdown(report), "| equal, bit for bit | 1.00 | equal |"));
   const std::regex powers(R"(\| \+1\.7e-08 \[\+[1-9]\.[0-9]e-0[89], \+[1-9]\.[0-9]e-08\] \|)");

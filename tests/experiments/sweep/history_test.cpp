@@ -41,8 +41,9 @@ TEST_CASE("what a later plan asks otherwise is told in words", "[sweep][history]
   CHECK(plan_changes(before, plan("[0, 1]", "[\"additive\"]",
                                   "margin = 0.01\nmetric = \"val_accuracy\"\ntest = \"unpaired\"\nlearned = 0.9\n"
                                   "also = [\"val_loss\"]")) ==
-        std::vector<std::string>{"metric val_loss -> val_accuracy", "also none -> val_loss", "margin none -> 0.01",
-                                 "test paired -> unpaired", "learned found -> 0.9"});
+        std::vector<std::string>{"report.metric val_loss -> val_accuracy", "report.also none -> val_loss",
+                                 "report.margin none -> 0.01", "report.test paired -> unpaired",
+                                 "report.learned found -> 0.9"});
 }
 
 TEST_CASE("earlier sweeps that share runs are found", "[sweep][history]") {
@@ -59,7 +60,7 @@ TEST_CASE("earlier sweeps that share runs are found", "[sweep][history]") {
   REQUIRE(earlier.size() == 2);
   CHECK(earlier[0].name == first.folder_name());
   CHECK(earlier[0].shared == 4);
-  CHECK(earlier[0].changes == std::vector<std::string>{"seeds 2 -> 3", "margin none -> 0.1"});
+  CHECK(earlier[0].changes == std::vector<std::string>{"seeds 2 -> 3", "report.margin none -> 0.1"});
   CHECK(earlier[1].name == second.folder_name());
   CHECK(earlier[1].shared == 6);
   CHECK(earlier_sweeps(load_plan(out.path / "sweeps" / first.folder_name()), out.path).empty());
