@@ -439,9 +439,7 @@ void add_run(Commands& commands) {
         command.add("--on", arguments.on, "where runs are executed: here, or slurm [here]").one_of({"here", "slurm"});
         command.add("--slurm", arguments.slurm_file, "a file with a table [slurm] [~/.config/heed/slurm.toml]")
             .value_name("FILE");
-        command
-            .add("--jobs", arguments.jobs,
-                 "the largest number of runs at the same time, in processes [as the machine allows]")
+        command.add("--jobs", arguments.jobs, "the largest number of runs at the same time [as the machine allows]")
             .within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
       },
