@@ -97,5 +97,5 @@ TEST_CASE("tuning does not choose by how fast a run is", "[sweep][steps_to]") {
                            "[0, 1]\n[sweep.tune]\nseeds = [8]\ngrid = { \"train.learning_rate\" = [0.1, 0.2] }\n";
   CHECK_THROWS_WITH(make_plan(
                         Settings::parse(text, "test.toml"), [](const Config&) { return "data"; }, "test"),
-                    Contains("report.metric: [sweep.tune] chooses by what a metric ends at"));
+                    Contains("report.metric: [sweep.tune] chooses by a metric's value at the end"));
 }
