@@ -464,7 +464,9 @@ TEST_CASE("every option of a block changes the run when one block has another va
       const std::string line = in_override(key) + " = " + value_text(value) + "\n";
       INFO(needed << line);
       ++tried;
-      CHECK((results(with_override(needed + line)) != base));
+      if (line == "attention.cross_normalizer = \"stick_breaking\"\n") // orders keys, which cross attention can't
+        CHECK_THROWS_WITH(results(with_override(needed + line)), Contains("only self attention can use it"));
+      else CHECK((results(with_override(needed + line)) != base));
     }
   }
   CHECK(tried > 20);
