@@ -465,7 +465,7 @@ TEST_CASE("every option of a block changes the run when one block has another va
       INFO(needed << line);
       ++tried;
       if (line == "attention.cross_normalizer = \"stick_breaking\"\n") // orders keys, which cross attention can't
-        CHECK_THROWS_WITH(results(with_override(needed + line)), Contains("only self attention can use it"));
+        CHECK_THROWS_WITH(results(with_override(needed + line)), Catch::Contains("only self attention can use it"));
       else CHECK((results(with_override(needed + line)) != base));
     }
   }
