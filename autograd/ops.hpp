@@ -42,6 +42,8 @@ Tensor sigmoid(const Tensor& x);
 Tensor abs(const Tensor& x);
 /// max(x, 0); the derivative at 0 is 0.
 Tensor relu(const Tensor& x);
+/// max(x, 0)^2 (So et al. 2021, arXiv 2109.08668).
+Tensor relu_squared(const Tensor& x);
 /// x Phi(x) = x (1 + erf(x / sqrt 2)) / 2, exact (Hendrycks and Gimpel 2016, arXiv 1606.08415).
 Tensor gelu(const Tensor& x);
 /// The tanh approximation from the same paper: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
@@ -61,7 +63,9 @@ Tensor linear(const Tensor& x, const Tensor& w);
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias);
 /// f(x w^T + bias); bias may be null. f is applied while parts of the product are in the cache. The result equals the
 /// activation of `linear`.
-enum class Activation { relu, gelu, gelu_tanh, silu };
+enum class Activation { relu, gelu, gelu_tanh, silu, relu_squared };
+/// f(x), elementwise.
+Tensor activate(const Tensor& x, Activation f);
 Tensor linear_activation(const Tensor& x, const Tensor& w, const Tensor* bias, Activation f);
 
 // ---- reductions (ops/reduction.cpp) ----

@@ -1,5 +1,7 @@
 #include "layers/block.hpp"
 
+#include <algorithm>
+
 namespace heed::HEED_REAL {
 
 namespace {
@@ -7,8 +9,11 @@ namespace {
 // The initial LayerScale of CaiT for up to 18 layers (Touvron et al. 2021, section 2.1).
 constexpr double first_layer_scale = 0.1;
 
+// A gated kind has three matrices instead of two, so two thirds of the width give the same number of weights.
 std::int64_t hidden_width(const BlockOptions& options, std::int64_t width) {
-  return options.ffn_width ? options.ffn_width : 4 * width;
+  const std::int64_t stated = options.ffn_width ? options.ffn_width : 4 * width;
+  const bool narrower = options.gated_width == "matched" && feed_forward_info(options.activation).gated;
+  return narrower ? std::max<std::int64_t>((2 * stated + 1) / 3, 1) : stated;
 }
 
 std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const LayerChoice& choice,
@@ -56,10 +61,13 @@ Block::ResidualWrapper Block::wrapper(const Scope& scope, const std::string& nam
                                       std::int64_t width, bool residual) const {
   ResidualWrapper out{.residual = residual};
   const auto norm = [&](const char* ending) {
-    return Norm(scope / (name + ending), choice.block.norm_kind, width, yes(choice.block.norm_bias, choice.block.bias));
+    return make_norm(scope / (name + ending), choice.block.norm_kind,
+                     {width, yes(choice.block.norm_bias, choice.block.bias)}, choice.norm_options);
   };
-  if (choice.block.norm != "none") out.norm.emplace(norm("_norm"));
-  if (choice.block.norm == "sandwich") out.behind.emplace(norm("_norm_behind"));
+  const std::string& where = choice.block.norm;
+  if (where == "output") out.behind = norm("_norm");
+  else if (where != "none") out.norm = norm("_norm");
+  if (where == "sandwich") out.behind = norm("_norm_behind");
   if (residual && choice.block.connection == "highway")
     out.gate.emplace(scope / (name + "_gate"), width, width, Init::constant(choice.block.gate_bias));
   const std::string& scale = choice.block.residual_scale.word;

@@ -6,6 +6,7 @@
 #include "layers/feed_forward.hpp"
 #include "layers/norm.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace heed::HEED_REAL {
@@ -16,13 +17,14 @@ namespace heed::HEED_REAL {
 ///   norm = pre:   x + f(norm(x))        (Xiong et al. 2020, arXiv 2002.04745)
 ///   norm = post:  norm(x + f(x))        (Vaswani et al. 2017, arXiv 1706.03762)
 ///   norm = sandwich:  x + norm(f(norm(x)))   (sandwich-LN: Ding et al. 2021, arXiv 2105.13290; also called Peri-LN)
+///   norm = output:  x + norm(f(x))      (OLMo 2: OLMo team 2025, arXiv 2501.00656)
 ///   norm = none:  x + f(x)
-/// Without the residual connection: f(norm(x)), norm(f(x)), norm(f(norm(x))) and f(x). In the option `residual`, cross
-/// attention counts as attention, too. The summand f may be scaled: by a fixed number, by a learned number that starts
-/// at 0 (ReZero: Bachlechner et al. 2020, arXiv 2003.04887), or by a learned number per feature that starts at 0.1
-/// (LayerScale: Touvron et al. 2021, arXiv 2103.17239). A highway connection (Srivastava et al. 2015, arXiv 1505.00387)
-/// replaces the sum y = x + f by y = T(x) * f + (1 - T(x)) * x, with T(x) = sigmoid(W x + b). T reads the sublayer's
-/// input before any norm. In a parallel block (GPT-J: Wang and Komatsuzaki 2021), the sublayers are one:
+/// Without the residual connection: f(norm(x)), norm(f(x)), norm(f(norm(x))), norm(f(x)) and f(x). In the option
+/// `residual`, cross attention counts as attention, too. The summand f may be scaled: by a fixed number, by a learned
+/// number that starts at 0 (ReZero: Bachlechner et al. 2020, arXiv 2003.04887), or by a learned number per feature that
+/// starts at 0.1 (LayerScale: Touvron et al. 2021, arXiv 2103.17239). A highway connection (Srivastava et al. 2015,
+/// arXiv 1505.00387) replaces the sum y = x + f by y = T(x) * f + (1 - T(x)) * x, with T(x) = sigmoid(W x + b). T reads
+/// the sublayer's input before any norm. In a parallel block (GPT-J: Wang and Komatsuzaki 2021), the sublayers are one:
 ///   f(x) = attention(x) + ffn(x)
 class Block {
 public:
@@ -62,8 +64,8 @@ private:
   /// The residual connection, norms, scale and gate around a sublayer.
   struct ResidualWrapper {
     bool residual = false;
-    /// `norm`: before the sublayer or after the sum; `behind`: in a sandwich, on the sublayer's output
-    std::optional<Norm> norm{}, behind{};
+    /// `norm`: before the sublayer or after the sum; `behind`: on the sublayer's output
+    std::unique_ptr<Norm> norm{}, behind{};
     std::optional<ParameterId> scale{}; ///< learned scale
     std::optional<Linear> gate{};       ///< gate of a highway connection
   };

@@ -46,9 +46,20 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("value_width", &O::value_width, "Width of one head's values.")
           .at_least(0).at_most(65536).unit("features").default_means("0: the width of a head").neutral(0),
       option("query_key_norm", &O::query_key_norm,
-             "Queries and keys of each head are normalised before the score, with a learned gain for each feature (QK "
-             "norm).")
+             "Queries and keys are normalised before the score, with a learned gain for each feature (QK norm).")
           .one_of({"none", "layer", "rms"}).neutral("none"),
+      option("query_key_norm_over", &O::query_key_norm_over,
+             "What is normalised together: the queries (keys) of each head, or those of all heads (projection, as in "
+             "OLMo 2).")
+          .one_of({"head", "projection"}).neutral("head"),
+      option("gate", &O::gate,
+             "The heads' outputs are multiplied by sigmoid(W x) before the output projection, with x the input of the "
+             "attention: one number for each head, or one for each feature (arXiv 2505.06708).")
+          .one_of({"none", "head", "elementwise"}).neutral("none"),
+      option("exclusive", &O::exclusive,
+             "Self attention removes from each head's output y the part along the value v of the query's own position: "
+             "y - (y . v) v / |v|^2 (exclusive self attention).")
+          .neutral(false),
       option("talking_heads", &O::talking_heads,
              "What heads mix by learned linear maps (talking heads): their scores, their weights after the normaliser, "
              "or both.")
@@ -114,17 +125,22 @@ const OptionTable<BlockOptions>& block_option_table() {
           .one_of({"both", "attention", "ffn", "none"}),
       option("norm", &O::norm,
              "Where activations are normalised: before a sublayer (pre), after its residual sum (post), before it and "
-             "at its output (sandwich; also called sandwich-LN or Peri-LN), or nowhere (none).")
-          .one_of({"pre", "post", "sandwich", "none"}),
-      option("norm_kind", &O::norm_kind, "Layer normalisation, or normalisation by the root mean square (RMSNorm).")
-          .one_of({"layer", "rms"}),
-      option("activation", &O::activation, "The nonlinearity of the feed-forward sublayer. swiglu is gated.")
-          .one_of({"relu", "gelu", "gelu_tanh", "silu", "swiglu"}),
+             "at its output (sandwich; also called sandwich-LN or Peri-LN), only at its output, before the sum "
+             "(output; as in OLMo 2), or nowhere (none).")
+          .one_of({"pre", "post", "sandwich", "output", "none"}),
+      option("norm_kind", &O::norm_kind, "The norm: layer (LayerNorm), rms (RMSNorm) or scale (ScaleNorm)."),
+      option("activation", &O::activation,
+             "The nonlinearity of the feed-forward sublayer. Kinds that end in glu are gated: they have three "
+             "matrices."),
       option("ffn_width", &O::ffn_width, "Hidden width of the feed-forward sublayer.")
           .at_least(0)
           .at_most(1048576)
           .unit("features")
           .default_means("0: 4 * model.width"),
+      option("gated_width", &O::gated_width,
+             "Hidden width of gated kinds: that of ffn_width (stated), or two thirds of it (matched), which gives them "
+             "as many parameters as kinds without a gate have.")
+          .one_of({"stated", "matched"}).neutral("stated"),
       option("bias", &O::bias, "The block's linear layers and layer norms have a bias."),
       option("dropout", &O::dropout, "Dropout of each sublayer's output: the fraction that is set to 0 in training.")
           .at_least(0)
@@ -176,6 +192,7 @@ LayerChoice LayerChoice::for_cross_attention() const {
   };
   choose(out.attention.score, out.score_options, attention.cross_score);
   choose(out.attention.normalizer, out.normalizer_options, attention.cross_normalizer);
+  out.attention.exclusive = false; // a query has no value of its own among the encoder's
   return out.without_formulas();
 }
 

@@ -26,11 +26,14 @@ struct AttentionOptions {
   std::string output_bias = "same";      ///< bias of the output projection: same (as block.bias) | yes | no
   /// heads of keys and values, which equal groups of heads share; 0: as many as heads
   std::int64_t key_value_heads = 0;
-  std::int64_t value_width = 0;        ///< width of a head's values; 0: width / heads
-  std::string query_key_norm = "none"; ///< none | layer | rms: norm of each head's queries and keys
-  std::string talking_heads = "none";  ///< none | scores | weights | both: what is mixed between heads
-  std::string score_mod = "";          ///< formula that replaces self attention's scores s; empty: unchanged
-  std::string mask_mod = "";           ///< formula that is true if a query may attend to a key; empty: always true
+  std::int64_t value_width = 0;             ///< width of a head's values; 0: width / heads
+  std::string query_key_norm = "none";      ///< none | layer | rms: norm of queries and keys
+  std::string query_key_norm_over = "head"; ///< head | projection: what is normalised together
+  std::string gate = "none";                ///< none | head | elementwise: gate of the heads' outputs
+  bool exclusive = false;                   ///< is the part along its own value removed from a head's output?
+  std::string talking_heads = "none";       ///< none | scores | weights | both: what is mixed between heads
+  std::string score_mod = "";               ///< formula that replaces self attention's scores s; empty: unchanged
+  std::string mask_mod = "";                ///< formula that is true if a query may attend to a key; empty: always true
   /// parameters of the formulas, one a line (layers/attention/formula/formula.hpp)
   std::vector<std::string> parameters{};
 };
@@ -47,10 +50,11 @@ struct PositionOptions {
 /// [block]
 struct BlockOptions {
   std::string residual = "both";      ///< both | attention | ffn | none
-  std::string norm = "pre";           ///< pre | post | sandwich | none
-  std::string norm_kind = "layer";    ///< layer | rms
-  std::string activation = "gelu";    ///< relu | gelu | gelu_tanh | silu | swiglu
+  std::string norm = "pre";           ///< pre | post | sandwich | output | none
+  std::string norm_kind = "layer";    ///< a norm
+  std::string activation = "gelu";    ///< a kind of feed-forward network
   std::int64_t ffn_width = 0;         ///< 0: four times the model's width
+  std::string gated_width = "stated"; ///< stated | matched: hidden width of gated kinds
   bool bias = true;                   ///< of the linear maps and the layer norms
   double dropout = 0.0;               ///< on each sublayer's output, in training
   double ffn_dropout = 0.0;           ///< on the feed-forward network's hidden vectors, in training
@@ -88,6 +92,8 @@ struct LayerChoice {
   OptionValues score_options;      ///< table [attention.SCORE]
   OptionValues normalizer_options; ///< table [attention.NORMALIZER]
   BlockOptions block;
+  OptionValues norm_options;         ///< table [block.NORM_KIND]
+  OptionValues feed_forward_options; ///< table [block.ACTIVATION]
 
   LayerChoice();
   LayerChoice(const LayerChoice&);

@@ -1,30 +1,47 @@
-// Layer norm and RMS norm over each position's vector.
+// The interface of norms over each position's vector. Each norm is one file in norms/, registered like scores.
 #pragma once
 
 #include "layers/module.hpp"
+#include "layers/required_function.hpp"
+#include "options/variant.hpp"
 
-#include <string_view>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace heed::HEED_REAL {
 
-/// `layer`: (x - mean) / sqrt(variance + 1e-5) * gain (+ bias); `rms`: x / sqrt(mean(x^2) + 1e-5) * gain; both over the
-/// last axis. The gain starts at one, the bias at zero. rms never has a bias, whatever `with_bias` says.
-struct Norm {
-  ParameterId gain, bias;
-  bool rms, biased;
-
-  /// kind: "layer" or "rms", the words of [block] norm_kind.
-  Norm(const Scope& scope, std::string_view kind, std::int64_t width, bool with_bias)
-      : gain(scope.plain("weight", {width}, Init::constant(1))), rms(kind == "rms"), biased(with_bias && !rms) {
-    if (biased) bias = scope.plain("bias", {width}, Init::zeros());
-  }
-
-  Tensor operator()(Pass& pass, const Tensor& x) const {
-    if (rms) return pass.show(gain, rms_norm(x, pass(gain)));
-    if (!biased) return pass.show(gain, layer_norm(x, pass(gain), nullptr));
-    const Tensor b = pass(bias);
-    return pass.show(gain, layer_norm(x, pass(gain), &b));
-  }
+/// A norm over the last axis, with its parameters.
+class Norm {
+public:
+  virtual ~Norm() = default;
+  /// x [..., width]; the result has x's shape.
+  virtual Tensor operator()(Pass& pass, const Tensor& x) const = 0;
 };
+
+/// What a norm is made for.
+struct NormShape {
+  std::int64_t width = 0;
+  bool bias = true; ///< has it a bias, if the kind of norm can have one?
+};
+
+struct NormInfo {
+  Variant about;
+  /// Adds the norm's parameters to the scope.
+  RequiredFunction<std::unique_ptr<Norm>(const Scope& scope, const NormShape& shape, const OptionValues& options)> make;
+  /// The norm of one vector in plain loops, for tests. `parameters`: the norm's own, in the order in which it added
+  /// them; the bias is missing if the norm has none.
+  RequiredFunction<void(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters)>
+      row;
+};
+
+/// All registered norms, in Meson's order (generated).
+std::span<const NormInfo* const> norms();
+const NormInfo& norm_info(const std::string& name);
+
+/// The norm of this kind, a word of [block] norm_kind.
+std::unique_ptr<Norm> make_norm(const Scope& scope, const std::string& kind, const NormShape& shape,
+                                const OptionValues& options = {});
 
 } // namespace heed::HEED_REAL

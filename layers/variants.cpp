@@ -2,6 +2,8 @@
 
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
+#include "layers/feed_forward.hpp"
+#include "layers/norm.hpp"
 #include "layers/position/position.hpp"
 #include "layers/recurrent/cell.hpp"
 #include "layers/recurrent/decoder_steps.hpp"
@@ -12,6 +14,8 @@ std::vector<VariantFamily> layer_variant_families() {
   return {{"score function", "attention", "score", variants_of(f32::scores())},
           {"normaliser", "attention", "normalizer", variants_of(f32::normalizers())},
           {"positional scheme", "position", "kind", variants_of(f32::positions())},
+          {"norm", "block", "norm_kind", variants_of(f32::norms())},
+          {"feed-forward network", "block", "activation", variants_of(f32::feed_forwards())},
           {"recurrent cell", "recurrent", "cell", variants_of(f32::recurrent_cells())},
           {"attention of a recurrent decoder", "recurrent", "attention", variants_of(f32::recurrent_attentions())}};
 }

@@ -37,6 +37,11 @@ inline ValueAndSlope relu_at(const Simd& x) {
   return {xsimd::select(off, Simd(Real{0}), x), xsimd::select(off, Simd(Real{0}), Simd(Real{1}))};
 }
 
+inline ValueAndSlope relu_squared_at(const Simd& x) {
+  const Simd y = relu_at(x).value;
+  return {y * y, y + y};
+}
+
 inline ValueAndSlope gelu_at(const Simd& x) {
   const auto [cdf, density] = normal_distribution(x);
   return {x * cdf, xsimd::fma(x, density, cdf)};

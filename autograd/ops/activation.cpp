@@ -86,6 +86,8 @@ Tensor relu(const Tensor& x) {
       "relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).derivative; });
 }
 
+Tensor relu_squared(const Tensor& x) { return elementwise_with_derivative("relu_squared", x, relu_squared_at); }
+
 Tensor elu_plus_one(const Tensor& x) {
   const Simd zero(Real{0}), one(Real{1});
   return elementwise(
@@ -96,5 +98,10 @@ Tensor elu_plus_one(const Tensor& x) {
 Tensor gelu(const Tensor& x) { return elementwise_with_derivative("gelu", x, gelu_at); }
 Tensor gelu_tanh(const Tensor& x) { return elementwise_with_derivative("gelu_tanh", x, gelu_tanh_at); }
 Tensor silu(const Tensor& x) { return elementwise_with_derivative("silu", x, silu_at); }
+
+Tensor activate(const Tensor& x, Activation f) {
+  constexpr Tensor (*all[])(const Tensor&) = {relu, gelu, gelu_tanh, silu, relu_squared};
+  return all[static_cast<int>(f)](x);
+}
 
 } // namespace heed::HEED_REAL

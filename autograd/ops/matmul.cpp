@@ -113,7 +113,8 @@ template <auto at> void activate(const void* context, Real* part, std::int64_t n
 }
 
 using Activate = void (*)(const void*, Real*, std::int64_t);
-constexpr Activate activate_with[] = {activate<relu_at>, activate<gelu_at>, activate<gelu_tanh_at>, activate<silu_at>};
+constexpr Activate activate_with[] = {activate<relu_at>, activate<gelu_at>, activate<gelu_tanh_at>, activate<silu_at>,
+                                      activate<relu_squared_at>};
 
 // Multiplies dy by the derivative in place, if there is one, and adds the sum of dy's rows to d.
 void through_activation_and_bias(const Matrix& dy, const Real* derivative, const GradTarget& d) {

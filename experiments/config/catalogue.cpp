@@ -45,6 +45,8 @@ constexpr Place places[] = {
     {"position.kind", &Config::position_options, nullptr},
     {"attention.score", nullptr, &LayerChoice::score_options},
     {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
+    {"block.norm_kind", nullptr, &LayerChoice::norm_options},
+    {"block.activation", nullptr, &LayerChoice::feed_forward_options},
     {"train.optimizer", &Config::optimizer_options, nullptr},
     {"train.schedule", &Config::schedule_options, nullptr},
 };

@@ -56,6 +56,7 @@ struct ModelOptions {
   std::int64_t heads = 4;
   bool tied_embeddings = true;          ///< decoders: the output layer shares its weights with the token embeddings
   std::string embedding_scale = "none"; ///< none | sqrt: token embeddings are multiplied by sqrt(width)
+  bool embedding_norm = false;          ///< is there a norm after the embeddings and their positions?
   double init_std = 0.02;               ///< weights ~ N(0, init_std^2)
   bool scaled_init = true;              ///< residual projections: init_std / sqrt(2 layers)
   double dropout = 0.0;                 ///< dropout rate of the embeddings

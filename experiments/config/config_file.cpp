@@ -71,7 +71,7 @@ struct Reader {
     for (const TomlEntry& entry : in_order(table)) {
       const bool of_attention = entry.name == "attention";
       if (entry.name == "layers") read_layers(*entry.node, out);
-      else if (of_attention || find_option("block." + entry.name))
+      else if (of_attention || find_option("block." + entry.name) || find_table("block." + entry.name))
         read_entry(of_attention ? "" : "block", entry, out.values);
       else problem(entry.at, wrong_override_name(entry.name));
     }

@@ -96,6 +96,9 @@ const OptionTable<ModelOptions>& model_option_table() {
       option("embedding_scale", &O::embedding_scale,
              "Factor of the token embeddings: 1 (none), or the square root of the width (sqrt; Vaswani 2017).")
           .one_of({"none", "sqrt"}),
+      option("embedding_norm", &O::embedding_norm,
+             "A norm after the embeddings and their positions, of the kind block.norm_kind (as in BERT and BLOOM).")
+          .neutral(false),
       option("init_std", &O::init_std,
              "Standard deviation of the initial weights, which are drawn from a normal distribution with mean 0.")
           .above(0).at_most(100),

@@ -193,6 +193,9 @@ json::object override_schema() {
                           {"uniqueItems", true}};
   for (const Option& o : find_table("block")->options)
     properties[o.name] = reference(option_pointer("block." + o.name));
+  for (const TableInfo& t : catalogue())
+    if (t.table.starts_with("block.") && !t.options.empty())
+      properties[t.table.substr(6)] = reference(option_pointer(t.table));
   properties["attention"] = reference("properties/attention");
   json::object one = closed_object(std::move(properties),
                                    "Options of some blocks, in place of those of [block] and [attention].");

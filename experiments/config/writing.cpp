@@ -137,7 +137,10 @@ Sheet sheet_of(const Config& config) {
 }
 
 /// The name of an option in [[block.override]]: without "block.".
-std::string name_in_override(const Line& line) { return *line.table == "block" ? line.option->name : line.key(); }
+std::string name_in_override(const Line& line) {
+  const std::string& key = line.key();
+  return key.starts_with("block.") ? key.substr(6) : key;
+}
 
 } // namespace
 

@@ -26,10 +26,14 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
                                      .memory_width = shape.memory_width,
                                      .longest_memory = shape.longest_memory});
   }
-  const auto ends_in_a_sum = [](const std::string& norm) { return norm == "pre" || norm == "sandwich"; };
-  if (!config.layers.empty() && ends_in_a_sum(config.layers.back().block.norm))
-    final_norm.emplace(scope / "final_norm", config.layers.back().block.norm_kind, width(),
-                       yes(config.layers.back().block.norm_bias, config.layers.back().block.bias));
+  if (config.layers.empty()) return;
+  const auto norm = [&](const char* name, const LayerChoice& of) {
+    return make_norm(scope / name, of.block.norm_kind, {width(), yes(of.block.norm_bias, of.block.bias)},
+                     of.norm_options);
+  };
+  if (config.model.embedding_norm) embedding_norm = norm("embedding_norm", config.layers.front());
+  const std::string& last = config.layers.back().block.norm;
+  if (last == "pre" || last == "sandwich" || last == "output") final_norm = norm("final_norm", config.layers.back());
 }
 
 Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const std::int32_t* lengths) const {

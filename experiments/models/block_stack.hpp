@@ -6,13 +6,13 @@
 #include "layers/block.hpp"
 #include "layers/position/position.hpp"
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace heed::HEED_REAL {
 
-/// Position embeddings, blocks, and a final norm. The final norm exists with norm = "pre" or "sandwich", because the
-/// sum after the last block is not normalised there.
+/// Position embeddings, blocks, and a final norm. The final norm exists with norm = "pre", "sandwich" or "output",
+/// because the sum after the last block is not normalised there.
 struct BlockStack {
   struct Shape {
     std::int64_t longest = 0;      ///< maximum sequence length
@@ -20,10 +20,11 @@ struct BlockStack {
     std::int64_t longest_memory = 0;
   };
 
-  PositionalEmbedding position;   ///< named `position`
-  double dropout;                 ///< dropout rate of the input of the first block
-  std::vector<Block> blocks;      ///< named `blocks.0` etc.; with shared_layers, all use the first one's parameters
-  std::optional<Norm> final_norm; ///< named `final_norm`
+  PositionalEmbedding position;         ///< named `position`
+  std::unique_ptr<Norm> embedding_norm; ///< named `embedding_norm`; null: none
+  double dropout;                       ///< dropout rate of the input of the first block
+  std::vector<Block> blocks;        ///< named `blocks.0` etc.; with shared_layers, all use the first one's parameters
+  std::unique_ptr<Norm> final_norm; ///< named `final_norm`; null: none
 
   BlockStack(const Scope& scope, const Config& config, const Shape& shape);
 
@@ -50,7 +51,8 @@ struct BlockStack {
 
   /// The input of the first block, [B, T, width()]. The first vector is at position `first`.
   Tensor enter(Pass& pass, const Tensor& x, std::int64_t first) const {
-    return pass.dropout(position(pass, x, first), dropout);
+    const Tensor y = position(pass, x, first);
+    return pass.dropout(embedding_norm ? (*embedding_norm)(pass, y) : y, dropout);
   }
   /// Applies the final norm, if there is one, to the last block's output.
   Tensor finish(Pass& pass, const Tensor& x) const { return final_norm ? (*final_norm)(pass, x) : x; }

@@ -260,10 +260,12 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                                        const InitRule& output_init)
     : shape_(shape), widths_(relative_shape(choice, shape)),
       key_heads_(choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads),
+      normalises_projections_(choice.attention.query_key_norm_over == "projection"),
       attention_(scope, choice, {shape.heads, widths_.query_width, widths_.query_width, shape.longest},
                  shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross),
       output_((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
-              shape.output_bias.value_or(shape.bias)) {
+              shape.output_bias.value_or(shape.bias)),
+      gates_heads_(choice.attention.gate == "head"), exclusive_(choice.attention.exclusive) {
   if (shape.heads % key_heads_ != 0)
     throw Failed(fmt::format("[attention] key_value_heads is {}, which does not divide the {} heads", key_heads_,
                              shape.heads));
@@ -309,16 +311,20 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     key_value_.emplace(map("key_value", shape.width, keys + values, two(keys, keys, values)));
     scope.set_parts(key_value_->weight, {keys, values});
   }
+  if (const std::string& gate = choice.attention.gate; gate != "none")
+    gate_.emplace(map("gate", shape.width, gates_heads_ ? shape.heads : shape.heads * widths_.value_width,
+                      {.in = shape.width, .out = gates_heads_ ? shape.heads : shape.heads * widths_.value_width}));
   if (const std::string& kind = choice.attention.query_key_norm; kind != "none") {
-    query_norm_.emplace(scope / "query_norm", kind, widths_.query_width, false);
-    key_norm_.emplace(scope / "key_norm", kind, widths_.query_width, false);
+    query_norm_ = make_norm(scope / "query_norm", kind,
+                            {normalises_projections_ ? queries : widths_.query_width, false});
+    key_norm_ = make_norm(scope / "key_norm", kind, {normalises_projections_ ? keys : widths_.query_width, false});
   }
 }
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask) const {
   if (shape_.memory_width > 0) return (*this)(pass, x, x, mask);
   const Projections of_x = project(pass, x);
-  return attend(pass, of_x.q, of_x.k, of_x.v, mask);
+  return finish(pass, x, of_x.v, attention_(pass, heads_of(of_x.q, of_x.k, of_x.v, mask)));
 }
 
 MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Tensor& x) const {
@@ -337,8 +343,9 @@ MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Te
   return out;
 }
 
-Tensor MultiHeadAttention::normalised(Pass& pass, const Tensor& x, const std::optional<Norm>& norm) const {
+Tensor MultiHeadAttention::normalised(Pass& pass, const Tensor& x, const std::unique_ptr<Norm>& norm) const {
   if (!norm) return x;
+  if (normalises_projections_) return (*norm)(pass, contiguous(x));
   const std::int64_t width = widths_.query_width;
   return reshape((*norm)(pass, reshape(contiguous(x), {x.shape[0], x.shape[1], x.shape[2] / width, width})), x.shape);
 }
@@ -352,7 +359,8 @@ Tensor MultiHeadAttention::key_of(Pass& pass, const Tensor& memory) const {
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const {
   require_memory(true, "called with a memory");
-  return attend(pass, query_of(pass, x), key_of(pass, memory), (*value_)(pass, memory), mask);
+  const Tensor v = (*value_)(pass, memory);
+  return finish(pass, x, v, attention_(pass, heads_of(query_of(pass, x), key_of(pass, memory), v, mask)));
 }
 
 void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
@@ -377,9 +385,9 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
     kept->append(merge_heads(*inputs.keys), of_x.v);
     inputs.keys = split_heads(kept->keys(pass.tape()), key_heads_);
     inputs.values = split_heads(kept->values(pass.tape()), key_heads_);
-    return output_(pass, merge_heads(attention_(pass, inputs)));
+    return finish(pass, x, of_x.v, attention_(pass, inputs));
   }
-  return output_(pass, merge_heads(attention_.step(pass, inputs, *past)));
+  return finish(pass, x, of_x.v, attention_.step(pass, inputs, *past));
 }
 
 void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KVCache& to) const {
@@ -388,7 +396,8 @@ void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KVCache& to)
 }
 
 Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const {
-  return attend(pass, query_of(pass, x), memory.keys(pass.tape()), memory.values(pass.tape()), mask);
+  const Tensor v = memory.values(pass.tape());
+  return finish(pass, x, v, attention_(pass, heads_of(query_of(pass, x), memory.keys(pass.tape()), v, mask)));
 }
 
 AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -400,9 +409,16 @@ AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, c
           .position = shape_.position.get()};
 }
 
-Tensor MultiHeadAttention::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v,
-                                  const Mask& mask) const {
-  return output_(pass, merge_heads(attention_(pass, heads_of(q, k, v, mask))));
+Tensor MultiHeadAttention::finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& of_heads) const {
+  Tensor y = of_heads; // [B, H, T, Dv]
+  if (exclusive_) {
+    const Tensor along = l2_normalize(for_each_head(split_heads(v, key_heads_), shape_.heads));
+    y = sub(y, mul(sum(mul(y, along), -1, true), along));
+  }
+  if (gate_ && gates_heads_) y = mul(y, unsqueeze(transpose(sigmoid((*gate_)(pass, x))), 3));
+  Tensor merged = merge_heads(y);
+  if (gate_ && !gates_heads_) merged = mul(merged, sigmoid((*gate_)(pass, x)));
+  return output_(pass, merged);
 }
 
 } // namespace heed::HEED_REAL

@@ -96,8 +96,9 @@ private:
 ///   y = W_o concat_h(attention(W_q^h x_q, W_k^h x_k, W_v^h x_v)) + b_o
 /// Self attention has one matrix for queries, keys and values (`qkv`), or two if heads share keys and values (`query`,
 /// `key_value`; Ainslie et al. 2023, arXiv 2305.13245). Cross attention has `query`, `key` and `value`. Each head's
-/// queries and keys may be normalised before the scores (`query_norm`, `key_norm`; Henry et al. 2020, arXiv
-/// 2010.04245).
+/// queries and keys, or those of all heads together, may be normalised before the scores (`query_norm`, `key_norm`;
+/// Henry et al. 2020, arXiv 2010.04245). Before the output projection, the heads' outputs may lose their part along the
+/// query's own value (`exclusive`), and be multiplied by sigmoid(W x) (`gate`).
 class MultiHeadAttention {
 public:
   struct Shape {
@@ -138,21 +139,25 @@ private:
     Tensor q, k, v;
   };
   Projections project(Pass& pass, const Tensor& x) const;
-  // x is [B, T, heads * width]; each head is normalised separately.
-  Tensor normalised(Pass& pass, const Tensor& x, const std::optional<Norm>& norm) const;
+  // x is [B, T, heads * width]
+  Tensor normalised(Pass& pass, const Tensor& x, const std::unique_ptr<Norm>& norm) const;
   Tensor query_of(Pass& pass, const Tensor& x) const;
   Tensor key_of(Pass& pass, const Tensor& memory) const;
   void require_memory(bool wanted, const char* what) const;
   AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
-  Tensor attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
+  // x: the attention's input; v: the values of its positions, for `exclusive`; y: the heads' outputs
+  Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
   Shape shape_;
   RelativeShape widths_;
   std::int64_t key_heads_; // number of heads of keys and values
   std::optional<Linear> qkv_, key_value_, query_, key_, value_;
-  std::optional<Norm> query_norm_, key_norm_;
+  bool normalises_projections_; // are queries (and keys) of all heads normalised together?
+  std::unique_ptr<Norm> query_norm_, key_norm_;
   Attention attention_;
   Linear output_;
+  std::optional<Linear> gate_;
+  bool gates_heads_, exclusive_;
 };
 
 } // namespace heed::HEED_REAL

@@ -27,6 +27,7 @@ const std::vector<Unary> functions = {
     {"elu_plus_one", {-5, 5}, [](const Tensor& x) { return elu_plus_one(x); }},
     {"gelu_tanh", {-5, 5}, [](const Tensor& x) { return gelu_tanh(x); }},
     {"silu", {-6, 6}, [](const Tensor& x) { return silu(x); }},
+    {"relu_squared", {-6, 6}, [](const Tensor& x) { return relu_squared(x); }},
     {"scale", {-2, 2}, [](const Tensor& x) { return scale(x, Real(-1.75), Real(0.5)); }},
     {"contiguous", {-2, 2}, [](const Tensor& x) { return contiguous(x); }},
 };

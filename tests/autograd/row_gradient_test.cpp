@@ -79,7 +79,8 @@ TEST_CASE("linear has the right gradient", "[gradient]") {
   check_gradient("linear with its bias a part of a vector",
                  [](const Tensors& x) { return linear(x[0], x[1], slice(x[2], 0, 1, 3)); },
                  {input({2, 5}, 1), input({3, 5}, 2), input({5}, 3)});
-  for (const Activation f : {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+  for (const Activation f :
+       {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu, Activation::relu_squared}) {
     check_gradient(fmt::format("linear, then activation {}", static_cast<int>(f)),
                    [&](const Tensors& x) { return linear_activation(x[0], x[1], &x[2], f); },
                    {input({7, 3}, 1), input({20, 3}, 2), input({20}, 3)});

@@ -37,6 +37,7 @@ TEST_CASE("elementwise functions equal the C++ library's, at every length and fo
            {gelu, [](double v) { return v / 2 * (1 + std::erf(v / std::sqrt(2))); }, {-8, 8}},
            {gelu_tanh, approximate, {-8, 8}},
            {silu, [](double v) { return v / (1 + std::exp(-v)); }, {-20, 20}},
+           {relu_squared, [](double v) { return v > 0 ? v * v : 0; }, {-3, 3}},
            {contiguous, [](double v) { return v; }, {}},
        })
     for (const Shape& shape : std::vector<Shape>{{}, {1}, {3}, {7}, {17}, {33}, {3, 5, 7}, {0, 2}})
@@ -53,8 +54,11 @@ TEST_CASE("elementwise functions equal the C++ library's, at every length and fo
 }
 
 TEST_CASE("an activation behind a product is that of the product", "[value]") {
-  const std::pair<Activation, Tensor (*)(const Tensor&)> pairs[] = {
-      {Activation::relu, relu}, {Activation::gelu, gelu}, {Activation::gelu_tanh, gelu_tanh}, {Activation::silu, silu}};
+  const std::pair<Activation, Tensor (*)(const Tensor&)> pairs[] = {{Activation::relu, relu},
+                                                                    {Activation::gelu, gelu},
+                                                                    {Activation::gelu_tanh, gelu_tanh},
+                                                                    {Activation::silu, silu},
+                                                                    {Activation::relu_squared, relu_squared}};
   for (const auto& [f, function] : pairs) {
     Tape tape;
     // more than one block along k; the width includes a partial SIMD vector
@@ -66,7 +70,8 @@ TEST_CASE("an activation behind a product is that of the product", "[value]") {
 }
 
 TEST_CASE("elementwise functions keep what is not finite and saturate without overflow", "[value]") {
-  for (auto f : {exp, log, tanh, sigmoid, heed::HEED_REAL::abs, relu, gelu, gelu_tanh, silu, elu_plus_one})
+  for (auto f :
+       {exp, log, tanh, sigmoid, heed::HEED_REAL::abs, relu, gelu, gelu_tanh, silu, relu_squared, elu_plus_one})
     CHECK(std::isnan(apply_one(not_a_number, f)));
   CHECK(apply_one(0, log) == -infinity);
   CHECK(std::isnan(apply_one(-1, log)));
@@ -76,6 +81,8 @@ TEST_CASE("elementwise functions keep what is not finite and saturate without ov
   CHECK(apply_one(-1000, tanh) == -1);
   CHECK(apply_one(1000, sigmoid) == 1);
   CHECK(apply_one(-1000, sigmoid) == 0);
+  CHECK(apply_one(1000, relu_squared) == 1e6);
+  CHECK(apply_one(-1000, relu_squared) == 0);
   for (auto f : {gelu, gelu_tanh, silu, relu}) {
     CHECK(apply_one(1000, f) == 1000);
     CHECK(apply_one(-1000, f) == 0);

@@ -72,7 +72,7 @@ private:
 } // namespace
 
 TEST_CASE("the block is what its header states, with every norm and residual connection", "[block]") {
-  for (const std::string norm : {"pre", "post", "none"})
+  for (const std::string norm : {"pre", "post", "output", "none"})
     for (const std::string residual : {"both", "attention", "ffn", "none"})
       for (const std::string kind : {"layer", "rms"})
         for (bool causal : {true, false}) {
@@ -94,6 +94,10 @@ TEST_CASE("the block is what its header states, with every norm and residual con
             if (norm == "pre") {
               const Tensor h = plus(around_attention, x, a(n(x, "attention_norm")));
               return plus(around_ffn, h, f(n(h, "ffn_norm")));
+            }
+            if (norm == "output") {
+              const Tensor h = plus(around_attention, x, n(a(x), "attention_norm"));
+              return plus(around_ffn, h, n(f(h), "ffn_norm"));
             }
             if (norm == "post") {
               const Tensor h = n(plus(around_attention, x, a(x)), "attention_norm");
@@ -177,6 +181,61 @@ TEST_CASE("the feed-forward network's hidden width is four times the model's, or
   CHECK(hidden(5, "swiglu") == Shape{10, 6});
 }
 
+TEST_CASE("a matched width gives a gated network about as many parameters as the ungated one", "[feed_forward]") {
+  const auto parameters = [](const std::string& activation, const std::string& width) {
+    LayerChoice choice;
+    choice.block.activation = activation;
+    choice.block.ffn_width = 240;
+    choice.block.gated_width = width;
+    choice.block.bias = false;
+    return Parts(choice).weights.parameters.count();
+  };
+  CHECK(parameters("geglu", "matched") == parameters("gelu", "stated"));
+  CHECK(parameters("gelu", "matched") == parameters("gelu", "stated"));
+  CHECK(parameters("geglu", "stated") == parameters("gelu", "stated") + 240 * 6);
+}
+
+TEST_CASE("every norm is its plain loop, for vectors of any size and for zeros", "[norm][contract]") {
+  for (const NormInfo* info : norms())
+    for (const bool bias : {true, false})
+      for (const std::int64_t width : {1, 5, 16, 67})
+        for (const double size : {0.0, 1e-3, 1.0, 100.0}) {
+          INFO(info->about.name << ", bias " << bias << ", width " << width << ", numbers up to " << size);
+          Weights weights;
+          const NormShape shape{width, bias};
+          const auto norm = info->make(weights.scope() / "norm", shape, {});
+          weights.fill(4);
+          std::vector<const Real*> parameters;
+          for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p)
+            parameters.push_back(weights.parameters.values(ParameterId{p}));
+          Operand x({3, width}, 2, {-size, size, 0});
+          std::vector<Real> expected(x.values.size());
+          for (std::int64_t row = 0; row < 3; ++row)
+            info->row(x.values.data() + row * width, expected.data() + row * width, shape, parameters);
+          Tape tape;
+          Pass pass = weights.pass(tape);
+          CHECK(distance(read((*norm)(pass, x.on(tape))), expected) < 200 * rounding);
+        }
+}
+
+TEST_CASE("norms start as their papers have it", "[norm]") {
+  const auto started = [](const std::string& kind, const std::string& name, const OptionValues& options = {}) {
+    Weights weights;
+    const auto norm = make_norm(weights.scope() / "norm", kind, {9, true}, options);
+    weights.parameters.initialise(1);
+    const auto* entry = weights.parameters.find("norm." + name);
+    return entry ? std::vector<Real>(weights.parameters.values() + entry->offset,
+                                     weights.parameters.values() + entry->offset + entry->shape.size())
+                 : std::vector<Real>{};
+  };
+  CHECK(started("scale", "weight") == std::vector<Real>{3}); // the root of the width
+  CHECK(started("scale", "bias").empty());
+  CHECK(started("rms", "bias").empty());
+  for (const char* kind : {"layer", "rms"}) CHECK(started(kind, "weight") == std::vector<Real>(9, 1));
+  for (const char* kind : {"layer"}) CHECK(started(kind, "bias") == std::vector<Real>(9, 0));
+  CHECK_THROWS_WITH(started("batch", "weight"), Catch::Contains("no norm 'batch'") && Catch::Contains("scale"));
+}
+
 TEST_CASE("the feed-forward network computes W2 f(W1 x + b1) + b2, and swiglu's gate", "[feed_forward]") {
   const auto phi = [](double x) { return 0.5 * (1 + std::erf(x / std::sqrt(2.0))); };
   const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
@@ -186,7 +245,11 @@ TEST_CASE("the feed-forward network computes W2 f(W1 x + b1) + b2, and swiglu's 
       {"gelu_tanh",
        [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x))); }},
       {"silu", silu},
-      {"swiglu", silu}};
+      {"relu_squared", [](double x) { return x > 0 ? x * x : 0; }},
+      {"swiglu", silu},
+      {"geglu", [&](double x) { return x * phi(x); }},
+      {"reglu", [](double x) { return std::max(x, 0.0); }}};
+  CHECK(functions.size() == feed_forwards().size());
   for (const auto& [name, f] : functions) {
     INFO(name);
     Weights weights;
@@ -212,7 +275,7 @@ TEST_CASE("the feed-forward network computes W2 f(W1 x + b1) + b2, and swiglu's 
                      static_cast<double>(x.values[static_cast<std::size_t>(row * in + i)]);
             return sum;
           };
-          const double gate = name == "swiglu" ? inner(hidden + h) : 1.0;
+          const double gate = name.ends_with("glu") ? inner(hidden + h) : 1.0;
           y += number("project.weight", o * hidden + h) * f(inner(h)) * gate;
         }
         expected.push_back(y);

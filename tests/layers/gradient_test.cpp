@@ -159,6 +159,38 @@ TEST_CASE("multi-head attention has the right gradient with shared keys, other w
       }
 }
 
+TEST_CASE("multi-head attention has the right gradient with gates, without the part along the own value, and with "
+          "normalised projections",
+          "[gradient][attention]") {
+  const std::vector<std::int32_t> lengths = {5, 3};
+  for (const std::string gate : {"none", "head", "elementwise"})
+    for (const bool exclusive : {false, true})
+      for (const std::int64_t key_heads : {1, 4})
+        for (const std::int64_t memory_width : {0, 3}) {
+          if (exclusive && memory_width > 0) continue;
+          INFO(gate << ", exclusive " << exclusive << ", " << key_heads << " heads of keys, memory " << memory_width);
+          LayerChoice choice;
+          choice.attention.value_width = 2;
+          choice.attention.head_width = 3;
+          choice.attention.key_value_heads = key_heads;
+          choice.attention.query_key_norm = "rms";
+          choice.attention.query_key_norm_over = "projection";
+          choice.attention.gate = gate;
+          choice.attention.exclusive = exclusive;
+          Weights weights;
+          const MultiHeadAttention attention(weights.scope(), choice,
+                                             {.width = 4, .memory_width = memory_width, .heads = 4, .longest = 5},
+                                             Init::normal(1));
+          weights.fill(6);
+          std::vector<Operand> inputs = {Operand({2, 3, 4}, 1, moderate)};
+          if (memory_width > 0) inputs.emplace_back(Shape{2, 5, memory_width}, 2, moderate);
+          check_module(weights, inputs, [&](Pass& pass, const std::vector<Tensor>& x) {
+            return memory_width > 0 ? attention(pass, x[0], x[1], {.lengths = lengths.data()})
+                                    : attention(pass, x[0], {.causal = true});
+          });
+        }
+}
+
 TEST_CASE("multi-head attention has the right gradient: self, cross, and with a head width of its own",
           "[gradient][attention]") {
   const std::vector<std::int32_t> lengths = {5, 3};
@@ -250,21 +282,13 @@ TEST_CASE("attention in blocks of queries has the right gradient", "[gradient][a
   }
 }
 
-TEST_CASE("linear, embedding and the norms have the right gradient", "[gradient]") {
+TEST_CASE("linear and embedding have the right gradient", "[gradient]") {
   for (bool bias : {true, false}) {
     Weights weights;
     const Linear map(weights.scope() / "map", 3, 5, bias);
     weights.fill(1);
     check_module(weights, {Operand({2, 3, 3}, 1)},
                  [&](Pass& pass, const std::vector<Tensor>& x) { return map(pass, x[0]); });
-    for (const std::string& kind : words_of(block_options(), "norm_kind")) {
-      INFO(kind << ", bias " << bias);
-      Weights gains;
-      const Norm norm(gains.scope() / "norm", kind, 5, bias);
-      gains.fill(2);
-      check_module(gains, {Operand({2, 3, 5}, 1)},
-                   [&](Pass& pass, const std::vector<Tensor>& x) { return norm(pass, x[0]); });
-    }
   }
   Weights weights;
   const Embedding embed(weights.scope() / "embedding", 5, 3);
@@ -285,8 +309,9 @@ TEST_CASE("convolution and group norm have the right gradient", "[gradient]") {
 }
 
 TEST_CASE("the feed-forward network has the right gradient with every activation", "[gradient]") {
-  for (const std::string& activation : words_of(block_options(), "activation"))
+  for (const FeedForwardInfo* info : feed_forwards())
     for (bool bias : {true, false}) {
+      const std::string& activation = info->about.name;
       INFO(activation << ", bias " << bias);
       Weights weights;
       const FeedForward ffn(weights.scope(), activation, 3, 5, bias, Init::normal(1));
@@ -296,16 +321,30 @@ TEST_CASE("the feed-forward network has the right gradient with every activation
     }
 }
 
+TEST_CASE("every norm has the right gradient", "[gradient][norm]") {
+  for (const NormInfo* info : norms())
+    for (const Setup& setup : setups(info->about))
+      for (const bool bias : {true, false}) {
+        INFO(setup.text << ", bias " << bias);
+        Weights weights;
+        const auto norm = info->make(weights.scope() / "norm", {5, bias}, setup.options);
+        weights.fill(4);
+        check_module(weights, {Operand({2, 3, 5}, 1)},
+                     [&](Pass& pass, const std::vector<Tensor>& x) { return (*norm)(pass, x[0]); });
+      }
+}
+
 TEST_CASE("the block has the right gradient with every residual connection and norm", "[gradient]") {
   const std::vector<std::int32_t> lengths = {4, 2};
   for (const std::string& residual : words_of(block_options(), "residual"))
     for (const std::string& norm : words_of(block_options(), "norm"))
-      for (const std::string& kind : words_of(block_options(), "norm_kind"))
+      for (const NormInfo* kind : norms())
         for (bool causal : {true, false}) {
-          INFO("residual " << residual << ", norm " << norm << ", " << kind << ", causal " << causal);
+          INFO("residual " << residual << ", norm " << norm << ", " << kind->about.name << ", causal " << causal);
           LayerChoice choice;
           choice.attention.causal = causal;
-          choice.block = {.residual = residual, .norm = norm, .norm_kind = kind, .ffn_width = 5, .bias = causal};
+          choice.block = {
+              .residual = residual, .norm = norm, .norm_kind = kind->about.name, .ffn_width = 5, .bias = causal};
           Weights weights;
           const Block block(weights.scope(), choice, {4, 2, Init::normal(1)});
           weights.fill(5);

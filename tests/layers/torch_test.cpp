@@ -198,6 +198,35 @@ void compare_encoder_layer(const std::string& name, const std::string& norm, con
 
 } // namespace
 
+TEST_CASE("gates and attention without the own value's part have PyTorch's values and gradients",
+          "[torch][attention]") {
+  for (const auto& [name, gate, exclusive] : {std::tuple{"gate_head", "head", false},
+                                              {"gate_elementwise", "elementwise", false},
+                                              {"exclusive", "none", true},
+                                              {"exclusive_gate", "elementwise", true}}) {
+    INFO(name);
+    Comparison c("variants", name);
+    LayerChoice choice = scaled_dot_choice(true);
+    choice.attention.gate = gate;
+    choice.attention.exclusive = exclusive;
+    Operand x = c.operand("x");
+    const bool gated = c.fixture.has("gate");
+    const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 6, .heads = 2, .bias = gated},
+                                       Init::zeros());
+    std::vector<std::pair<std::string, std::string>> names = {{"qkv.weight", "qkv"}, {"output.weight", "output"}};
+    if (gated) {
+      names.insert(names.end(), {{"gate.weight", "gate"}, {"gate.bias", "gate_bias"}});
+      c.weights.set("qkv.bias", std::vector<Real>(18, 0));
+      c.weights.set("output.bias", std::vector<Real>(6, 0));
+    }
+    for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
+    Pass pass = c.pass();
+    c.backward(pass, attention(pass, x.on(c.tape), {.causal = true}));
+    CHECK(distance(x.gradient, c.fixture["d.x"].values) < agreement);
+    for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
+  }
+}
+
 TEST_CASE("talking heads are their paper's products", "[attention][torch]") {
   Comparison c("variants", "talking_heads");
   Operand q = c.operand("query"), k = c.operand("key"), v = c.operand("value");

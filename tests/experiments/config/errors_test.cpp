@@ -46,7 +46,7 @@ TEST_CASE("A name that does not exist is refused with the nearest one", "[config
                                              words_of("attention.score") + "; did you mean 'cosine'?"},
       {"[task]\nkind = \"zzzz\"", "x.toml:2:8: task.kind is 'zzzz'; it must be one of " + words_of("task.kind")},
       {"[block]\nnorm = \"before\"",
-       "x.toml:2:8: block.norm is 'before'; it must be one of 'pre', 'post', 'sandwich', 'none'"},
+       "x.toml:2:8: block.norm is 'before'; it must be one of 'pre', 'post', 'sandwich', 'output', 'none'"},
   });
 }
 
@@ -155,10 +155,10 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
                                       "(built-in); it matters only where train.optimizer is 'sgd'"},
       {"[block]\nnorm = \"none\"\nnorm_kind = \"rms\"",
        "x.toml:3:1: block.norm_kind does nothing: block.norm is 'none' (x.toml:2:1); it matters only where block.norm "
-       "is not 'none'"},
+       "is not 'none', or model.embedding_norm is 'true'"},
       {"[block]\nnorm_kind = \"rms\"\nnorm_bias = \"no\"",
        "x.toml:3:1: block.norm_bias does nothing: block.norm_kind is 'rms' (x.toml:2:1); it matters only where "
-       "block.norm_kind is 'layer'"},
+       "block.norm_kind is not one of 'rms', 'scale'"},
       {"[init]\nhead = \"torch\"",
        "x.toml:2:1: init.head does nothing: model.tied_embeddings is true (built-in); it matters only where "
        "model.tied_embeddings is 'false', or model.kind is not one of 'decoder', 'encoder_decoder'"},

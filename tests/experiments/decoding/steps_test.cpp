@@ -137,6 +137,24 @@ TEST_CASE("shared keys', other widths' and normalised queries' steps give the lo
       }
 }
 
+TEST_CASE(
+    "the steps of gates, of norms at other places, and without the own value's part give the logits of the whole row",
+    "[decoding]") {
+  for (const std::string kind : {"decoder", "encoder_decoder"})
+    for (const std::string more :
+         {"attention.gate=head", "attention.gate=elementwise", "attention.exclusive=true", "block.norm=output",
+          "block.norm_kind=scale", "model.embedding_norm=true", "attention.query_key_norm_over=projection",
+          "attention.score=linear", "attention.normalizer=softpick"})
+      check_steps({"model.kind=" + kind, "attention.key_value_heads=1", "attention.query_key_norm=rms",
+                   "attention.exclusive=true", "attention.gate=elementwise", more});
+  for (const std::string own_key : {"none", "remainder", "attended"})
+    check_steps({"attention.normalizer=stick_breaking", "attention.stick_breaking.own_key=" + own_key,
+                 "attention.window=3", "position.kind=none"});
+  check_steps({"attention.normalizer=none", "attention.score_mod=relu(s) / seen", "attention.window=3"});
+  check_steps({"attention.normalizer=none", "attention.score_mod=relu(s) / seen",
+               "attention.mask_mod=i - j < 4 and j % 2 == h % 2"});
+}
+
 TEST_CASE("the steps of heads that talk give the logits of the whole row", "[decoding]") {
   for (const std::string kind : {"decoder", "encoder_decoder"})
     for (const std::string more : {"", "attention.key_value_heads=1", "position.kind=alibi", "attention.score=linear",
