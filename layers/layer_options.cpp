@@ -128,7 +128,7 @@ const OptionTable<BlockOptions>& block_option_table() {
              "at its output (sandwich; also called sandwich-LN or Peri-LN), only at its output, before the sum "
              "(output; as in OLMo 2), or nowhere (none).")
           .one_of({"pre", "post", "sandwich", "output", "none"}),
-      option("norm_kind", &O::norm_kind, "The norm: layer (LayerNorm), rms (RMSNorm) or scale (ScaleNorm)."),
+      option("norm_kind", &O::norm_kind, "The norm: layer (LayerNorm), rms (RMSNorm), scale (ScaleNorm) or dyt."),
       option("activation", &O::activation,
              "The nonlinearity of the feed-forward sublayer. Kinds that end in glu are gated: they have three "
              "matrices."),

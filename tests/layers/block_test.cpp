@@ -47,6 +47,8 @@ public:
     const Tensor gain = parameter(pass, name + ".weight");
     if (parts_.choice.block.norm_kind == "rms") return rms_norm(x, gain);
     const Tensor bias = parameter(pass, name + ".bias");
+    if (parts_.choice.block.norm_kind == "dyt")
+      return add(mul(tanh(mul(x, parameter(pass, name + ".alpha"))), gain), bias);
     return layer_norm(x, gain, &bias);
   }
   Tensor affine(Pass& pass, const Tensor& x, const std::string& name) const {
@@ -74,7 +76,7 @@ private:
 TEST_CASE("the block is what its header states, with every norm and residual connection", "[block]") {
   for (const std::string norm : {"pre", "post", "output", "none"})
     for (const std::string residual : {"both", "attention", "ffn", "none"})
-      for (const std::string kind : {"layer", "rms"})
+      for (const std::string kind : {"layer", "rms", "dyt"})
         for (bool causal : {true, false}) {
           INFO("norm " << norm << ", " << kind << ", residual " << residual << ", causal " << causal);
           LayerChoice choice;
@@ -231,9 +233,11 @@ TEST_CASE("norms start as their papers have it", "[norm]") {
   CHECK(started("scale", "weight") == std::vector<Real>{3}); // the root of the width
   CHECK(started("scale", "bias").empty());
   CHECK(started("rms", "bias").empty());
-  for (const char* kind : {"layer", "rms"}) CHECK(started(kind, "weight") == std::vector<Real>(9, 1));
-  for (const char* kind : {"layer"}) CHECK(started(kind, "bias") == std::vector<Real>(9, 0));
-  CHECK_THROWS_WITH(started("batch", "weight"), Catch::Contains("no norm 'batch'") && Catch::Contains("scale"));
+  CHECK(started("dyt", "alpha") == std::vector<Real>{Real(0.5)});
+  CHECK(started("dyt", "alpha", {{"alpha", 0.8}}) == std::vector<Real>{Real(0.8)});
+  for (const char* kind : {"layer", "rms", "dyt"}) CHECK(started(kind, "weight") == std::vector<Real>(9, 1));
+  for (const char* kind : {"layer", "dyt"}) CHECK(started(kind, "bias") == std::vector<Real>(9, 0));
+  CHECK_THROWS_WITH(started("batch", "weight"), Catch::Contains("no norm 'batch'") && Catch::Contains("dyt"));
 }
 
 TEST_CASE("the feed-forward network computes W2 f(W1 x + b1) + b2, and swiglu's gate", "[feed_forward]") {

@@ -143,7 +143,7 @@ TEST_CASE(
   for (const std::string kind : {"decoder", "encoder_decoder"})
     for (const std::string more :
          {"attention.gate=head", "attention.gate=elementwise", "attention.exclusive=true", "block.norm=output",
-          "block.norm_kind=scale", "model.embedding_norm=true", "attention.query_key_norm_over=projection",
+          "block.norm_kind=dyt", "model.embedding_norm=true", "attention.query_key_norm_over=projection",
           "attention.score=linear", "attention.normalizer=softpick"})
       check_steps({"model.kind=" + kind, "attention.key_value_heads=1", "attention.query_key_norm=rms",
                    "attention.exclusive=true", "attention.gate=elementwise", more});

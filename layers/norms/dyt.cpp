@@ -1,0 +1,59 @@
+#include "layers/norm.hpp"
+
+#include <cmath>
+#include <optional>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  double alpha = 0.5;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("alpha", &Options::alpha, "initial value of the learned factor alpha, one number for each norm")
+          .above(0)
+          .at_most(100));
+  return t;
+}
+
+class DynamicTanh final : public Norm {
+public:
+  DynamicTanh(const Scope& scope, const NormShape& shape, double alpha)
+      : gain_(scope.plain("weight", {shape.width}, Init::constant(1))),
+        alpha_(scope.plain("alpha", {1}, Init::constant(alpha))) {
+    if (shape.bias) bias_ = scope.plain("bias", {shape.width}, Init::zeros());
+  }
+  Tensor operator()(Pass& pass, const Tensor& x) const override {
+    const Tensor y = mul(tanh(mul(x, pass(alpha_))), pass(gain_));
+    return pass.show(gain_, bias_ ? add(y, pass(*bias_)) : y);
+  }
+
+private:
+  ParameterId gain_, alpha_;
+  std::optional<ParameterId> bias_;
+};
+
+void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters) {
+  for (std::int64_t d = 0; d < shape.width; ++d)
+    y[d] = parameters[0][d] * std::tanh(parameters[1][0] * x[d]) + (shape.bias ? parameters[2][d] : Real{0});
+}
+
+} // namespace
+
+extern const NormInfo norm_dyt{
+    .about = {.name = "dyt",
+              .summary = "gain tanh(alpha x) + bias: no norm, but in its place (Dynamic Tanh)",
+              .paper = "Zhu et al. 2025, arXiv 2503.10622",
+              .equals = "",
+              .cost = "a gain and a bias for each feature, and one alpha; four passes over each vector",
+              .options = table().options(),
+              .presets = {}},
+    .make = [](const Scope& scope, const NormShape& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
+      return std::make_unique<DynamicTanh>(scope, shape, table().read(options).alpha);
+    },
+    .row = row};
+
+} // namespace heed::HEED_REAL
