@@ -62,13 +62,15 @@ function yScale(lines, { log: logarithmic, range: [lowest, highest] = [null, nul
 
 /**
  * The lines that would leave the others no room: their greatest or their least value is far from those of the others,
- * on a logarithmic axis by its logarithm.
+ * on a logarithmic axis by its logarithm. A side on which the metric has a bound takes no room from the others, and a
+ * reference is always shown.
  */
-function farLines(lines, logarithmic) {
+function farLines(lines, logarithmic, [lowest, highest] = [null, null]) {
   const on = (value) => (logarithmic ? Math.log(Math.max(value, Number.MIN_VALUE)) : value);
   const drawn = lines.filter(({ points }) => points.length);
-  const far = [d3.max, d3.min].map((most) => outlying(drawn.map(({ points }) => on(most(points, ({ y }) => y)))));
-  return new Set(drawn.filter((line, i) => far.some((which) => which[i])).map(({ key }) => key));
+  const ends = [...(highest === null ? [d3.max] : []), ...(lowest === null ? [d3.min] : [])];
+  const far = ends.map((most) => outlying(drawn.map(({ points }) => on(most(points, ({ y }) => y)))));
+  return new Set(drawn.filter((line, i) => !line.strong && far.some((which) => which[i])).map(({ key }) => key));
 }
 
 /** Bands that lie over each other add up; where they are many, only that of the arm that is picked is drawn. */
@@ -164,7 +166,7 @@ function lineSection(id, title, caption, tools, plot) {
 
   function draw(svg, width) {
     const shape = plot(), { marks } = shape, visible = shape.lines.filter(({ key }) => !hidden.has(key));
-    const far = farLines(visible, shape.y.log), most = visible.filter(({ key }) => !zoomed || !far.has(key));
+    const far = farLines(visible, shape.y.log, shape.y.range), most = visible.filter(({ key }) => !zoomed || !far.has(key));
     zoom.hidden = !far.size;
     const axes = drawAxes(svg, width, shape, visible, most), { x, y, left, right, top, floor } = axes;
     plots += 1;

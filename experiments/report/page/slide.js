@@ -16,7 +16,8 @@ function slideTitle(text, width) {
 /** How many arms the slide has, and in which size their names, so that all names are whole: {count, size, lines}. */
 function slideNames(all, height, width) {
   const attempt = (count, size) => {
-    const font = fontOf(size), row = Math.min(92, height / count), most = Math.floor(row / (1.2 * size));
+    // Between the names of two arms is at least a quarter of a line.
+    const font = fontOf(size), row = Math.min(100, height / count), most = Math.floor((row / size - 0.3) / 1.2);
     const lines = all.slice(0, count).map(({ label }) => linesOf(label, width, most, { font }));
     return { count, size, lines, row, fits: most > 0 && widthOf(lines.flat(), font) <= width };
   };

@@ -133,7 +133,7 @@ function armTable(id, label, metric, rows) {
   const headings = columns.map((column) => element("th", { scope: "col",
     class: [column.text ? "text" : "", column.second ? "second" : ""].join(" ").trim() || null,
     "data-tsv": column.tsv ? column.tsv[0].join("\t") : null },
-  element("button", { type: "button",
+  element("button", { type: "button", class: column.title.length > 24 ? "long" : null,
     title: [about(column), "Sort; the third click restores the order"].filter(Boolean).join("\n"), on: { click() {
       if (sorted === column && descending) sorted = null;
       else {
