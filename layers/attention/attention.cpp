@@ -311,9 +311,10 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     key_value_.emplace(map("key_value", shape.width, keys + values, two(keys, keys, values)));
     scope.set_parts(key_value_->weight, {keys, values});
   }
-  if (const std::string& gate = choice.attention.gate; gate != "none")
-    gate_.emplace(map("gate", shape.width, gates_heads_ ? shape.heads : shape.heads * widths_.value_width,
-                      {.in = shape.width, .out = gates_heads_ ? shape.heads : shape.heads * widths_.value_width}));
+  if (choice.attention.gate != "none") {
+    const std::int64_t gates = gates_heads_ ? shape.heads : shape.heads * widths_.value_width;
+    gate_.emplace(map("gate", shape.width, gates, {.in = shape.width, .out = gates}));
+  }
   if (const std::string& kind = choice.attention.query_key_norm; kind != "none") {
     query_norm_ = make_norm(scope / "query_norm", kind,
                             {normalises_projections_ ? queries : widths_.query_width, false});

@@ -14,9 +14,9 @@ public:
     const Real total = row_exponentials(s, top, w, keys.n) + std::exp(-top);
     for (std::int64_t j = 0; j < keys.n; ++j) w[j] /= total;
   }
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
-    const Real along = row_dot(w, dw, keys.n); // the extra score 0 is constant and has no term here
-    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = w[j] * (dw[j] - along);
+  // As softmax's: the extra score 0 is constant and has no term here.
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
+    SoftmaxRows().backward(s, w, dw, ds, keys, scratch);
   }
 };
 

@@ -26,9 +26,9 @@ public:
     const Real inverse = 1 / (row_exponentials(s, top, w, keys.n) + std::exp(sink_ - top));
     for (std::int64_t j = 0; j < keys.n; ++j) w[j] *= inverse;
   }
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
-    const Real along = row_dot(w, dw, keys.n); // the sink has the value 0, and so no term here
-    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = w[j] * (dw[j] - along);
+  // As softmax's: the sink has the value 0, and so no term here.
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
+    SoftmaxRows().backward(s, w, dw, ds, keys, scratch);
   }
   // The sink's weight follows from the best key's: 1 - sum_j w_j would have no digits where it is small.
   double derivative(const Real* s, const Real* w, const Real* dw, const Real*, RowKeys keys) const {

@@ -39,9 +39,8 @@ public:
   }
 
   // The gradient of the softmax over the selected keys; the other weights are 0.
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
-    const Real mean = row_dot(w, dw, keys.n);
-    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = w[j] * (dw[j] - mean);
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
+    SoftmaxRows().backward(s, w, dw, ds, keys, scratch);
   }
 
 private:
