@@ -31,6 +31,22 @@ Extents small_problem(const ScoreInfo& score) {
 
 std::vector<Option> block_options() { return block_option_table().options(); }
 
+// Multi-head attention of 4 heads, causal, or over an encoder output with padding.
+void check_multi_head(const LayerChoice& choice, std::int64_t memory_width) {
+  const std::vector<std::int32_t> lengths = {5, 3};
+  Weights weights;
+  const MultiHeadAttention attention(weights.scope(), choice,
+                                     {.width = 4, .memory_width = memory_width, .heads = 4, .longest = 5},
+                                     Init::normal(1));
+  weights.fill(6);
+  std::vector<Operand> inputs = {Operand({2, 3, 4}, 1, moderate)};
+  if (memory_width > 0) inputs.emplace_back(Shape{2, 5, memory_width}, 2, moderate);
+  check_module(weights, inputs, [&](Pass& pass, const std::vector<Tensor>& x) {
+    return memory_width > 0 ? attention(pass, x[0], x[1], {.lengths = lengths.data()})
+                            : attention(pass, x[0], {.causal = true});
+  });
+}
+
 } // namespace
 
 TEST_CASE("every attention has the right gradient under every mask", "[gradient][attention]") {
@@ -135,7 +151,6 @@ TEST_CASE("heads that talk have the right gradient, with masks and formulas by h
 
 TEST_CASE("multi-head attention has the right gradient with shared keys, other widths and normalised queries",
           "[gradient][attention]") {
-  const std::vector<std::int32_t> lengths = {5, 3};
   for (const std::string norm : {"none", "layer", "rms"})
     for (const std::int64_t key_heads : {1, 2, 4})
       for (const std::int64_t memory_width : {0, 3}) {
@@ -145,24 +160,13 @@ TEST_CASE("multi-head attention has the right gradient with shared keys, other w
         choice.attention.value_width = 2;
         choice.attention.key_value_heads = key_heads;
         choice.attention.query_key_norm = norm;
-        Weights weights;
-        const MultiHeadAttention attention(weights.scope(), choice,
-                                           {.width = 4, .memory_width = memory_width, .heads = 4, .longest = 5},
-                                           Init::normal(1));
-        weights.fill(6);
-        std::vector<Operand> inputs = {Operand({2, 3, 4}, 1, moderate)};
-        if (memory_width > 0) inputs.emplace_back(Shape{2, 5, memory_width}, 2, moderate);
-        check_module(weights, inputs, [&](Pass& pass, const std::vector<Tensor>& x) {
-          return memory_width > 0 ? attention(pass, x[0], x[1], {.lengths = lengths.data()})
-                                  : attention(pass, x[0], {.causal = true});
-        });
+        check_multi_head(choice, memory_width);
       }
 }
 
 TEST_CASE("multi-head attention has the right gradient with gates, without the part along the own value, and with "
           "normalised projections",
           "[gradient][attention]") {
-  const std::vector<std::int32_t> lengths = {5, 3};
   for (const std::string gate : {"none", "head", "elementwise"})
     for (const bool exclusive : {false, true})
       for (const std::int64_t key_heads : {1, 4})
@@ -177,17 +181,7 @@ TEST_CASE("multi-head attention has the right gradient with gates, without the p
           choice.attention.query_key_norm_over = "projection";
           choice.attention.gate = gate;
           choice.attention.exclusive = exclusive;
-          Weights weights;
-          const MultiHeadAttention attention(weights.scope(), choice,
-                                             {.width = 4, .memory_width = memory_width, .heads = 4, .longest = 5},
-                                             Init::normal(1));
-          weights.fill(6);
-          std::vector<Operand> inputs = {Operand({2, 3, 4}, 1, moderate)};
-          if (memory_width > 0) inputs.emplace_back(Shape{2, 5, memory_width}, 2, moderate);
-          check_module(weights, inputs, [&](Pass& pass, const std::vector<Tensor>& x) {
-            return memory_width > 0 ? attention(pass, x[0], x[1], {.lengths = lengths.data()})
-                                    : attention(pass, x[0], {.causal = true});
-          });
+          check_multi_head(choice, memory_width);
         }
 }
 
