@@ -27,6 +27,10 @@ public:
   virtual void open(Tape&) {}
   /// Receives the gradient of a tile's scores, 0 for hidden pairs. Each visible pair is passed exactly once.
   virtual void add_gradients(const ScoreTile&, const Real* /*grad_scores*/) {}
+  /// May `add_gradients` be called for several heads at the same time? Not if heads share a gradient.
+  virtual bool gradients_serve_several_threads() const { return !requires_grad(); }
+  /// Called after the backward pass of the attention.
+  virtual void close(Tape&) {}
 
 protected:
   ~AttentionBias() = default;
@@ -41,6 +45,9 @@ template <class Bias> Bias* keep_bias(Tape& tape, const Bias& bias) {
   static_assert(std::is_trivially_destructible_v<Bias>);
   return new (tape.keep<Bias>(1)) Bias(bias);
 }
+
+/// The sum of two biases. One of them may be null, and the result is then the other.
+AttentionBias* sum_of(Tape& tape, AttentionBias* first, AttentionBias* second);
 
 /// scores + bias, for attention that stores all scores: [B, H, Tq, Tk]. Without a bias, it returns the scores
 /// themselves.

@@ -38,6 +38,8 @@ Tensor log(const Tensor& x);
 Tensor tanh(const Tensor& x);
 /// 1 / (1 + exp(-x)).
 Tensor sigmoid(const Tensor& x);
+/// -log(1 + exp(-x)), the logarithm of sigmoid(x), without overflow.
+Tensor log_sigmoid(const Tensor& x);
 /// |x|; the derivative at 0 is 0.
 Tensor abs(const Tensor& x);
 /// max(x, 0); the derivative at 0 is 0.

@@ -56,6 +56,11 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "The heads' outputs are multiplied by sigmoid(W x) before the output projection, with x the input of the "
              "attention: one number for each head, or one for each feature (arXiv 2505.06708).")
           .one_of({"none", "head", "elementwise"}).neutral("none"),
+      option("forget_gate", &O::forget_gate,
+             "Each token has a gate f = sigmoid(w . x + b) for each head, and log f of all tokens after a key, up to "
+             "the query, is added to the key's score (Forgetting Transformer, arXiv 2503.02130). Only for causal self "
+             "attention.")
+          .neutral(false),
       option("exclusive", &O::exclusive,
              "Self attention removes from each head's output y the part along the value v of the query's own position: "
              "y - (y . v) v / |v|^2 (exclusive self attention).")
@@ -192,7 +197,9 @@ LayerChoice LayerChoice::for_cross_attention() const {
   };
   choose(out.attention.score, out.score_options, attention.cross_score);
   choose(out.attention.normalizer, out.normalizer_options, attention.cross_normalizer);
-  out.attention.exclusive = false; // a query has no value of its own among the encoder's
+  // A query has no value and no position of its own among the encoder's.
+  out.attention.exclusive = false;
+  out.attention.forget_gate = false;
   return out.without_formulas();
 }
 

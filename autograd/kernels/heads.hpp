@@ -180,7 +180,8 @@ inline bool each_written_once(std::initializer_list<GradTarget> targets) {
 inline int threads_for_heads(const Extents& e, const StreamingOptions& options, double operations, bool for_backward) {
   constexpr double per_nanosecond = 50;
   if (options.formula) return 1;
-  if (options.bias && (!options.bias->serves_several_threads() || (for_backward && options.bias->requires_grad())))
+  if (options.bias &&
+      (!options.bias->serves_several_threads() || (for_backward && !options.bias->gradients_serve_several_threads())))
     return 1;
   return static_cast<int>(std::min<std::int64_t>(threads_for(operations / per_nanosecond),
                                                  std::max<std::int64_t>(e.batch * e.key_heads, 1)));
@@ -227,6 +228,11 @@ inline bool further_gradients(const StreamingOptions& options) {
 inline void begin(const StreamingOptions& options, Tape& tape, Tape::Scratch& scratch, bool for_backward) {
   if (options.bias && for_backward) options.bias->open(tape);
   if (options.formula) options.formula->begin(tape, scratch, for_backward);
+}
+
+/// Completes the gradients of the bias after a backward pass over the heads.
+inline void end_backward(const StreamingOptions& options, Tape& tape) {
+  if (options.bias) options.bias->close(tape);
 }
 
 /// The mask of a block of queries: the range of each row, and the first and last key that any row sees. Some keys in

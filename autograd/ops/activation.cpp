@@ -72,6 +72,11 @@ Tensor sigmoid(const Tensor& x) {
       "sigmoid", x, [](Simd v) { return logistic(v); }, [](Simd, Simd y) { return y * (Real{1} - y); });
 }
 
+Tensor log_sigmoid(const Tensor& x) {
+  return elementwise(
+      "log_sigmoid", x, [](Simd v) { return -softplus(-v); }, [](Simd v, Simd) { return logistic(-v); });
+}
+
 Tensor abs(const Tensor& x) {
   return elementwise(
       "abs", x, [](Simd v) { return xsimd::abs(v); },

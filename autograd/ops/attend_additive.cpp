@@ -244,6 +244,7 @@ Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const Streaming
       if (dv) put_rows(a.dv, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
       to.put(x, a.gradients, room_again.q, b, h, sum);
     });
+    end_backward(options, t);
     if (later) later->end();
   });
   return y;

@@ -216,6 +216,7 @@ Tensor attend_softmax(const DotProductForm& form, const Tensor& v, const Streami
                 backward(head, a, factor, key_head_of(k, dk, e, b, h), key_head_of(v, dv, e, b, h));
                 if (dq) put_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
               });
+    end_backward(options, t);
     if (later) later->end();
   });
   return y;

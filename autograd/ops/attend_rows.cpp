@@ -327,6 +327,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
       here.put(b, h);
       if (dv) put_rows(dv_rows, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
     });
+    end_backward(options, t);
     rules->end_backward(t);
   });
   return y;

@@ -261,6 +261,7 @@ Tensor add_bias(const Tensor& scores, AttentionBias* bias) {
     const Real* dy = tape.grad(y);
     bias->open(tape);
     each_tile([&](const ScoreTile& tile, std::int64_t at) { bias->add_gradients(tile, dy + at); });
+    bias->close(tape);
     if (tape.donate_gradient(y, x)) return;
     if (const GradTarget dx = tape.grad_target(x))
       map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(dy + at, n), dx.overwrite, n); });

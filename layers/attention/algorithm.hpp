@@ -2,6 +2,7 @@
 // (AttentionAlgorithm).
 #pragma once
 
+#include "autograd/relative.hpp"
 #include "layers/attention/formula/attention_formula.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
@@ -24,6 +25,7 @@ struct AttentionProblem {
   ScoreForm form;    ///< the form of the score of these queries and keys; if empty, `score` computes the scores
   const Score* score = nullptr;
   const RelativePosition* position = nullptr; ///< adds to scores and weighted sums; null: none
+  Tensor forget{};                            ///< as AttentionInputs::forget; empty: none
   const AttentionFormula* formula = nullptr;  ///< f, and the pairs that it masks; null: none
   const TalkingHeads* talking = nullptr;      ///< mixes scores and weights between heads; null: none
   Mask mask{};
@@ -37,9 +39,11 @@ struct AttentionProblem {
   /// If this is a part of a larger problem: its batch entry and the lengths of the whole; 0: this is the whole.
   std::int64_t entry = 0, all_queries = 0, all_keys = 0;
 
-  /// The bias that the position adds to the scores; null: none.
+  /// The bias that the position and the forget gates add to the scores; null: none.
   AttentionBias* bias(Pass& pass) const {
-    return position ? position->bias(pass, unturned, keys.shape[2], mask) : nullptr;
+    AttentionBias* const of_position = position ? position->bias(pass, unturned, keys.shape[2], mask) : nullptr;
+    if (!forget.tape) return of_position;
+    return sum_of(pass.tape(), of_position, bias_by_running_sum(forget, queries.shape[2], mask.offset));
   }
   /// The shape that the formula is evaluated for.
   FormulaShape formula_shape() const {

@@ -115,6 +115,7 @@ AttentionProblem block_of(const AttentionProblem& x, const Blocks& blocks, std::
   some.unturned = blocks.queries_of(x.unturned, i);
   some.keys = blocks.keys_of(x.keys, i);
   some.values = blocks.keys_of(x.values, i);
+  if (x.forget.tape) some.forget = blocks.keys_of(x.forget, i);
   some.form = blocks.form_of(x.form, i);
   some.mask = blocks.mask_of(i);
   some.entry = blocks.part(i).entry;

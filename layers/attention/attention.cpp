@@ -118,6 +118,7 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .form = {},
                      .score = score_.get(),
                      .position = inputs.position,
+                     .forget = inputs.forget,
                      .formula = formula_.get(),
                      .talking = talking_ ? &*talking_ : nullptr,
                      .mask = inputs.mask,
@@ -311,6 +312,12 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     key_value_.emplace(map("key_value", shape.width, keys + values, two(keys, keys, values)));
     scope.set_parts(key_value_->weight, {keys, values});
   }
+  if (choice.attention.forget_gate) {
+    if (!choice.attention.causal || choice.attention.prefix > 1)
+      throw Failed("[attention] forget_gate sums the gates between a key and a later query: it needs attention.causal = "
+                   "true, without a prefix");
+    forget_.emplace(scope / "forget_gate", shape.width, shape.heads);
+  }
   if (choice.attention.gate != "none") {
     const std::int64_t gates = gates_heads_ ? shape.heads : shape.heads * widths_.value_width;
     gate_.emplace(map("gate", shape.width, gates, {.in = shape.width, .out = gates}));
@@ -325,7 +332,9 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask) const {
   if (shape_.memory_width > 0) return (*this)(pass, x, x, mask);
   const Projections of_x = project(pass, x);
-  return finish(pass, x, of_x.v, attention_(pass, heads_of(of_x.q, of_x.k, of_x.v, mask)));
+  AttentionInputs inputs = heads_of(of_x.q, of_x.k, of_x.v, mask);
+  if (forget_) inputs.forget = (*forget_)(pass, x);
+  return finish(pass, x, of_x.v, attention_(pass, inputs));
 }
 
 MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Tensor& x) const {
@@ -376,6 +385,7 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
   Mask after = mask;
   after.offset = past ? past->length() : 0;
   AttentionInputs inputs = heads_of(of_x.q, of_x.k, of_x.v, after);
+  if (forget_) inputs.forget = (*forget_)(pass, x);
   if (shape_.position) {
     inputs.keys = shape_.position->rotate(pass, *inputs.keys, after.offset);
     inputs.keys_rotated = true;
@@ -383,9 +393,10 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
   if (!past) past = attention_.start(inputs);
   if (!past) past = std::make_unique<KVCache>();
   if (auto* kept = dynamic_cast<KVCache*>(past.get())) {
-    kept->append(merge_heads(*inputs.keys), of_x.v);
+    kept->append(merge_heads(*inputs.keys), of_x.v, inputs.forget);
     inputs.keys = split_heads(kept->keys(pass.tape()), key_heads_);
     inputs.values = split_heads(kept->values(pass.tape()), key_heads_);
+    if (forget_) inputs.forget = kept->forget(pass.tape());
     return finish(pass, x, of_x.v, attention_(pass, inputs));
   }
   return finish(pass, x, of_x.v, attention_.step(pass, inputs, *past));

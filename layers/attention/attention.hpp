@@ -3,6 +3,7 @@
 #pragma once
 
 #include "layers/attention/algorithm.hpp"
+#include "layers/attention/forget_gate.hpp"
 #include "layers/attention/kv_cache.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
@@ -20,6 +21,9 @@ struct AttentionInputs {
   std::optional<Tensor> keys{}; ///< [B, Tk, Dk], or [B, Hk, Tk, Dk]; if not given, the values
   Mask mask{};                  ///< causal, padding and so on; true means attend
   const RelativePosition* position = nullptr; ///< acts on queries, keys, scores and weighted sums; null: none
+  /// Logarithms of the forget gates of all keys, [B, H, Tk, 1]: the sum of those after a key, up to the query, is added
+  /// to the key's score. Empty: none.
+  Tensor forget{};
   bool keys_rotated = false;                  ///< true if the position has already rotated the keys
   const Tensor* factors = nullptr;            ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
   std::int64_t rows = 0;                      ///< composed from operations: queries per block; 0: chosen automatically
@@ -98,7 +102,8 @@ private:
 /// `key_value`; Ainslie et al. 2023, arXiv 2305.13245). Cross attention has `query`, `key` and `value`. Each head's
 /// queries and keys, or those of all heads together, may be normalised before the scores (`query_norm`, `key_norm`;
 /// Henry et al. 2020, arXiv 2010.04245). Before the output projection, the heads' outputs may lose their part along the
-/// query's own value (`exclusive`), and be multiplied by sigmoid(W x) (`gate`).
+/// query's own value (`exclusive`), and be multiplied by sigmoid(W x) (`gate`). Causal self attention may have a forget
+/// gate for each head (`forget_gate`).
 class MultiHeadAttention {
 public:
   struct Shape {
@@ -156,6 +161,7 @@ private:
   std::unique_ptr<Norm> query_norm_, key_norm_;
   Attention attention_;
   Linear output_;
+  std::optional<ForgetGate> forget_;
   std::optional<Linear> gate_;
   bool gates_heads_, exclusive_;
 };

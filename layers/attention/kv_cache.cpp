@@ -34,30 +34,33 @@ void KVCache::Store::select(std::span<const std::int64_t> parents, std::int64_t 
   numbers.swap(spare);
 }
 
-void KVCache::append(const Tensor& k, const Tensor& v) {
+void KVCache::append(const Tensor& k, const Tensor& v, const Tensor& forget) {
+  const Tensor gates = forget.tape ? transpose(forget, 1, 2) : Tensor{}; // [rows, n, H, 1]
+  const std::int64_t gate_width = forget.tape ? gates.shape[2] : 0;
   if (length_ == 0) {
     rows_ = k.shape[0];
     keys_.width = k.shape[2];
     values_.width = v.shape[2];
+    forget_.width = gate_width;
   }
   const std::int64_t n = k.shape[1];
-  if (k.shape != Shape{rows_, n, keys_.width} || v.shape != Shape{rows_, n, values_.width})
+  if (k.shape != Shape{rows_, n, keys_.width} || v.shape != Shape{rows_, n, values_.width} ||
+      gate_width != forget_.width || (forget.tape && gates.shape != Shape{rows_, n, gate_width, 1}))
     throw Failed(fmt::format("[attention] keys {} and values {} do not continue {} rows of widths {} and {}",
                              k.shape.text(), v.shape.text(), rows_, keys_.width, values_.width));
   if (length_ + n > capacity_) {
     const std::int64_t capacity = std::max(length_ + n, 2 * capacity_);
-    keys_.grow(rows_, length_, capacity_, capacity);
-    values_.grow(rows_, length_, capacity_, capacity);
+    for (Store* store : {&keys_, &values_, &forget_}) store->grow(rows_, length_, capacity_, capacity);
     capacity_ = capacity;
   }
   keys_.write(k, length_, capacity_);
   values_.write(v, length_, capacity_);
+  if (forget.tape) forget_.write(gates, length_, capacity_);
   length_ += n;
 }
 
 void KVCache::select(std::span<const std::int64_t> parents) {
-  keys_.select(parents, length_, capacity_);
-  values_.select(parents, length_, capacity_);
+  for (Store* store : {&keys_, &values_, &forget_}) store->select(parents, length_, capacity_);
   rows_ = std::ssize(parents);
 }
 

@@ -8,18 +8,20 @@
 
 namespace heed::HEED_REAL {
 
-/// Projected keys and values of past positions. The cache owns its memory, because tapes may be rewound between steps.
+/// Projected keys and values of past positions, and their forget gates. The cache owns its memory, because tapes may be rewound between steps.
 class KVCache : public AttentionState {
 public:
-  /// Appends k [rows, n, key width] and v [rows, n, value width]. Throws heed::Failed if rows or widths differ from
-  /// earlier calls.
-  void append(const Tensor& k, const Tensor& v);
+  /// Appends k [rows, n, key width] and v [rows, n, value width], and the logarithms of forget gates [rows, H, n, 1], if
+  /// there are any. Throws heed::Failed if rows or widths differ from earlier calls.
+  void append(const Tensor& k, const Tensor& v, const Tensor& forget = {});
   void select(std::span<const std::int64_t> parents) override;
 
   std::int64_t length() const override { return length_; }
   /// [rows, length, width], on the tape; valid until the next change.
   Tensor keys(Tape& tape) const { return keys_.on(tape, rows_, length_, capacity_); }
   Tensor values(Tape& tape) const { return values_.on(tape, rows_, length_, capacity_); }
+  /// [rows, H, length, 1].
+  Tensor forget(Tape& tape) const { return unsqueeze(transpose(forget_.on(tape, rows_, length_, capacity_)), 3); }
 
 private:
   struct Store {
@@ -32,7 +34,7 @@ private:
     void select(std::span<const std::int64_t> parents, std::int64_t length, std::int64_t capacity);
   };
   std::int64_t rows_ = 0, length_ = 0, capacity_ = 0;
-  Store keys_, values_;
+  Store keys_, values_, forget_; // the width of `forget_` is 0 without gates
 };
 
 } // namespace heed::HEED_REAL

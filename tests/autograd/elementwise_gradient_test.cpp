@@ -21,6 +21,7 @@ const std::vector<Unary> functions = {
     {"log", {0.2, 4}, [](const Tensor& x) { return log(x); }},
     {"tanh", {-4, 4}, [](const Tensor& x) { return tanh(x); }},
     {"sigmoid", {-6, 6}, [](const Tensor& x) { return sigmoid(x); }},
+    {"log_sigmoid", {-6, 6}, [](const Tensor& x) { return log_sigmoid(x); }},
     {"abs", {-2, 2, 0.1}, [](const Tensor& x) { return abs(x); }},
     {"relu", {-2, 2, 0.1}, [](const Tensor& x) { return relu(x); }},
     {"gelu", {-5, 5}, [](const Tensor& x) { return gelu(x); }},

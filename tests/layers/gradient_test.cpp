@@ -185,6 +185,33 @@ TEST_CASE("multi-head attention has the right gradient with gates, without the p
         }
 }
 
+TEST_CASE("forget gates have the right gradient beside a position, in blocks, and after earlier keys",
+          "[gradient][attention]") {
+  for (const std::string position : {"none", "alibi", "kerple"})
+    for (const std::int64_t rows : {0, 2}) {
+      INFO(position << ", " << rows << " rows");
+      const Extents e{
+          .batch = 2, .heads = 2, .queries = 4, .keys = 5, .query_width = 2, .key_width = 2, .value_width = 2};
+      AttentionCase attention(choice_of(score_info("scaled_dot")), e);
+      const PositionInfo& info = position_info(position);
+      const std::unique_ptr<RelativePosition> scheme = info.make_relative
+                                                           ? info.make_relative(attention.weights.scope() / "position",
+                                                                                {2, 2, 2, 5}, {})
+                                                           : nullptr;
+      attention.weights.fill(4);
+      check_module(attention.weights, {attention.q, attention.k, attention.v, Operand({2, 2, 5, 1}, 5, {-2, 0, 0})},
+                   [&](Pass& pass, const std::vector<Tensor>& x) {
+                     return attention.attention(pass, {.queries = x[0],
+                                                       .values = x[2],
+                                                       .keys = x[1],
+                                                       .mask = {.causal = true, .offset = 1},
+                                                       .position = scheme.get(),
+                                                       .forget = x[3],
+                                                       .rows = rows});
+                   });
+    }
+}
+
 TEST_CASE("multi-head attention has the right gradient: self, cross, and with a head width of its own",
           "[gradient][attention]") {
   const std::vector<std::int32_t> lengths = {5, 3};

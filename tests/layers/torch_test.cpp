@@ -227,6 +227,27 @@ TEST_CASE("gates and attention without the own value's part have PyTorch's value
   }
 }
 
+TEST_CASE("forget gates have PyTorch's values and gradients", "[torch][attention]") {
+  using Names = std::vector<std::pair<std::string, std::string>>;
+  const auto check = [](const std::string& name, const LayerChoice& choice, const Names& more) {
+    INFO(name);
+    Comparison c("variants", name);
+    Operand x = c.operand("x");
+    const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 8, .heads = 2, .bias = false},
+                                       Init::zeros());
+    Names names = {{"qkv.weight", "qkv"}, {"output.weight", "output"}};
+    names.insert(names.end(), more.begin(), more.end());
+    for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
+    Pass pass = c.pass();
+    c.backward(pass, attention(pass, x.on(c.tape), {.causal = true}));
+    CHECK(distance(x.gradient, c.fixture["d.x"].values) < agreement);
+    for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
+  };
+  LayerChoice choice = scaled_dot_choice(true);
+  choice.attention.forget_gate = true;
+  check("forget_gate", choice, {{"forget_gate.weight", "gate"}, {"forget_gate.bias", "gate_bias"}});
+}
+
 TEST_CASE("talking heads are their paper's products", "[attention][torch]") {
   Comparison c("variants", "talking_heads");
   Operand q = c.operand("query"), k = c.operand("key"), v = c.operand("value");

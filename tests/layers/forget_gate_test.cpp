@@ -1,0 +1,122 @@
+// Forget gates: attention with them equals plain loops, also in rows so long that the sums of the gates are large.
+#include "tests/fixtures/fixture.hpp"
+#include "tests/layers/attention_support.hpp"
+#include "layers/position/position.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+// The result in plain loops: s_ij + the sum of steps [B, H, Tk] from j + 1 to i + offset, over the keys of the mask.
+std::vector<double> in_plain_loops(AttentionCase& c, const Mask& mask, const std::vector<Real>& steps) {
+  const Extents& e = c.extents;
+  const ScoreInfo& score = score_info(c.choice.attention.score);
+  const NormalizerInfo& normalizer = normalizer_info(c.choice.attention.normalizer);
+  std::vector<const Real*> own;
+  for (std::size_t p = 0; p < c.weights.parameters.entries().size(); ++p)
+    if (!Weights::of_normalizer(c.weights.parameters.entries()[p]))
+      own.push_back(c.weights.parameters.values(ParameterId{p}));
+  std::vector<double> out;
+  for (std::int64_t b = 0; b < e.batch; ++b)
+    for (std::int64_t h = 0; h < e.heads; ++h)
+      for (std::int64_t i = 0; i < e.queries; ++i) {
+        const std::int64_t head = b * e.heads + h;
+        std::vector<Real> scores;
+        std::vector<std::int64_t> keys;
+        for (std::int64_t j = 0; j < e.keys; ++j) {
+          if (!may_attend(mask, e, b, i, j)) continue;
+          double bias = 0;
+          for (std::int64_t l = j + 1; l <= i + mask.offset; ++l)
+            bias += static_cast<double>(steps[static_cast<std::size_t>(head * e.keys + l)]);
+          const Real s = score.pair({c.q.values.data() + (head * e.queries + i) * e.query_width,
+                                     c.k.values.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
+                                     &c.choice.score_options, j});
+          scores.push_back(static_cast<Real>(static_cast<double>(s) + bias));
+          keys.push_back(j);
+        }
+        std::vector<Real> w(scores.size());
+        normalizer.row(scores.data(), w.data(), keys_of(mask, e, b, i), c.choice.normalizer_options);
+        for (std::int64_t d = 0; d < e.value_width; ++d) {
+          double y = 0;
+          for (std::size_t n = 0; n < keys.size(); ++n)
+            y += static_cast<double>(w[n]) *
+                 static_cast<double>(
+                     c.v.values[static_cast<std::size_t>((head * e.keys + keys[n]) * e.value_width + d)]);
+          out.push_back(y);
+        }
+      }
+  return out;
+}
+
+std::vector<MaskCase> causal_masks(const Extents& e) {
+  std::vector<MaskCase> out;
+  for (const MaskCase& m : masks(e))
+    if (m.mask.causal && m.mask.prefix <= 1 && e.queries + m.mask.offset <= e.keys) out.push_back(m);
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("attention with forget gates is what plain loops compute, streaming, with all weights, and in blocks",
+          "[attention]") {
+  for (const std::string score : {"scaled_dot", "additive", "l1", "linear"})
+    for (const std::string normalizer : {"softmax", "softpick", "sigmoid", "sum"}) {
+      if (normalizer == "sum" && score != "linear") continue; // needs positive scores
+      for (const std::int64_t queries : {5, 3}) {
+        const Extents e{.batch = 2, .heads = 3, .queries = queries, .keys = 5};
+        for (const MaskCase& mask : causal_masks(e))
+          for (const std::int64_t rows : {0, 2}) {
+            INFO(score << ", " << normalizer << ", " << queries << " queries, " << mask.name << ", " << rows);
+            AttentionCase c(choice_of(score_info(score), {}, normalizer), e);
+            Operand steps({e.batch, e.heads, e.keys, 1}, 5, {-2, 0, 0});
+            Tape tape;
+            Pass pass = c.weights.pass(tape);
+            AttentionInputs inputs{.queries = c.q.on(tape),
+                                   .values = c.v.on(tape),
+                                   .keys = c.k.on(tape),
+                                   .mask = mask(),
+                                   .forget = steps.on(tape),
+                                   .rows = rows};
+            const std::vector<double> expected = in_plain_loops(c, mask(), steps.values);
+            CHECK(distance(read(c.attention(pass, inputs)), expected) < attention_tolerance);
+            Tensor w;
+            CHECK(distance(read(c.attention(pass, inputs, &w)), expected) < attention_tolerance);
+          }
+      }
+    }
+}
+
+TEST_CASE("forget gates lose no digits in long rows, whose sums are large", "[attention]") {
+  const Extents e{.batch = 1, .heads = 1, .queries = 3000, .keys = 3000, .value_width = 1};
+  AttentionCase c(choice_of(score_info("scaled_dot")), e);
+  Operand steps({1, 1, e.keys, 1}, 5, {-1.5, -0.5, 0}); // their sum is about -3000
+  Tape tape;
+  Pass pass = c.weights.pass(tape);
+  const Tensor y = c.attention(pass, {.queries = c.q.on(tape),
+                                      .values = c.v.on(tape),
+                                      .keys = c.k.on(tape),
+                                      .mask = {.causal = true},
+                                      .forget = steps.on(tape)});
+  const Mask near{.causal = true, .window = 60}; // farther keys have a weight of at most e^-30
+  const std::vector<double> expected = in_plain_loops(c, near, steps.values);
+  CHECK(distance(read(y), expected) < attention_tolerance);
+}
+
+TEST_CASE("a forget gate is for causal self attention, and other attention refuses it", "[attention]") {
+  LayerChoice choice;
+  choice.attention.forget_gate = true;
+  const auto make = [&] {
+    Weights weights;
+    MultiHeadAttention(weights.scope(), choice, {.width = 4, .heads = 2}, Init::zeros());
+  };
+  CHECK_NOTHROW(make());
+  choice.attention.prefix = 2;
+  CHECK_THROWS_WITH(make(), Catch::Contains("forget_gate") && Catch::Contains("without a prefix"));
+  choice.attention.prefix = 0;
+  choice.attention.causal = false;
+  CHECK_THROWS_WITH(make(), Catch::Contains("attention.causal = true"));
+  CHECK_FALSE(choice.for_cross_attention().attention.forget_gate);
+}
