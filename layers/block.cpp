@@ -25,7 +25,8 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
                              .heads = shape.heads,
                              .bias = yes(choice.attention.qkv_bias, choice.block.bias),
                              .output_bias = yes(choice.attention.output_bias, choice.block.bias),
-                             .longest = shape.longest_memory},
+                             .longest = shape.longest_memory,
+                             .layer = shape.layer},
                             shape.residual_init);
 }
 
@@ -42,7 +43,8 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
                   .bias = yes(choice.attention.qkv_bias, choice.block.bias),
                   .output_bias = yes(choice.attention.output_bias, choice.block.bias),
                   .position = shape.position,
-                  .longest = shape.longest},
+                  .longest = shape.longest,
+                  .layer = shape.layer},
                  shape.residual_init),
       cross_(cross_attention(scope / "cross_attention", choice, shape)) {
   if (choice.block.ffn)

@@ -35,6 +35,7 @@ public:
     std::int64_t longest = 0;                           ///< upper bound on the row length; 0: unknown
     std::int64_t memory_width = 0;   ///< width of the encoder output for cross attention; 0: no cross attention
     std::int64_t longest_memory = 0; ///< upper bound on the length of the encoder output; 0: unknown
+    std::int64_t layer = 0;          ///< the block's index in its stack
   };
 
   Block(const Scope& scope, const LayerChoice& choice, const Shape& shape);

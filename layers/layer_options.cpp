@@ -56,6 +56,11 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "The heads' outputs are multiplied by sigmoid(W x) before the output projection, with x the input of the "
              "attention: one number for each head, or one for each feature (arXiv 2505.06708).")
           .one_of({"none", "head", "elementwise"}).neutral("none"),
+      option("differential", &O::differential,
+             "The weights of each head are the difference of two maps, A_1 - lambda A_2: v1 (arXiv 2410.05258), with "
+             "queries and keys of half the width, a learned lambda for each block, and an RMS norm of the heads; or v2, "
+             "with twice as many queries, and lambda = sigmoid(W x) for each token and head.")
+          .one_of({"none", "v1", "v2"}).neutral("none"),
       option("forget_gate", &O::forget_gate,
              "Each token has a gate f = sigmoid(w . x + b) for each head, and log f of all tokens after a key, up to "
              "the query, is added to the key's score (Forgetting Transformer, arXiv 2503.02130). Only for causal self "

@@ -30,6 +30,7 @@ struct AttentionOptions {
   std::string query_key_norm = "none";      ///< none | layer | rms: norm of queries and keys
   std::string query_key_norm_over = "head"; ///< head | projection: what is normalised together
   std::string gate = "none";                ///< none | head | elementwise: gate of the heads' outputs
+  std::string differential = "none";        ///< none | v1 | v2: is each head the difference of two maps?
   bool forget_gate = false;                 ///< has each token a gate that hides the keys before it?
   bool exclusive = false;                   ///< is the part along its own value removed from a head's output?
   std::string talking_heads = "none";       ///< none | scores | weights | both: what is mixed between heads

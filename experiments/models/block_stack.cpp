@@ -24,7 +24,8 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
                                      .position = relative.for_block(block, heads),
                                      .longest = shape.longest,
                                      .memory_width = shape.memory_width,
-                                     .longest_memory = shape.longest_memory});
+                                     .longest_memory = shape.longest_memory,
+                                     .layer = static_cast<std::int64_t>(i)});
   }
   if (config.layers.empty()) return;
   const auto norm = [&](const char* name, const LayerChoice& of) {

@@ -32,6 +32,7 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.query_key_norm",
           "attention.query_key_norm_over",
           "attention.gate",
+          "attention.differential",
           "attention.forget_gate",
           "attention.exclusive",
           "attention.talking_heads",

@@ -33,6 +33,7 @@ struct AttentionProblem {
   const PackedMemory* memory = nullptr; ///< these keys and values, packed for many calls; null: not packed
   const Tensor* factors = nullptr;      ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
   double dropout = 0;                   ///< probability, on the weights
+  Tensor lambda{};                      ///< as AttentionInputs::lambda; no algorithm uses it
   Tensor* weights = nullptr;            ///< receives the weights before dropout, [B, H, Tq, Tk]; null: not wanted
   bool differentiable_weights = false;  ///< if true, gradients flow through `weights`, and nothing streams
   std::int64_t rows = 0;                ///< composed from operations: queries per block; 0: chosen automatically

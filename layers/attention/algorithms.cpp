@@ -181,15 +181,21 @@ void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem
   const bool recorded = tape.recording();
   tape.record(false);
   const AttentionProblem x = unshared(given);
+  // The scores of both maps of a head are shown as its own.
+  const auto show = [&](const MaskedScores& scores) {
+    const Tensor s = hidden_as_infinite(scores);
+    const std::int64_t maps = given.lambda.tape ? 2 : 1;
+    pass.show_scores(place, reshape(s, {s.shape[0], s.shape[1] / maps, maps * s.shape[2], s.shape[3]}));
+  };
   if (const std::int64_t rows = rows_of(given); rows > 0 && !tape.nested()) {
     const Blocks blocks{x.queries.shape, x.values.shape[2], rows, x.mask};
     for (std::int64_t i = 0; i < blocks.count(); ++i) {
       const Tape::NestedTape aside(tape);
       Pass here(pass.state(), blocks.part(i));
-      pass.show_scores(place, hidden_as_infinite(scores_of(here, block_of(x, blocks, i))));
+      show(scores_of(here, block_of(x, blocks, i)));
     }
   } else {
-    pass.show_scores(place, hidden_as_infinite(scores_of(pass, x)));
+    show(scores_of(pass, x));
   }
   tape.record(recorded);
 }

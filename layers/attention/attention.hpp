@@ -3,6 +3,7 @@
 #pragma once
 
 #include "layers/attention/algorithm.hpp"
+#include "layers/attention/differential.hpp"
 #include "layers/attention/forget_gate.hpp"
 #include "layers/attention/kv_cache.hpp"
 #include "layers/layer_options.hpp"
@@ -24,9 +25,12 @@ struct AttentionInputs {
   /// Logarithms of the forget gates of all keys, [B, H, Tk, 1]: the sum of those after a key, up to the query, is added
   /// to the key's score. Empty: none.
   Tensor forget{};
-  bool keys_rotated = false;                  ///< true if the position has already rotated the keys
-  const Tensor* factors = nullptr;            ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
-  std::int64_t rows = 0;                      ///< composed from operations: queries per block; 0: chosen automatically
+  /// [B or 1, H / 2 or 1, Tq or 1, 1]: each two adjacent heads are the maps of one head, whose result is that of the
+  /// first minus lambda times that of the second (differential attention). Empty: each head has one map.
+  Tensor lambda{};
+  bool keys_rotated = false;       ///< true if the position has already rotated the keys
+  const Tensor* factors = nullptr; ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
+  std::int64_t rows = 0;           ///< composed from operations: queries per block; 0: chosen automatically
 };
 
 /// Keys and values that many calls attend to, for example at every step of a decoder. The score's transformation of the
@@ -59,7 +63,7 @@ public:
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
             AttentionPlace::Kind kind = AttentionPlace::Kind::self);
 
-  /// Returns [B, Tq, Dv], or [B, H, Tq, Dv] if the inputs have a head axis. `weights`, if given, receives the weights
+  /// Returns [B, Tq, Dv], or [B, H, Tq, Dv] if the inputs have a head axis (with lambda: H / 2 heads). `weights`, if given, receives the weights
   /// before dropout, [B, H, Tq, Tk]; gradients flow through them. (An observer gets the weights through the Pass,
   /// without gradients.) The first algorithm that serves the problem computes it (layers/attention/algorithm.hpp).
   /// Memory grows linearly with the lengths; with `weights` or with factors, it grows with their product. This layer,
@@ -86,6 +90,8 @@ private:
   AttentionProblem problem(const AttentionInputs& inputs) const;
   void give_form(Pass& pass, AttentionProblem& problem, bool keys_rotated) const;
   Tensor run(Pass& pass, AttentionProblem& problem, Tensor* weights) const;
+  // What remains to be done with an algorithm's result.
+  Tensor heads_of(Pass& pass, const AttentionProblem& problem, const Tensor& y) const;
 
   AttentionPlace place_;
   ScoreShape shape_;
@@ -103,7 +109,7 @@ private:
 /// queries and keys, or those of all heads together, may be normalised before the scores (`query_norm`, `key_norm`;
 /// Henry et al. 2020, arXiv 2010.04245). Before the output projection, the heads' outputs may lose their part along the
 /// query's own value (`exclusive`), and be multiplied by sigmoid(W x) (`gate`). Causal self attention may have a forget
-/// gate for each head (`forget_gate`).
+/// gate for each head (`forget_gate`). Each head may have two maps (`differential`).
 class MultiHeadAttention {
 public:
   struct Shape {
@@ -114,9 +120,11 @@ public:
     std::optional<bool> output_bias{};                  ///< bias of the output projection; if not given, as `bias`
     std::shared_ptr<const RelativePosition> position{}; ///< for self attention; null: none
     std::int64_t longest = 0; ///< upper bound on the number of keys, for parameters per key; 0: unknown
+    std::int64_t layer = 0;   ///< the index of the block
   };
 
-  /// The widths of one head's queries and values, with which a position is made.
+  /// The widths of one head's queries and values, with which a position is made. Each map of differential attention
+  /// counts as a head.
   static RelativeShape relative_shape(const LayerChoice& choice, const Shape& shape);
 
   /// `output_init` initialises the output projection (`output`). A head_width of 0 means width / heads; value_width
@@ -150,17 +158,22 @@ private:
   Tensor key_of(Pass& pass, const Tensor& memory) const;
   void require_memory(bool wanted, const char* what) const;
   AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
+  // v [B, T, values], with as many heads as the keys
+  Tensor values_of(const Tensor& v) const;
+  // Adds what the parameters of self and cross attention make of the queries' tokens x.
+  void add_gates(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
   // x: the attention's input; v: the values of its positions, for `exclusive`; y: the heads' outputs
   Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
   Shape shape_;
   RelativeShape widths_;
-  std::int64_t key_heads_; // number of heads of keys and values
+  std::int64_t query_heads_, key_heads_, value_heads_; // number of heads of queries, of keys, of values
   std::optional<Linear> qkv_, key_value_, query_, key_, value_;
   bool normalises_projections_; // are queries (and keys) of all heads normalised together?
   std::unique_ptr<Norm> query_norm_, key_norm_;
   Attention attention_;
   Linear output_;
+  std::optional<DifferentialMaps> maps_;
   std::optional<ForgetGate> forget_;
   std::optional<Linear> gate_;
   bool gates_heads_, exclusive_;

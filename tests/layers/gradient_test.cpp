@@ -185,6 +185,27 @@ TEST_CASE("multi-head attention has the right gradient with gates, without the p
         }
 }
 
+TEST_CASE("multi-head attention has the right gradient with two maps for each head, and with forget gates",
+          "[gradient][attention]") {
+  for (const std::string maps : {"none", "v1", "v2"})
+    for (const bool forgets : {false, true})
+      for (const std::string score : {"scaled_dot", "additive", "l1"})
+        for (const std::string normalizer : {"softmax", "sigmoid"})
+          for (const std::int64_t key_heads : {1, 4})
+            for (const std::int64_t memory_width : {0, 3}) {
+              if ((forgets && memory_width > 0) || (maps == "none" && !forgets)) continue;
+              INFO(maps << ", forgets " << forgets << ", " << score << ", " << normalizer << ", " << key_heads
+                        << " heads of keys, memory " << memory_width);
+              LayerChoice choice = choice_of(score_info(score), {}, normalizer);
+              choice.attention.differential = maps;
+              choice.attention.forget_gate = forgets;
+              choice.attention.head_width = 3;
+              choice.attention.value_width = 2;
+              choice.attention.key_value_heads = key_heads;
+              check_multi_head(choice, memory_width);
+            }
+}
+
 TEST_CASE("forget gates have the right gradient beside a position, in blocks, and after earlier keys",
           "[gradient][attention]") {
   for (const std::string position : {"none", "alibi", "kerple"})

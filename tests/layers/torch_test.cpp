@@ -227,13 +227,13 @@ TEST_CASE("gates and attention without the own value's part have PyTorch's value
   }
 }
 
-TEST_CASE("forget gates have PyTorch's values and gradients", "[torch][attention]") {
+TEST_CASE("forget gates and differential attention have PyTorch's values and gradients", "[torch][attention]") {
   using Names = std::vector<std::pair<std::string, std::string>>;
   const auto check = [](const std::string& name, const LayerChoice& choice, const Names& more) {
     INFO(name);
     Comparison c("variants", name);
     Operand x = c.operand("x");
-    const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 8, .heads = 2, .bias = false},
+    const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 8, .heads = 2, .bias = false, .layer = 2},
                                        Init::zeros());
     Names names = {{"qkv.weight", "qkv"}, {"output.weight", "output"}};
     names.insert(names.end(), more.begin(), more.end());
@@ -246,6 +246,14 @@ TEST_CASE("forget gates have PyTorch's values and gradients", "[torch][attention
   LayerChoice choice = scaled_dot_choice(true);
   choice.attention.forget_gate = true;
   check("forget_gate", choice, {{"forget_gate.weight", "gate"}, {"forget_gate.bias", "gate_bias"}});
+  choice.attention.forget_gate = false;
+  choice.attention.differential = "v1";
+  check("differential_v1", choice,
+        {{"differential.lambda_query", "query_numbers"},
+         {"differential.lambda_key", "key_numbers"},
+         {"differential.norm.weight", "gain"}});
+  choice.attention.differential = "v2";
+  check("differential_v2", choice, {{"differential.lambda.weight", "mix"}});
 }
 
 TEST_CASE("talking heads are their paper's products", "[attention][torch]") {

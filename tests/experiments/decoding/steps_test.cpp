@@ -147,9 +147,13 @@ TEST_CASE(
           "attention.score=linear", "attention.normalizer=softpick"})
       check_steps({"model.kind=" + kind, "attention.key_value_heads=1", "attention.query_key_norm=rms",
                    "attention.exclusive=true", "attention.gate=elementwise", more});
-  for (const std::string more : {"attention.key_value_heads=1", "position.kind=alibi", "attention.score=additive",
-                                 "attention.score=linear", "attention.exclusive=true"})
-    check_steps({"attention.forget_gate=true", more});
+  for (const std::string maps : {"none", "v1", "v2"})
+    for (const std::string more : {"attention.forget_gate=true", "position.kind=alibi", "attention.score=additive",
+                                   "attention.score=linear", "attention.exclusive=true"})
+      check_steps({"attention.differential=" + maps, "attention.forget_gate=true", "attention.key_value_heads=1",
+                   more});
+  check_steps({"model.kind=encoder_decoder", "attention.differential=v1"});
+  check_steps({"model.kind=encoder_decoder", "attention.differential=v2", "attention.key_value_heads=1"});
   for (const std::string own_key : {"none", "remainder", "attended"})
     check_steps({"attention.normalizer=stick_breaking", "attention.stick_breaking.own_key=" + own_key,
                  "attention.window=3", "position.kind=none"});
