@@ -135,10 +135,12 @@ namespace {
 
 /// The metrics of a configuration. @param of_any  the metrics that any configuration has
 std::vector<Metric> listed(const Config& config, bool of_any) {
-  std::vector<Metric> out{{"val_loss", Direction::lower, "nats",
-                           "cross-entropy on the validation split, the mean over targets, without smoothing"},
-                          {"val_accuracy", Direction::higher, "",
-                           "fraction of the validation split's targets that are the most probable class", 0, 1}};
+  std::vector<Metric> out{
+      {"val_loss", Direction::lower, "nats",
+       "cross-entropy on the validation split, averaged over the targets (tokens or labels), without label "
+       "smoothing"},
+      {"val_accuracy", Direction::higher, "",
+       "fraction of the validation split's targets that are the most probable class", 0, 1}};
   const bool sequences = of_any || has_sequence_accuracy(config);
   if (sequences)
     out.back().description += "; the token that ends an output is one of them, but where every output is one token";

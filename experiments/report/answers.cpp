@@ -35,29 +35,34 @@ Decimals decimals_of(const ReportData& report, const ReportArm& arm) {
   return decimals_showing(*arm.comparison, TableDigits(report).of(arm).difference);
 }
 
-/// "The model without residual", or as an act "Removing residual"; "At length = 64, score = additive".
-std::string subject(const ReportData& report, const ReportArm& arm, bool act = false) {
+/// What is missing in an arm, in words: "residual connections" for "residual"; other names as they are.
+std::string_view part_in_words(std::string_view name) {
+  if (name == "residual") return "residual connections";
+  if (name == "position") return "positional encodings";
+  if (name == "norm") return "normalisation layers";
+  return name;
+}
+
+/// "The model without residual connections"; "At length = 64, score = additive".
+std::string subject(const ReportData& report, const ReportArm& arm) {
   constexpr std::string_view removed = "without ";
   const std::string group = report.group_label(arm);
-  const std::string& name = arm.name.empty() ? arm.label : arm.name;
-  std::string what = name;
-  if (name.starts_with(removed)) {
-    what = act ? "Removing " + name.substr(removed.size()) : "The model " + name;
-    if (!group.empty()) what.front() = act ? 'r' : 't';
-  }
+  std::string what = arm.name.empty() ? arm.label : arm.name;
+  if (what.starts_with(removed))
+    what = fmt::format("{} model without {}", group.empty() ? "The" : "the",
+                       part_in_words(std::string_view(what).substr(removed.size())));
   return group.empty() ? what : fmt::format("At {}, {}", group, what);
 }
 
 bool is_better(const Comparison& c, const Metric& metric) { return improves(c.difference.mean, metric.direction); }
 
-/// " costs 0.31 nats [0.28, 0.34]"; if no direction is better, " makes +0.31 nats [0.28, 0.34]".
-std::string cost_or_gain(const Comparison& c, const Metric& metric, Decimals decimals) {
-  const statistics::PairedDifference& d = c.difference;
-  if (!metric.is_goal()) return " makes " + signed_difference(c, unit_of(metric), decimals);
-  const bool gain = is_better(c, metric);
-  std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(std::abs(d.mean), decimals),
-                                 unit_of(metric));
-  if (c.interval) text += " " + interval_text(c, decimals, false, d.mean <= 0);
+/// "is worse: val_loss is 0.31 nats higher [0.28, 0.34]"; if no direction is better, "differs: ...".
+std::string better_or_worse(const Comparison& c, const Metric& metric, Decimals decimals) {
+  const double mean = c.difference.mean;
+  const std::string_view is = !metric.is_goal() ? "differs" : is_better(c, metric) ? "is better" : "is worse";
+  std::string text = fmt::format("{}: {} is {}{}{} {}", is, metric.shown(), fixed(std::abs(mean), decimals),
+                                 metric.unit.empty() ? "" : " ", metric.unit, mean > 0 ? "higher" : "lower");
+  if (c.interval) text += " " + interval_text(c, decimals, false, mean <= 0);
   return text;
 }
 
@@ -184,12 +189,13 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
                      report.margin ? " With such runs, an arm is never called the same." : "");
 }
 
-/// "[-0.0003, 0.0005] (90 %, not corrected for other arms)": the interval of the two one-sided tests.
+/// "; 90 % interval of the difference, not corrected for other arms: [-0.0003, 0.0005]": the interval of the two
+/// one-sided tests.
 std::string equivalence_text(const Comparison& c, int decimals) {
   const auto& [low, high] = *c.equivalence;
   const Decimals shown = decimals_showing({low, high}, decimals);
-  return fmt::format("; {:.3g} % interval of this arm only: [{}, {}]", 100 * (1 - 2 * c.level), fixed(low, shown),
-                     fixed(high, shown));
+  return fmt::format("; {:.3g} % interval of the difference, not corrected for other arms: [{}, {}]",
+                     100 * (1 - 2 * c.level), fixed(low, shown), fixed(high, shown));
 }
 
 std::string margin_text(const ReportData& report) {
@@ -280,9 +286,9 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
     case Answer::differs:
       if (limits.shared != Limit::none && limits.shared != Limit::best)
         return fmt::format(
-            "{} differs from the reference by {}, {}; this is no gain or cost, since neither has learned.", who,
+            "{} differs from the reference by {}, {}; it is neither better nor worse, since neither has learned.", who,
             signed_difference(c, unit, decimals), p_and_n(c));
-      return fmt::format("{}{}, {}.", subject(report, arm, true), cost_or_gain(c, report.metric, decimals), p_and_n(c));
+      return fmt::format("{} {}, {}.", who, better_or_worse(c, report.metric, decimals), p_and_n(c));
     case Answer::same:
       return fmt::format(
           "{} is the same as the reference: the difference, {}{}, is within the margin of {} (equivalence "

@@ -16,9 +16,10 @@ namespace heed {
 
 namespace {
 
-constexpr std::string_view why_worse_than_chance = "training diverged, or fitted what does not hold for other data";
+constexpr std::string_view why_worse_than_chance =
+    "training diverged, or the model fitted patterns that do not hold for other data";
 
-constexpr double nearest = 0.01, near = 0.05; // fractions of the distance from chance to the metric's bound
+constexpr double near_enough = 0.01, near = 0.05; // fractions of the distance from chance to the metric's bound
 
 /// The values of the runs that count; empty if one failed, is still to come, or has no value.
 std::vector<double> values_where_all_ended(const ReportData& report, const ReportArm& arm) {
@@ -69,7 +70,7 @@ Standing standing_at(double share) {
 bool at_chance(const std::vector<double>& gone) {
   if (std::ranges::max(gone) > near) return false;
   const double mean = statistics::mean(gone);
-  if (mean <= nearest) return true;
+  if (mean <= near_enough) return true;
   const std::vector<double> chances(gone.size(), 0.0);
   const auto interval = statistics::paired_difference(gone, chances).interval;
   return interval && interval->low <= 0;
@@ -83,31 +84,35 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
-std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
+/// The limit, for one arm or for several that share it, and the value there.
+std::string where(const ReportData& report, const ReportArm& arm, Limit limit, bool shared) {
   const std::string& metric = report.metric.shown();
+  const auto at_bound = [&](double bound) {
+    return fmt::format("{}: {} is {:g} in all seeds", place_of(limit), metric, bound);
+  };
   switch (limit) {
     case Limit::chance:
-    case Limit::worse_than_chance: {
-      const Task::Level level = chance_level(report, arm).value_or(Task::Level{});
-      return fmt::format("{} (guessing gives {} {:.3g}: {})", place_of(limit), metric, level.value, level.how);
-    }
-    case Limit::worst: return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *report.metric.worst());
-    case Limit::best: return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *report.metric.best());
+      return fmt::format("{}: {} {} is that of guessing, {}", place_of(limit), shared ? "their" : "its", metric,
+                         chance_in_words(report, arm));
+    case Limit::worse_than_chance:
+      return fmt::format("{}: guessing gives {} {}", place_of(limit), metric, chance_in_words(report, arm));
+    case Limit::worst: return at_bound(*report.metric.worst());
+    case Limit::best: return at_bound(*report.metric.best());
     case Limit::none: break;
   }
   return "";
 }
 
-/// The meaning of the limit, for one arm or for several that share it, and advice.
+/// The meaning of the limit, for one arm or for several that share it, and advice: further sentences.
 std::string advice(Limit limit, bool shared) {
   if (limit == Limit::worse_than_chance)
-    return fmt::format(": {}{}", why_worse_than_chance, shared ? "; this task can't tell them apart" : "");
-  if (!shared) return limit == Limit::best ? "" : ": it learned nothing";
+    return fmt::format(" Either {}.{}", why_worse_than_chance, shared ? " This task can't tell them apart." : "");
+  if (!shared) return limit == Limit::best ? "" : " It has learned nothing that shows.";
   return limit == Limit::best
-             ? ": this task is too easy to distinguish them. Try a harder task, or compare how fast they learn "
-               "(steps_to)"
-             : ": this task can't tell them apart; try another train.learning_rate, a model.init_std close to 1 / "
-               "sqrt(model.width), or more train.steps";
+             ? " This task is too easy to distinguish them. Try a harder task, or compare how fast they learn "
+               "(steps_to)."
+             : " This task can't tell them apart. Try another train.learning_rate, a model.init_std close to 1 / "
+               "sqrt(model.width), or more train.steps.";
 }
 
 } // namespace
@@ -124,6 +129,25 @@ std::optional<Task::Level> chance_level(const ReportData& report, const ReportAr
   if (metric.ends_with("_bits_per_character")) return Task::Level{loss / std::numbers::ln2, how + ", in bits"};
   if (metric.ends_with("_loss") || metric.ends_with("_loss_estimate")) return chance.loss;
   return std::nullopt;
+}
+
+std::string chance_in_words(const ReportData& report, const ReportArm& arm) {
+  const std::optional<Task::Level> level = chance_level(report, arm);
+  if (!level) return "";
+  return fmt::format("{} ({})", fixed(level->value, decimals_showing({level->value}, 4)), level->how);
+}
+
+std::string chance_note(const ReportData& report) {
+  if (report.arms.empty()) return "";
+  const std::string level = chance_in_words(report, report.arms.front());
+  if (level.empty()) return "";
+  std::string text = fmt::format("chance: guessing gives {} {}.", report.metric.shown(), level);
+  if (const std::optional<double> best = report.metric.best(); best && Way::of(report, report.arms.front()))
+    text += fmt::format(" {} is at chance if two conditions hold: none of its runs is more than {:g} % of the way "
+                        "from guessing to the best possible value, {:g}; and the mean of its runs is at most {:g} % of "
+                        "this way, or Student's 95 % interval of the mean includes the value of guessing.",
+                        report.arms.size() == 1 ? "The model" : "An arm", 100 * near, *best, 100 * near_enough);
+  return text;
 }
 
 std::optional<Standing> standing_of(const ReportData& report, const ReportArm& arm, double value) {
@@ -194,8 +218,9 @@ std::vector<std::string> limit_sentences(const ReportData& report) {
       std::vector<std::string> names;
       for (const ReportArm* arm : arms) names.push_back(name_of(report, *arm));
       const std::string group = report.group_label(report.arms[reference]);
-      std::string text = fmt::format("{}{} {} {}{}.", group.empty() ? "" : fmt::format("At {}, ", group), listed(names),
-                                     names.size() == 1 ? "is" : "are", where(report, *arms.front(), limit),
+      std::string text = fmt::format("{}{} {} {}.{}", group.empty() ? "" : fmt::format("At {}, ", group), listed(names),
+                                     names.size() == 1 ? "is" : "are",
+                                     where(report, *arms.front(), limit, names.size() > 1),
                                      advice(limit, names.size() > 1));
       out.push_back(as_sentence(std::move(text)));
     }

@@ -21,6 +21,12 @@ enum class Limit { none, chance, worse_than_chance, worst, best };
 /// accuracies), or its loss, converted to bits or a perplexity if the metric is one. Empty: unknown.
 std::optional<Task::Level> chance_level(const ReportData& report, const ReportArm& arm);
 
+/// The chance level and how it is computed: "2.3026 (ln(10), 10 symbols)". Empty if it is unknown.
+std::string chance_in_words(const ReportData& report, const ReportArm& arm);
+/// The note of a report about chance: its level for the first arm, and when an arm counts as at chance (`limit_of`).
+/// Empty if it is unknown.
+std::string chance_note(const ReportData& report);
+
 /// Empty if chance is unknown.
 std::optional<Standing> standing_of(const ReportData& report, const ReportArm& arm, double value);
 /// The smallest value (in the metric's direction) at which a seed has learned by this scale.
@@ -33,7 +39,8 @@ std::optional<double> least_learned(const ReportData& report, const ReportArm& a
 Limit limit_of(const ReportData& report, const ReportArm& arm);
 
 /// "causal = false sees what it is to predict (attention.causal = false): ..." for each arm that sees its targets; then
-/// "The reference and without position are at chance (val_accuracy 0.1: 1 / symbols): this task can't tell them apart."
+/// "The reference and without position are at chance: their val_accuracy is that of guessing, 0.1000 (1 / symbols).
+/// This task can't tell them apart. Try another train.learning_rate, ..."
 /// There is one sentence for each reference or group and each limit that an arm in it has. Empty if there is none.
 std::vector<std::string> limit_sentences(const ReportData& report);
 

@@ -8,6 +8,7 @@
 #include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/simulated_power.hpp"
 #include "experiments/statistics/spending.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ std::string first_line(const Plan& plan) {
     for (needed = 1; corrected(needed) > level_of(plan);) ++needed;
   }
   if (seeds < needed) return underpowered_words(fmt::format("{}", seeds), smallest, needed);
-  return fmt::format("n = {}, the smallest possible p {}", seeds, p_with_relation(smallest));
+  return fmt::format("smallest possible p with {}: {}", counted(seeds, "seed"), probability(smallest));
 }
 
 std::string per_cent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -81,12 +82,14 @@ std::string which_finds_more(const Plan& plan, const std::vector<EffectRow>& row
   const double more = (other - paired) / static_cast<double>(rows.size());
   const char* which = more > much    ? "the unpaired test finds more"
                       : more < -much ? "the paired test finds more even then"
-                                     : "both find as much";
-  return paragraph(fmt::format("unpaired: the same for test = \"unpaired\", if runs with the same seed are no more "
-                               "alike than others: {} with {} seeds. The more alike they are, the more the paired "
-                               "test finds. This plan uses the {} test; to change it, set [report] test before the "
-                               "runs.",
-                               which, plan.seeds.size(), plan.test));
+                                     : "both tests find as much";
+  const std::size_t family = family_of(plan);
+  return paragraph(fmt::format("unpaired: seeds and power of the unpaired test{}, if runs with the same seed are no "
+                               "more alike than runs with different seeds. Then {} with {} seeds. The more alike runs "
+                               "with the same seed are, the more the paired test finds. This plan uses the {} test; to "
+                               "change it, set [report] test before the runs.",
+                               family > 1 ? ", in a sweep of " + family_text(plan) : "", which, plan.seeds.size(),
+                               plan.test));
 }
 
 } // namespace
@@ -130,24 +133,29 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
   column("effect d_z", [](const EffectRow& row) { return fmt::format("{:g}", row.effect); });
   column(family > 1 ? "seeds, 1 arm" : "seeds", [&](const EffectRow& row) { return count(row.seeds); });
   if (family > 1) column("seeds, " + family_text(plan), [&](const EffectRow& row) { return count(row.seeds_each); });
-  column("seeds unpaired", [&](const EffectRow& row) { return count(row.seeds_unpaired); });
+  column("seeds, unpaired", [&](const EffectRow& row) { return count(row.seeds_unpaired); });
   column(fmt::format("power, n = {}", plan.seeds.size()),
          [](const EffectRow& row) { return per_cent(row.power_paired); });
-  column("power unpaired", [](const EffectRow& row) { return per_cent(row.power_unpaired); });
+  column("power, unpaired", [](const EffectRow& row) { return per_cent(row.power_unpaired); });
   if (plan.margin) column("same", [](const EffectRow& row) { return per_cent(row.same.value_or(0)); });
 
   std::string text = fmt::format("  seeds    {}\n{}\n{}\n", first_line(plan), looks_line(plan), to_text(table));
+  text += paragraph("d_z: the size of an effect. It is the mean of an arm's differences from the reference / the "
+                    "standard deviation of these differences.");
   text += paragraph(
-      fmt::format("seeds: about how many find an effect in {:.0f} of 100 sweeps at p <= {}{}{}. power: how often {} "
-                  "seeds find the effect{}. d_z: the mean of the differences / their standard deviation.",
+      fmt::format("seeds: about how many seeds find such an effect in {:.0f} of 100 sweeps at p <= {}{}{}.",
                   100 * power, level_text(level_of(plan)), plan.looks.empty() ? "" : " (the last look's level)",
-                  family > 1 ? ", if the sweep has 1 arm, or " + family_text(plan) : "", plan.seeds.size(),
-                  family > 1 ? " of one of the " + family_text(plan) : ""));
+                  family > 1 ? fmt::format(", in a sweep that compares 1 arm, or {}", family_text(plan)) : ""));
+  text += paragraph(fmt::format("power: in how many of 100 sweeps {} find such an effect{}.",
+                                counted(plan.seeds.size(), "seed"),
+                                family > 1 ? fmt::format(" of one arm, if the sweep compares {}", family_text(plan))
+                                           : ""));
   text += which_finds_more(plan, rows);
   if (plan.margin)
-    text += paragraph(fmt::format("same: how often an arm without a difference is called the same, if the margin, "
-                                  "{:g}, is d_z standard deviations.",
-                                  *plan.margin));
+    text +=
+        paragraph(fmt::format("same: in how many of 100 sweeps an arm without any difference is called the same, if "
+                              "the margin, {:g}, is d_z standard deviations of the differences.",
+                              *plan.margin));
   return text;
 }
 

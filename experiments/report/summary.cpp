@@ -60,9 +60,8 @@ bool unpaired(const ReportData& report) { return report.test == statistics::Test
 /// The note about arms that are the same.
 std::string equivalence_note(const ReportData& report) {
   if (!any(report, [](const auto& c) { return c.equivalence.has_value(); })) return "";
-  return " For arms with the answer \"same\", the sentence has another interval: that of the equivalence test, for "
-         "this "
-         "arm only.";
+  return " For arms with the answer \"same\", the sentence has another interval: that of the equivalence test, not "
+         "corrected for other arms.";
 }
 
 std::string difference_note(const ReportData& report) {
@@ -74,8 +73,8 @@ std::string difference_note(const ReportData& report) {
                                          ? ", unless ranks and means have opposite directions"
                                          : "";
   const std::string about_zero = fmt::format(
-      "An interval excludes 0 exactly when p is at most {}{}; if necessary, its end is moved to 0 and written with a "
-      "round bracket, as in (0, 0.1]",
+      "An interval excludes 0 exactly when p is at most {}{}. p can find a difference that the joint interval does not "
+      "yet show; then the end nearest to 0 is printed as 0 with a round bracket, as in (0, 0.1]",
       its_level, exception);
   if (report.seeds.size() < 2)
     return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
@@ -94,6 +93,15 @@ std::string by_ranks(const ReportData& report) {
   return any(report, [](const auto& c) { return c.ranked; }) ? " If runs did not reach the target: by ranks." : "";
 }
 
+/// " 2^6 = 64"; empty if arms have different numbers of seeds.
+std::string number_of_flips(const ReportData& report) {
+  std::set<std::size_t> seeds;
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison) seeds.insert(arm.comparison->seeds.size());
+  if (seeds.size() != 1) return "";
+  return fmt::format(" 2^{} = {}", *seeds.begin(), with_commas(std::int64_t{1} << *seeds.begin()));
+}
+
 std::string p_note(const ReportData& report) {
   if (unpaired(report))
     return fmt::format(
@@ -108,14 +116,18 @@ std::string p_note(const ReportData& report) {
               "by permutations."
             : "",
         by_ranks(report));
-  std::string text = fmt::format("p: sign flips by seed, step-down max-|t|, corrected for the number of arms{}",
-                                 report.also.empty() ? "" : " and metrics");
+  const std::string method = fmt::format(" A flip changes a seed's sign in all arms{0} together. By the step-down "
+                                         "max-|t| method, corrected for the number "
+                                         "of arms{0}.{1}",
+                                         report.also.empty() ? "" : " and metrics", by_ranks(report));
   if (any(report, [](const auto& c) { return !c.exact; }))
-    return text +
-           fmt::format("; approximate above {} seeds, from {} random flips.", statistics::most_exact_seeds,
-                       with_commas(static_cast<std::int64_t>(statistics::random_flips + 1))) +
-           by_ranks(report);
-  return text + "; exact (all flips)." + by_ranks(report);
+    return fmt::format("p: the share of sign flips of the differences that give a result at least as clear as the "
+                       "observed one; approximate above {} seeds, from {} random flips.{}",
+                       statistics::most_exact_seeds,
+                       with_commas(static_cast<std::int64_t>(statistics::random_flips + 1)), method);
+  return fmt::format("p: the share of all{} sign flips of the differences that give a result at least as clear as the "
+                     "observed one.{}",
+                     number_of_flips(report), method);
 }
 
 std::string answer_note(const ReportData& report) {
@@ -148,9 +160,12 @@ std::string spreads_note(const ReportData& report) {
   const std::size_t more = names.size() - std::min(names.size(), most);
   names.resize(names.size() - more);
   return fmt::format(
-      "spreads: {} of {}{} from the reference's (p <= {:g}, each arm by itself). If the noise is also skewed, p is too "
-      "small: up to 21 of 100 sweeps, in place of 5, find a difference that does not exist, and \"same\" is wrong more "
-      "often, too. Look at the individual runs.",
+      "spreads: {} of {}{} from the reference's (p <= {:g}, not corrected for the number of arms). If the noise is "
+      "also "
+      "skewed, p is too small. In simulations with unequal spreads and skewed noise, up to 21 of 100 sweeps found a "
+      "difference that does not exist (5 are promised), and up to 28 called arms the same wrongly: a worst case, not "
+      "an "
+      "estimate for this sweep. Look at the individual runs.",
       names.size() + more == 1 ? "the standard deviation" : "the standard deviations", fmt::join(names, ", "),
       more > 0            ? fmt::format(" and {} more arms differ", more)
       : names.size() == 1 ? " differs"
@@ -205,8 +220,8 @@ std::string pairs_note(const ReportData& report) {
                      r.size() == 1 ? ""
                                    : fmt::format(" (median of the {} arms; smallest {}, largest {})", r.size(),
                                                  signed_fixed(r.front(), 2), signed_fixed(r.back(), 2)),
-                     median < little ? " At so low a correlation, pairing hardly helps, and [report] test = "
-                                       "\"unpaired\" may find more in a new sweep (choose it before the runs)."
+                     median < little ? " At so low a correlation, pairing hardly helps. In a sweep with new seeds, set "
+                                       "[report] test = \"unpaired\" before the runs: it may find more."
                                      : "");
 }
 
@@ -332,9 +347,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   if (std::string note = looks_note(report); !note.empty()) notes.push_back(std::move(note));
   if (const std::string& values = report.reference_values; !values.empty() && values.size() > longest_in_name)
     notes.push_back(fmt::format("reference: {}.", values));
-  if (const auto chance = chance_level(report, report.arms.front()))
-    notes.push_back(fmt::format("chance: {} ({}).", fixed(chance->value, decimals_showing({chance->value}, 4)),
-                                chance->how));
+  if (std::string note = chance_note(report); !note.empty()) notes.push_back(std::move(note));
   if (const std::string note = first_evaluation_note(report); !note.empty()) notes.push_back(note);
   if (!report.interactions.empty())
     notes.emplace_back("interactions: by sign flips of each seed's change, corrected for there being several of them.");

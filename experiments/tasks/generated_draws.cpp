@@ -72,7 +72,7 @@ Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, boo
                share = 1.0 / static_cast<double>(lengths.longest - lengths.shortest + 1);
   const bool varied = lengths.shortest < lengths.longest;
   const auto all_right = [&](std::int64_t n) { return std::pow(s, -static_cast<double>(n)); };
-  Task::Chance chance{1 / s, "1 / symbols", {}, Task::Level{std::log(s), "ln(number of symbols)"}};
+  Task::Chance chance{1 / s, "1 / symbols", {}, Task::Level{std::log(s), fmt::format("ln({0}), {0} symbols", symbols)}};
   double sequence = 0;
   for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) sequence += share * all_right(n);
   chance.sequence = Task::Level{sequence, varied ? "the mean of (1 / symbols)^length"
@@ -94,8 +94,9 @@ Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, boo
   if (varied)
     chance.sequence = Task::Level{share * all_right(lengths.shortest),
                                   fmt::format("(1 / symbols)^{}, were it of the shortest length", lengths.shortest)};
-  chance.loss = Task::Level{loss / targets, varied ? "symbols and ends by their frequencies"
-                                                   : "ln(number of symbols), and the end, which is sure"};
+  chance.loss = Task::Level{loss / targets,
+                            varied ? "symbols and ends by their frequencies"
+                                   : fmt::format("ln({}) for a symbol, 0 for the end, which is sure", symbols)};
   return chance;
 }
 

@@ -246,9 +246,9 @@ void add_plan(Commands& commands) {
       [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder whose finished runs count as done [runs]").value_name("FOLDER");
-        command.add("--jobs", arguments.jobs, "the largest number of runs at the same time [as the machine allows]")
+        command.add("--jobs", arguments.jobs, "run at most N at the same time [as the machine allows]").within(1, 4096);
+        command.add("--threads", arguments.threads, "threads of each run [1, more if there are fewer runs than cores]")
             .within(1, 4096);
-        command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
         command
             .add("--effect", arguments.effect,
                  "show the seeds that this effect needs, and the power to find it; in standard deviations of the "

@@ -5,7 +5,6 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/superseded_sweep.hpp"
-#include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/run_display.hpp"
@@ -16,6 +15,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/engines/kernels.hpp"
 #include "experiments/engines/mpi.hpp"
+#include "experiments/launch/executor.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/launch/slurm_launcher.hpp"
 #include "experiments/launch/team_launcher.hpp"
@@ -40,7 +40,6 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <memory>
 #include <optional>
 #include <set>
 #include <thread>
@@ -157,7 +156,7 @@ public:
     const Plan& plan = start.plan;
     const std::size_t to_do = start.to_do, before = start.runs - to_do;
     print(console_.err, "{}  {}{}\n", console_.err_style.bold(plan.name), size_in_words(plan),
-          to_do == 0   ? "; all were finished before"
+          to_do == 0   ? "; all had been trained by an earlier command"
           : before > 0 ? fmt::format("; {} done before", before)
                        : "");
     if (superseded_) report_superseded_sweep(*superseded_, plan, out_, console_);
@@ -436,12 +435,14 @@ void add_run(Commands& commands) {
       [](Command& command, RunArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder for runs and sweeps [runs]").value_name("FOLDER");
-        command.add("--on", arguments.on, "where runs are executed: here, or slurm [here]").one_of({"here", "slurm"});
+        command.add("--on", arguments.on, "where runs are executed: \"here\" or \"slurm\" [here]")
+            .one_of({"here", "slurm"})
+            .value_name("PLACE");
         command.add("--slurm", arguments.slurm_file, "a file with a table [slurm] [~/.config/heed/slurm.toml]")
             .value_name("FILE");
-        command.add("--jobs", arguments.jobs, "the largest number of runs at the same time [as the machine allows]")
+        command.add("--jobs", arguments.jobs, "run at most N at the same time [as the machine allows]").within(1, 4096);
+        command.add("--threads", arguments.threads, "threads of each run [1, more if there are fewer runs than cores]")
             .within(1, 4096);
-        command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
       },
       run_command);
 }

@@ -51,19 +51,21 @@ std::vector<double> negative(std::vector<double> values) {
 
 TEST_CASE("an ablation that differs is told by what it costs", "[report]") {
   // With six differences, the sign-flip confidence interval at 5 % reaches from the smallest to the largest.
-  CHECK(sentence(sweep("without residual", clear)) ==
-        "Removing residual costs 0.307 nats [0.270, 0.340], p = 0.031, n = 6.");
+  CHECK(sentence(sweep("without residual", clear)) == "The model without residual connections is worse: val_loss is "
+                                                      "0.307 nats higher [0.270, 0.340], p = 0.031, n = 6.");
 }
 
 TEST_CASE("costs and gains follow the metric's direction", "[report]") {
   CHECK(sentence(sweep("score = additive", negative(clear))) ==
-        "score = additive gains 0.307 nats [0.270, 0.340], p = 0.031, n = 6.");
+        "score = additive is better: val_loss is 0.307 nats lower [0.270, 0.340], p = 0.031, n = 6.");
   ReportData accuracy = sweep("score = additive", clear);
   accuracy.metric = {"val_accuracy", Direction::higher, "", "fraction that is right"};
-  CHECK(sentence(accuracy) == "score = additive gains 0.307 in val_accuracy [0.270, 0.340], p = 0.031, n = 6.");
+  CHECK(sentence(accuracy) ==
+        "score = additive is better: val_accuracy is 0.307 higher [0.270, 0.340], p = 0.031, n = 6.");
   accuracy = sweep("score = additive", negative(clear));
   accuracy.metric = {"val_accuracy", Direction::higher, "", "fraction that is right"};
-  CHECK(sentence(accuracy) == "score = additive costs 0.307 in val_accuracy [0.270, 0.340], p = 0.031, n = 6.");
+  CHECK(sentence(accuracy) ==
+        "score = additive is worse: val_accuracy is 0.307 lower [0.270, 0.340], p = 0.031, n = 6.");
 }
 
 TEST_CASE("what can't be told from the reference is not said to be the same", "[report]") {
@@ -111,7 +113,8 @@ TEST_CASE("the same within the margin is an answer of its own", "[report]") {
   // In one flip of 64, all differences are within the margin.
   CHECK(sentence(report) ==
         "heads = 8 is the same as the reference: the difference, +0.001 nats, is within the margin of 0.05 nats "
-        "(equivalence test: p = 0.016, n = 6; 90 % interval of this arm only: [-0.015, 0.015]). None of its 6 runs "
+        "(equivalence test: p = 0.016, n = 6; 90 % interval of the difference, not corrected for other arms: [-0.015, "
+        "0.015]). None of its 6 runs "
         "failed; with 6 runs, a rate of failure up to 39 % can't be excluded (95 % bound).");
 }
 
@@ -123,9 +126,10 @@ TEST_CASE("arms of which half the seeds learned leave the others' intervals of u
     report.arms.push_back(arm);
   }
   compute_statistics(report);
-  CHECK(sentence(sweep("without residual", clear)) ==
-        "Removing residual costs 0.307 nats [0.270, 0.340], p = 0.031, n = 6.");
-  CHECK(sentence(report) == "Removing residual costs 0.307 nats [0.260, 0.354], p = 0.031, n = 6.");
+  CHECK(sentence(sweep("without residual", clear)) == "The model without residual connections is worse: val_loss is "
+                                                      "0.307 nats higher [0.270, 0.340], p = 0.031, n = 6.");
+  CHECK(sentence(report) == "The model without residual connections is worse: val_loss is 0.307 nats higher [0.260, "
+                            "0.354], p = 0.031, n = 6.");
 }
 
 TEST_CASE("too few seeds give no answer, and how many would", "[report]") {
@@ -160,7 +164,7 @@ TEST_CASE("what is the same number in every seed is equal, and no difference is 
 
 TEST_CASE("differences too small for decimals are told by powers of ten", "[report]") {
   CHECK_THAT(sentence(sweep("heads = 8", {3e-8, 4e-8, 2e-8, 3e-8, 5e-8, 3e-8})),
-             Catch::Contains("costs 3.3e-08 nats [2.0e-08, 5.0e-08]"));
+             Catch::Contains("is worse: val_loss is 3.3e-08 nats higher [2.0e-08, 5.0e-08]"));
 }
 
 TEST_CASE("nothing is said of the reference, nor of an arm without a pair", "[report]") {
@@ -179,7 +183,8 @@ TEST_CASE("nothing is said of the reference, nor of an arm without a pair", "[re
 
 TEST_CASE("the sentences stand under the table, in the terminal and in Markdown", "[report]") {
   const ReportData report = sweep("without residual", clear);
-  const std::string said = "Removing residual costs 0.307 nats [0.270, 0.340], p = 0.031, n = 6.\n";
+  const std::string said = "The model without residual connections is worse: val_loss is 0.307 nats higher [0.270, "
+                           "0.340], p = 0.031, n = 6.\n";
   CHECK(render_terminal(report, Style{}).find("\n  " + said) != std::string::npos);
   CHECK(render_markdown(report).find("\n- " + said) != std::string::npos);
 }
@@ -192,7 +197,8 @@ TEST_CASE("seeds whose runs failed are counted, since arms that diverge look bet
   report.arms[0].runs[7].value.reset();
   compute_statistics(report);
   CHECK(sentence(report) ==
-        "score = additive costs 0.307 nats [0.270, 0.340], p = 0.031, n = 6. 2 of 8 seeds are excluded "
+        "score = additive is worse: val_loss is 0.307 nats higher [0.270, 0.340], p = 0.031, n = 6. 2 of 8 seeds are "
+        "excluded "
         "(runs that failed, cannot be used, or have no result). If failed runs count as the worst of all, p = 0.016 "
         "(ranks, not corrected for other arms): the answer holds.");
 }
@@ -204,7 +210,7 @@ TEST_CASE("an arm that gains where it does not fail is not said to gain without 
     report.arms[1].runs[i].value.reset();
   }
   compute_statistics(report);
-  CHECK_THAT(sentence(report), Catch::Contains(" gains 0.307 nats") &&
+  CHECK_THAT(sentence(report), Catch::Contains(" is better: val_loss is 0.307 nats lower") &&
                                    Catch::Contains("the answer does not hold, and no difference is shown."));
   // The same runs, but every seed of the reference failed there, too: the comparison loses nothing.
   for (std::size_t i = 6; i < 9; ++i) {
@@ -328,9 +334,9 @@ TEST_CASE("of a group, the sentence names it, and the comparison is with the gro
   for (ReportArm& arm : report.arms) arm.group = {"64"};
   report.arms[0].name = "reference";
   report.arms[1].name = "score = additive";
-  CHECK_THAT(sentence(report), Catch::StartsWith("At length = 64, score = additive costs "));
+  CHECK_THAT(sentence(report), Catch::StartsWith("At length = 64, score = additive is worse: "));
   report.arms[1].name = "without scale";
-  CHECK_THAT(sentence(report), Catch::StartsWith("At length = 64, removing scale costs "));
+  CHECK_THAT(sentence(report), Catch::StartsWith("At length = 64, the model without scale is worse: "));
 }
 
 TEST_CASE("an arm whose runs all failed is said to have failed", "[report]") {

@@ -52,7 +52,7 @@ TEST_CASE("a further metric has a comparison of its own, corrected for both", "[
   CHECK(*arm.comparison->p == 2.0 / 64);
   CHECK(*arm.also[0].comparison->p == 2.0 / 64);
   const ReportData further = by_further_metric(report, 0);
-  CHECK_THAT(answer_sentence(further, further.arms[1]), Contains("window = 4 costs 0.100 in val_accuracy ["));
+  CHECK_THAT(answer_sentence(further, further.arms[1]), Contains("window = 4 is worse: val_accuracy is 0.100 lower ["));
 }
 
 TEST_CASE("naming a further metric makes p larger where that is the clearer one", "[report]") {
@@ -84,10 +84,10 @@ TEST_CASE("every format has the further metrics", "[report]") {
   const ReportData report = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
   for (const std::string& text : {render_terminal(report, Style{}, 400), render_markdown(report),
                                   boost::json::serialize(report_document(report)), render_csv(report)})
-    CHECK_THAT(text, Contains("window = 4 costs 0.100 in val_accuracy ["));
-  CHECK_THAT(render_latex(report), Contains("Window = 4 costs 0.100 in val"));
+    CHECK_THAT(text, Contains("window = 4 is worse: val_accuracy is 0.100 lower ["));
+  CHECK_THAT(render_latex(report), Contains("Window = 4 is worse: val"));
   CHECK_THAT(render_terminal(report, Style{}, 400),
-             Contains("p: sign flips by seed, step-down max-|t|, corrected for the number of arms and metrics"));
+             Contains("By the step-down max-|t| method, corrected for the number of arms and metrics."));
   CHECK_THAT(render_markdown(report), Contains("\n## val_accuracy\n"));
 }
 

@@ -70,7 +70,9 @@ TEST_CASE("notes give the chance of whole rows in powers of ten, not a token's",
   const ReportData report = sweep(rows_right, {{"reference", {0.5, 0.6}}, {"a", {0.5, 0.6}}}, eight);
   std::string notes;
   for (const std::string& note : summary_notes(report)) notes += note + "\n";
-  CHECK_THAT(notes, Contains("chance: 6.0e-08 ((1 / symbols)^8)."));
+  CHECK_THAT(notes, Contains("chance: guessing gives val_sequence_accuracy 6.0e-08 ((1 / symbols)^8). An arm is at "
+                             "chance if two conditions hold: none of its runs is more than 5 % of the way from "
+                             "guessing to the best possible value, 1; and the mean of its runs is at most 1 % "));
 }
 
 TEST_CASE("both at chance is said first, and the task is blamed", "[report]") {
@@ -81,11 +83,12 @@ TEST_CASE("both at chance is said first, and the task is blamed", "[report]") {
   CHECK(limit_of(report, report.arms[2]) == Limit::none);
   const std::vector<std::string> sentences = answer_sentences(report);
   CHECK(sentences.front() ==
-        "The reference and a are at chance (guessing gives val_accuracy 0.125: 1 / symbols): this task can't tell "
-        "them apart; try another train.learning_rate, a model.init_std close to 1 / sqrt(model.width), or more "
+        "The reference and a are at chance: their val_accuracy is that of guessing, 0.1250 (1 / symbols). This task "
+        "can't tell them apart. Try another train.learning_rate, a model.init_std close to 1 / sqrt(model.width), or "
+        "more "
         "train.steps.");
   CHECK_THAT(sentences[1], StartsWith("Both at chance: this task can't tell them apart. a is equal to the reference"));
-  CHECK_THAT(sentences[2], StartsWith("b gains"));
+  CHECK_THAT(sentences[2], StartsWith("b is better: "));
 }
 
 TEST_CASE("a difference between two arms at chance is no gain", "[report]") {
@@ -96,7 +99,7 @@ TEST_CASE("a difference between two arms at chance is no gain", "[report]") {
   CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
   CHECK_THAT(answer_sentence(report, report.arms[1]),
              StartsWith("Both at chance: this task can't tell them apart. a differs from the reference by -0.00") &&
-                 Contains("; this is no gain or cost, since neither has learned.") && !Contains("gains"));
+                 Contains("; it is neither better nor worse, since neither has learned.") && !Contains("is better"));
 }
 
 TEST_CASE("one arm at chance is a result, and said to have learned nothing", "[report]") {
@@ -105,7 +108,8 @@ TEST_CASE("one arm at chance is a result, and said to have learned nothing", "[r
                                    {"norm = post", {2.0801, 2.0795, 2.0799, 2.081, 2.0797, 2.0796}}},
                                   eight);
   CHECK(limit_sentences(report) ==
-        std::vector<std::string>{"norm = post is at chance (guessing gives val_loss 2.08: ln 8): it learned nothing."});
+        std::vector<std::string>{"norm = post is at chance: its val_loss is that of guessing, 2.0794 (ln 8). It has "
+                                 "learned nothing that shows."});
   CHECK(limit_remark(arm_limits(report, report.arms[1])).empty());
 }
 
@@ -118,13 +122,16 @@ TEST_CASE("an arm that diverged is worse than chance, not at it", "[report]") {
   CHECK(limit_of(report, report.arms[1]) == Limit::worse_than_chance);
   const auto said = answer_sentences(report);
   REQUIRE(said.size() == 3);
-  CHECK_THAT(said[0], StartsWith("The reference is at chance (guessing gives val_loss 1.39: ln symbols)"));
+  CHECK_THAT(said[0], StartsWith("The reference is at chance: its val_loss is that of guessing, 1.3863 (ln symbols). "
+                                 "It has learned nothing that shows."));
   CHECK_THAT(
       said[1],
-      StartsWith("rate = 1e6 is worse than chance (guessing gives val_loss 1.39: ln symbols): training diverged"));
-  const std::string first = "Worse than chance: training diverged, or fitted what does not hold for other data. ";
-  CHECK_THAT(said[2],
-             StartsWith(first + "rate = 1e6 costs 3e+12 nats") || StartsWith(first + "rate = 1e6 costs 3.00e+12 nats"));
+      StartsWith(
+          "rate = 1e6 is worse than chance: guessing gives val_loss 1.3863 (ln symbols). Either training diverged"));
+  const std::string first =
+      "Worse than chance: training diverged, or the model fitted patterns that do not hold for other data. ";
+  CHECK_THAT(said[2], StartsWith(first + "rate = 1e6 is worse: val_loss is 3e+12 nats") ||
+                          StartsWith(first + "rate = 1e6 is worse: val_loss is 3.00e+12 nats"));
 }
 
 TEST_CASE("an arm that sees what it is to predict is named first, and gets no answer against one that doesn't",
@@ -205,7 +212,7 @@ TEST_CASE("at the ceiling two are too good to be told apart, and one is just goo
   ReportData report = sweep(accuracy, {{"reference", all}, {"a", all}, {"b", most}}, eight);
   CHECK(limit_sentences(report) ==
         std::vector<std::string>{
-            "The reference and a are at the ceiling (val_accuracy 1 in all seeds): this task is "
+            "The reference and a are at the ceiling: val_accuracy is 1 in all seeds. This task is "
             "too easy to distinguish them. Try a harder task, or compare how fast they learn (steps_to)."});
   CHECK_THAT(answer_sentence(report, report.arms[1]), StartsWith("Both at the ceiling: "));
   report = sweep(accuracy, {{"reference", most}, {"a", all}}, eight);
@@ -218,8 +225,8 @@ TEST_CASE("without a known chance, the metric's worst is the floor", "[report]")
                                   {{"reference", none}, {"a", none}}, eight);
   CHECK(limit_sentences(report) ==
         std::vector<std::string>{
-            "The reference and a are at the floor (val_bleu 0 in all seeds): this task can't tell "
-            "them apart; try another train.learning_rate, a model.init_std close to 1 / sqrt(model.width), or more "
+            "The reference and a are at the floor: val_bleu is 0 in all seeds. This task can't tell "
+            "them apart. Try another train.learning_rate, a model.init_std close to 1 / sqrt(model.width), or more "
             "train.steps."});
 }
 
@@ -269,8 +276,9 @@ TEST_CASE("of what nobody wants high or low, no side is better", "[report]") {
                                   eight);
   CHECK(limit_sentences(report).empty());
   CHECK_THAT(answer_sentence(report, report.arms[1]),
-             StartsWith("a makes +0.2") && Contains(" in rank_residual.last ["));
-  CHECK_THAT(answer_sentence(report, report.arms[2]), StartsWith("b makes -0.5"));
+             StartsWith("a differs: rank_residual.last is 0.2") && Contains(" higher ["));
+  CHECK_THAT(answer_sentence(report, report.arms[2]),
+             StartsWith("b differs: rank_residual.last is 0.5") && Contains(" lower ["));
   CHECK_THAT(summary_notes(report).front(), Contains("neither more nor less is better"));
   const auto document = report_document(report, {});
   CHECK(document.at("metric").at("higher_is_better").is_null());

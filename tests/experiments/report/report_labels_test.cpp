@@ -66,7 +66,7 @@ TEST_CASE("every format shows labels, and files for programs keep the names", "[
   const std::string text = render_terminal(report, Style{}, 200), markdown = render_markdown(report),
                     latex = render_latex(report);
   CHECK_THAT(text, Contains("token accuracy (50 %)") && !Contains("score = additive"));
-  CHECK_THAT(text, Contains("Bahdanau & Cho gains 0.1000 in token accuracy (50 %)"));
+  CHECK_THAT(text, Contains("Bahdanau & Cho is better: token accuracy (50 %) is 0.1000 higher"));
   CHECK_THAT(markdown, Contains("Bahdanau \\& Cho") && Contains("token accuracy"));
   CHECK_THAT(latex, Contains("Bahdanau \\& Cho & 6 &") && Contains("token accuracy (50 \\%)") &&
                         Contains("difference in token accuracy") && !Contains("score = additive"));

@@ -29,7 +29,7 @@ TEST_CASE("a plan says when it has too few seeds for any answer", "[report]") {
                  "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed"));
   const std::string enough = seed_advice(plan(4, 8));
   CHECK_FALSE(contains(enough, "underpowered"));
-  CHECK(contains(enough, "n = 8, the smallest possible p = 0.0078"));
+  CHECK(contains(enough, "smallest possible p with 8 seeds: 0.0078"));
 }
 
 TEST_CASE("a plan says how many seeds effects take", "[report]") {
@@ -37,14 +37,14 @@ TEST_CASE("a plan says how many seeds effects take", "[report]") {
   // times the effect, except 5 for effects 1.5 and 2: unlike the t test, permutations need 5 runs of each arm there,
   // and 4 are too few.
   const std::string one = seed_advice(plan(2, 8));
-  CHECK(contains(one, "  effect d_z  seeds  seeds unpaired  power, n = 8  power unpaired\n"));
-  for (const auto* row : {"         0.5     34              33 ", "           1     10               9 ",
-                          "         1.5      7               5 ", "           2      6               5 "})
+  CHECK(contains(one, "  effect d_z  seeds  seeds, unpaired  power, n = 8  power, unpaired\n"));
+  for (const auto* row : {"         0.5     34               33 ", "           1     10                9 ",
+                          "         1.5      7                5 ", "           2      6                5 "})
     CHECK(contains(one, row));
   CHECK_FALSE(contains(one, ", 1 arm"));
   CHECK_FALSE(contains(one, "same:"));
   const std::string ten = seed_advice(plan(11, 8), 0.2);
-  CHECK(contains(ten, "  effect d_z  seeds, 1 arm  seeds, 10 arms  seeds unpaired  power, n = 8  power unpaired\n"
+  CHECK(contains(ten, "  effect d_z  seeds, 1 arm  seeds, 10 arms  seeds, unpaired  power, n = 8  power, unpaired\n"
                       "         0.2           199             337 "));
   CHECK_FALSE(contains(ten, "1.5"));
 }
@@ -61,9 +61,12 @@ TEST_CASE("a plan says what its own seeds find", "[report]") {
   six.margin = 0.1;
   six.test = "unpaired";
   const std::string text = seed_advice(six);
-  CHECK(contains(text, "power, n = 6  power unpaired   same\n"));
-  CHECK(contains(text, "n = 6, the smallest possible p = 0.0022")); // 2 of 924
-  CHECK(contains(text, "if the margin, 0.1, is d_z"));
+  std::string unwrapped;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) unwrapped += word + " ";
+  CHECK(contains(text, "power, n = 6  power, unpaired   same\n"));
+  CHECK(contains(text, "smallest possible p with 6 seeds: 0.0022")); // 2 of 924
+  CHECK(contains(unwrapped, "if the margin, 0.1, is d_z standard deviations"));
   CHECK(contains(text, "This plan uses the unpaired test;"));
   for (const Plan& any : {six, plan(2, 100), plan(12, 5), plan(12, 6)}) {
     std::istringstream lines(seed_advice(any));
@@ -79,7 +82,7 @@ TEST_CASE("a plan with looks says what they may spend, and goes by the last", "[
   const std::string text = seed_advice(looks);
   // 0.05 ln(1 + (e - 1) 0.6) = 0.0354, and the rest.
   CHECK(contains(text, "  looks    at 6, 10 seeds, where p may be 0.0354, 0.0146: 5 % together\n"));
-  CHECK(contains(text, "p <= 0.0146 (the last look's level)"));
+  CHECK(contains(text, "p <= 0.0146 (the last"));
   CHECK(effect_rows(looks)[1].power_paired < effect_rows(plan(2, 10))[1].power_paired);
   CHECK(effect_rows(looks)[1].seeds == 14); // SciPy: at level 0.01457, the t test has power 0.8 with 14 or more pairs
   CHECK_FALSE(contains(seed_advice(plan(2, 10)), "looks"));

@@ -49,7 +49,8 @@ TEST_CASE("an arm that gets there sooner gains, though both end at the same valu
   const ReportData report = report_of(std::vector(6, slow), std::vector(6, quick), fast);
   CHECK(values_of(report.arms[0]) == std::vector<double>(6, 30));
   CHECK(values_of(report.arms[1]) == std::vector<double>(6, 10));
-  CHECK(answer_sentence(report, report.arms[1]) == "score = additive gains 20 steps [20, 20], p = 0.031, n = 6.");
+  CHECK(answer_sentence(report, report.arms[1]) ==
+        "score = additive is better: steps_to(val_loss, 1.0) is 20 steps lower [20, 20], p = 0.031, n = 6.");
   CHECK(report.curve_metric().name == "val_loss");
   CHECK(report.arms[0].runs[0].curve[0].value == 3);
   const ReportData ends = report_of(std::vector(6, slow), std::vector(6, quick), "metric = \"val_loss\"");
