@@ -54,7 +54,12 @@ Preparation prepare(const std::filesystem::path& file, const std::vector<std::st
   return std::move(earlier);
 }
 
-ArmFacts facts_of(const Config& config, Tasks& tasks) { return {chance_of(config, tasks), sight_of(config, tasks)}; }
+ArmFacts facts_of(const Config& config, Tasks& tasks) {
+  ArmFacts facts{chance_of(config, tasks), sight_of(config, tasks)};
+  for (const std::int64_t length : config.train.evaluate_lengths)
+    if (const Task* task = tasks.of(config).of_length(length)) facts.at_lengths[length] = task->chance(form_of(config));
+  return facts;
+}
 
 void check_sense(const Preparation& prepared, const std::filesystem::path& out, Console& console) {
   if (out.empty() || !is_frozen(prepared.plan, out)) refuse_unreachable(prepared);

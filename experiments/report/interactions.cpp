@@ -213,7 +213,7 @@ std::string limits_of(const ReportData& report, const Interaction& interaction) 
     const std::string group = report.group_label(arm);
     const std::string name = report.is_reference(arm) ? "the reference" : plain_name(arm);
     if (const Limit limit = limit_of(report, arm); limit != Limit::none)
-      there[limit].push_back(group.empty() ? name : fmt::format("{} at {}", name, group));
+      there[limit].push_back(name_in_list(group.empty() ? name : fmt::format("{} at {}", name, group)));
   }
   std::string out;
   for (const auto& [limit, names] : there)

@@ -1,5 +1,6 @@
 #include "experiments/report/limits.hpp"
 
+#include "experiments/metrics/lengths.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/statistics/paired.hpp"
 #include "experiments/statistics/summary.hpp"
@@ -20,6 +21,20 @@ constexpr std::string_view why_worse_than_chance =
     "training diverged, or the model fitted patterns that do not hold for other data";
 
 constexpr double near_enough = 0.01, near = 0.05; // fractions of the distance from chance to the metric's bound
+
+/// "val_accuracy" for "val_accuracy_at.64"; other names as they are.
+std::string plain_metric(const Metric& metric) {
+  const auto of = name_of_length(metric.name);
+  return of && of->family.ends_with("_at") ? metric_of_family(of->family) : metric.name;
+}
+
+/// The chance of the rows that the metric is of: all rows, or those of one of [train] evaluate_lengths. Null: unknown.
+const Task::Chance* chance_of_rows(const ReportData& report, const ReportArm& arm) {
+  const auto of = name_of_length(report.metric.name);
+  if (!of || !of->family.ends_with("_at")) return arm.chance ? &*arm.chance : nullptr;
+  const auto found = arm.chance_at_lengths.find(of->length);
+  return found == arm.chance_at_lengths.end() ? nullptr : &found->second;
+}
 
 /// The values of the runs that count; empty if one failed, is still to come, or has no value.
 std::vector<double> values_where_all_ended(const ReportData& report, const ReportArm& arm) {
@@ -44,7 +59,7 @@ public:
     const std::optional<Task::Level> chance = chance_level(report, arm);
     const std::optional<double> best = report.metric.best();
     if (!chance || !best || *best == chance->value) return std::nullopt;
-    return Way(chance->value, *best, report.metric.name.ends_with("_perplexity") && *best > 0);
+    return Way(chance->value, *best, plain_metric(report.metric).ends_with("_perplexity") && *best > 0);
   }
 
   /// The position of a value on the scale: 0 at chance, 1 at the best value, negative if worse than chance.
@@ -79,8 +94,9 @@ bool at_chance(const std::vector<double>& gone) {
 /// "a, b and c"
 std::string listed(const std::vector<std::string>& names) {
   std::string out;
+  if (names.size() == 1) return names.front();
   for (std::size_t i = 0; i < names.size(); ++i)
-    out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + name_in_list(names[i]);
   return out;
 }
 
@@ -118,9 +134,10 @@ std::string advice(Limit limit, bool shared) {
 } // namespace
 
 std::optional<Task::Level> chance_level(const ReportData& report, const ReportArm& arm) {
-  if (!arm.chance || arm.chance->how.empty()) return std::nullopt;
-  const Task::Chance& chance = *arm.chance;
-  const std::string_view metric = report.metric.name;
+  const Task::Chance* known = chance_of_rows(report, arm);
+  if (!known || known->how.empty()) return std::nullopt;
+  const Task::Chance& chance = *known;
+  const std::string metric = plain_metric(report.metric);
   if (metric.ends_with("_sequence_accuracy") || metric.ends_with("_decoded_accuracy")) return chance.sequence;
   if (metric.ends_with("_accuracy")) return Task::Level{chance.accuracy, chance.how};
   if (!chance.loss) return std::nullopt;

@@ -105,4 +105,9 @@ std::string duration(double seconds) {
   return fmt::format("{} d {} h", whole / 86400, whole / 3600 % 24);
 }
 
+std::string name_in_list(const std::string& name) {
+  const bool parts = name.find(", ") != std::string::npos || name.find(" and ") != std::string::npos;
+  return parts ? '"' + name + '"' : name;
+}
+
 } // namespace heed

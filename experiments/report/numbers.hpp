@@ -1,4 +1,4 @@
-// Formats numbers for readers: decimals, signs, probabilities, units, durations.
+// Formats numbers for readers: decimals, signs, probabilities, units, durations; and names in lists.
 #pragma once
 
 #include <cstdint>
@@ -43,5 +43,8 @@ std::string with_commas(std::int64_t count);
 std::string scaled(double amount, const std::string& unit);
 /// "45 s", "3 min 20 s", "2 h 05 min", "3 d 4 h"; one decimal below ten seconds.
 std::string duration(double seconds);
+
+/// A name as an item of a list: in quotation marks if it has a comma, or "and", itself.
+std::string name_in_list(const std::string& name);
 
 } // namespace heed

@@ -2,6 +2,7 @@
 
 #include "experiments/report/digits.hpp"
 #include "experiments/report/json.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/verdict.hpp"
@@ -196,6 +197,7 @@ void add_arm(json::value& arm, const ReportData& report, const ReportArm& of, co
   const std::optional<double> deviation = seconds_deviation(of);
   out["texts"] = arm_texts(of, report.arms[of.reference], deviation, digits, common);
   out["seconds_deviation"] = deviation ? json::value(*deviation) : json::value(nullptr);
+  out["limit"] = place_of(limit_of(report, of));
   if (of.comparison) add_comparison_texts(out["comparison"], *of.comparison, report.metric, digits.difference);
   add_point_texts(out["curve"], report.curve_metric().name == report.metric.name ? common.value : 4);
   for (const char* losses : {"training_curve", "validation_curve"}) add_point_texts(out[losses], 4);

@@ -15,6 +15,7 @@ namespace heed {
 ///   arms[].texts   mean, spread ("± 0.04"), common_mean (with the table's digits), parameters, flops, time, seconds,
 ///                  seconds_spread, memory; differences and ratios of time, memory and parameters, and ratios of the
 ///                  mean, to the arm's reference; unknown ones are missing
+///   arms[].limit   "at chance", "at the ceiling" and so on (`place_of`); empty for none
 ///   arms[].seconds_deviation               over the finished runs; null for one
 ///   arms[].runs[].texts                    value, seconds
 ///   curve, by_length, at_lengths: texts    [mean, spread] of each point

@@ -116,6 +116,8 @@ struct ReportArm {
   std::vector<ReportRun> runs;
   std::optional<PlannedCost> cost;    ///< empty: not in the plan
   std::optional<Task::Chance> chance; ///< empty if the data does not exist any more
+  /// Likewise for rows of each of [train] evaluate_lengths.
+  std::map<std::int64_t, Task::Chance> chance_at_lengths = {};
   /// Why its model can see its prediction targets; empty: it cannot, or the data does not exist any more.
   std::string sight;
   std::size_t values = 0;                         ///< n: number of runs with the metric
@@ -252,7 +254,8 @@ inline constexpr double found_share = 0.8;
 /// they are then missing.
 struct ArmFacts {
   Task::Chance chance;
-  std::string sight = {}; ///< as ReportArm::sight
+  std::string sight = {};                               ///< as ReportArm::sight
+  std::map<std::int64_t, Task::Chance> at_lengths = {}; ///< as ReportArm::chance_at_lengths
 };
 using FactsOf = std::function<ArmFacts(const Config&)>;
 

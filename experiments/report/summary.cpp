@@ -156,6 +156,7 @@ std::string spreads_note(const ReportData& report) {
         arm.comparison->p_spreads.value_or(1) <= level)
       names.push_back(arm.label);
   if (names.empty()) return "";
+  if (names.size() > 1) std::ranges::transform(names, names.begin(), name_in_list);
   constexpr std::size_t most = 4;
   const std::size_t more = names.size() - std::min(names.size(), most);
   names.resize(names.size() - more);

@@ -258,8 +258,9 @@ def check_talk(points, seen, data, where):
         assert talk["letters"] >= 25, talk["letters"]
         assert {texts[0] for texts in talk["texts"]} == {arm["label"] for arm in compared}, talk["texts"]
         assert all("\u2026" not in text for texts in talk["texts"] for text in texts), talk["texts"]
-        assert all(texts[-1] in ("better", "worse", "same", "undecided", "underpowered", "equal")
+        assert all(texts[3] in ("better", "worse", "same", "undecided", "underpowered", "equal")
                    for texts in talk["texts"]), talk["texts"]
+        assert all(texts[4:] in ([], ["at chance"], ["worse than chance"]) for texts in talk["texts"]), talk["texts"]
     with points.point(f"it can be saved as an SVG and as a PNG ({where})"):
         assert talk["saved"]["marks"] == 2 * len(compared) and not talk["saved"]["variables"], talk["saved"]
         assert seen["downloads"] == [[".svg", "image/svg+xml"], [".png", "image/png,3200,1800,true"]], seen["downloads"]
@@ -514,6 +515,53 @@ def check_outliers(points, folder):
             assert any(text.startswith("6 outside, farthest ") for text in seen["single"][0]["labels"]), seen["single"]
 
 
+def edited(page, change):
+    """A copy of a page with other data."""
+    text = page.read_text(encoding="utf-8")
+    found = re.search(r'(<script[^>]*id="report-data"[^>]*>)(.*?)</script>', text, re.S)
+    data = json.loads(found.group(2))
+    change(data)
+    copy = page.with_name("edited.html")
+    words = json.dumps(data).replace("<", "\\u003c")
+    copy.write_text(text[:found.start(2)] + words + text[found.end(2):], encoding="utf-8")
+    return copy
+
+
+def shift(data):
+    """One curve far below the others, an interval and runs beyond the axis, an arm at chance and a large open answer."""
+    data["metric"]["range"] = data["curve_metric"]["range"] = [None, None]
+    for name in ("comparison", "training_curve", "runs"):  # no arm diverges
+        data["arms"][4][name] = json.loads(json.dumps(data["arms"][3][name]))
+    for arm in data["arms"]:
+        arm.update({"limit": "", "curve": arm["training_curve"]})  # the only one of several points
+    low, wide, small, large = data["arms"][1:5]
+    for name in ("mean", "low", "high"):
+        low["curve"][name] = [value - 1e4 * i for i, value in enumerate(low["curve"][name])]
+    wide["comparison"]["interval"] = [-0.001, 1e6]
+    large["runs"][0]["value"] = 1e5
+    large["learned"] = {"arm": {"seeds": 5, "of": 6}, "from": 3}
+    large["limit"] = "at chance"
+    small["comparison"].update({"mark": "same", "short_word": "same", "difference": 1e-6})
+    large["comparison"].update({"mark": "open", "short_word": "undecided", "difference": 0.1})
+
+
+def check_edges(points, folder):
+    """What lies beyond an axis is marked where it lies."""
+    page = edited(pathlib.Path(folder, "diverged", "sweeps").glob("diverged-*/report.html").__next__(), shift)
+    seen = chromium.visit(with_probe(page, "outliers_probe.js"), 1280, False).probed()
+    with points.point("a curve below the axis is named below it, and an interval beyond it has a mark at its end"):
+        assert not seen["errors"], seen["errors"]
+        assert seen["under"] and all(above < below for above in seen["above"] + [0] for below in seen["under"]), seen
+        assert seen["continues"] == 1, seen["continues"]
+    with points.point("an arm whose seeds part says how many of its runs are outside"):
+        assert "5 of 6 learned, 1 outside" in seen["single"][0]["labels"], seen["single"][0]["labels"]
+    with points.point("the slide says what is at chance, and shows a large open answer before a small same one"):
+        rows = seen["slide"]
+        assert sum("at chance" in row for row in rows) == 1, rows
+        order = [i for word in ("undecided", "same") for i, row in enumerate(rows) if word in row]
+        assert order == sorted(order) and len(order) > 1, rows
+
+
 LONG = [f"a long name of an arm that changes its rate of learning and nothing else, number {i}" for i in range(8)]
 CROWDED = """name = "crowded"
 """ + SHORT_COPIES + MODEL + """[attention]
@@ -700,6 +748,7 @@ def main():
         check_crossed(points, pathlib.Path(name))
     with tempfile.TemporaryDirectory() as name:
         check_outliers(points, pathlib.Path(name))
+        check_edges(points, pathlib.Path(name))
     with tempfile.TemporaryDirectory() as name:
         check_crowded(points, pathlib.Path(name))
         check_lone(points, pathlib.Path(name))

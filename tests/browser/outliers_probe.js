@@ -11,6 +11,9 @@ addEventListener("load", async () => {
     ticks: all(`#figure-${figure} .axis .tick`).map((tick) => tick.textContent),
     labels: all(`#figure-${figure} .row text`).map((text) => text.textContent),
   });
+  const places = (which) => all(`#figure-curves .outside.${which} text`).map((text) => Number(text.getAttribute("y")));
+  Object.assign(found, { above: places("above"), under: places("under"), continues: count("#figure-forest .continues"),
+    slide: all("#figure-talk .talk-row").map((row) => row.textContent) });
   for (const figure of ["forest", "single"]) {
     const most = look(figure), buttons = all(`#figure-${figure} [aria-label=show] button`);
     buttons[1].click();

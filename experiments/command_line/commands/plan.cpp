@@ -87,9 +87,10 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   print(console.out, "  to do    {} of {} runs ({} finished in the folder {}), {}\n", e.to_do(), e.runs.size(),
         e.finished, arguments.out, scaled(e.flops, "FLOPs"));
   const int useful = useful_threads(prepared);
-  print(console.out, "  machine  {} at a time, {} each (a run can use {}), about {} of memory together\n",
-        counted(static_cast<std::size_t>(e.share.jobs), "run"), threads_in_words(e.share),
-        useful == 1 ? "one" : fmt::format("up to {}", useful), scaled(e.bytes, "B"));
+  if (e.to_do() > 0)
+    print(console.out, "  machine  {} at a time, {} each (a run can use {}), about {} of memory together\n",
+          counted(static_cast<std::size_t>(e.share.jobs), "run"), threads_in_words(e.share),
+          useful == 1 ? "one" : fmt::format("up to {}", useful), scaled(e.bytes, "B"));
   if (e.seconds)
     print(console.out, "  time     about {}, measured on some steps of each arm; evaluations take additional time\n",
           duration(*e.seconds));

@@ -17,6 +17,12 @@ function nearDifferences() {
 /** An arrowhead at an axis' end, to the right (1) or to the left (-1). */
 const arrowhead = (side, size = 7) => `M${size * side},0L${-size / 2 * side},${-size}L${-size / 2 * side},${size}Z`;
 
+/** A mark at an axis' end, to the right (1) or to the left (-1), for an interval that continues beyond it. */
+const continues = (side, size = 5) => `M${-size * side},${-size}L0,0L${-size * side},${size}`;
+
+/** Whether some of these arms have an interval, which takes six seeds. */
+const haveIntervals = (which) => which.some(({ comparison }) => comparison && comparison.interval);
+
 /** Upright lines at some x, each in all bands, [[top, height], ...]. */
 const uprights = (xs, bands) => xs.flatMap((x) => bands.map(([y, height]) => `M${x},${y}v${height}`)).join("");
 
@@ -53,6 +59,7 @@ function drawForest() {
     const pad = 0.04 * (limits[1] - limits[0] || 1);
     const x = d3.scaleLinear().domain([limits[0] - pad, limits[1] + pad]).range([left, width - right]);
     const inside = (value) => Math.max(x.range()[0], Math.min(x.range()[1], x(value)));
+    const beyond = (value) => (x(value) < x.range()[0] - 0.5 ? -1 : x(value) > x.range()[1] + 0.5 ? 1 : 0);
     const floor = height - bottom;
 
     const rows = svg.append("g").selectAll("g").data([...starts.keys()]).join("g").attr("class", "row")
@@ -82,12 +89,13 @@ function drawForest() {
         g.append("line").attr("class", `whisker ${name}`).attr("x1", inside(interval[0]))
           .attr("x2", inside(interval[1])).attr("y1", line).attr("y2", line);
         for (const end of interval) {
-          const out = x(end) < x.range()[0] - 0.5 || x(end) > x.range()[1] + 0.5;
-          if (!out) g.append("line").attr("class", `whisker ${name}`).attr("x1", x(end)).attr("x2", x(end))
+          if (!beyond(end)) g.append("line").attr("class", `whisker ${name}`).attr("x1", x(end)).attr("x2", x(end))
             .attr("y1", line - 4).attr("y2", line + 4);
+          else if (beyond(end) !== beyond(difference)) g.append("path").attr("class", `whisker continues ${name}`)
+            .attr("d", continues(beyond(end))).attr("transform", `translate(${inside(end)},${line})`);
         }
       }
-      const out = x(difference) < x.range()[0] - 0.5 ? -1 : x(difference) > x.range()[1] + 0.5 ? 1 : 0;
+      const out = beyond(difference);
       const mark = g.append("path").attr("class", `mark ${name}`)
         .attr("transform", `translate(${inside(difference)},${line})`);
       if (out) mark.attr("d", arrowhead(out));
@@ -127,11 +135,12 @@ function drawForest() {
   }
 
   const margin = report.margin ? ` The band is the margin, ±${report.margin}: what counts as the same.` : "";
-  const shown = figure("forest", "Differences from the reference, with intervals",
+  const intervals = haveIntervals(compared);
+  const shown = figure("forest", `Differences from the reference${intervals ? ", with intervals" : ""}`,
     `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
-    "by seed, with " +
-    `${confidence} intervals by sign flips that hold for all arms at once.${margin} ${marksMean}, open circles undecided.` +
-    (zoomed ? " Arrowheads point to arms outside the axis." : "") +
+    `by seed${intervals ? `, with ${confidence} intervals by sign flips that hold for all arms at once` : ""}.${margin} ` +
+    `${marksMean}, open circles undecided.` +
+    (zoomed ? " Arrowheads point to arms outside the axis; open ones end intervals that continue." : "") +
     withoutResults((arm) => arm.reference || arm.comparison),
     zoomed ? [mostOrAll("arms", zoomed, (value) => {
       zoomed = value;

@@ -42,9 +42,9 @@ function xScale({ kind, values }, range) {
     .range(range);
 }
 
-/** Symbols need some room that lines don't. */
-function yScale(lines, { log: logarithmic, range: [lowest, highest] = [null, null] }, marks) {
-  const values = lines.flatMap(({ points }) => points.flatMap(({ y, low, high }) => [y, low, high]))
+/** Symbols need some room that lines don't; bands that are not drawn need none. */
+function yScale(lines, { log: logarithmic, range: [lowest, highest] = [null, null] }, marks, bands) {
+  const values = lines.flatMap(({ points }) => points.flatMap(({ y, low, high }) => (bands ? [y, low, high] : [y])))
     .filter((value) => !logarithmic || value > 0);
   const scale = (logarithmic ? d3.scaleLog() : d3.scaleLinear()).domain(values.length ? d3.extent(values) : [0.1, 1]);
   const [low, high] = scale.domain();
@@ -90,16 +90,21 @@ function endsOutside(visible, y) {
     .filter(([, last]) => last && (last.y > high || last.y < low));
 }
 
-/** Names of lines that end outside of the axis, above the plot: an arrowhead upwards or downwards, and the last value. */
-function nameOutside(svg, outside, { y, left, right, namesAt }) {
-  outside.forEach(([{ colour, label }, last], i) => {
-    const at = namesAt + 16 * i, g = svg.append("g").attr("class", "outside");
+/** Names of lines that end outside of the axis, above or below the plot: an arrowhead, and the last value. */
+function nameOutside(svg, { above, under, left, right, namesAt, floor }) {
+  const write = (outside, from, turn) => outside.forEach(([{ colour, label }, last], i) => {
+    const at = from + 16 * i, g = svg.append("g").attr("class", turn < 0 ? "outside above" : "outside under");
     g.append("path").attr("d", arrowhead(1, 6)).style("fill", colour)
-      .attr("transform", `translate(${right - 7},${at}) rotate(${last.y > y.domain()[1] ? -90 : 90})`);
+      .attr("transform", `translate(${right - 7},${at}) rotate(${turn})`);
     fitText(g.append("text").attr("class", "soft label").attr("x", right - 18).attr("y", at).attr("dy", "0.35em")
       .attr("text-anchor", "end"), `${label}: ${last.cells[0]}`, right - left - 20);
   });
+  write(above, namesAt, -90);
+  write(under, floor + axisRoom + 8, 90);
 }
+
+/** The room of an axis' ticks and its label below a plot. */
+const axisRoom = 42;
 
 /** Within the axis' limits: a value that has its place on it. */
 const onAxis = (scale, value) => value >= scale.domain()[0] && value <= scale.domain()[1];
@@ -115,10 +120,13 @@ function sideStep(x, values, edge, lines) {
  * edges, and the places of texts, which are all beside the plot: names of lines outside, and that of the mark.
  */
 function drawAxes(svg, width, { x: across, y: up, marks }, visible, most) {
-  const wide = width > 620, y = yScale(most, up, marks), outside = endsOutside(visible, y);
+  const bands = marks || visible.length <= mostBands || visible.some(({ runs }) => runs);
+  const wide = width > 620, y = yScale(most, up, marks, bands), outside = endsOutside(visible, y);
+  const above = outside.filter(([, last]) => last.y > y.domain()[1]);
+  const under = outside.filter(([, last]) => last.y < y.domain()[0]);
   const level = up.level && onAxis(y, up.level[0]) ? up.level : null;
-  const namesAt = (up.label ? 20 : 0) + 10, top = namesAt + 16 * outside.length + (across.mark ? 18 : 4);
-  const margin = { right: level ? 18 + widthOf([level[1]]) : 14, bottom: 42 };
+  const namesAt = (up.label ? 20 : 0) + 10, top = namesAt + 16 * above.length + (across.mark ? 18 : 4);
+  const margin = { right: level ? 18 + widthOf([level[1]]) : 14, bottom: axisRoom + 16 * under.length };
   const height = (onPaper ? 270 : wide ? 400 : 300) + 16 * outside.length, ticks = wide ? 7 : 5, right = width - margin.right;
   svg.attr("height", height);
   y.range([height - margin.bottom, top]);
@@ -140,10 +148,10 @@ function drawAxes(svg, width, { x: across, y: up, marks }, visible, most) {
     .call(d3.axisLeft(y).tickValues(yTicks).tickSize(0).tickPadding(8).tickFormat(yText));
   svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
     .call(d3.axisBottom(x).tickValues(xTicks).tickSize(5).tickFormat(across.text));
-  svg.append("text").attr("class", "soft").attr("x", right).attr("y", height - 6).attr("text-anchor", "end")
+  svg.append("text").attr("class", "soft").attr("x", right).attr("y", height - margin.bottom + 36).attr("text-anchor", "end")
     .text(across.label);
   if (up.label) fitText(svg.append("text").attr("class", "soft").attr("x", 0).attr("y", 12), up.label, width - 4);
-  return { x, y, left: margin.left, right, top, floor: height - margin.bottom, step, level, outside, namesAt };
+  return { x, y, left: margin.left, right, top, floor: height - margin.bottom, step, level, above, under, namesAt };
 }
 
 /**
@@ -224,7 +232,7 @@ function lineSection(id, title, caption, tools, plot) {
       g.selectAll(".point").data(points).join("path").attr("class", "point").style("fill", colour)
         .attr("d", symbolPath(symbol, 72)).attr("transform", (point) => `translate(${px(point.x)},${at(point.y)})`);
     });
-    nameOutside(svg, axes.outside, axes);
+    nameOutside(svg, axes);
     drawCursor(svg, shape, visible, { x, at, left, right, top, floor, beside });
   }
 

@@ -214,11 +214,14 @@ const verdicts = {
 const marksMean = (neutral ? "Triangles differ" : "Triangles are better, squares worse") +
   (arms.some((arm) => arm.comparison && arm.comparison.mark === "same") ? ", diamonds the same" : "");
 
+/** A name for a list: in quotation marks if it has a comma itself, or "and". */
+const inList = (name) => (/, | and /.test(name) ? `\u201c${name}\u201d` : name);
+
 /** For captions: the arms that a figure leaves out, since they have no results. */
 function withoutResults(has) {
   const missing = arms.filter((arm) => !has(arm));
   if (!missing.length) return "";
-  const many = missing.length > 3, which = many ? `${missing.length} arms` : missing.map(({ label }) => label).join(", ");
+  const many = missing.length > 3, which = many ? `${missing.length} arms` : missing.map(({ label }) => inList(label)).join(", ");
   return ` Not in this figure, for lack of results: ${which}.`;
 }
 

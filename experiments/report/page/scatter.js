@@ -46,10 +46,10 @@ function drawScatter() {
     const names = points.map((arm) => (zoomed && outer.has(arm) ? `${arm.texts.mean}: ` : "") + nameIn(group, arm));
     const margin = { left: 56, right: wide ? Math.min(46 + 1.06 * widthOf(names), (onPaper ? 0.46 : 0.36) * width) : 16, top: 14,
       bottom: 46 };
-    const used = margin.right - 28, lines = points.map((arm, i) => linesOf(names[i], used / 1.06, mostNameLines));
+    const used = margin.right - 28, lines = points.map((arm, i) => linesOf(names[i], used / 1.06, 2 * mostNameLines));
     // At the side, labels need room beneath each other.
-    const room = 1 + 15 * (d3.max(lines, ({ length }) => length) || 1);
-    const height = wide ? Math.max(onPaper ? 250 : 340, 60 + room * points.length) : 300;
+    const room = ({ length }) => 1 + 15 * length;
+    const height = wide ? Math.max(onPaper ? 250 : 340, 60 + d3.sum(lines, room)) : 300;
     svg.attr("height", height);
     const around = (values, share) => {
       const [low, high] = d3.extent(values), pad = share * (high - low || Math.abs(high) || 1);
@@ -76,11 +76,14 @@ function drawScatter() {
     if (wide) {
       // Labels at the side, as near to their points' height as they have room.
       const placed = points.map((arm, i) => ({ arm, lines: lines[i], at: y(arm.mean) })).sort((a, b) => a.at - b.at);
-      placed.forEach((label, i) => { if (i) label.at = Math.max(label.at, placed[i - 1].at + room); });
-      let last = height - margin.bottom;
+      let first = margin.top - 8, last = height - margin.bottom + 8;
+      for (const label of placed) {
+        label.at = Math.max(label.at, first + room(label.lines) / 2);
+        first = label.at + room(label.lines) / 2;
+      }
       for (const label of [...placed].reverse()) {
-        label.at = Math.min(label.at, last);
-        last = label.at - room;
+        label.at = Math.min(label.at, last - room(label.lines) / 2);
+        last = label.at - room(label.lines) / 2;
       }
       const side = width - margin.right + 14;
       svg.append("g").selectAll("path").data(placed).join("path").attr("class", "leader")

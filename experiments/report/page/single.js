@@ -15,21 +15,23 @@ function drawSingle() {
   function draw(svg, width) {
     const wide = width > 620, top = 6, bottom = 52;
     const left = wide ? nameRoom(shown.map(({ label }) => label), width) : 12;
-    // Runs that failed stand beside the axis, at no value on it.
-    const crosses = Math.min(6, d3.max(shown, (arm) => lost(arm).length)), room = crosses ? 10 + 9 * crosses : 0;
-    const right = (wide ? 150 : 12) + room;
     const values = [...shown.flatMap((arm) => valued(arm).map((run) => run.value)), ...thresholds,
       ...(report.chance ? [report.chance.value] : [])];
     const [low, high] = zoomed ? bulk : d3.extent(values), pad = 0.05 * (high - low || Math.abs(high) || 1);
-    const x = d3.scaleLinear().domain([low - pad, high + pad]).range([left + 14, width - right - 14]);
-    const outside = (value) => (x(value) < x.range()[0] ? -1 : x(value) > x.range()[1] ? 1 : 0);
+    const outside = (value) => (value < low - pad ? -1 : value > high + pad ? 1 : 0);
     const beyond = (arm) => valued(arm).filter((run) => outside(run.value));
     /** What is said of an arm's runs at the right. */
     const remark = (arm) => {
       const share = arm.learned ? arm.learned.arm : null, out = beyond(arm);
-      return share ? `${share.seeds} of ${share.of} learned` : lost(arm).length ? `${lost(arm).length} failed or left out`
-        : out.length ? `${out.length} outside, farthest ${farthest(out).texts.value}` : "";
+      const first = share ? [`${share.seeds} of ${share.of} learned`]
+        : lost(arm).length ? [`${lost(arm).length} failed or left out`] : [];
+      if (out.length) first.push(`${out.length} outside${first.length ? "" : `, farthest ${farthest(out).texts.value}`}`);
+      return first.join(", ");
     };
+    // Runs that failed stand beside the axis, at no value on it.
+    const crosses = Math.min(6, d3.max(shown, (arm) => lost(arm).length)), room = crosses ? 10 + 9 * crosses : 0;
+    const right = (wide ? Math.max(150, 12 + widthOf(shown.map(remark))) : 12) + room;
+    const x = d3.scaleLinear().domain([low - pad, high + pad]).range([left + 14, width - right - 14]);
     const used = (arm) => (wide ? left - 14 : width - 12 - widthOf([remark(arm)]));
     const later = wide ? left - 14 : width - 12;  // the remark stands beside the first line only
     const nameLines = new Map(shown.map((arm) => [arm, linesOf(arm.label, used(arm), mostNameLines, { later })]));

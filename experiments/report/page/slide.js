@@ -38,6 +38,13 @@ function savePng(svg, name) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(svg))}`;
 }
 
+/** Arms for the slide: those that differ, the clearest first; then the others, the largest difference first. */
+function slideOrder() {
+  const differs = (arm) => !["same", "open"].includes(verdict(arm)), size = (arm) => Math.abs(arm.comparison.difference);
+  const all = clearestFirst.filter((arm) => arm.comparison);
+  return [...all.filter(differs), ...all.filter((arm) => !differs(arm)).sort((a, b) => size(b) - size(a))];
+}
+
 /** Draws the clearest of these arms, and returns them: as many as there is room for. */
 function drawTalkFigure(svg, all) {
   const width = 1600, height = 900, edge = 60, names = 430, floor = 772;
@@ -77,6 +84,9 @@ function drawTalkFigure(svg, all) {
       names);
     if (interval) g.append("line").attr("class", `whisker ${name}`).attr("x1", inside(interval[0]))
       .attr("x2", inside(interval[1])).attr("y1", middle).attr("y2", middle);
+    for (const end of interval || [])
+      if (outside(end) && outside(end) !== outside(difference)) g.append("path").attr("class", `whisker continues ${name}`)
+        .attr("d", continues(outside(end), 12)).attr("transform", `translate(${inside(end)},${middle})`);
     const mark = g.append("path").attr("class", `mark ${name}`)
       .attr("transform", `translate(${inside(difference)},${middle})`);
     if (outside(difference)) mark.attr("d", arrowhead(outside(difference), 17));
@@ -87,7 +97,10 @@ function drawTalkFigure(svg, all) {
     at(g.append("text")).attr("class", "interval soft").attr("x", brackets).text(interval95);
     g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${words},${middle})`)
       .attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
-    at(g.append("text")).attr("x", words + 26).text(arm.comparison.short_word);
+    const word = at(g.append("text")).attr("x", words + 26).text(arm.comparison.short_word);
+    if (!arm.limit) return;
+    word.attr("y", middle - 11);
+    at(g.append("text")).attr("class", "small soft limit").attr("x", words + 26).attr("y", middle + 20).text(arm.limit);
   });
   // All numbers as large as the longest leaves room for.
   const longest = (name) => d3.max(svg.selectAll(name).nodes(), (node) => node.getComputedTextLength()) || 1;
@@ -98,7 +111,7 @@ function drawTalkFigure(svg, all) {
   // An answer that a look found is of that look's seeds.
   const [fewest, largest] = d3.extent(shown, ({ comparison }) => comparison.pairs);
   const seeds = `${fewest === largest ? "" : `${fewest} to `}${largest} seed${largest === 1 ? "" : "s"}`;
-  const intervals = shown.some(({ comparison }) => comparison.interval) ? `, ${confidence} intervals` : "";
+  const intervals = haveIntervals(shown) ? `, ${confidence} intervals` : "";
   const foot = `${metric.name}${unit}, ${metric.direction}: difference from ` +
     `the reference${intervals}, ${seeds}` +
     `${report.margin ? `, margin ±${report.margin}` : ""}` +
@@ -120,9 +133,9 @@ function drawTalk() {
     caption));
   const svg = d3.select(chart).append("svg").attr("width", 1600).attr("height", 900).attr("viewBox", "0 0 1600 900")
     .attr("role", "img");
-  const shown = drawTalkFigure(svg, clearestFirst.filter((arm) => arm.comparison));
+  const shown = drawTalkFigure(svg, slideOrder());
   svg.attr("aria-label", shown.map((arm) => arm.answer).join(" "));
-  caption.append("The answers in one wide figure, the clearest first" +
+  caption.append("The answers in one wide figure: arms that differ, the clearest first, then the others by the size of their difference" +
     `${compared.length > shown.length ? `, ${shown.length} of the ${compared.length} arms that have a difference` : ""}. ` +
     "It has the colours that this page has now, dark or light." +
     (nearDifferences() === null ? "" : " Arrowheads point to arms outside the axis."));

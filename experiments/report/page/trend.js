@@ -100,7 +100,8 @@ function drawTrend() {
   }), choice("show", views, view, (value) => { view = value; renew(); }), scale];
   const names = withinNames.join(" and ");
   const shown = lineSection("trend", `By ${names}`, `Each arm's mean over its seeds against ${names}. Whiskers are a ` +
-    `standard deviation over seeds to either side; those of the metric's differences are ${confidence} ` +
-    "intervals by sign flips, for all arms at once. Differences and ratios are from the group's own reference; lines only lead the eye.", tools, plot);
+    `standard deviation over seeds to either side${haveIntervals(compared) ? `; those of the metric's differences are ` +
+      `${confidence} intervals by sign flips, for all arms at once` : ""}. ` +
+    "Differences and ratios are from the group's own reference; lines only lead the eye.", tools, plot);
   scale.hidden = !positive();
 }

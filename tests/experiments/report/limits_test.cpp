@@ -66,6 +66,20 @@ TEST_CASE("the chance level is that of what is measured", "[report]") {
   CHECK(level({"time_per_token", Direction::lower, "µs", ""}) == -1);
 }
 
+TEST_CASE("a metric at a length has the chance of rows of this length", "[report]") {
+  Metric at{"val_accuracy_at.64", Direction::higher, "", "", 0, 1};
+  ReportData report = sweep(at, {{"reference", {0.26, 0.25, 0.24}}}, eight);
+  CHECK_FALSE(chance_level(report, report.arms[0])); // the split's rows have other lengths
+  CHECK(limit_of(report, report.arms[0]) == Limit::none);
+  report.arms[0].chance_at_lengths[64] = {0.25, "1 / 4", std::nullopt, Task::Level{std::log(4.0), "ln 4"}};
+  CHECK(chance_level(report, report.arms[0])->value == 0.25);
+  CHECK(limit_of(report, report.arms[0]) == Limit::chance);
+  report.metric.name = "val_perplexity_at.64";
+  CHECK(chance_level(report, report.arms[0])->value == Approx(4));
+  report.metric.name = "val_accuracy_at.32";
+  CHECK_FALSE(chance_level(report, report.arms[0]));
+}
+
 TEST_CASE("notes give the chance of whole rows in powers of ten, not a token's", "[report]") {
   const ReportData report = sweep(rows_right, {{"reference", {0.5, 0.6}}, {"a", {0.5, 0.6}}}, eight);
   std::string notes;

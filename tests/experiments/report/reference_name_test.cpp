@@ -82,7 +82,8 @@ TEST_CASE("A run without a sweep has its own name, and a table of all that it me
 TEST_CASE("A formula of an arm with a name is stated once", "[report]") {
   const Scratch scratch;
   const ReportData report =
-      named_report(scratch, "[[sweep.block]]\narms.penalty = { \"attention.score_mod\" = \"s - abs(i - j) / 4\" }\n"
+      named_report(scratch, "[[sweep.block]]\narms.penalty = { \"attention.score_mod\" = \"s - abs(i - j) / 4\", "
+                            "\"attention.normalizer\" = \"sigmoid\", \"train.steps\" = 5 }\n"
                             "[[sweep.block]]\ngrid = { \"attention.score_mod\" = [\"s / 2\"] }\n");
   REQUIRE(report.arms.size() == 3);
   const auto times = [](const std::string& text, const std::string& part) {
@@ -90,7 +91,8 @@ TEST_CASE("A formula of an arm with a name is stated once", "[report]") {
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
     return count;
   };
-  const std::string formula = "penalty: attention.score_mod = s - abs(i - j) / 4";
+  // With all that the arm changes in the attention, and nothing else.
+  const std::string formula = "penalty: attention.score_mod = s - abs(i - j) / 4; attention.normalizer = sigmoid\n";
   CHECK(times(render_terminal(report, Style{}, 200), formula) == 1);
   CHECK(times(render_latex(report), "penalty}: attention.score\\_mod = s - abs(i - j) / 4") == 1);
   CHECK(times(render_markdown(report), "attention.score_mod = s - abs(i - j) / 4") == 1);
