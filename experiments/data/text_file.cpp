@@ -1,6 +1,7 @@
 #include "experiments/data/text_file.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/system/utf8.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/machine.hpp"
@@ -14,6 +15,8 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
+#include <system_error>
+#include <vector>
 
 namespace heed {
 
@@ -30,6 +33,19 @@ template <class Use> void each_character(std::string_view bytes, const std::stri
                 1 + std::ranges::count(bytes.substr(0, right), '\n'));
 }
 
+/// "; did you mean 'input.txt'?", from the files in the same folder; empty if none has a name like this.
+std::string near_data_file(const std::filesystem::path& file) {
+  constexpr std::size_t most_files = 10000;
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end && names.size() < most_files;
+       i.increment(error))
+    if (std::error_code unknown; i->is_regular_file(unknown)) names.push_back(i->path().filename().string());
+  std::ranges::sort(names);
+  return did_you_mean(file.filename().string(), names);
+}
+
 } // namespace
 
 std::string require_data_file(const std::string& table, const std::string& option, const std::string& path) {
@@ -42,7 +58,7 @@ std::string require_data_file(const std::string& table, const std::string& optio
   if (status.type() == fs::file_type::not_found) {
     const fs::path here = fs::current_path(error);
     const std::string from = fs::path(path).is_absolute() ? "" : fmt::format(" (looked for it from {})", here.string());
-    throw Refused(fmt::format("{} does not exist{}", name, from));
+    throw Refused(fmt::format("{} does not exist{}{}", name, from, near_data_file(path)));
   }
   if (error) throw Refused(fmt::format("{} cannot be read: {}", name, error.message()));
   if (fs::is_directory(status)) throw Refused(fmt::format("{} is a directory; name a text file", name));

@@ -334,6 +334,11 @@ std::string confidence_text(const ReportData& report) {
   return fmt::format("{:.3g} %", 100 * (1 - level.value_or(statistics::significance_level)));
 }
 
+bool has_intervals(const ReportData& report) {
+  return std::ranges::any_of(report.arms,
+                             [](const ReportArm& arm) { return arm.comparison && arm.comparison->interval; });
+}
+
 std::string missing_answer(const ReportArm& arm) { return !arm.comparison && all_failed(arm) ? "all runs failed" : ""; }
 
 std::string earlier_look_text(const ReportData& report, const ReportArm& arm) {

@@ -45,6 +45,9 @@ std::string level_text(double level);
 /// The confidence of the reported intervals: "95 %"; "96.5 %" at a planned look; "each look's %" for several looks.
 std::string confidence_text(const ReportData& report);
 
+/// Whether some comparison has an interval. With fewer than 6 seeds there is none.
+bool has_intervals(const ReportData& report);
+
 /// "all runs failed" for an arm that has no answer for this reason; empty for all others.
 std::string missing_answer(const ReportArm& arm);
 

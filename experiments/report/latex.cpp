@@ -104,8 +104,8 @@ std::size_t longest_name(const ReportData& report) {
 std::string name_in_group(const ReportArm& arm) { return latex_text(arm.name.empty() ? arm.label : arm.name); }
 
 std::string render_latex(const ReportData& report) {
-  std::string body = fmt::format("\\begin{{document}}\n\\section*{{{}}}\n",
-                                 latex_text(report.question.empty() ? report.name : report.question));
+  std::string body = fmt::format("\\begin{{document}}\n\\section*{{\\raggedright {}}}\n",
+                                 latex_title(report.question.empty() ? report.name : report.question));
   for (const std::string& warning : provenance_warnings(report))
     body += fmt::format("\n\\noindent\\textbf{{{}}}\\par\n", latex_text(warning));
   if (report.count(RunState::failed) > 0)

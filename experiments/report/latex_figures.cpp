@@ -3,6 +3,7 @@
 #include "experiments/report/latex_ticks.hpp"
 
 #include "experiments/metrics/lengths.hpp"
+#include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/outliers.hpp"
@@ -314,7 +315,7 @@ std::string latex_forest(const ReportData& report) {
       "      xlabel={{difference in {}{}{}}}, tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
       "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n"
       "  \\end{{tikzpicture}}}}\n"
-      "  \\caption{{Differences from the reference{}, with simultaneous {} intervals by sign flips{}. Triangles "
+      "  \\caption{{Differences from the reference{}{}{}. Triangles "
       "are "
       "better, squares worse, diamonds the same within the margin; round where that is "
       "open.{}}}\\label{{{}}}\n\\end{{figure}}\n",
@@ -324,7 +325,9 @@ std::string latex_forest(const ReportData& report) {
                                          : "text width=0.3\\linewidth, align=right, font=\\scriptsize",
       across.places, across.labels, latex_text(report.metric.shown()), unit_in_brackets(report.metric),
       times_power(across), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
-      latex_per_cent(report), report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "",
+      has_intervals(report) ? fmt::format(", with simultaneous {} intervals by sign flips", latex_per_cent(report))
+                            : "",
+      report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "",
       far.empty() ? "" : " Arrows point to arms outside the axis.", latex_label(report, "fig", "differences"));
 }
 

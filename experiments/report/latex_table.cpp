@@ -54,8 +54,8 @@ std::string caption(const ReportData& report, bool compared) {
   if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
   text += fmt::format(", {}", in_words(report.metric.direction));
   if (compared)
-    text += fmt::format("; differences from the reference{}, with {} intervals",
-                        report.within.empty() ? "" : " of each group", confidence_text(report));
+    text += fmt::format("; differences from the reference{}{}", report.within.empty() ? "" : " of each group",
+                        has_intervals(report) ? fmt::format(", with {} intervals", confidence_text(report)) : "");
   return latex_text(with_capitals(text + "."));
 }
 

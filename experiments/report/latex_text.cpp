@@ -17,7 +17,7 @@ const std::map<std::uint32_t, std::string_view>& commands() {
   static const std::map<std::uint32_t, std::string_view> table{
       {'\\', "\\textbackslash{}"}, {'{', "\\{"}, {'}', "\\}"}, {'$', "\\$"}, {'&', "\\&"}, {'#', "\\#"}, {'_', "\\_"},
       {'%', "\\%"}, {'^', "\\textasciicircum{}"}, {'~', "\\textasciitilde{}"}, {'<', "\\textless{}"},
-      {'>', "\\textgreater{}"}, {'|', "\\textbar{}"}, {'"', "\\textquotedbl{}"}, {'\n', " "}, {'\t', " "},
+      {'>', "\\textgreater{}"}, {'|', "\\textbar{}"}, {'\n', " "}, {'\t', " "},
       {'[', "{[}"}, {']', "{]}"}, {'*', "{*}"}, {'`', "\\textasciigrave{}"},
       {0xA0, "~"}, {0xB0, "$^\\circ$"}, {0xB1, "$\\pm$"}, {0xB2, "$^2$"}, {0xB3, "$^3$"}, {0xB5, "$\\mu$"},
       {0xB7, "$\\cdot$"}, {0xD7, "$\\times$"}, {0xF7, "$\\div$"}, {0x3B1, "$\\alpha$"}, {0x3B2, "$\\beta$"},
@@ -32,6 +32,11 @@ const std::map<std::uint32_t, std::string_view>& commands() {
 
 /// Whether a hyphen between this character and a digit is a minus sign, not part of a date, a range or 1e-05.
 bool is_before_sign(char c) { return std::string_view(" ([,=").find(c) != std::string_view::npos; }
+
+/// Whether a quotation mark opens a quotation: at the beginning, and after a blank or an opening bracket.
+bool opens(std::string_view text, const char* mark) {
+  return mark == text.data() || std::string_view(" ([{\n\t").find(mark[-1]) != std::string_view::npos;
+}
 
 /// Accented letters that fonts with the encoding T1 contain.
 bool is_accented(char32_t c) {
@@ -59,7 +64,11 @@ std::string latex_text(std::string_view text) {
     const std::size_t size = decode_utf8(p, end, point);
     const auto command = commands().find(static_cast<std::uint32_t>(point));
     if (size == 0) out += "\\heedletter{FFFD}";
-    else if (command != commands().end()) out += command->second;
+    else if (point == U'"') out += opens(text, p) ? "``" : "''";
+    else if ((point == U'<' || point == U'>') && p + 1 != end && p[1] == '=') {
+      out += point == U'<' ? "$\\leq$" : "$\\geq$";
+      ++p; // the equals sign
+    } else if (command != commands().end()) out += command->second;
     else if (point == U'-' && p + 1 != end && is_digit(p[1]) && (p == text.data() || is_before_sign(p[-1])))
       out += "$-$";                                             // of a negative number
     else if (point == U'-' && out.ends_with('-')) out += "{}-"; // two hyphens would become a dash
@@ -68,6 +77,29 @@ std::string latex_text(std::string_view text) {
     else if (is_command(point)) out += fmt::format("{{[}}U+{:04X}{{]}}", static_cast<std::uint32_t>(point));
     else out += fmt::format("\\heedletter{{{:04X}}}", static_cast<std::uint32_t>(point));
     p += std::max<std::size_t>(size, 1);
+  }
+  return out;
+}
+
+std::string latex_title(std::string_view text) {
+  constexpr std::size_t long_word = 24, part = 12;
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find(' '), text.size());
+    std::string_view word = text.substr(0, size);
+    while (word.size() > long_word) {
+      std::size_t cut = std::min(word.find_last_of("_-/.,:=+", long_word - 2) + 1, word.size()); // npos + 1 is 0
+      if (cut < part / 2) cut = part;
+      while (cut < word.size() && (static_cast<unsigned char>(word[cut]) & 0xC0) == 0x80) ++cut; // within a letter
+      out += latex_text(word.substr(0, cut)) + "\\allowbreak{}";
+      word.remove_prefix(cut);
+    }
+    out += latex_text(word);
+    text.remove_prefix(size);
+    if (!text.empty()) {
+      out += ' ';
+      text.remove_prefix(1);
+    }
   }
   return out;
 }

@@ -78,6 +78,10 @@ std::string difference_note(const ReportData& report) {
       its_level, exception);
   if (report.seeds.size() < 2)
     return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
+  if (!has_intervals(report))
+    return fmt::format("difference: {} {}; too few seeds for an interval.",
+                       unpaired(report) ? "mean of the arm's runs minus mean of the runs of" : "arm minus",
+                       whose + std::string(unpaired(report) ? "" : ", paired by seed"));
   if (unpaired(report))
     return fmt::format(
         "difference: mean of the arm's runs minus mean of the runs of {}. [{}]: simultaneous intervals of all arms, "

@@ -1,6 +1,7 @@
 // Task `labelled_text`: classify texts from a table with a column of texts and a column of labels.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/system/text.hpp"
@@ -51,11 +52,12 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
     if (found != first.cells.end()) return static_cast<std::size_t>(found - first.cells.begin());
     std::string names;
     for (const std::string& name : first.cells) names += (names.empty() ? "" : ", ") + name;
-    throw Refused(fmt::format("{}:{}: there is no column \"{}\"; the columns are {}. Name one: "
+    const std::string near = did_you_mean(column, first.cells);
+    throw Refused(fmt::format("{}:{}: there is no column \"{}\"{} columns are {}. Name one: "
                               "task.labelled_text.{}=COLUMN; if the first row is no header, "
                               "task.labelled_text.header=false; if tabs separate the cells, "
                               "task.labelled_text.format=tsv",
-                              path, first.line, column, names, option));
+                              path, first.line, column, near.empty() ? "; the" : near + " The", names, option));
   }
   std::size_t number = 0;
   const auto read = std::from_chars(column.data(), column.data() + column.size(), number);

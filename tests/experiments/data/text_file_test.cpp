@@ -106,6 +106,9 @@ TEST_CASE("a path that is no text file is refused with what it is", "[text]") {
   CHECK(message("/nowhere/at all.txt") == "[data] path = \"/nowhere/at all.txt\" does not exist");
   CHECK(message("no such file.txt") == "[data] path = \"no such file.txt\" does not exist (looked for it from " +
                                            std::filesystem::current_path().string() + ")");
+  const TemporaryFile near("x");
+  CHECK(message(near.path() + "x") == "[data] path = \"" + near.path() + "x\" does not exist; did you mean '" +
+                                          std::filesystem::path(near.path()).filename().string() + "'?");
   const std::string directory = std::filesystem::temp_directory_path().string();
   CHECK(message(directory) == "[data] path = \"" + directory + "\" is a directory; name a text file");
   CHECK(message("/dev/null") ==

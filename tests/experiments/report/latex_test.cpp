@@ -23,9 +23,21 @@ long count(const std::string& text, char c) { return std::count(text.begin(), te
 TEST_CASE("signs that mean something to LaTeX are escaped", "[report]") {
   CHECK(latex_text("a_b & 50 % of #1 {x} $y$") == "a\\_b \\& 50 \\% of \\#1 \\{x\\} \\$y\\$");
   CHECK(latex_text("\\input{x}") == "\\textbackslash{}input\\{x\\}");
-  CHECK(latex_text("x^2 ~ <y> | \"z\"") ==
-        "x\\textasciicircum{}2 \\textasciitilde{} \\textless{}y\\textgreater{} \\textbar{} "
-        "\\textquotedbl{}z\\textquotedbl{}");
+  CHECK(latex_text("x^2 ~ <y> | z") ==
+        "x\\textasciicircum{}2 \\textasciitilde{} \\textless{}y\\textgreater{} \\textbar{} z");
+}
+
+TEST_CASE("quotations have typographic marks, and comparisons one sign", "[report]") {
+  CHECK(latex_text("\"z\" is (\"a b\"), \"c\".") == "``z'' is (``a b''), ``c''.");
+  CHECK(latex_text("p <= 0.1, x >= 2, a < b = c <=") == "p $\\leq$ 0.1, x $\\geq$ 2, a \\textless{} b = c $\\leq$");
+}
+
+TEST_CASE("long words of a heading can be broken, and short ones are not", "[report]") {
+  CHECK(latex_title("Which score? a_b \"c\"") == "Which score? a\\_b ``c''");
+  CHECK(latex_title("which_position_is_the_best_one x") == "which\\_position\\_is\\_the\\_\\allowbreak{}best\\_one x");
+  const std::string plain(60, 'x');
+  CHECK(contains(latex_title(plain), "xxxxxxxxxxxx\\allowbreak{}xxxxxxxxxxxx\\allowbreak{}"));
+  CHECK_FALSE(contains(latex_title("ééééééééééééééééééééééé"), "FFFD"));
 }
 
 TEST_CASE("letters with accents stay; signs become commands, and what no font may have its number", "[report]") {
@@ -98,8 +110,10 @@ TEST_CASE("the document has the question, the answers, the table and both figure
   ReportData report = awkward_report();
   report.arms[1].comparison->answer = statistics::Answer::differs; // three seeds cannot show this
   report.arms[1].comparison->interval = statistics::Interval{0.275, 0.3253};
+  CHECK_FALSE(contains(render_latex(awkward_report()), " intervals")); // three seeds have none
   const std::string text = render_latex(report);
-  CHECK(contains(text, "\\section*{Is a\\_b 50 \\% of \\textquotedbl{}c\\textquotedbl{} \\& d?}"));
+  CHECK(contains(text, "with simultaneous 95\\,\\% intervals by sign flips"));
+  CHECK(contains(text, "\\section*{\\raggedright Is a\\_b 50 \\% of ``c'' \\& d?}"));
   CHECK(contains(text, "\\toprule"));
   CHECK(contains(text, "reference & 3 & $1.10 \\pm 0.10$ &  &  &  & 103,424 & 4.0 s \\\\"));
   CHECK(contains(text, "$+0.300\\;[+0.275, +0.325]$"));

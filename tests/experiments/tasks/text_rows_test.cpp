@@ -187,6 +187,8 @@ TEST_CASE("a bad table is refused with the place and what to do", "[tasks][rows]
   };
   CHECK_THAT(message("words,label\na,b\n"), Contains(":1: there is no column \"text\"; the columns are words, label. "
                                                      "Name one: task.labelled_text.text=COLUMN"));
+  CHECK_THAT(message("txet,label\na,b\n"),
+             Contains(":1: there is no column \"text\"; did you mean 'txet'? The columns are txet, label. Name one: "));
   CHECK_THAT(message("text,label\na,b\nc\n"), Contains(":3: 1 cells, but the first row has 2"));
   CHECK_THAT(message("text,label\na,b\nc,b\n"), Contains("every row has the label \"b\""));
   CHECK_THAT(message("text,label,text\na,b,c\n"), Contains(":1: 2 columns have the name \"text\""));
