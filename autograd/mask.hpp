@@ -12,8 +12,8 @@ namespace heed {
 struct Mask {
   /// A query attends to no key that comes after its own position.
   bool causal = false;
-  /// Only with `causal`: the first `prefix` keys are exempt from `causal`, `window` and `dilation`. Every query,
-  /// including the queries in the prefix, attends to them, except to keys that are padding or not `allowed`.
+  /// The first `prefix` keys are exempt from `causal`, `window` and `dilation`. Every query, including the queries in
+  /// the prefix, attends to them, except to keys that are padding or not `allowed`.
   std::int64_t prefix = 0;
   /// The position of query 0. It is above 0 where the queries follow cached keys.
   std::int64_t offset = 0;
@@ -69,7 +69,7 @@ struct Mask {
     r.end = std::max<std::int64_t>(r.end, 0);
     if (dilation > 1) keep_steps(r, at);
     r.begin = std::min(r.begin, r.end); // a window may lie beyond the last key
-    if (causal && prefix > 0) add_prefix(r, lengths ? std::min<std::int64_t>(keys, lengths[b]) : keys);
+    if (prefix > 0) add_prefix(r, lengths ? std::min<std::int64_t>(keys, lengths[b]) : keys);
     return r;
   }
   /// The row of `allowed` for query i of batch entry b and head h, or null.

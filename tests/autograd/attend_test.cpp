@@ -53,6 +53,7 @@ const std::vector<MaskCase> masks{
     {"dilated", [](const Problem&) { return Mask{.offset = 2, .dilation = 3}; }},
     {"causal behind a prefix, in a dilated window",
      [](const Problem&) { return Mask{.causal = true, .prefix = 9, .window = 60, .dilation = 5}; }},
+    {"window behind a prefix", [](const Problem&) { return Mask{.prefix = 5, .window = 7}; }},
     {"padding",
      [](const Problem& p) {
        lengths.clear();
@@ -119,7 +120,7 @@ Tensor weigh(const Tensor& scores, const Tensor& v, const Mask& mask, double pro
 bool may_attend(const Mask& m, std::int64_t b, std::int64_t i, std::int64_t j) {
   const std::int64_t at = i + m.offset;
   if (m.lengths && j >= m.lengths[b]) return false;
-  if (m.causal && j < m.prefix) return true;
+  if (j < m.prefix) return true;
   if (m.causal && j > at) return false;
   return (m.window < 0 || std::abs(j - at) <= m.window) && (j - at) % m.dilation == 0;
 }

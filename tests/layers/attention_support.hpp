@@ -80,7 +80,7 @@ inline std::vector<MaskCase> masks(const Extents& e) {
 
 /// Whether query i of batch entry b may attend to key j. Checks the conditions of autograd/mask.hpp one by one.
 inline bool may_attend(const Mask& m, const Extents& e, std::int64_t b, std::int64_t i, std::int64_t j) {
-  const bool in_prefix = m.causal && j < m.prefix;
+  const bool in_prefix = j < m.prefix;
   if (m.causal && j > i + m.offset && !in_prefix) return false;
   if (m.window >= 0 && std::abs(j - (i + m.offset)) > m.window && !in_prefix) return false;
   if ((j - (i + m.offset)) % m.dilation != 0 && !in_prefix) return false;
