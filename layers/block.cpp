@@ -26,7 +26,8 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
                              .bias = yes(choice.attention.qkv_bias, choice.block.bias),
                              .output_bias = yes(choice.attention.output_bias, choice.block.bias),
                              .longest = shape.longest_memory,
-                             .layer = shape.layer},
+                             .layer = shape.layer,
+                             .registers = shape.registers},
                             shape.residual_init);
 }
 
@@ -35,17 +36,19 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
 Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
     : name_(scope.name()), post_(choice.block.norm == "post"), parallel_(choice.block.parallel && choice.block.ffn),
       scale_(choice.block.residual_scale.word.empty() ? choice.block.residual_scale.number : 1),
-      options_(choice.attention), dropout_(choice.block.dropout),
-      attention_(scope / "attention", choice,
-                 {.width = shape.width,
-                  .memory_width = 0,
-                  .heads = shape.heads,
-                  .bias = yes(choice.attention.qkv_bias, choice.block.bias),
-                  .output_bias = yes(choice.attention.output_bias, choice.block.bias),
-                  .position = shape.position,
-                  .longest = shape.longest,
-                  .layer = shape.layer},
-                 shape.residual_init),
+      options_(choice.attention), dropout_(choice.block.dropout), stores_values_(shape.value_residual.stores),
+      registers_(shape.registers), attention_(scope / "attention", choice,
+                                              {.width = shape.width,
+                                               .memory_width = 0,
+                                               .heads = shape.heads,
+                                               .bias = yes(choice.attention.qkv_bias, choice.block.bias),
+                                               .output_bias = yes(choice.attention.output_bias, choice.block.bias),
+                                               .position = shape.position,
+                                               .longest = shape.longest,
+                                               .layer = shape.layer,
+                                               .value_residual = shape.value_residual,
+                                               .registers = shape.registers},
+                                              shape.residual_init),
       cross_(cross_attention(scope / "cross_attention", choice, shape)) {
   if (choice.block.ffn)
     ffn_.emplace(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
@@ -94,7 +97,8 @@ template <class F> Tensor Block::sublayer(Pass& pass, const Tensor& x, const Res
 }
 
 template <class Attend, class Recall>
-Tensor Block::sublayers(Pass& pass, const Tensor& x, const Attend& attend, const Recall& recall) const {
+Tensor Block::sublayers(Pass& pass, const Tensor& x, std::int64_t registers, const Attend& attend,
+                        const Recall& recall) const {
   const auto feed_forward = [&](const Tensor& in) { return (*ffn_)(pass, in); };
   Tensor y;
   if (parallel_) {
@@ -104,30 +108,32 @@ Tensor Block::sublayers(Pass& pass, const Tensor& x, const Attend& attend, const
     if (cross_) y = sublayer(pass, y, cross_wrapper_, recall);
     if (ffn_) y = sublayer(pass, y, ffn_wrapper_, feed_forward);
   }
-  pass.show_block(name_, y);
+  pass.show_block(name_, registers == 0 ? y : slice(y, 1, registers, y.shape[1] - registers));
   return y;
 }
 
-Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given) const {
+Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given, Tensor* first_values) const {
   if (cross_) throw Failed("[block] it has cross attention, and was called without a memory");
   const Mask mask = self_attention_mask(options_, given);
   return sublayers(
-      pass, x, [&](const Tensor& in) { return attention_(pass, in, mask); }, [](const Tensor& in) { return in; });
+      pass, x, registers_, [&](const Tensor& in) { return attention_(pass, in, mask, first_values); },
+      [](const Tensor& in) { return in; });
 }
 
-Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given, const Tensor& memory,
-                         const Mask& memory_mask) const {
+Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given, const Tensor& memory, const Mask& memory_mask,
+                         Tensor* first_values) const {
   if (!cross_) throw Failed("[block] it has no cross attention, and was called with a memory");
   const Mask mask = self_attention_mask(options_, given);
   return sublayers(
-      pass, x, [&](const Tensor& in) { return attention_(pass, in, mask); },
+      pass, x, registers_, [&](const Tensor& in) { return attention_(pass, in, mask, first_values); },
       [&](const Tensor& in) { return (*cross_)(pass, in, memory, memory_mask); });
 }
 
-Tensor Block::step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask) const {
+Tensor Block::step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask, Tensor* first_values) const {
   const Mask mask = self_attention_mask(options_, {});
   return sublayers(
-      pass, x, [&](const Tensor& in) { return attention_.step(pass, in, mask, past.own); },
+      pass, x, past.own ? 0 : registers_,
+      [&](const Tensor& in) { return attention_.step(pass, in, mask, past.own, first_values); },
       [&](const Tensor& in) { return cross_->recall(pass, in, past.memory, memory_mask); });
 }
 

@@ -36,14 +36,18 @@ public:
     std::int64_t memory_width = 0;   ///< width of the encoder output for cross attention; 0: no cross attention
     std::int64_t longest_memory = 0; ///< upper bound on the length of the encoder output; 0: unknown
     std::int64_t layer = 0;          ///< the block's index in its stack
+    ValueResidual value_residual{};  ///< of self attention
+    std::int64_t registers = 0;      ///< the first positions of each row, as in MultiHeadAttention::Shape
   };
 
   Block(const Scope& scope, const LayerChoice& choice, const Shape& shape);
 
-  /// The block adds [attention] causal, prefix, window and dilation to the mask itself.
-  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask) const;
+  /// The block adds [attention] causal, prefix, window and dilation to the mask itself. `first_values`: the values of
+  /// the stack's first block, as in MultiHeadAttention.
+  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values = nullptr) const;
   /// With cross attention to the encoder output `memory` [B, Tm, memory_width].
-  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, const Tensor& memory, const Mask& memory_mask) const;
+  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, const Tensor& memory, const Mask& memory_mask,
+                    Tensor* first_values = nullptr) const;
 
   /// The state that a block stores between decoding steps, for some rows.
   struct Past {
@@ -54,13 +58,17 @@ public:
   void remember(Pass& pass, const Tensor& memory, Past& past) const { cross_->remember(pass, memory, past.memory); }
   /// Decoding: x [B, n, width] are the positions after those stored in `past`; they are appended to `past`. If
   /// `serves_steps`, the result equals the block's result for the whole row at these positions.
-  Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask) const;
+  Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask, Tensor* first_values = nullptr) const;
+  /// The width of the values that this block stores for later blocks; 0: none.
+  std::int64_t stored_values() const { return stores_values_ ? attention_.values_width() : 0; }
   /// True if no position attends to a later one.
   bool serves_steps() const { return options_.causal && options_.prefix <= 1; }
 
 private:
+  // `registers`: the number of positions of x that observers do not see
   template <class Attend, class Recall>
-  Tensor sublayers(Pass& pass, const Tensor& x, const Attend& attend, const Recall& recall) const;
+  Tensor sublayers(Pass& pass, const Tensor& x, std::int64_t registers, const Attend& attend,
+                   const Recall& recall) const;
 
   /// The residual connection, norms, scale and gate around a sublayer.
   struct ResidualWrapper {
@@ -79,6 +87,8 @@ private:
   double scale_; ///< fixed scale of the summand
   AttentionOptions options_;
   double dropout_;
+  bool stores_values_;
+  std::int64_t registers_;
   MultiHeadAttention attention_;            // named `attention`
   std::optional<MultiHeadAttention> cross_; // named `cross_attention`
   std::optional<FeedForward> ffn_;          // named `ffn`

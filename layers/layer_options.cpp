@@ -70,6 +70,15 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "Self attention removes from each head's output y the part along the value v of the query's own position: "
              "y - (y . v) v / |v|^2 (exclusive self attention).")
           .neutral(false),
+      option("value_residual", &O::value_residual,
+             "The values V of each later block become l1 V_1 + l2 V, with V_1 the values of the first block: l1 = l2 = "
+             "1/2 (fixed); learned numbers of each block that start there (learned); or l1 = 5 and l2 = 1 in the last "
+             "third of the blocks (sparse).")
+          .one_of({"none", "fixed", "learned", "sparse"}).neutral("none"),
+      option("persistent_keys", &O::persistent_keys,
+             "Number of learned keys and values of each head of self attention, in addition to those of the row. Every "
+             "query sees them, and they have no position (persistent memory).")
+          .at_least(0).at_most(1048576).unit("keys").default_means("0: only the row's").neutral(0),
       option("talking_heads", &O::talking_heads,
              "What heads mix by learned linear maps (talking heads): their scores, their weights after the normaliser, "
              "or both.")
@@ -205,6 +214,8 @@ LayerChoice LayerChoice::for_cross_attention() const {
   // A query has no value and no position of its own among the encoder's.
   out.attention.exclusive = false;
   out.attention.forget_gate = false;
+  out.attention.value_residual = "none";
+  out.attention.persistent_keys = 0;
   return out.without_formulas();
 }
 

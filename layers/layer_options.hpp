@@ -33,6 +33,8 @@ struct AttentionOptions {
   std::string differential = "none";        ///< none | v1 | v2: is each head the difference of two maps?
   bool forget_gate = false;                 ///< has each token a gate that hides the keys before it?
   bool exclusive = false;                   ///< is the part along its own value removed from a head's output?
+  std::string value_residual = "none";      ///< none | fixed | learned | sparse: use of the first block's values
+  std::int64_t persistent_keys = 0;         ///< learned keys and values of each head, which every query sees
   std::string talking_heads = "none";       ///< none | scores | weights | both: what is mixed between heads
   std::string score_mod = "";               ///< formula that replaces self attention's scores s; empty: unchanged
   std::string mask_mod = "";                ///< formula that is true if a query may attend to a key; empty: always true

@@ -83,6 +83,11 @@ public:
   ParameterId position(const std::string& name, const Shape& shape) const {
     return add(name, shape, rules_.position.weight({.in = shape[-1], .out = shape[-2]}), WeightDecay::yes);
   }
+  /// Learned vectors that stand for no token and no position, [count, width], with initial values of the layer's own.
+  /// Weight decay applies.
+  ParameterId vectors(const std::string& name, const Shape& shape, const Init& init) const {
+    return add(name, shape, init, WeightDecay::yes);
+  }
   /// A parameter without weight decay: a bias, a gain, a temperature, or a vector with one weight per feature, also for
   /// all heads together.
   ParameterId plain(const std::string& name, const Shape& shape, const Init& init) const {

@@ -39,6 +39,7 @@ const std::vector<Dependency> rows = {
       {"init.head", {"init_std"}},
       {"position.kind", {"alibi", "kerple", "rotary", "t5"}, false, true}}},
     {"model.shared_layers", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
+    {"attention.value_residual", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
     {"position.shared", "model.shared_layers", {"true"}, true},
     {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
     {"init.qkv", "init.linear", {"xavier_uniform", "xavier_normal"}},

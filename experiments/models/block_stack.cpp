@@ -2,14 +2,64 @@
 
 #include "experiments/config/config.hpp"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <string>
+#include <utility>
 
 namespace heed::HEED_REAL {
+
+namespace {
+
+// Zhou et al. 2024, section 3.2: the factors of V_1 and of a block's own values in the last third of the blocks.
+constexpr double sparse_first = 5, sparse_own = 1;
+
+// The default standard deviation of token embeddings.
+constexpr double register_deviation = 0.02;
+
+// What each block does with the values of the first one.
+std::vector<ValueResidual> value_residuals(const Config& config, std::int64_t width) {
+  const std::size_t count = config.layers.size();
+  std::vector<ValueResidual> out(count);
+  const auto shape_of_values = [&](const LayerChoice& layer) {
+    const AttentionOptions& o = layer.attention;
+    return std::pair{o.key_value_heads ? o.key_value_heads : config.model.heads,
+                     o.value_width ? o.value_width : width / config.model.heads};
+  };
+  const auto asks = [](const LayerChoice& layer) { return layer.attention.value_residual != "none"; };
+  if (std::ranges::none_of(config.layers, asks)) return out;
+  for (std::size_t n = 1; n < count; ++n) {
+    const std::string& word = config.layers[n].attention.value_residual;
+    const bool is_last_third = n >= count - (count + 2) / 3;
+    if (word == "none" || (word == "sparse" && !is_last_third)) continue;
+    const auto own = shape_of_values(config.layers[n]), first = shape_of_values(config.layers[0]);
+    if (own != first)
+      throw Failed(
+          fmt::format("[attention] value_residual adds the values of block 0 to those of block {}, so both need "
+                      "equal shapes: {} heads of width {}, and {} of width {}; set one "
+                      "attention.key_value_heads and attention.value_width",
+                      n, first.first, first.second, own.first, own.second));
+    out[n] = {.mixes = true, .learned = word == "learned"};
+    if (word == "sparse") out[n] = {.mixes = true, .first = sparse_first, .own = sparse_own};
+    out[0].stores = true;
+    // The parameters of shared blocks are those of the first one.
+    if (config.model.shared_layers) out[0].learned = out[n].learned;
+  }
+  if (!out[0].stores)
+    throw Failed(
+        fmt::format("[attention] value_residual has no effect in a stack of {} block{}: blocks after the first "
+                    "one add the first one's values (sparse: only those of the last third)",
+                    count, count == 1 ? "" : "s"));
+  return out;
+}
+
+} // namespace
 
 BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& shape)
     : position(scope / "position", config.position, config.position_options, config.model.width, shape.longest),
       dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
+  const std::vector<ValueResidual> values = value_residuals(config, width());
   RelativePositions relative(scope, config.position, config.position_options);
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     const Scope own = scope / "blocks" / std::to_string(i),
@@ -25,8 +75,12 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
                                      .longest = shape.longest,
                                      .memory_width = shape.memory_width,
                                      .longest_memory = shape.longest_memory,
-                                     .layer = static_cast<std::int64_t>(i)});
+                                     .layer = static_cast<std::int64_t>(i),
+                                     .value_residual = values[i],
+                                     .registers = config.model.registers});
   }
+  if (config.model.registers > 0)
+    registers = scope.vectors("registers", {config.model.registers, width()}, Init::normal(register_deviation));
   if (config.layers.empty()) return;
   const auto norm = [&](const char* name, const LayerChoice& of) {
     return make_norm(scope / name, of.block.norm_kind, {width(), yes(of.block.norm_bias, of.block.bias)},
@@ -39,8 +93,23 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
 
 Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const std::int32_t* lengths) const {
   const Mask mask{.lengths = lengths};
-  const auto call = [&](const Block& block, const Tensor& x) { return block(pass, x, mask); };
-  return finish(pass, through(pass, enter(pass, vectors, 0), call));
+  const auto call = [&](const Block& block, const Tensor& x, Tensor* first_values) {
+    return block(pass, x, mask, first_values);
+  };
+  return finish(pass, through(pass, enter(pass, vectors, 0), call), 0);
+}
+
+Tensor BlockStack::enter(Pass& pass, const Tensor& x, std::int64_t first) const {
+  Tensor y = position(pass, x, first);
+  if (registers && first == 0)
+    y = concat({add(pass.tape().zeros({y.shape[0], 1, 1}), unsqueeze(pass(*registers), 0)), y}, 1);
+  return pass.dropout(embedding_norm ? (*embedding_norm)(pass, y) : y, dropout);
+}
+
+Tensor BlockStack::finish(Pass& pass, const Tensor& x, std::int64_t first) const {
+  const std::int64_t dropped = registers && first == 0 ? pass(*registers).shape[0] : 0;
+  const Tensor y = dropped == 0 ? x : contiguous(slice(x, 1, dropped, x.shape[1] - dropped));
+  return final_norm ? (*final_norm)(pass, y) : y;
 }
 
 } // namespace heed::HEED_REAL

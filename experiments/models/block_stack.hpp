@@ -7,12 +7,14 @@
 #include "layers/position/position.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace heed::HEED_REAL {
 
-/// Position embeddings, blocks, and a final norm. The final norm exists with norm = "pre", "sandwich" or "output",
-/// because the sum after the last block is not normalised there.
+/// Position embeddings, blocks, and a final norm. Registers, if there are any, precede each row in the blocks (Darcet
+/// et al. 2023, arXiv 2309.16588). The final norm exists with norm = "pre", "sandwich" or "output", because the sum
+/// after the last block is not normalised there.
 struct BlockStack {
   struct Shape {
     std::int64_t longest = 0;      ///< maximum sequence length
@@ -22,6 +24,7 @@ struct BlockStack {
 
   PositionalEmbedding position;         ///< named `position`
   std::unique_ptr<Norm> embedding_norm; ///< named `embedding_norm`; null: none
+  std::optional<ParameterId> registers; ///< [model.registers, width()], named `registers`; empty: none
   double dropout;                       ///< dropout rate of the input of the first block
   std::vector<Block> blocks;        ///< named `blocks.0` etc.; with shared_layers, all use the first one's parameters
   std::unique_ptr<Norm> final_norm; ///< named `final_norm`; null: none
@@ -31,31 +34,34 @@ struct BlockStack {
   /// Maps x [B, T, model.width] to the last block's output [B, T, width()]. lengths: [B]; null: no padding.
   Tensor operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const;
 
-  /// Applies call(block, x) for each block, where x is the output of the block before. If the tape does not record and
-  /// the pass is not observed, only one block's intermediate results are in memory at a time.
+  /// Applies call(block, x, first_values) for each block, where x is the output of the block before, and first_values
+  /// the place for the values of the first block (Block). If the tape does not record and the pass is not observed,
+  /// only one block's intermediate results are in memory at a time.
   template <class Call> Tensor through(Pass& pass, Tensor x, const Call& call) const {
+    Tensor first_values;
     if (pass.tape().recording() || pass.observed()) {
-      for (const Block& block : blocks) x = call(block, x);
+      for (const Block& block : blocks) x = call(block, x, &first_values);
       return x;
     }
+    if (const std::int64_t stored = blocks.empty() ? 0 : blocks.front().stored_values())
+      first_values = pass.tape().make({x.shape[0], x.shape[1], stored});
     Tensor results[2]; // used alternately, because each is the next block's input
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       Tensor& y = results[i % 2];
       if (!y.tape) y = pass.tape().make(x.shape);
       const Tape::ArenaScope transient(pass.tape());
-      put_into(y, call(blocks[i], x));
+      put_into(y, call(blocks[i], x, &first_values));
       x = y;
     }
     return x;
   }
 
-  /// The input of the first block, [B, T, width()]. The first vector is at position `first`.
-  Tensor enter(Pass& pass, const Tensor& x, std::int64_t first) const {
-    const Tensor y = position(pass, x, first);
-    return pass.dropout(embedding_norm ? (*embedding_norm)(pass, y) : y, dropout);
-  }
-  /// Applies the final norm, if there is one, to the last block's output.
-  Tensor finish(Pass& pass, const Tensor& x) const { return final_norm ? (*final_norm)(pass, x) : x; }
+  /// The input of the first block, [B, T, width()]. The first vector is at position `first`; if this is 0, the
+  /// registers precede it.
+  Tensor enter(Pass& pass, const Tensor& x, std::int64_t first) const;
+  /// Drops the registers from the last block's output, and applies the final norm, if there is one. `first`: as in
+  /// `enter`.
+  Tensor finish(Pass& pass, const Tensor& x, std::int64_t first) const;
 
   std::int64_t width() const { return position.output_width(); }
 };

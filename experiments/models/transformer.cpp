@@ -33,10 +33,10 @@ Tensor Transformer::operator()(Pass& pass, const TokenRows& rows) const {
 
 Tensor Transformer::operator()(Pass& pass, const TokenRows& rows, const Memory& memory) const {
   const Mask mask{.lengths = rows.lengths}, memory_mask{.lengths = memory.lengths};
-  const auto call = [&](const Block& block, const Tensor& x) {
-    return block(pass, x, mask, memory.vectors, memory_mask);
+  const auto call = [&](const Block& block, const Tensor& x, Tensor* first_values) {
+    return block(pass, x, mask, memory.vectors, memory_mask, first_values);
   };
-  return stack.finish(pass, stack.through(pass, stack.enter(pass, embed(pass, rows), 0), call));
+  return stack.finish(pass, stack.through(pass, stack.enter(pass, embed(pass, rows), 0), call), 0);
 }
 
 Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {
@@ -49,10 +49,12 @@ Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {
 
 Tensor Transformer::step(Pass& pass, const TokenRows& next, Past& past, const std::int32_t* memory_lengths) const {
   Tensor x = stack.enter(pass, embed(pass, next), past.length);
+  Tensor first_values;
   for (std::size_t i = 0; i < stack.blocks.size(); ++i)
-    x = stack.blocks[i].step(pass, x, past.blocks[i], Mask{.lengths = memory_lengths});
+    x = stack.blocks[i].step(pass, x, past.blocks[i], Mask{.lengths = memory_lengths}, &first_values);
+  const Tensor y = stack.finish(pass, x, past.length);
   past.length += next.length;
-  return stack.finish(pass, x);
+  return y;
 }
 
 Head::Head(const Scope& scope, const Config& config, const Transformer& decoder, std::int64_t classes)

@@ -36,7 +36,8 @@ struct AttentionProblem {
   Tensor lambda{};                      ///< as AttentionInputs::lambda; no algorithm uses it
   Tensor* weights = nullptr;            ///< receives the weights before dropout, [B, H, Tq, Tk]; null: not wanted
   bool differentiable_weights = false;  ///< if true, gradients flow through `weights`, and nothing streams
-  std::int64_t rows = 0;                ///< composed from operations: queries per block; 0: chosen automatically
+  std::int64_t unseen_queries = 0, unseen_keys = 0; ///< the first ones, which observers do not see
+  std::int64_t rows = 0; ///< composed from operations: queries per block; 0: chosen automatically
   /// If this is a part of a larger problem: its batch entry and the lengths of the whole; 0: this is the whole.
   std::int64_t entry = 0, all_queries = 0, all_keys = 0;
 
@@ -45,6 +46,13 @@ struct AttentionProblem {
     AttentionBias* const of_position = position ? position->bias(pass, unturned, keys.shape[2], mask) : nullptr;
     if (!forget.tape) return of_position;
     return sum_of(pass.tape(), of_position, bias_by_running_sum(forget, queries.shape[2], mask.offset));
+  }
+  /// The weights or scores x [B, H, Tq, Tk] that observers see; empty if there are none.
+  Tensor seen(const Tensor& x) const {
+    const std::int64_t rows = x.shape[2] - unseen_queries, columns = x.shape[3] - unseen_keys;
+    if (rows <= 0 || columns <= 0) return {};
+    const Tensor some = unseen_queries == 0 ? x : slice(x, 2, unseen_queries, rows);
+    return unseen_keys == 0 ? some : slice(some, 3, unseen_keys, columns);
   }
   /// The shape that the formula is evaluated for.
   FormulaShape formula_shape() const {

@@ -119,6 +119,8 @@ AttentionProblem block_of(const AttentionProblem& x, const Blocks& blocks, std::
   some.form = blocks.form_of(x.form, i);
   some.mask = blocks.mask_of(i);
   some.entry = blocks.part(i).entry;
+  some.unseen_queries = std::clamp<std::int64_t>(x.unseen_queries - blocks.part(i).first_query, 0,
+                                                 some.queries.shape[2]);
   some.all_queries = x.mask.offset + x.queries.shape[2];
   some.all_keys = x.values.shape[2];
   return some;
@@ -174,6 +176,8 @@ constexpr AttentionAlgorithm algorithms[] = {{serves_softmax, stream_softmax},
                                              {serves_blocks, compose_in_blocks},
                                              {[](const AttentionProblem&) { return true; }, compose_whole}};
 
+Tensor shown_scores(Pass& pass, const AttentionProblem& x) { return x.seen(hidden_as_infinite(scores_of(pass, x))); }
+
 } // namespace
 
 void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem& given) {
@@ -182,8 +186,8 @@ void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem
   tape.record(false);
   const AttentionProblem x = unshared(given);
   // The scores of both maps of a head are shown as its own.
-  const auto show = [&](const MaskedScores& scores) {
-    const Tensor s = hidden_as_infinite(scores);
+  const auto show = [&](const Tensor& s) {
+    if (!s.tape) return;
     const std::int64_t maps = given.lambda.tape ? 2 : 1;
     pass.show_scores(place, reshape(s, {s.shape[0], s.shape[1] / maps, maps * s.shape[2], s.shape[3]}));
   };
@@ -192,10 +196,10 @@ void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem
     for (std::int64_t i = 0; i < blocks.count(); ++i) {
       const Tape::NestedTape aside(tape);
       Pass here(pass.state(), blocks.part(i));
-      show(scores_of(here, block_of(x, blocks, i)));
+      show(shown_scores(here, block_of(x, blocks, i)));
     }
   } else {
-    show(scores_of(pass, x));
+    show(shown_scores(pass, x));
   }
   tape.record(recorded);
 }

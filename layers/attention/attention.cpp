@@ -102,6 +102,8 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .factors = inputs.factors,
                      .dropout = dropout_,
                      .lambda = inputs.lambda,
+                     .unseen_queries = inputs.unseen_queries,
+                     .unseen_keys = inputs.unseen_keys,
                      .rows = inputs.rows};
   Tensor &q = x.queries, &k = x.keys, &v = x.values;
   const Op op("attention", {&q, &k, &v});
@@ -140,7 +142,7 @@ Tensor Attention::run(Pass& pass, AttentionProblem& x, Tensor* weights_out) cons
   const Tensor y = algorithm_for(x).run(pass, x);
   if (x.weights) {
     if (x.lambda.tape) weights = difference_of_maps(weights, x.lambda);
-    pass.show_weights(place_, weights);
+    if (const Tensor seen = x.seen(weights); seen.tape) pass.show_weights(place_, seen);
     if (weights_out) *weights_out = weights;
   }
   if (pass.wants_scores()) show_scores(pass, place_, x);

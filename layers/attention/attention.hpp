@@ -30,7 +30,9 @@ struct AttentionInputs {
   Tensor lambda{};
   bool keys_rotated = false;       ///< true if the position has already rotated the keys
   const Tensor* factors = nullptr; ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
-  std::int64_t rows = 0;           ///< composed from operations: queries per block; 0: chosen automatically
+  /// The numbers of the first queries and keys that stand for no token: observers do not see them.
+  std::int64_t unseen_queries = 0, unseen_keys = 0;
+  std::int64_t rows = 0; ///< composed from operations: queries per block; 0: chosen automatically
 };
 
 /// Keys and values that many calls attend to, for example at every step of a decoder. The score's transformation of the
@@ -102,6 +104,15 @@ private:
   double dropout_;
 };
 
+/// What a block does with V_1, the projected values of the first block of its stack (Zhou et al. 2024, arXiv
+/// 2410.17897): its own values V become first V_1 + own V.
+struct ValueResidual {
+  bool stores = false;           ///< is this the first block, whose values are V_1?
+  bool mixes = false;            ///< are V_1 added to this block's values?
+  double first = 0.5, own = 0.5; ///< the factors
+  bool learned = false;          ///< are the factors parameters (`value_residual`) that start at these numbers?
+};
+
 /// Multi-head attention with projections (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2):
 ///   y = W_o concat_h(attention(W_q^h x_q, W_k^h x_k, W_v^h x_v)) + b_o
 /// Self attention has one matrix for queries, keys and values (`qkv`), or two if heads share keys and values (`query`,
@@ -109,7 +120,10 @@ private:
 /// queries and keys, or those of all heads together, may be normalised before the scores (`query_norm`, `key_norm`;
 /// Henry et al. 2020, arXiv 2010.04245). Before the output projection, the heads' outputs may lose their part along the
 /// query's own value (`exclusive`), and be multiplied by sigmoid(W x) (`gate`). Causal self attention may have a forget
-/// gate for each head (`forget_gate`). Each head may have two maps (`differential`).
+/// gate for each head (`forget_gate`). Each head may have two maps (`differential`). Before the heads, the values may be
+/// mixed with those of the first block (ValueResidual); all later steps, and the cache, use the mixed values. Self
+/// attention may have learned keys and values before those of the row (`persistent_keys`; Sukhbaatar et al. 2019, arXiv
+/// 1907.01470), which every query sees, and a row may begin with registers.
 class MultiHeadAttention {
 public:
   struct Shape {
@@ -121,6 +135,10 @@ public:
     std::shared_ptr<const RelativePosition> position{}; ///< for self attention; null: none
     std::int64_t longest = 0; ///< upper bound on the number of keys, for parameters per key; 0: unknown
     std::int64_t layer = 0;   ///< the index of the block
+    ValueResidual value_residual{};
+    /// The first positions of each row, which have no position in the sense of positional schemes and which every query
+    /// sees. A mask's lengths, prefix and offset do not count them.
+    std::int64_t registers = 0;
   };
 
   /// The widths of one head's queries and values, with which a position is made. Each map of differential attention
@@ -132,26 +150,37 @@ public:
   /// does not divide heads.
   MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape, const InitRule& output_init);
 
-  /// Self attention: x [B, T, width].
-  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask) const;
+  /// Self attention: x [B, T, width]. `first_values` is V_1 of these positions, [B, T, values_width()]: with
+  /// ValueResidual::stores, V_1 is written to it (copied if it has memory already); with ValueResidual::mixes, it is
+  /// read. Otherwise it may be null.
+  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values = nullptr) const;
   /// Cross attention: x [B, Tq, width], encoder output `memory` [B, Tk, memory_width].
   Tensor operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const;
 
   /// Self attention for decoding: x [B, n, width] are the positions after those stored in `past`. They attend to the
   /// stored positions and to themselves. `past` is extended by x, and is created if it is null. The mask's offset is
   /// set here. The result equals attention over the whole row at these positions, if no position attends to later ones.
-  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past) const;
+  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past,
+              Tensor* first_values = nullptr) const;
 
   /// Cross attention in two parts: `remember` stores the keys and values of the encoder output in `to`, `recall`
   /// attends to them.
   void remember(Pass& pass, const Tensor& memory, KVCache& to) const;
   Tensor recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
 
+  /// The width of the projected values of all heads.
+  std::int64_t values_width() const { return key_heads_ * widths_.value_width; }
+
 private:
   struct Projections {
     Tensor q, k, v;
   };
-  Projections project(Pass& pass, const Tensor& x) const;
+  Projections project(Pass& pass, const Tensor& x, Tensor* first_values) const;
+  Tensor mixed(Pass& pass, const Tensor& values, Tensor* first_values) const;
+  void check_positions_before(const AttentionOptions& options) const;
+  // The mask for all keys, with those before the row, of which the caller's mask does not know.
+  Mask with_keys_before(Pass& pass, const Mask& mask, std::int64_t batch) const;
+  Projections with_persistent(Pass& pass, const Projections& of_row) const;
   // x is [B, T, heads * width]
   Tensor normalised(Pass& pass, const Tensor& x, const std::unique_ptr<Norm>& norm) const;
   Tensor query_of(Pass& pass, const Tensor& x) const;
@@ -162,6 +191,8 @@ private:
   Tensor values_of(const Tensor& v) const;
   // Adds what the parameters of self and cross attention make of the queries' tokens x.
   void add_gates(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
+  // With the queries and keys that observers do not see. The mask is one with the keys before the row.
+  AttentionInputs of_self(const Projections& all, const Mask& mask) const;
   // x: the attention's input; v: the values of its positions, for `exclusive`; y: the heads' outputs
   Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
@@ -177,6 +208,9 @@ private:
   std::optional<ForgetGate> forget_;
   std::optional<Linear> gate_;
   bool gates_heads_, exclusive_;
+  std::optional<ParameterId> value_factors_; // [first, own]; learned
+  std::int64_t persistent_, before_;         // keys of no position: learned ones; and those, then registers
+  std::optional<ParameterId> persistent_keys_, persistent_values_; // [persistent, heads of keys * width]
 };
 
 } // namespace heed::HEED_REAL

@@ -296,6 +296,30 @@ TEST_CASE("every relative position has the right gradient within multi-head atte
       }
 }
 
+TEST_CASE("multi-head attention with persistent keys and registers has the right gradient with every relative position",
+          "[gradient][position]") {
+  const std::vector<std::int32_t> lengths = {3, 2};
+  for (const PositionInfo* info : positions())
+    for (const Setup& setup : setups(info->about))
+      for (const auto& [persistent, registers] : {std::pair{2, 0}, {0, 2}, {1, 2}}) {
+        INFO(setup.text << ", " << persistent << " persistent keys, " << registers << " registers");
+        Weights weights;
+        std::shared_ptr<const RelativePosition> position;
+        if (info->make_relative)
+          position = info->make_relative(weights.scope() / "position", {2, 2, 2, 5}, setup.options);
+        LayerChoice choice;
+        choice.attention.persistent_keys = persistent;
+        const MultiHeadAttention attention(
+            weights.scope(), choice,
+            {.width = 4, .heads = 2, .position = position, .longest = 3, .registers = registers}, Init::normal(1));
+        weights.fill(8);
+        check_module(weights, {Operand({2, 3 + registers, 4}, 1, moderate)},
+                     [&](Pass& pass, const std::vector<Tensor>& x) {
+                       return attention(pass, x[0], {.causal = true, .lengths = lengths.data()});
+                     });
+      }
+}
+
 TEST_CASE("attention in blocks of queries has the right gradient", "[gradient][attention]") {
   for (const NormalizerInfo* normalizer : normalizers()) {
     const LayerChoice choice = choice_of(score_info("additive"), {}, normalizer->about.name);

@@ -256,6 +256,56 @@ TEST_CASE("forget gates and differential attention have PyTorch's values and gra
   check("differential_v2", choice, {{"differential.lambda.weight", "mix"}});
 }
 
+TEST_CASE("values mixed with those of the first block have PyTorch's values and gradients", "[torch][attention]") {
+  for (const std::string word : {"fixed", "learned", "sparse"}) {
+    INFO(word);
+    Comparison c("variants", "value_residual_" + word);
+    LayerChoice choice = scaled_dot_choice(true);
+    choice.block = {.norm = "none", .bias = false, .ffn = false};
+    const bool sparse = word == "sparse", learned = word == "learned";
+    std::vector<ValueResidual> residuals = {{.stores = true}, {.mixes = true}, {.mixes = true}};
+    if (sparse) residuals = {{.stores = true}, {}, {.mixes = true, .first = 5, .own = 1}};
+    for (ValueResidual& r : residuals) r.learned = learned && r.mixes;
+    std::vector<Block> blocks;
+    std::vector<std::pair<std::string, std::string>> names;
+    for (std::size_t n = 0; n < 3; ++n) {
+      const std::string number = std::to_string(n);
+      blocks.emplace_back(c.weights.scope() / number, choice,
+                          Block::Shape{
+                              .width = 6, .heads = 2, .residual_init = Init::zeros(), .value_residual = residuals[n]});
+      names.emplace_back(number + ".attention.qkv.weight", "qkv" + number);
+      names.emplace_back(number + ".attention.output.weight", "output" + number);
+      if (residuals[n].learned) names.emplace_back(number + ".attention.value_residual", "factors" + number);
+    }
+    REQUIRE(c.weights.parameters.entries().size() == names.size());
+    for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
+    Operand x = c.operand("x");
+    Pass pass = c.pass();
+    Tensor y = x.on(c.tape), first_values;
+    for (const Block& block : blocks) y = block(pass, y, {}, &first_values);
+    c.backward(pass, y);
+    CHECK(distance(x.gradient, c.fixture["d.x"].values) < agreement);
+    for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
+  }
+}
+
+TEST_CASE("learned keys and values before the row have PyTorch's values and gradients", "[torch][attention]") {
+  Comparison c("variants", "persistent_keys");
+  LayerChoice choice = scaled_dot_choice(true);
+  choice.attention.persistent_keys = 4;
+  Operand x = c.operand("x");
+  const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 6, .heads = 2, .bias = false}, Init::zeros());
+  const std::vector<std::pair<std::string, std::string>> names = {{"qkv.weight", "qkv"},
+                                                                  {"output.weight", "output"},
+                                                                  {"persistent_keys", "persistent_keys"},
+                                                                  {"persistent_values", "persistent_values"}};
+  for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
+  Pass pass = c.pass();
+  c.backward(pass, attention(pass, x.on(c.tape), {.causal = true}));
+  CHECK(distance(x.gradient, c.fixture["d.x"].values) < agreement);
+  for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
+}
+
 TEST_CASE("talking heads are their paper's products", "[attention][torch]") {
   Comparison c("variants", "talking_heads");
   Operand q = c.operand("query"), k = c.operand("key"), v = c.operand("value");

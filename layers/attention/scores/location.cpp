@@ -51,7 +51,8 @@ extern const ScoreInfo score_location{
               .cost = "Dq parameters for each position and head; 2 Dq operations for each pair; no keys beyond "
                       "training's longest row",
               .options = {},
-              .presets = {}},
+              .presets = {},
+              .silences = {"attention.persistent_keys"}},
     .equal_widths = false,
     .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues&) -> std::unique_ptr<Score> {
       return std::make_unique<Location>(scope, shape);

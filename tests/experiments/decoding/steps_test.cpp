@@ -162,6 +162,31 @@ TEST_CASE(
                "attention.mask_mod=i - j < 4 and j % 2 == h % 2"});
 }
 
+TEST_CASE("the steps of blocks that add the first one's values, of persistent keys and of registers give the logits of "
+          "the whole row",
+          "[decoding]") {
+  const std::string persistent = "attention.persistent_keys=2", registers = "model.registers=3";
+  for (const std::string kind : {"model.kind=decoder", "model.kind=encoder_decoder"}) {
+    for (const std::string more : {"model.layers=3", "attention.key_value_heads=1", "model.shared_layers=true",
+                                   "attention.score=linear", "attention.exclusive=true"})
+      for (const std::string& word : find_option("attention.value_residual")->words)
+        check_steps({kind, "attention.value_residual=" + word, more});
+    for (const std::string more :
+         {"attention.window=1", "attention.dilation=2", "attention.key_value_heads=1", "attention.score=linear",
+          "attention.score=additive", "attention.normalizer=sparsemax", "position.kind=rotary", "position.kind=alibi",
+          "position.kind=none", "attention.talking_heads=both", "attention.query_key_norm=rms",
+          "attention.score_mod=3 * tanh(s / 3)"}) {
+      check_steps({kind, persistent, more});
+      check_steps({kind, registers, more});
+      check_steps({kind, persistent, registers, more});
+    }
+  }
+  for (const std::string position : {"shaw", "t5", "kerple", "skewed"})
+    check_steps({persistent, registers, "position.kind=" + position, "attention.value_residual=learned"});
+  check_steps({persistent, registers, "position.kind=shaw", "position.shaw.values=true"});
+  check_steps({"attention.score=location", registers});
+}
+
 TEST_CASE("the steps of heads that talk give the logits of the whole row", "[decoding]") {
   for (const std::string kind : {"decoder", "encoder_decoder"})
     for (const std::string more : {"", "attention.key_value_heads=1", "position.kind=alibi", "attention.score=linear",

@@ -38,6 +38,23 @@ TEST_CASE("decoders have the right gradient, over a spread of configurations", "
   check_model({"attention.causal=false"});
 }
 
+TEST_CASE(
+    "models whose blocks add the first one's values, or with persistent keys or registers, have the right gradient",
+    "[gradient][model]") {
+  for (const std::string kind : {"decoder", "encoder", "encoder_decoder"}) {
+    const std::string model = "model.kind=" + kind;
+    for (const std::string& word : find_option("attention.value_residual")->words)
+      for (const std::string shared : {"false", "true"})
+        check_model({model, "attention.value_residual=" + word, "model.layers=3", "model.shared_layers=" + shared});
+    for (const std::string more : {"attention.window=1", "position.kind=rotary", "position.kind=shaw",
+                                   "attention.normalizer=sigmoid", "attention.key_value_heads=1"}) {
+      check_model({model, "attention.persistent_keys=2", more});
+      if (kind == "decoder" || more != "attention.window=1")
+        check_model({model, "model.registers=2", "model.embedding_norm=true", "attention.persistent_keys=1", more});
+    }
+  }
+}
+
 TEST_CASE("encoders have the right gradient, over a spread of configurations", "[gradient][model]") {
   for (const auto& assignments : spread_of("encoder")) check_model(assignments);
   for (const std::string& pooling : find_option("model.encoder.pooling")->words)

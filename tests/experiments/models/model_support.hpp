@@ -104,6 +104,9 @@ inline std::vector<std::vector<std::string>> spread() {
   each("block.residual", {"block.norm=none"});
   out.push_back({"block.bias=false"});
   out.push_back({"attention.head_width=3"});
+  out.push_back({"attention.value_residual=fixed"});
+  out.push_back({"attention.persistent_keys=2"});
+  out.push_back({"model.registers=2"});
   out.push_back({"attention.dropout=0.2", "block.dropout=0.2", "model.dropout=0.2"});
   // If positions widen the model, its output layer cannot be tied to the token embeddings.
   for (auto& assignments : out)

@@ -82,6 +82,29 @@ std::vector<std::string> modules_of(const AttentionExample& example) {
 
 } // namespace
 
+TEST_CASE("maps number the row's own tokens with persistent keys and registers", "[attend]") {
+  for (const std::string kind : {"decoder", "encoder_decoder"}) {
+    Attentive s(test::tiny_decoder, {"model.kind=" + kind, "model.registers=2", "attention.persistent_keys=3"});
+    const Labels tokens = kind == "decoder" ? Labels{"3", "1", "4", "|", "3"} : Labels{"3", "1", "4"};
+    const AttentionExample found = s.attend(kind == "decoder" ? "3 1 4 | 3" : "3 1 4");
+    REQUIRE(found.heads.size() == (kind == "decoder" ? 4 : 12));
+    for (const AttentionMap& map : found.heads) {
+      INFO(map.module);
+      const bool cross = map.module.find("cross") != std::string::npos;
+      if (cross || kind == "decoder" || map.module.starts_with("encoder.")) CHECK(map.keys == tokens);
+      if (!cross) CHECK(map.queries == map.keys);
+      if (cross) {
+        check_rows_sum_to_one(map);
+        continue;
+      }
+      double sum = 0;
+      for (std::size_t k = 0; k < map.keys.size(); ++k) sum += at(map, 0, k);
+      CHECK(sum > 0.01);
+      CHECK(sum < 0.9); // the rest is on the keys before the row
+    }
+  }
+}
+
 TEST_CASE("a decoder's maps are the weights of its pass, with the row's tokens on both axes", "[attend]") {
   for (const std::vector<std::string>& assignments : {std::vector<std::string>{},
                                                       {"attention.normalizer=sparsemax"},

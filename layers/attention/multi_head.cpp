@@ -1,4 +1,8 @@
+// Multi-head attention: projections, and what is done around the heads.
+#include "autograd/recompute.hpp"
 #include "layers/attention/attention.hpp"
+#include "layers/attention/formula/formula.hpp"
+#include "layers/position/row_position.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -29,6 +33,23 @@ Tensor merge_heads(const Tensor& x) {
   return reshape(transpose(x, 1, 2), {x.shape[0], x.shape[2], x.shape[1] * x.shape[3]});
 }
 
+// Does score_mod use the positions of query and key, or the lengths of the rows?
+bool formula_sees_positions(const AttentionOptions& options) {
+  const std::vector<FormulaParameter> parameters = formula_parameters(options.parameters);
+  const ReadFormula read = read_formula(options.score_mod, FormulaKind::score, parameters);
+  return read.formula && std::ranges::any_of(read.formula->nodes, [&](const FormulaNode& node) {
+           const bool by_distance = node.parameter >= 0 &&
+                                    parameters[static_cast<std::size_t>(node.parameter)].by_distance();
+           return by_distance || node.name == FormulaName::i || node.name == FormulaName::j ||
+                  node.name == FormulaName::queries || node.name == FormulaName::keys;
+         });
+}
+
+// Vectors [n, width] as [rows, n, width].
+Tensor for_each_row(const Tensor& vectors, std::int64_t rows) {
+  return add(vectors.tape->zeros({rows, 1, 1}), unsqueeze(vectors, 0));
+}
+
 } // namespace
 
 RelativeShape MultiHeadAttention::relative_shape(const LayerChoice& choice, const Shape& shape) {
@@ -47,11 +68,15 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                  (choice.attention.differential == "v1" ? 2 : 1)),
       value_heads_(choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads),
       normalises_projections_(choice.attention.query_key_norm_over == "projection"),
-      attention_(scope, choice, {query_heads_, widths_.query_width, widths_.query_width, shape.longest},
+      attention_(scope, choice,
+                 {query_heads_, widths_.query_width, widths_.query_width,
+                  shape.longest > 0 && shape.memory_width == 0 ? shape.longest + shape.registers : shape.longest},
                  shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross),
       output_((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
               shape.output_bias.value_or(shape.bias)),
-      gates_heads_(choice.attention.gate == "head"), exclusive_(choice.attention.exclusive) {
+      gates_heads_(choice.attention.gate == "head"), exclusive_(choice.attention.exclusive),
+      persistent_(shape.memory_width > 0 ? 0 : choice.attention.persistent_keys),
+      before_(shape.memory_width > 0 ? 0 : persistent_ + shape.registers) {
   if (shape.heads % value_heads_ != 0)
     throw Failed(fmt::format("[attention] key_value_heads is {}, which does not divide the {} heads", value_heads_,
                              shape.heads));
@@ -61,6 +86,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     throw Failed("[attention] relative positions apply only to self attention: in cross attention, keys have no "
                  "distance from a query");
   if (shape.position) shape.position->check(choice.attention);
+  if (before_ > 0) check_positions_before(choice.attention);
+  if (shape.position && before_ > 0) shape_.position = std::make_shared<RowPosition>(shape.position, before_);
   if (attention_.orders_keys() && shape.memory_width == 0) {
     const char* const name = choice.attention.normalizer.c_str();
     if (!choice.attention.causal)
@@ -112,6 +139,12 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     const std::int64_t gates = gates_heads_ ? shape.heads : shape.heads * widths_.value_width;
     gate_.emplace(map("gate", shape.width, gates, {.in = shape.width, .out = gates}));
   }
+  if (const ValueResidual& r = shape.value_residual; r.learned)
+    value_factors_ = scope.plain("value_residual", {2}, Init::listed({r.first, r.own}));
+  if (persistent_ > 0) {
+    persistent_keys_ = scope.vectors("persistent_keys", {persistent_, keys}, Init::normal(1));
+    persistent_values_ = scope.vectors("persistent_values", {persistent_, values}, Init::normal(1));
+  }
   if (const std::string& kind = choice.attention.query_key_norm; kind != "none") {
     query_norm_ = make_norm(scope / "query_norm", kind,
                             {normalises_projections_ ? queries : widths_.query_width, false});
@@ -119,15 +152,59 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
   }
 }
 
-Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask) const {
+Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values) const {
   if (shape_.memory_width > 0) return (*this)(pass, x, x, mask);
-  const Projections of_x = project(pass, x);
-  AttentionInputs inputs = heads_of(of_x.q, of_x.k, of_x.v, mask);
+  const Projections of_x = project(pass, x, first_values), all = with_persistent(pass, of_x);
+  const Mask of_all = with_keys_before(pass, mask, x.shape[0]);
+  AttentionInputs inputs = of_self(all, of_all);
   add_gates(pass, x, inputs);
   return finish(pass, x, of_x.v, attention_(pass, inputs));
 }
 
-MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Tensor& x) const {
+void MultiHeadAttention::check_positions_before(const AttentionOptions& options) const {
+  const std::string option = persistent_ > 0 ? "attention.persistent_keys" : "model.registers";
+  const std::string mend = fmt::format("; set {} = 0", option);
+  const char* const before = persistent_ > 0 ? "persistent keys" : "registers";
+  if (attention_.orders_keys())
+    throw Failed(fmt::format("[attention] the normaliser '{}' orders keys by their position, and {} have none{}",
+                             options.normalizer, before, mend));
+  if (options.forget_gate)
+    throw Failed(fmt::format("[attention] forget_gate sums the gates of the positions between a key and the query, and "
+                             "{} have no position{}",
+                             before, mend));
+  if (!options.mask_mod.empty())
+    throw Failed(fmt::format("[attention] mask_mod decides by positions, and {} have none{}", before, mend));
+  if (!options.score_mod.empty() && formula_sees_positions(options))
+    throw Failed(fmt::format("[attention] score_mod uses positions or the length of the row, and {} have no position{}",
+                             before, mend));
+  if (shape_.registers > 0 && !options.causal && (options.window > 0 || options.dilation > 1))
+    throw Failed("[attention] in a window or with a dilation, registers would see only a part of the row (with "
+                 "attention.causal = true, they see only each other): set model.registers = 0");
+}
+
+Mask MultiHeadAttention::with_keys_before(Pass& pass, const Mask& mask, std::int64_t batch) const {
+  if (before_ == 0) return mask;
+  if (mask.allowed) throw Failed("[attention] an explicit mask has no entries for persistent keys and registers");
+  Mask all = mask;
+  all.prefix += before_;
+  all.offset += persistent_;
+  if (mask.lengths) {
+    auto* lengths = pass.tape().keep<std::int32_t>(batch);
+    for (std::int64_t b = 0; b < batch; ++b) lengths[b] = mask.lengths[b] + static_cast<std::int32_t>(before_);
+    all.lengths = lengths;
+  }
+  return all;
+}
+
+MultiHeadAttention::Projections MultiHeadAttention::with_persistent(Pass& pass, const Projections& of_row) const {
+  if (persistent_ == 0) return of_row;
+  const auto before = [&](ParameterId vectors, const Tensor& x) {
+    return concat({for_each_row(pass(vectors), x.shape[0]), x}, 1);
+  };
+  return {of_row.q, before(*persistent_keys_, of_row.k), before(*persistent_values_, of_row.v)};
+}
+
+MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Tensor& x, Tensor* first_values) const {
   const std::int64_t queries = query_heads_ * widths_.query_width, keys = key_heads_ * widths_.query_width,
                      values = value_heads_ * widths_.value_width;
   Projections out;
@@ -140,7 +217,25 @@ MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Te
   }
   out.q = normalised(pass, out.q, query_norm_);
   out.k = normalised(pass, out.k, key_norm_);
+  out.v = mixed(pass, out.v, first_values);
   return out;
+}
+
+Tensor MultiHeadAttention::mixed(Pass& pass, const Tensor& values, Tensor* first_values) const {
+  const ValueResidual& how = shape_.value_residual;
+  if (!how.stores && !how.mixes) return values;
+  if (!first_values) throw Failed("[attention] value_residual needs the values of the first block");
+  if (how.stores) {
+    if (first_values->tape) put_into(*first_values, values);
+    else *first_values = values;
+    return values;
+  }
+  if (value_factors_) {
+    const Tensor factors = pass(*value_factors_);
+    return add(mul(*first_values, slice(factors, 0, 0, 1)), mul(values, slice(factors, 0, 1, 1)));
+  }
+  return add(scale(*first_values, static_cast<Real>(how.first)),
+             how.own == 1 ? values : scale(values, static_cast<Real>(how.own)));
 }
 
 Tensor MultiHeadAttention::normalised(Pass& pass, const Tensor& x, const std::unique_ptr<Norm>& norm) const {
@@ -161,6 +256,7 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor&
   require_memory(true, "called with a memory");
   const Tensor v = (*value_)(pass, memory);
   AttentionInputs inputs = heads_of(query_of(pass, x), key_of(pass, memory), v, mask);
+  inputs.unseen_queries = shape_.registers;
   add_gates(pass, x, inputs);
   return finish(pass, x, v, attention_(pass, inputs));
 }
@@ -170,20 +266,26 @@ void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
   throw Failed(fmt::format("[attention] {} attention was made, and {}", wanted ? "self" : "cross", what));
 }
 
-Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
-                                std::unique_ptr<AttentionState>& past) const {
+Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past,
+                                Tensor* first_values) const {
   require_memory(false, "called for steps of self attention");
-  const Projections of_x = project(pass, x);
-  Mask after = mask;
-  after.offset = past ? past->length() : 0;
-  AttentionInputs inputs = heads_of(of_x.q, of_x.k, of_x.v, after);
+  const Projections of_x = project(pass, x, first_values);
+  Mask after = with_keys_before(pass, mask, x.shape[0]);
+  after.offset = past ? past->length() : persistent_;
+  AttentionInputs inputs = of_self(of_x, after);
   add_gates(pass, x, inputs);
   if (shape_.position) {
     inputs.keys = shape_.position->rotate(pass, *inputs.keys, after.offset);
     inputs.keys_rotated = true;
   }
   if (!past) past = attention_.start(inputs);
-  if (!past) past = std::make_unique<KVCache>();
+  if (!past) {
+    auto cache = std::make_unique<KVCache>();
+    if (persistent_ > 0)
+      cache->append(for_each_row(pass(*persistent_keys_), x.shape[0]),
+                    for_each_row(pass(*persistent_values_), x.shape[0]));
+    past = std::move(cache);
+  }
   if (auto* kept = dynamic_cast<KVCache*>(past.get())) {
     kept->append(merge_heads(*inputs.keys), of_x.v, inputs.forget);
     inputs.keys = split_heads(kept->keys(pass.tape()), key_heads_);
@@ -213,6 +315,13 @@ AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, c
           .keys = split_heads(k, key_heads_),
           .mask = mask,
           .position = shape_.position.get()};
+}
+
+AttentionInputs MultiHeadAttention::of_self(const Projections& all, const Mask& mask) const {
+  AttentionInputs inputs = heads_of(all.q, all.k, all.v, mask);
+  inputs.unseen_queries = std::clamp<std::int64_t>(before_ - mask.offset, 0, all.q.shape[1]);
+  inputs.unseen_keys = before_;
+  return inputs;
 }
 
 Tensor MultiHeadAttention::values_of(const Tensor& v) const {
