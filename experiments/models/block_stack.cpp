@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace heed::HEED_REAL {
 

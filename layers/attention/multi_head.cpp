@@ -5,7 +5,12 @@
 #include "layers/position/row_position.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace heed::HEED_REAL {
 

@@ -4,6 +4,7 @@
 #include "layers/position/relative.hpp"
 
 #include <memory>
+#include <utility>
 
 namespace heed::HEED_REAL {
 
