@@ -31,10 +31,10 @@ public:
     const Scope scope(parameters_, Init::normal(0.02));
     attention_ = std::make_unique<Attention>(scope, config.layers.front(),
                                              ScoreShape{heads, about.width, about.width, about.length});
-    const PositionInfo& position = position_info(config.position.kind);
+    const PositionInfo& position = position_info(config.layers.front().position.kind);
     if (position.make_relative)
       position_ = position.make_relative(scope / "position", {heads, about.width, about.width, about.length},
-                                         config.position_options);
+                                         config.layers.front().position_options);
     parameters_.initialise(seed);
     parameter_gradients_.resize(static_cast<std::size_t>(parameters_.extent()));
     for (std::size_t i = 0; i < 4; ++i) {

@@ -100,14 +100,14 @@ const OptionTable<PositionOptions>& position_option_table() {
   static const auto table = option_table<O>(
       option("kind", &O::kind, "How the model represents the positions of tokens."),
       option("combine", &O::combine, "Positions are added to the token embeddings, or concatenated with them.")
-          .one_of({"add", "concat"}),
+          .one_of({"add", "concat"}).of_whole_model(),
       option("width", &O::width, "Width of concatenated positions.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: model.width"),
+          .at_least(0).at_most(65536).unit("features").default_means("0: model.width").of_whole_model(),
       option("concat", &O::concat,
              "Embeddings with concatenated positions are projected back to model.width, or make the model wider.")
-          .one_of({"project", "widen"}),
+          .one_of({"project", "widen"}).of_whole_model(),
       option("shared", &O::shared,
-             "All blocks share the parameters of a positional scheme that acts within attention."));
+             "Blocks with the same positional scheme share its parameters, if it acts within attention."));
   return table;
 }
 

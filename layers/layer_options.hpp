@@ -42,13 +42,14 @@ struct AttentionOptions {
   std::vector<std::string> parameters{};
 };
 
-/// [position]
+/// [position]. A scheme that acts within attention belongs to a block, and so do `kind` and `shared`. All blocks have
+/// the same values of the other options, and of `kind` if the scheme adds to the token embeddings.
 struct PositionOptions {
   std::string kind = "sinusoidal";
   std::string combine = "add";    ///< add | concat
   std::int64_t width = 0;         ///< width of concatenated positions; 0: the model's width
   std::string concat = "project"; ///< project (back to the model's width) | widen (the model)
-  bool shared = false;            ///< do all blocks share one instance of a scheme that acts within attention?
+  bool shared = false;            ///< do blocks with the same scheme share one instance, if it acts within attention?
 };
 
 /// [block]
@@ -98,6 +99,8 @@ struct LayerChoice {
   BlockOptions block;
   OptionValues norm_options;         ///< table [block.NORM_KIND]
   OptionValues feed_forward_options; ///< table [block.ACTIVATION]
+  PositionOptions position;
+  OptionValues position_options; ///< table [position.KIND]
 
   LayerChoice();
   LayerChoice(const LayerChoice&);

@@ -56,6 +56,8 @@ struct Option {
   std::string default_meaning; ///< meaning of a special default: "0: the head width"
   std::string formula_like;    ///< for a formula: an example of one. A number is a formula, too
   bool of_tables = false;      ///< has one table per entry, named by the user; it can't be set as a whole
+  /// In a table that blocks have: the option belongs to the whole model, so all blocks have the same value
+  bool of_whole_model = false;
   bool changes_results = true; ///< false: not part of a run's ID (threads, report, ...)
   /// For an option added later: the value with which results are the same as before the option existed. An option with
   /// this value is not part of a run's ID.
@@ -116,6 +118,7 @@ template <class Owner, class Member> struct BoundOption {
     detail::set_text(option.formula_like, f); return std::move(*this);
   }
   BoundOption&& made_of_tables() && { option.of_tables = true; return std::move(*this); }
+  BoundOption&& of_whole_model() && { option.of_whole_model = true; return std::move(*this); }
   BoundOption&& without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
   /// For an option added later: `v`, which must be the default, leaves results unchanged. See Option::neutral.
   BoundOption&& neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -42,7 +44,7 @@ constexpr Place places[] = {
     {"model.kind", &Config::model_options, nullptr},
     {"recurrent.cell", &Config::recurrent_options, nullptr},
     {"recurrent.attention", &Config::recurrent_attention_options, nullptr},
-    {"position.kind", &Config::position_options, nullptr},
+    {"position.kind", nullptr, &LayerChoice::position_options},
     {"attention.score", nullptr, &LayerChoice::score_options},
     {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
     {"block.norm_kind", nullptr, &LayerChoice::norm_options},
@@ -80,7 +82,7 @@ std::vector<Section> make_sections() {
   out.push_back(section("model", "Model", model_option_table(), &Config::model));
   out.push_back(section("init", "Initial weights", init_option_table(), &Config::init));
   out.push_back(section("recurrent", "Recurrent layers", recurrent_option_table(), &Config::recurrent));
-  out.push_back(section("position", "Positions", position_option_table(), &Config::position));
+  out.push_back(block_section("position", "Positions", position_option_table(), &LayerChoice::position));
   out.push_back(block_section("attention", "Attention", attention_option_table(), &LayerChoice::attention));
   out.push_back(block_section("block", "Transformer block", block_option_table(), &LayerChoice::block));
   out.push_back(section("train", "Training", train_option_table(), &Config::train));
@@ -224,8 +226,25 @@ std::string table_in_words(std::string_view table) {
 bool belongs_to_blocks(std::string_view key) {
   const std::string_view top = key.substr(0, key.find('.'));
   for (const Section& s : sections())
-    if (s.table == top) return static_cast<bool>(s.set_layer);
+    if (s.table == top) {
+      const Option* option = s.set_layer ? find_option(key) : nullptr;
+      return s.set_layer && !(option && option->of_whole_model);
+    }
   return false;
+}
+
+const std::vector<std::string>& stacks_of(const std::string& model_kind) {
+  static const std::map<std::string, std::vector<std::string>> all = registry().stacks;
+  return all.at(model_kind);
+}
+
+std::vector<std::string> positions_of_blocks() {
+  std::vector<std::string> out;
+  for (const FamilyPlace& place : family_places())
+    for (const Variant* v : place.family.variants)
+      if (place.key == "position.kind" && std::ranges::count(v->silences, "position.combine") > 0)
+        out.push_back(v->name);
+  return out;
 }
 
 const std::vector<std::string>& all_keys() { return index().keys; }

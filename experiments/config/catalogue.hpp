@@ -55,6 +55,11 @@ std::string full_name(std::string_view table, std::string_view option);
 std::string table_in_words(std::string_view table);
 /// True if the option or table has one value per block of the model, so that [[block.override]] may set it.
 bool belongs_to_blocks(std::string_view key);
+/// The names of a model's stacks of blocks, in order; empty if it has no blocks.
+const std::vector<std::string>& stacks_of(const std::string& model_kind);
+/// The values of position.kind that act within attention, or do nothing. Blocks may have different ones. The other
+/// values add to the token embeddings.
+std::vector<std::string> positions_of_blocks();
 /// The full names of all options, in the order of the catalogue.
 const std::vector<std::string>& all_keys();
 

@@ -4,6 +4,7 @@
 
 #include "layers/layer_options.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -143,9 +144,9 @@ struct Config {
   RecurrentOptions recurrent;
   OptionValues recurrent_options;           ///< [recurrent.CELL]
   OptionValues recurrent_attention_options; ///< [recurrent.ATTENTION]
-  PositionOptions position;
-  OptionValues position_options;   ///< [position.KIND]
-  std::vector<LayerChoice> layers; ///< one per block of the model, with overrides applied
+  std::vector<LayerChoice> layers;          ///< one per block of the model (or of its encoder), with overrides applied
+  /// One per block of the decoder of an encoder-decoder; empty for other models
+  std::vector<LayerChoice> decoder_layers;
   TrainOptions train;
   OptionValues optimizer_options; ///< [train.OPTIMIZER]
   OptionValues schedule_options;  ///< [train.SCHEDULE]
@@ -166,6 +167,10 @@ struct Config {
   ~Config();
 
   bool float64() const { return general.precision == "float64"; }
+  /// True if the condition holds for some block.
+  template <class F> bool any_block(const F& condition) const {
+    return std::ranges::any_of(layers, condition) || std::ranges::any_of(decoder_layers, condition);
+  }
 };
 
 } // namespace heed

@@ -69,15 +69,31 @@ struct Reader {
     BlockOverride out;
     out.origin = at(table.source());
     for (const TomlEntry& entry : in_order(table)) {
-      const bool of_attention = entry.name == "attention";
+      const bool has_table = entry.name == "attention" || entry.name == "position";
       if (entry.name == "layers") read_layers(*entry.node, out);
-      else if (of_attention || find_option("block." + entry.name) || find_table("block." + entry.name))
-        read_entry(of_attention ? "" : "block", entry, out.values);
+      else if (entry.name == "stack") read_stack(*entry.node, out);
+      else if (has_table || find_option("block." + entry.name) || find_table("block." + entry.name))
+        read_entry(has_table ? "" : "block", entry, out.values);
       else problem(entry.at, wrong_override_name(entry.name));
     }
-    if (!table.contains("layers"))
+    if (!table.contains("layers") && !table.contains("stack"))
       problem(table.source(), "[[block.override]] does not say which blocks: give layers, such as layers = [0, 1]");
+    for (const auto& [key, setting] : out.values)
+      if (!belongs_to_blocks(key))
+        problems.add(
+            fmt::format("{}: [[block.override]] can't set {}: it is about the token embeddings, which belong to "
+                        "the whole model; set it in [position]",
+                        setting.origin.text(), key));
     return out;
+  }
+
+  /// Reads `stack = "decoder"` of an override.
+  void read_stack(const toml::node& node, BlockOverride& out) {
+    const auto* text = node.as_string();
+    if (text && (text->get() == "encoder" || text->get() == "decoder")) out.stack = text->get();
+    else
+      problem(node.source(), fmt::format("[[block.override]] stack is {}; it must be 'encoder' or 'decoder'",
+                                         text ? "'" + text->get() + "'" : node_in_words(node)));
   }
 
   /// Reads [report.label]. A name with dots may be written without quotes, as nested tables.
@@ -102,9 +118,9 @@ struct Reader {
   }
 
   static std::string wrong_override_name(const std::string& entry) {
-    std::vector<std::string> allowed{"layers"};
+    std::vector<std::string> allowed{"layers", "stack"};
     for (const Option& o : find_table("block")->options) allowed.push_back(o.name);
-    allowed.push_back("attention");
+    allowed.insert(allowed.end(), {"attention", "position"});
     const std::string near = did_you_mean(entry, allowed);
     return fmt::format("[[block.override]] has no option '{}'{}", entry,
                        near.empty() ? "; it has " + list_in_words(allowed) : near);

@@ -5,6 +5,7 @@
 
 #include "options/variant.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct RegisteredWords {
 struct Registry {
   std::vector<VariantFamily> families; ///< in display order
   std::vector<RegisteredWords> words;
+  std::map<std::string, std::vector<std::string>> stacks; ///< by model: the names of its stacks of blocks, in order
 };
 
 /// Defined in experiments/registry/, so a program without that module does not link. Therefore the registry is never

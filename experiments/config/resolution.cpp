@@ -69,9 +69,28 @@ struct WrittenValue {
   }
 };
 
-/// The number of blocks with options of their own; 1 if the model has no blocks.
-std::int64_t block_count(const View& view) {
-  return unmet_dependency("model.layers", values_of(view)) ? 1 : integer(view, "model.layers");
+Stacks stacks_of_model(const View& run) {
+  const auto number = [&](const char* key) { return unmet_dependency(key, values_of(run)) ? 0 : integer(run, key); };
+  Stacks out;
+  for (const std::string& name : stacks_of(text(run, "model.kind")))
+    out.all.push_back({name, number("model.layers"), "model.layers"});
+  if (out.all.empty()) out.all.push_back({"", 1, "model.kind"});
+  constexpr const char* second = "model.encoder_decoder.decoder_layers";
+  if (number(second) > 0) out.all.back() = {out.all.back().name, number(second), second};
+  return out;
+}
+
+bool is_of_positions(std::string_view key) { return key.starts_with("position."); }
+
+bool adds_to_embeddings(const std::string& position_kind) {
+  const std::vector<std::string> others = positions_of_blocks();
+  return std::ranges::find(others, position_kind) == others.end();
+}
+
+/// True if the override chooses a positional scheme that adds to the token embeddings, which no block can have.
+bool chooses_embedding(const BlockOverride& override) {
+  const auto kind = override.values.find("position.kind");
+  return kind != override.values.end() && adds_to_embeddings(std::get<std::string>(kind->second.value));
 }
 
 /// The number of shards of a configuration without train.shards. It depends on the shapes only, never on the machine,
@@ -143,29 +162,61 @@ void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   candidate.idle(fmt::format("{}; it {}", shown(view, unmet->on), dependency_in_words(*unmet)), layer);
 }
 
+/// True if the blocks have the same options.
+bool all_alike(const std::vector<View>& stack) {
+  return std::ranges::all_of(stack, [&](const View& block) {
+    return std::ranges::all_of(all_keys(), [&](const std::string& key) {
+      return !belongs_to_blocks(key) || block.at(key).value == stack.front().at(key).value;
+    });
+  });
+}
+
 } // namespace
 
 Resolution::Resolution(const Settings& settings) : settings_(settings) {
   run = view(settings.values_);
-  for (std::int64_t block = 0; block < block_count(run); ++block) {
-    std::map<std::string, Setting> set = settings.values_;
-    bool overridden = false;
-    for (const BlockOverride& override : settings.block_overrides_)
-      if (std::find(override.layers.begin(), override.layers.end(), block) != override.layers.end()) {
-        overridden = true;
-        for (const auto& [key, setting] : override.values) set[key] = setting;
-      }
-    View own = run;
-    if (overridden) {
-      View with_overrides = view(set);
-      for (const std::string& key : all_keys())
-        if (belongs_to_blocks(key)) own.at(key) = std::move(with_overrides.at(key));
-      own.parameters = std::move(with_overrides.parameters);
-    }
-    blocks.push_back(std::move(own));
+  stacks = stacks_of_model(run);
+  for (std::size_t stack = 0; stack < stacks.all.size(); ++stack) {
+    blocks.emplace_back();
+    for (std::int64_t block = 0; block < stacks.all[stack].blocks; ++block)
+      blocks.back().push_back(block_view(stack, block));
   }
   find_idle_settings();
   check_combinations();
+}
+
+View Resolution::block_view(std::size_t stack, std::int64_t block) const {
+  View own = run;
+  std::map<std::string, Setting> set = settings_.values_;
+  const bool positions = refuses_positions().empty();
+  bool overridden = false;
+  for (const BlockOverride& override : settings_.block_overrides_) {
+    if (!stacks.means(override, stack, block)) continue;
+    overridden = true;
+    for (const auto& [key, setting] : override.values)
+      if (!is_of_positions(key) || (positions && !chooses_embedding(override))) set[key] = setting;
+  }
+  if (!overridden) return own;
+  View with_overrides = view(set);
+  for (const std::string& key : all_keys())
+    if (belongs_to_blocks(key)) own.at(key) = std::move(with_overrides.at(key));
+  own.parameters = std::move(with_overrides.parameters);
+  return own;
+}
+
+std::vector<const View*> Resolution::deciding_views() const {
+  if (settings_.block_overrides_.empty()) return {&run};
+  std::vector<const View*> out;
+  each_block([&](const View& block) { out.push_back(&block); });
+  return out;
+}
+
+std::string Resolution::refuses_positions() const {
+  if (unmet_dependency("position.kind", values_of(run)) || !adds_to_embeddings(text(run, "position.kind"))) return "";
+  return fmt::format(
+      "{}, which adds to the token embeddings and so belongs to the whole model; blocks can differ where "
+      "position.kind is one of {}",
+      shown(run, "position.kind"), list_in_words(positions_of_blocks()));
 }
 
 View Resolution::view(const std::map<std::string, Setting>& set) const {
@@ -210,41 +261,69 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
   return out;
 }
 
+void Resolution::check_override(const BlockOverride& override) {
+  const auto refuse = [&](const std::string& why, const std::string& key) {
+    const std::string line = fmt::format("{}: {}", override.origin.text(), why);
+    if (run.at(key).origin.layer > override.origin.layer) dropped.push_back(line);
+    else problems.add(line);
+  };
+  if (!override.stack.empty() && !stacks.has(override.stack))
+    return refuse(fmt::format("[[block.override]] names the {}, but {}, and that model has none", override.stack,
+                              shown(run, "model.kind")),
+                  "model.kind");
+  const Stack& stack = stacks.counted(override);
+  for (const std::int64_t block : stacks.missing(override))
+    refuse(fmt::format("[[block.override]] names block {}{}, but {}: {}blocks are 0 to {}", block,
+                       override.stack.empty() ? "" : " of the " + override.stack, shown(run, stack.count_key),
+                       override.stack.empty() ? "" : "its ", stack.blocks - 1),
+           stack.count_key);
+  if (chooses_embedding(override)) {
+    const Setting& kind = override.values.at("position.kind");
+    problems.add(
+        fmt::format("{}: position.kind is '{}', which adds to the token embeddings and so belongs to the whole "
+                    "model: set it in [position]. A block can have one of {}",
+                    kind.origin.text(), std::get<std::string>(kind.value), list_in_words(positions_of_blocks())));
+  }
+}
+
 void Resolution::find_idle_settings() {
   std::vector<WrittenValue> candidates;
   // With overrides, a smaller number of blocks may be the reason why a setting has no effect.
-  const Dependency* no_blocks = unmet_dependency("model.layers", values_of(run));
-  const std::string count_key = no_blocks ? no_blocks->on : "model.layers";
-  const int layer_of_count = settings_.block_overrides_.empty() ? 0 : run.at(count_key).origin.layer;
+  const int layer_of_count = settings_.block_overrides_.empty() ? 0 : run.at(stacks.all.front().count_key).origin.layer;
+  // Judges a setting in the blocks that it applies to.
+  const auto judge_in_blocks = [&](WrittenValue& c, const BlockOverride* override, int at_least) {
+    for (std::size_t stack = 0; stack < blocks.size(); ++stack)
+      for (std::size_t block = 0; block < blocks[stack].size(); ++block) {
+        const View& view = blocks[stack][block];
+        const auto number = static_cast<std::int64_t>(block);
+        if ((override && !stacks.means(*override, stack, number)) || !decides(view, *c.key, *c.setting)) continue;
+        if (stacks.reads(stack, *c.key)) judge(c, view, at_least);
+        else if (override && c.why.empty()) c.idle("only the decoder has cross attention", override->origin.layer);
+      }
+  };
   for (const auto& [key, setting] : settings_.values_) {
     WrittenValue c(key, setting);
-    if (!belongs_to_blocks(key)) judge(c, run);
-    for (const View& block : blocks)
-      if (belongs_to_blocks(key) && decides(block, key, setting)) judge(c, block, layer_of_count);
+    if (belongs_to_blocks(key)) judge_in_blocks(c, nullptr, layer_of_count);
+    else
+      for (const View* view : deciding_views())
+        if (!c.does_something) judge(c, *view);
     if (!c.does_something && c.why.empty())
       c.idle("every block has its own in [[block.override]]",
              std::max(layer_of_count, settings_.block_overrides_.front().origin.layer));
     candidates.push_back(std::move(c));
   }
+  const std::string no_positions = refuses_positions();
   for (const BlockOverride& override : settings_.block_overrides_) {
-    const auto count = static_cast<std::int64_t>(blocks.size());
-    for (std::int64_t layer : override.layers) {
-      if (layer < count) continue;
-      const std::string why = fmt::format("[[block.override]] names block {}, but {}: blocks are 0 to {}", layer,
-                                          shown(run, count_key), count - 1);
-      if (run.at(count_key).origin.layer > override.origin.layer)
-        dropped.push_back(fmt::format("{}: {}", override.origin.text(), why));
-      else problems.add(fmt::format("{}: {}", override.origin.text(), why));
-    }
+    check_override(override);
+    if (!stacks.means_any(override)) continue;
     for (const auto& [key, setting] : override.values) {
+      if (is_of_positions(key) && chooses_embedding(override)) continue; // a problem by itself
       WrittenValue c(key, setting);
-      for (std::int64_t layer : override.layers)
-        if (layer < count && decides(blocks[static_cast<std::size_t>(layer)], key, setting))
-          judge(c, blocks[static_cast<std::size_t>(layer)]);
-      const bool some = std::any_of(override.layers.begin(), override.layers.end(), [&](auto l) { return l < count; });
-      if (!c.does_something && c.why.empty() && some)
+      if (is_of_positions(key) && !no_positions.empty()) c.idle(no_positions, run.at("position.kind").origin.layer);
+      else judge_in_blocks(c, &override, 0);
+      if (!c.does_something && c.why.empty())
         c.idle("a later [[block.override]] sets it for the same blocks", override.origin.layer);
-      if (some) candidates.push_back(std::move(c));
+      candidates.push_back(std::move(c));
     }
   }
   for (const WrittenValue& c : candidates) {
@@ -273,7 +352,10 @@ void Resolution::check_combinations() {
                                      : " (model.width)",
                              nearest_divisors(width, heads)));
 
-  for (const View& block : blocks) {
+  std::vector<const View*> all;
+  each_block([&](const View& block) { all.push_back(&block); });
+  for (const View* view : all) {
+    const View& block = *view;
     const std::int64_t shared = integer(block, "attention.key_value_heads");
     if (unmet_dependency("attention.key_value_heads", values_of(block)) || shared == 0 || heads % shared == 0) continue;
     problems.add(fmt::format("{}: attention.key_value_heads is {}, which does not divide model.heads {}; {}",
@@ -282,15 +364,16 @@ void Resolution::check_combinations() {
     break;
   }
 
-  if (const Setting& shared = run.at("model.shared_layers"); !settings_.block_overrides_.empty() &&
-                                                             std::get<bool>(shared.value) &&
-                                                             !unmet_dependency("model.shared_layers", values_of(run)))
+  if (const Setting& shared = run.at("model.shared_layers"); std::get<bool>(shared.value) &&
+                                                             !unmet_dependency("model.shared_layers", values_of(run)) &&
+                                                             !std::ranges::all_of(blocks, all_alike))
     problems.add(fmt::format("{}: model.shared_layers is true, but [[block.override]] ({}) gives blocks options of "
                              "their own; blocks that share their parameters must have the same options: leave one of "
                              "the two out",
                              shared.origin.text(), settings_.block_overrides_.front().origin.text()));
 
-  for (const View& block : blocks) {
+  for (const View* view : all) {
+    const View& block = *view;
     const auto is = [&](const char* key) {
       return !unmet_dependency(key, values_of(block)) && std::get<bool>(block.at(key).value);
     };
@@ -323,12 +406,12 @@ void Resolution::check_combinations() {
 
 void Resolution::check_formulas() {
   std::vector<std::string> told; // problems that were reported; most blocks have the same ones
-  for (const View& block : blocks) {
+  each_block([&](const View& block) {
     const auto formula = [&](const char* key) {
       return unmet_dependency(key, values_of(block)) ? "" : text(block, key);
     };
     const std::string score_mod = formula("attention.score_mod"), mask_mod = formula("attention.mask_mod");
-    if (score_mod.empty() && mask_mod.empty()) continue;
+    if (score_mod.empty() && mask_mod.empty()) return;
     const bool causal = !unmet_dependency("attention.causal", values_of(block)) &&
                         std::get<bool>(block.at("attention.causal").value);
     for (const FormulaProblem& problem : formula_problems(block.parameters, score_mod, mask_mod, causal)) {
@@ -343,61 +426,7 @@ void Resolution::check_formulas() {
       problems.add(line);
       told.push_back(std::move(line));
     }
-  }
+  });
 }
-
-namespace {
-
-/// The effective value of each option of a table, in order.
-std::vector<Value> values_in(std::string_view table, const std::vector<Option>& options, const View& view,
-                             const std::vector<std::string>& without_effect = {}) {
-  std::vector<Value> out;
-  std::size_t at = first_option(table);
-  for (const Option& o : options) {
-    const bool idle = unmet_dependency(at, values_of(view)) && std::ranges::count(without_effect, all_keys()[at]) == 0;
-    out.push_back(idle ? o.default_value : view[at].value);
-    ++at;
-  }
-  return out;
-}
-
-OptionValues variant_values(const FamilyPlace& place, const View& view) {
-  const bool idle = unmet_dependency(place.key, values_of(view)) != nullptr;
-  const Variant* variant = find_variant(place.family,
-                                        idle ? find_option(place.key)->default_value : view.at(place.key).value);
-  std::vector<Value> values = values_in(full_name(place.family.table, variant->name), variant->options, view);
-  OptionValues out;
-  for (std::size_t i = 0; i < values.size(); ++i) out[variant->options[i].name] = std::move(values[i]);
-  return out;
-}
-
-} // namespace
-
-Config resolved_config(const Resolution& resolution) {
-  Config out;
-  out.layers.resize(resolution.blocks.size());
-  out.without_effect = resolution.without_effect;
-  for (const Section& s : sections()) {
-    if (s.set) s.set(out, values_in(s.table, s.options, resolution.run, resolution.without_effect));
-    else
-      for (std::size_t i = 0; i < out.layers.size(); ++i)
-        s.set_layer(out.layers[i], values_in(s.table, s.options, resolution.blocks[i]));
-  }
-  for (const FamilyPlace& place : family_places()) {
-    if (place.options) out.*place.options = variant_values(place, resolution.run);
-    else
-      for (std::size_t i = 0; i < out.layers.size(); ++i)
-        out.layers[i].*place.layer_options = variant_values(place, resolution.blocks[i]);
-  }
-  return out;
-}
-
-Config Settings::resolve() const {
-  const Resolution resolution(*this);
-  resolution.problems.refuse();
-  return resolved_config(resolution);
-}
-
-std::vector<std::string> Settings::dropped() const { return Resolution(*this).dropped; }
 
 } // namespace heed

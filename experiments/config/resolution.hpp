@@ -4,6 +4,7 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/problems.hpp"
+#include "experiments/config/stacks.hpp"
 
 #include <map>
 #include <string>
@@ -19,15 +20,29 @@ struct View : OfOptions<Setting> {
 struct Resolution {
   explicit Resolution(const Settings& settings);
 
-  View run;                                ///< the whole run; [attention] and [block] are without overrides
-  std::vector<View> blocks;                ///< one per block, with overrides applied
+  View run;      ///< the whole run; [attention], [block] and [position] are without overrides
+  Stacks stacks; ///< the model's stacks of blocks; one of one block if it has no blocks
+  /// By stack: the views of its blocks, with overrides applied
+  std::vector<std::vector<View>> blocks;
   std::vector<std::string> dropped;        ///< settings that have no effect because a later layer chose otherwise
   std::vector<std::string> without_effect; ///< as in Config
   Problems problems;
 
+  /// The views that decide whether an option of the whole run has an effect: in some block.
+  std::vector<const View*> deciding_views() const;
+
 private:
   View view(const std::map<std::string, Setting>& set) const;
+  View block_view(std::size_t stack, std::int64_t block) const;
+  /// Why an override of [position] has no effect, because the whole run's scheme adds to the token embeddings; else
+  /// empty.
+  std::string refuses_positions() const;
+  void check_override(const BlockOverride& override);
   void find_idle_settings();
+  template <class F> void each_block(const F& call) const {
+    for (const std::vector<View>& stack : blocks)
+      for (const View& block : stack) call(block);
+  }
   void check_combinations();
   void check_formulas();
 

@@ -197,9 +197,16 @@ json::object override_schema() {
     if (t.table.starts_with("block.") && !t.options.empty())
       properties[t.table.substr(6)] = reference(option_pointer(t.table));
   properties["attention"] = reference("properties/attention");
+  json::object position = table_schema(*find_table("position"));
+  for (const Option& o : find_table("position")->options)
+    if (o.of_whole_model) position.at("properties").as_object().erase(o.name);
+  properties["position"] = std::move(position);
+  properties["stack"] = {{"type", "string"},
+                         {"description", "The stack whose blocks are meant, in place of those of the whole model."},
+                         {"enum", {"encoder", "decoder"}}};
   json::object one = closed_object(std::move(properties),
-                                   "Options of some blocks, in place of those of [block] and [attention].");
-  one["required"] = json::array{"layers"};
+                                   "Options of some blocks, in place of those of [block], [attention] and [position].");
+  one["anyOf"] = {{{"required", {"layers"}}}, {{"required", {"stack"}}}};
   return list_of(std::move(one));
 }
 

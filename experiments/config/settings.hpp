@@ -33,10 +33,13 @@ struct Setting {
   Origin origin;
 };
 
-/// [[block.override]]: values that replace those of [block] and [attention] in some blocks, by full name
+/// [[block.override]]: values that replace those of [block], [attention] and [position] in some blocks, by full name
 /// ("block.residual", "attention.score").
 struct BlockOverride {
+  /// The numbers of the blocks; empty: all blocks of the stack
   std::vector<std::int64_t> layers;
+  /// The stack whose blocks are meant: "encoder" or "decoder". Empty: those of the model, or of both stacks
+  std::string stack;
   std::map<std::string, Setting> values;
   Origin origin;
 };
@@ -173,7 +176,8 @@ private:
 /// The resolved configuration as a TOML file that resolves to the same configuration. It contains exactly all options,
 /// each in its table, in the order of the option tables.
 std::string to_toml(const Config& config);
-/// An option's full name ("block[1].dropout" if the block has its own value), and its value in TOML syntax.
+/// An option's full name, and its value in TOML syntax. The name is "block[1].dropout" if the block has its own value,
+/// and "block[decoder.1].dropout" if block 1 of the decoder has another value than block 1 of the encoder.
 struct FlatOption {
   std::string key, value;
   bool changes_results;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace heed {
 namespace {
@@ -20,6 +21,7 @@ struct Line {
   const Option* option;
   std::string value;
   std::vector<std::string> texts; ///< for formula parameters: their lines
+  bool replaces = false;          ///< of a block that differs from another: does the option have an effect there, too?
   const std::string& key() const { return all_keys()[place]; }
 };
 
@@ -62,7 +64,7 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
     std::size_t at = first_option(table.table);
     for (const Option& o : table.options) {
       if (!unmet_dependency(at, value_of) || std::ranges::count(config.without_effect, all_keys()[at]) > 0) {
-        out.push_back({at, &table.table, &o, value_text(values[at]), {}});
+        out.push_back({at, &table.table, &o, value_text(values[at]), {}, false});
         if (is_parameters(out.back())) out.back().texts = std::get<std::vector<std::string>>(values[at]);
       }
       ++at;
@@ -71,10 +73,17 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
   return out;
 }
 
+/// The differing lines of a block. `stack`: "decoder" for a block of a second stack; empty for one of the first.
+struct Exception {
+  std::string stack;
+  std::int64_t block;
+  std::vector<Line> lines;
+};
+
 /// A configuration as the lines of its most common block, and the differing lines of the other blocks.
 struct Sheet {
   std::vector<Line> lines;
-  std::vector<std::pair<std::int64_t, std::vector<Line>>> exceptions; ///< block, its differing lines
+  std::vector<Exception> exceptions;
 };
 
 bool contains(const std::vector<Line>& lines, const Line& line) {
@@ -102,13 +111,13 @@ struct Alike {
   std::vector<std::int64_t> blocks;
 };
 
-std::vector<Alike> alike_blocks(const Config& config) {
+std::vector<Alike> alike_blocks(const Config& config, const std::vector<LayerChoice>& stack) {
   std::vector<Alike> out;
-  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+  for (std::size_t i = 0; i < stack.size(); ++i) {
     const auto number = static_cast<std::int64_t>(i);
-    const LayerChoice& block = config.layers[i];
+    const LayerChoice& block = stack[i];
     auto found = std::ranges::find_if(out, [&](const Alike& a) { // most blocks are equal, and lines take time to make
-      return same_choices(config.layers[static_cast<std::size_t>(a.blocks.front())], block);
+      return same_choices(stack[static_cast<std::size_t>(a.blocks.front())], block);
     });
     if (found == out.end()) {
       std::vector<Line> lines = lines_of(config, block);
@@ -121,18 +130,49 @@ std::vector<Alike> alike_blocks(const Config& config) {
   return out;
 }
 
-Sheet sheet_of(const Config& config) {
-  std::vector<Alike> all = alike_blocks(config);
-  const auto common = std::ranges::max_element(all, {}, [](const Alike& a) { return a.blocks.size(); });
-  Sheet out{std::move(common->lines), {}};
-  for (auto alike = all.begin(); alike != all.end(); ++alike) {
-    if (alike == common) continue;
-    std::vector<Line> differing;
-    for (const Line& line : alike->lines)
-      if (!contains(out.lines, line)) differing.push_back(line);
-    for (const std::int64_t block : alike->blocks) out.exceptions.emplace_back(block, differing);
+/// Adds the lines of the whole run that have an effect because of some block's choices, in the order of the catalogue.
+void add_lines_of_run(std::vector<Line>& lines, const std::vector<Line>& of_block) {
+  for (const Line& line : of_block)
+    if (!belongs_to_blocks(line.key()) && !contains(lines, line))
+      lines.insert(std::ranges::upper_bound(lines, line.place, {}, &Line::place), line);
+}
+
+/// The lines of a block that differ from those of another block.
+std::vector<Line> differing_lines(const std::vector<Line>& lines, const std::vector<Line>& others) {
+  std::vector<Line> out;
+  for (const Line& line : lines) {
+    if (!belongs_to_blocks(line.key()) || contains(others, line)) continue;
+    out.push_back(line);
+    out.back().replaces = std::ranges::find(others, line.option, &Line::option) != others.end();
   }
-  std::ranges::sort(out.exceptions, {}, &std::pair<std::int64_t, std::vector<Line>>::first);
+  return out;
+}
+
+Sheet sheet_of(const Config& config) {
+  const std::vector<Alike> all = alike_blocks(config, config.layers);
+  const auto common = std::ranges::max_element(all, {}, [](const Alike& a) { return a.blocks.size(); });
+  const std::vector<Alike> of_decoder = config.decoder_layers.empty() ? std::vector<Alike>()
+                                                                      : alike_blocks(config, config.decoder_layers);
+  Sheet out{common->lines, {}};
+  for (const auto* stack : {&all, &of_decoder})
+    for (const Alike& alike : *stack) add_lines_of_run(out.lines, alike.lines);
+  std::vector<const Alike*> by_block(std::max<std::size_t>(config.layers.size(), 1));
+  for (const Alike& alike : all)
+    for (const std::int64_t block : alike.blocks) {
+      by_block[static_cast<std::size_t>(block)] = &alike;
+      if (&alike != &*common) out.exceptions.push_back({"", block, differing_lines(alike.lines, out.lines)});
+    }
+  std::ranges::sort(out.exceptions, {}, &Exception::block);
+  std::vector<Exception> decoder;
+  for (const Alike& alike : of_decoder)
+    for (const std::int64_t block : alike.blocks) { // configured as the encoder's, unless said otherwise
+      const Alike& encoder = *by_block[std::min(static_cast<std::size_t>(block), by_block.size() - 1)];
+      if (!same(encoder.lines, alike.lines))
+        decoder.push_back({"decoder", block, differing_lines(alike.lines, encoder.lines)});
+    }
+  std::ranges::sort(decoder, {}, &Exception::block);
+  out.exceptions.insert(out.exceptions.end(), std::make_move_iterator(decoder.begin()),
+                        std::make_move_iterator(decoder.end()));
   return out;
 }
 
@@ -161,8 +201,10 @@ std::string to_toml(const Config& config) {
       for (const auto& [option, value] : parameter.options) out += fmt::format("{} = {}\n", option->name, value);
     }
   }
-  for (const auto& [block, lines] : sheet.exceptions) {
-    out += fmt::format("\n[[block.override]]\nlayers = [{}]\n", block);
+  for (const auto& [stack, block, lines] : sheet.exceptions) {
+    out += "\n[[block.override]]\n";
+    if (!stack.empty()) out += fmt::format("stack = \"{}\"\n", stack);
+    out += fmt::format("layers = [{}]\n", block);
     for (const Line& line : lines) {
       if (!is_parameters(line)) out += fmt::format("{} = {}\n", name_in_override(line), line.value);
       else
@@ -181,9 +223,6 @@ std::vector<FlatOption> flatten(const Config& config, const std::map<std::string
     const std::optional<Value> neutral = made_up != later.end() ? std::optional(made_up->second) : line.option->neutral;
     return neutral && value_text(*neutral) == line.value;
   };
-  const auto is_common = [&](const Line& line) {
-    return std::ranges::find(sheet.lines, line.option, &Line::option) != sheet.lines.end();
-  };
   std::vector<FlatOption> out;
   const auto add = [&](const std::string& before, const Line& line, bool identifies) {
     const bool counts = line.option->changes_results;
@@ -199,8 +238,10 @@ std::vector<FlatOption> flatten(const Config& config, const std::map<std::string
   for (const Line& line : sheet.lines) add("", line, !is_neutral(line));
   // A block with a neutral value, where the other blocks have a non-neutral one, differs from them exactly by this
   // value. So the value is included.
-  for (const auto& [block, lines] : sheet.exceptions)
-    for (const Line& line : lines) add(fmt::format("block[{}].", block), line, is_common(line) || !is_neutral(line));
+  for (const auto& [stack, block, lines] : sheet.exceptions)
+    for (const Line& line : lines)
+      add(fmt::format("block[{}{}{}].", stack, stack.empty() ? "" : ".", block), line,
+          line.replaces || !is_neutral(line));
   return out;
 }
 

@@ -34,7 +34,7 @@ LONGEST_VALUE = 6000  # and of a parameter
 
 def mlflow_name(name: str) -> str:
     """MLflow's names have letters, digits, and _ - . : / and spaces: block[2].residual becomes block.2.residual."""
-    return re.sub(r"[^\w\-. :/]", "_", re.sub(r"\[(\d+)\]", r".\1", name))
+    return re.sub(r"[^\w\-. :/]", "_", re.sub(r"\[([\w.]+)\]", r".\1", name))
 
 
 def milliseconds(utc: str) -> int:

@@ -54,31 +54,38 @@ std::vector<ValueResidual> value_residuals(const Config& config, std::int64_t wi
   return out;
 }
 
+// The scheme that adds to the embeddings; all blocks name the same one.
+PositionalEmbedding embedding_positions(const Scope& scope, const Config& config, std::int64_t longest) {
+  const LayerChoice block = config.layers.empty() ? LayerChoice() : config.layers.front();
+  return {scope, block.position, block.position_options, config.model.width, longest};
+}
+
 } // namespace
 
 BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& shape)
-    : position(scope / "position", config.position, config.position_options, config.model.width, shape.longest),
-      dropout(config.model.dropout) {
+    : position(embedding_positions(scope / "position", config, shape.longest)), dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
   const std::vector<ValueResidual> values = value_residuals(config, width());
-  RelativePositions relative(scope, config.position, config.position_options);
+  RelativePositions relative(scope);
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     const Scope own = scope / "blocks" / std::to_string(i),
                 block = config.model.shared_layers && i > 0 ? own.sharing(scope / "blocks" / "0") : own;
-    const RelativeShape heads = MultiHeadAttention::relative_shape(config.layers[i], {.width = width(),
-                                                                                      .heads = config.model.heads,
-                                                                                      .longest = shape.longest});
-    blocks.emplace_back(block, config.layers[i],
-                        Block::Shape{.width = width(),
-                                     .heads = config.model.heads,
-                                     .residual_init = residual_init(config),
-                                     .position = relative.for_block(block, heads),
-                                     .longest = shape.longest,
-                                     .memory_width = shape.memory_width,
-                                     .longest_memory = shape.longest_memory,
-                                     .layer = static_cast<std::int64_t>(i),
-                                     .value_residual = values[i],
-                                     .registers = config.model.registers});
+    const LayerChoice& choice = config.layers[i];
+    const RelativeShape heads = MultiHeadAttention::relative_shape(choice, {.width = width(),
+                                                                            .heads = config.model.heads,
+                                                                            .longest = shape.longest});
+    blocks.emplace_back(block, choice,
+                        Block::Shape{
+                            .width = width(),
+                            .heads = config.model.heads,
+                            .residual_init = residual_init(config),
+                            .position = relative.for_block(block, choice.position, choice.position_options, heads),
+                            .longest = shape.longest,
+                            .memory_width = shape.memory_width,
+                            .longest_memory = shape.longest_memory,
+                            .layer = static_cast<std::int64_t>(i),
+                            .value_residual = values[i],
+                            .registers = config.model.registers});
   }
   if (config.model.registers > 0)
     registers = scope.vectors("registers", {config.model.registers, width()}, Init::normal(register_deviation));

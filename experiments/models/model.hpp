@@ -9,6 +9,8 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace heed::HEED_REAL {
 
@@ -48,6 +50,8 @@ struct ModelInfo {
   Form form; ///< the form in which it gets a task's examples
   /// Throws heed::Failed if the configuration's widths do not fit together.
   std::unique_ptr<Model> (*make)(const Scope& scope, const Config& config, const TaskShape& shape);
+  /// The names of its stacks of blocks, in order. A second stack has `Config::decoder_layers`.
+  std::vector<std::string> stacks = {};
 };
 
 /// All registered models, in Meson's order (generated).

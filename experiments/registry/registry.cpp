@@ -15,6 +15,7 @@
 #include "layers/variants.hpp"
 
 #include <fmt/format.h>
+#include <map>
 #include <utility>
 
 namespace heed {
@@ -25,8 +26,11 @@ Registry registry() {
   for (VariantFamily& family : layer_variant_families()) families.push_back(std::move(family));
   families.push_back({"optimiser", "train", "optimizer", variants_of(f32::optimizers())});
   families.push_back({"learning-rate schedule", "train", "schedule", variants_of(schedules())});
+  std::map<std::string, std::vector<std::string>> stacks;
+  for (const f32::ModelInfo* model : f32::models()) stacks[model->about.name] = model->stacks;
   return {std::move(families),
-          {{"data.tokens", vocabulary_kinds()}, {"train.evaluate_bleu_tokenization", bleu_tokenizations()}}};
+          {{"data.tokens", vocabulary_kinds()}, {"train.evaluate_bleu_tokenization", bleu_tokenizations()}},
+          std::move(stacks)};
 }
 
 std::string wrong_metric(const std::string& name) {

@@ -57,7 +57,8 @@ std::string prefix_note(const PreparedArm& arm) {
     const AttentionOptions& a = layer.attention;
     return a.causal && a.prefix == 1 && a.window == 0 && a.dilation == 1;
   };
-  if (arm.config.layers.empty() || !std::ranges::all_of(arm.config.layers, idle)) return "";
+  if (arm.config.layers.empty() || arm.config.any_block([&](const LayerChoice& block) { return !idle(block); }))
+    return "";
   return "attention.prefix = 1 does nothing without a window or a dilation: all positions attend to the first position "
          "anyway";
 }

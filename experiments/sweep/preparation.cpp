@@ -251,7 +251,9 @@ std::vector<std::string> warnings_of(const Task& task) {
 }
 
 std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
-  if (config.position.kind != "learned" || config.train.steps == 0) return 0;
+  if (config.train.steps == 0 ||
+      !config.any_block([](const LayerChoice& block) { return block.position.kind == "learned"; }))
+    return 0;
   const Task& task = tasks.of(config);
   const Form form = form_of(config);
   const TaskShape trained = task.training_shape(form);

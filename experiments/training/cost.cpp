@@ -170,7 +170,7 @@ bool rows_are_alike(const Config& config, const Batch& batch) {
     return std::ranges::all_of(lengths, [&](std::int32_t n) { return n == lengths[0]; });
   };
   return equal(batch.lengths) && equal(batch.output_lengths) &&
-         std::ranges::all_of(config.layers, [](const LayerChoice& layer) { return layer.attention.mask_mod.empty(); });
+         !config.any_block([](const LayerChoice& block) { return !block.attention.mask_mod.empty(); });
 }
 
 // Memory of a worker process with its libraries and without a model; and the memory of BLAS after loading.

@@ -83,15 +83,21 @@ TaskShape longer_of(TaskShape one, const TaskShape& other) {
     if (mend.empty() && !words.empty())
       mend = fmt::format(", or choose another value of {}, without a largest length: {}", option, list_in_words(words));
   };
-  suggest("position.kind", [](Config& other, const std::string& word) {
-    other.position.kind = word;
-    other.position_options = {};
+  const auto in_all_blocks = [](Config& other, const auto& change) {
+    for (auto* stack : {&other.layers, &other.decoder_layers})
+      for (LayerChoice& block : *stack) change(block);
+  };
+  suggest("position.kind", [&](Config& other, const std::string& word) {
+    in_all_blocks(other, [&](LayerChoice& block) {
+      block.position.kind = word;
+      block.position_options = {};
+    });
   });
-  suggest("attention.score", [](Config& other, const std::string& word) {
-    for (LayerChoice& layer : other.layers) {
-      layer.attention.score = word;
-      layer.score_options = {};
-    }
+  suggest("attention.score", [&](Config& other, const std::string& word) {
+    in_all_blocks(other, [&](LayerChoice& block) {
+      block.attention.score = word;
+      block.score_options = {};
+    });
   });
   throw Refused(fmt::format("[train] evaluate_lengths = {} has rows of {} tokens, and training's have {} at most: the "
                             "parameter '{}' has values for each position, and values beyond training's length would "

@@ -8,25 +8,23 @@ const PositionInfo& position_info(const std::string& name) {
   return variant_named(positions(), name, "[position] there is no scheme");
 }
 
-RelativePositions::RelativePositions(const Scope& scope, const PositionOptions& options,
-                                     const OptionValues& own_options)
-    : info_(&position_info(options.kind)), options_(own_options) {
-  if (options.shared) shared_scope_ = scope;
-}
-
-std::shared_ptr<const RelativePosition> RelativePositions::for_block(const Scope& block, const RelativeShape& shape) {
-  if (!info_->make_relative) return nullptr;
-  if (!shared_scope_) return info_->make_relative(block / "position", shape, options_);
-  if (!shared_) {
-    shared_ = info_->make_relative(*shared_scope_ / "position", shape, options_);
-    shared_shape_ = shape;
-  }
-  if (!(shape == shared_shape_))
+std::shared_ptr<const RelativePosition> RelativePositions::for_block(const Scope& block, const PositionOptions& options,
+                                                                     const OptionValues& own_options,
+                                                                     const RelativeShape& shape) {
+  const PositionInfo& info = position_info(options.kind);
+  if (!info.make_relative) return nullptr;
+  if (!options.shared) return info.make_relative(block / "position", shape, own_options);
+  for (const Shared& s : shared_) {
+    if (s.kind != options.kind || s.options != own_options) continue;
+    if (s.shape == shape) return s.scheme;
     throw Failed(fmt::format("[position] blocks that share their positions must have heads of one width: there are "
                              "some of {} and some of {}; give them one attention.head_width, or set "
                              "position.shared = false",
-                             shared_shape_.query_width, shape.query_width));
-  return shared_;
+                             s.shape.query_width, shape.query_width));
+  }
+  const std::string name = shared_.empty() ? "position" : fmt::format("position_{}", shared_.size() + 1);
+  shared_.push_back({options.kind, own_options, shape, info.make_relative(scope_ / name, shape, own_options)});
+  return shared_.back().scheme;
 }
 
 PositionalEmbedding::PositionalEmbedding(const Scope& scope, const PositionOptions& options,

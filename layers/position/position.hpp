@@ -11,6 +11,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace heed::HEED_REAL {
 
@@ -44,22 +46,26 @@ struct PositionInfo {
 std::span<const PositionInfo* const> positions();
 const PositionInfo& position_info(const std::string& name);
 
-/// Gives a scheme that acts within attention to the blocks of a model: one instance for each block, or one shared by
-/// all, as [position] shared says.
+/// Gives the blocks of a stack their schemes that act within attention: one instance for each block, or, as [position]
+/// shared says, one for all blocks with the same scheme and the same options.
 class RelativePositions {
 public:
-  /// `scope`: the model's scope; a shared scheme is named `position` in it.
-  RelativePositions(const Scope& scope, const PositionOptions& options, const OptionValues& own_options);
+  /// `scope`: the stack's scope. Shared schemes are named `position`, `position_2`, ... in it.
+  explicit RelativePositions(const Scope& scope) : scope_(scope) {}
   /// The scheme for the block with this scope; the block's own scheme is named `position` in it. Null if the scheme
   /// does not act within attention. Throws heed::Failed if blocks share a scheme but differ in shape.
-  std::shared_ptr<const RelativePosition> for_block(const Scope& block, const RelativeShape& shape);
+  std::shared_ptr<const RelativePosition> for_block(const Scope& block, const PositionOptions& options,
+                                                    const OptionValues& own_options, const RelativeShape& shape);
 
 private:
-  const PositionInfo* info_;
-  OptionValues options_;
-  std::optional<Scope> shared_scope_;
-  RelativeShape shared_shape_;
-  std::shared_ptr<const RelativePosition> shared_;
+  struct Shared {
+    std::string kind;
+    OptionValues options;
+    RelativeShape shape;
+    std::shared_ptr<const RelativePosition> scheme;
+  };
+  Scope scope_;
+  std::vector<Shared> shared_;
 };
 
 /// Combines positions with token embeddings, as [position] says. The position vectors are added; or concatenated and

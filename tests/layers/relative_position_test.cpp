@@ -364,15 +364,16 @@ TEST_CASE("blocks have relative positions of their own, or share them", "[positi
     for (bool shared : {false, true}) {
       INFO(info->about.name << ", shared " << shared);
       Weights w;
-      RelativePositions positions(w.scope(), {.kind = info->about.name, .shared = shared}, {});
-      const auto first = positions.for_block(w.scope() / "blocks" / "0", shape);
-      const auto second = positions.for_block(w.scope() / "blocks" / "1", shape);
+      RelativePositions positions(w.scope());
+      const PositionOptions options{.kind = info->about.name, .shared = shared};
+      const auto first = positions.for_block(w.scope() / "blocks" / "0", options, {}, shape);
+      const auto second = positions.for_block(w.scope() / "blocks" / "1", options, {}, shape);
       CHECK((first == nullptr) == (info->make_relative == nullptr));
       if (!first) continue;
       CHECK((first == second) == shared);
       for (const auto& entry : w.parameters.entries()) CHECK(entry.name.starts_with(shared ? "position." : "blocks."));
       if (shared)
-        CHECK_THROWS_WITH(positions.for_block(w.scope() / "blocks" / "2", {2, 4, 3, 5}),
+        CHECK_THROWS_WITH(positions.for_block(w.scope() / "blocks" / "2", options, {}, {2, 4, 3, 5}),
                           Catch::Contains("3") && Catch::Contains("4") && Catch::Contains("position.shared"));
     }
 }

@@ -38,6 +38,7 @@ extern const ModelInfo model_decoder{
     .form = Form::language_model,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Decoder>(scope, config, shape);
-    }};
+    },
+    .stacks = {"decoder"}};
 
 } // namespace heed::HEED_REAL

@@ -51,6 +51,7 @@ extern const ModelInfo model_encoder{
     .form = Form::classification,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Encoder>(scope, config, shape);
-    }};
+    },
+    .stacks = {"encoder"}};
 
 } // namespace heed::HEED_REAL

@@ -15,9 +15,10 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("decoder_layers", &Options::decoder_layers,
-             "number of decoder blocks; block i of the decoder is configured as block i of the encoder, further blocks "
-             "as the encoder's last block")
+      option(
+          "decoder_layers", &Options::decoder_layers,
+          "number of decoder blocks; unless [[block.override]] with a stack says otherwise, block i of the decoder is "
+          "configured as block i of the encoder, and further blocks as the encoder's last block")
           .at_least(0)
           .at_most(1024)
           .unit("blocks")
@@ -35,12 +36,10 @@ Config encoder_config(const Config& config) {
   return out;
 }
 
-Config decoder_config(const Config& config, const Options& options) {
+Config decoder_config(const Config& config) {
   Config out = config;
-  if (options.decoder_layers > 0) {
-    out.layers.resize(static_cast<std::size_t>(options.decoder_layers), config.layers.back());
-    out.model.layers = options.decoder_layers;
-  }
+  out.layers = config.decoder_layers;
+  out.model.layers = static_cast<std::int64_t>(out.layers.size());
   for (LayerChoice& layer : out.layers) layer.attention.causal = true;
   return out;
 }
@@ -65,7 +64,7 @@ public:
 private:
   EncoderDecoder(const Scope& scope, const Config& config, const TaskShape& shape, const Options& options)
       : encoder_(scope / "encoder", encoder_config(config), shape),
-        decoder_((scope / "decoder").reading_outputs(), decoder_config(config, options),
+        decoder_((scope / "decoder").reading_outputs(), decoder_config(config),
                  StackShape{.vocabulary = shape.classes,
                             .longest = shape.output_length,
                             .memory_width = encoder_.width(),
@@ -99,6 +98,7 @@ extern const ModelInfo model_encoder_decoder{
     .form = Form::sequence_to_sequence,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<EncoderDecoder>(scope, config, shape);
-    }};
+    },
+    .stacks = {"encoder", "decoder"}};
 
 } // namespace heed::HEED_REAL

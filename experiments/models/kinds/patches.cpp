@@ -122,6 +122,7 @@ extern const ModelInfo model_patches{
     .form = Form::image_classification,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Patches>(scope, config, shape);
-    }};
+    },
+    .stacks = {"encoder"}};
 
 } // namespace heed::HEED_REAL

@@ -314,13 +314,13 @@ TEST_CASE("[[block.override]] is checked like all else", "[config]") {
       {"[[block.override]]\nlayers = [0]\nattention.scroe = \"dot\"",
        "x.toml:3:11: [attention] has no option 'scroe'; did you mean 'score'?"},
       {"[[block.override]]\nlayers = [0]\nmodel.width = 8",
-       "x.toml:3:1: [[block.override]] has no option 'model'; it has 'layers', " +
+       "x.toml:3:1: [[block.override]] has no option 'model'; it has 'layers', 'stack', " +
            [] {
              std::string out;
              for (const Option& o : find_table("block")->options) out += "'" + o.name + "', ";
              return out;
            }() +
-           "'attention'"},
+           "'attention', 'position'"},
       {"[[block.override]]\nlayers = [0]\nattention.cosine.temperature = 2.0",
        "x.toml:3:18: attention.cosine.temperature does nothing: attention.score is 'scaled_dot' (built-in); it matters "
        "only where attention.score is 'cosine'"},

@@ -111,9 +111,13 @@ TEST_CASE("The JSON Schema allows nothing that does not exist, and refers to not
   CHECK(references > 50);
   CHECK(tables > catalogue().size());
   const json::object& override = schema.at_pointer("/properties/block/properties/override/items").as_object();
-  CHECK(override.at("required") == json::array{"layers"});
+  CHECK(override.at("anyOf") == json::array{{{"required", {"layers"}}}, {{"required", {"stack"}}}});
   CHECK(override.at("properties").as_object().contains("residual"));
   CHECK(override.at("properties").as_object().contains("attention"));
+  const json::object& position = override.at("properties").at("position").at("properties").as_object();
+  CHECK(position.contains("kind"));
+  CHECK(position.contains("rotary"));
+  CHECK_FALSE(position.contains("combine"));
   CHECK(schema.at_pointer("/properties/sweep/properties/block/items/properties/kind/enum").as_array().size() ==
         sweep_kinds().size());
   CHECK(schema.at_pointer("/$defs/changes/properties").as_object().contains("attention.score"));

@@ -222,8 +222,8 @@ TEST_CASE("A chosen variant's presets are defaults, and no more", "[config]") {
   CHECK(config("[model]\nkind = \"decoder\"").layers[0].attention.causal);
   CHECK(config("[model]\nkind = \"encoder\"\n[attention]\ncausal = true").layers[0].attention.causal);
   const std::string t5 = "[position]\nkind = \"t5\"\n[model]\nkind = ";
-  CHECK(std::get<bool>(config(t5 + "\"encoder\"").position_options.at("both_sides")));
-  CHECK_FALSE(std::get<bool>(config(t5 + "\"decoder\"").position_options.at("both_sides")));
+  CHECK(std::get<bool>(config(t5 + "\"encoder\"").layers.front().position_options.at("both_sides")));
+  CHECK_FALSE(std::get<bool>(config(t5 + "\"decoder\"").layers.front().position_options.at("both_sides")));
   CHECK(config("[attention]\ncausal = true", {"model.kind=encoder"}).layers[0].attention.causal);
   CHECK_FALSE(config("[attention]\ncausal = true", {"model.kind=encoder", "attention.causal=@default"})
                   .layers[0]
@@ -293,7 +293,7 @@ TEST_CASE("Options of a variant that a later layer does not choose are dropped, 
   const Config c = arm.resolve();
   CHECK(c.layers[0].score_options.empty());
   // An option without an effect has its default, so that equal runs have equal configurations.
-  CHECK(c.position.combine == PositionOptions{}.combine);
+  CHECK(c.layers[0].position.combine == PositionOptions{}.combine);
   CHECK(difference(c, config("", {"attention.score=dot", "position.kind=none"})).empty());
 }
 

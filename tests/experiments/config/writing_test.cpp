@@ -24,12 +24,16 @@ void check_round_trip(const Config& config) {
     else
       for (std::size_t i = 0; i < config.layers.size(); ++i)
         CHECK(s.get_layer(config.layers[i]) == s.get_layer(again.layers[i]));
+    for (std::size_t i = 0; s.get_layer && i < config.decoder_layers.size(); ++i)
+      CHECK(s.get_layer(config.decoder_layers[i]) == s.get_layer(again.decoder_layers.at(i)));
   }
   for (const FamilyPlace& place : family_places()) {
     if (place.options) CHECK(config.*place.options == again.*place.options);
     else
       for (std::size_t i = 0; i < config.layers.size(); ++i)
         CHECK(config.layers[i].*place.layer_options == again.layers[i].*place.layer_options);
+    for (std::size_t i = 0; place.layer_options && i < config.decoder_layers.size(); ++i)
+      CHECK(config.decoder_layers[i].*place.layer_options == again.decoder_layers.at(i).*place.layer_options);
   }
 }
 
@@ -56,6 +60,8 @@ Settings random_settings(Random& random) {
 /// The same configuration with one block that differs at random.
 std::string with_random_override(const std::string& toml, Random& random) {
   std::string out = toml + "\n[[block.override]]\nlayers = [" + std::to_string(random() % 2) + "]\n";
+  if (toml.find("kind = \"encoder_decoder\"") != std::string::npos && random() % 3 > 0)
+    out += random() % 2 == 0 ? "stack = \"encoder\"\n" : "stack = \"decoder\"\n";
   std::set<std::string> taken;
   for (int i = 0; i < 4; ++i) {
     const std::string& key = any_of(all_keys(), random);

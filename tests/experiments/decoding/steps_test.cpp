@@ -36,10 +36,10 @@ std::vector<std::vector<Real>> step_through(TestModel& m, Decoding& decoding, co
   return out;
 }
 
-void check_steps(const std::vector<std::string>& assignments) {
-  INFO(listed(assignments));
-  if (refused(assignments)) return;
-  TestModel m(assignments);
+void check_steps(const std::vector<std::string>& assignments, const std::string& overrides = "") {
+  INFO(listed(assignments) << overrides);
+  if (overrides.empty() && refused(assignments)) return;
+  TestModel m(assignments, overrides);
   Batch batch = m.batch({4, 4, 4});
   if (m.form == Form::sequence_to_sequence) batch.lengths = {4, 2, 3}; // lengths of the inputs; outputs stay whole
   const std::vector<Real> whole = m.logits(batch);
@@ -107,6 +107,27 @@ TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
   check_steps({"attention.dilation=2"});
   check_steps({"model.shared_layers=true"});
   check_steps({"attention.window=1", "attention.prefix=1", "attention.dilation=2"});
+}
+
+TEST_CASE("the steps of blocks with positions of their own give the logits of the whole row", "[decoding][position]") {
+  const std::string positions = R"(
+[[block.override]]
+layers = [0, 1]
+attention.window = 2
+[[block.override]]
+layers = [1]
+position.kind = "alibi"
+[[block.override]]
+layers = [2]
+position.kind = "none"
+attention.window = 0
+)";
+  for (const std::string kind : {"rotary", "t5", "shaw", "skewed", "kerple"})
+    check_steps({"position.kind=" + kind, "model.layers=4"}, positions);
+  check_steps({"model.kind=encoder_decoder", "position.kind=t5"},
+              "[[block.override]]\nstack = \"encoder\"\nposition.t5.both_sides = true\n");
+  check_steps({"model.kind=encoder_decoder", "model.encoder_decoder.decoder_layers=3", "position.kind=rotary"},
+              "[[block.override]]\nstack = \"decoder\"\nlayers = [0, 2]\nposition.kind = \"skewed\"\n");
 }
 
 TEST_CASE("formulas' steps give the logits of the whole row", "[decoding][formula]") {

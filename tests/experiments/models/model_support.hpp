@@ -31,8 +31,10 @@ struct TestModel {
   Weights weights;
   std::unique_ptr<Model> model;
 
-  explicit TestModel(const std::vector<std::string>& assignments)
-      : config(test::config("[model]\nlayers = 2\nwidth = 4\nheads = 2\n[block]\nffn_width = 6\n", assignments)),
+  /// @param overrides  tables [[block.override]]
+  explicit TestModel(const std::vector<std::string>& assignments, const std::string& overrides = "")
+      : config(test::config("[model]\nlayers = 2\nwidth = 4\nheads = 2\n[block]\nffn_width = 6\n" + overrides,
+                            assignments)),
         form(model_info(config.model.kind).form), shape(shape_for(form)),
         model(model_info(config.model.kind).make(weights.scope(), config, shape)) {
     weights.fill(11, {-0.7, 0.9, 0});

@@ -243,8 +243,8 @@ attention.score = "dot"
   const Config config = settings.resolve();
   CHECK(config.layers.size() == 1);
   CHECK(config.layers[0].attention.score == "cosine");
-  CHECK(config.position.kind == "sinusoidal");
-  CHECK(config.position_options.count("clip") == 0);
+  CHECK(config.layers.front().position.kind == "sinusoidal");
+  CHECK(config.layers.front().position_options.count("clip") == 0);
   const std::string dropped = in_words(settings.dropped());
   for (const char* key : {"model.layers", "model.heads", "position.kind", "position.shaw.clip", "block 2"})
     CHECK_THAT(dropped, Contains(key));

@@ -447,8 +447,10 @@ TEST_CASE("every option of a block changes the run when one block has another va
     if (!belongs_to_blocks(key) || has_one_word(*find_option(key)) || find_option(key)->of_tables) continue;
     std::string needed;              // the choice of the variant that the option belongs to
     std::vector<std::string> of_run; // settings that the whole run must have
+    if (key.starts_with("position.")) of_run.push_back("position.kind=none");
+    if (key == "position.shared") of_run.push_back("model.layers=3"); // two blocks share
     std::string base = plain;
-    for (const std::string& a : enabling(key, config(tiny_decoder))) {
+    for (const std::string& a : enabling(key, config(tiny_decoder, of_run))) {
       const auto equals = a.find('=');
       const std::string on = a.substr(0, equals);
       const bool text = find_option(on)->type == OptionType::text;
@@ -457,10 +459,14 @@ TEST_CASE("every option of a block changes the run when one block has another va
       else of_run.push_back(a);
     }
     const auto with_override = [&](const std::string& lines) {
-      return config(tiny_decoder + (lines.empty() ? "" : "[[block.override]]\nlayers = [0]\n" + lines), of_run);
+      const std::string blocks = key == "position.shared" ? "[0, 1]" : "[0]";
+      return config(tiny_decoder + (lines.empty() ? "" : "[[block.override]]\nlayers = " + blocks + "\n" + lines),
+                    of_run);
     };
     if (!needed.empty() || !of_run.empty()) base = results(with_override(needed));
     for (const Value& value : values_near(key, with_override(needed))) {
+      if (key == "position.kind" && std::ranges::count(positions_of_blocks(), std::get<std::string>(value)) == 0)
+        continue; // of the whole model
       const std::string line = in_override(key) + " = " + value_text(value) + "\n";
       INFO(needed << line);
       ++tried;

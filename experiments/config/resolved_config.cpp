@@ -1,0 +1,76 @@
+// Stores resolved values in the structs of Config.
+#include "experiments/config/config.hpp"
+#include "experiments/config/dependencies.hpp"
+#include "experiments/config/resolution.hpp"
+#include "options/variant.hpp"
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+ValueOf value_in(const View& view) {
+  return [&view](std::size_t option) -> const Value& { return view[option].value; };
+}
+
+/// The effective value of each option of a table, in order: a view's value, or the default if the option has no effect
+/// in any of the deciding views.
+std::vector<Value> values_in(std::string_view table, const std::vector<Option>& options, const View& view,
+                             const std::vector<const View*>& deciding,
+                             const std::vector<std::string>& without_effect = {}) {
+  std::vector<Value> out;
+  std::size_t at = first_option(table);
+  for (const Option& o : options) {
+    const bool idle = std::ranges::all_of(deciding,
+                                          [&](const View* of) { return unmet_dependency(at, value_in(*of)); });
+    out.push_back(idle && std::ranges::count(without_effect, all_keys()[at]) == 0 ? o.default_value : view[at].value);
+    ++at;
+  }
+  return out;
+}
+
+OptionValues variant_values(const FamilyPlace& place, const View& view) {
+  const bool idle = unmet_dependency(place.key, value_in(view)) != nullptr;
+  const Variant* variant = find_variant(place.family,
+                                        idle ? find_option(place.key)->default_value : view.at(place.key).value);
+  std::vector<Value> values = values_in(full_name(place.family.table, variant->name), variant->options, view, {&view});
+  OptionValues out;
+  for (std::size_t i = 0; i < values.size(); ++i) out[variant->options[i].name] = std::move(values[i]);
+  return out;
+}
+
+std::vector<LayerChoice> layers_of(const std::vector<View>& stack) {
+  std::vector<LayerChoice> out(stack.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (const Section& s : sections())
+      if (s.set_layer) s.set_layer(out[i], values_in(s.table, s.options, stack[i], {&stack[i]}));
+    for (const FamilyPlace& place : family_places())
+      if (place.layer_options) out[i].*place.layer_options = variant_values(place, stack[i]);
+  }
+  return out;
+}
+
+} // namespace
+
+Config resolved_config(const Resolution& resolution) {
+  Config out;
+  out.layers = layers_of(resolution.blocks.front());
+  if (resolution.blocks.size() > 1) out.decoder_layers = layers_of(resolution.blocks.back());
+  out.without_effect = resolution.without_effect;
+  const std::vector<const View*> deciding = resolution.deciding_views();
+  for (const Section& s : sections())
+    if (s.set) s.set(out, values_in(s.table, s.options, resolution.run, deciding, resolution.without_effect));
+  for (const FamilyPlace& place : family_places())
+    if (place.options) out.*place.options = variant_values(place, resolution.run);
+  return out;
+}
+
+Config Settings::resolve() const {
+  const Resolution resolution(*this);
+  resolution.problems.refuse();
+  return resolved_config(resolution);
+}
+
+std::vector<std::string> Settings::dropped() const { return Resolution(*this).dropped; }
+
+} // namespace heed
