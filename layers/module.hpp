@@ -164,6 +164,9 @@ public:
     std::int64_t first_row = 0; ///< index of the pass's first row in the batch, so that shards have the same randomness
     std::span<const std::int64_t> rows{}; ///< for decoding: index of each row; empty: `first_row` and the following
     Observer* observer = nullptr;         ///< null: none
+    /// In an evaluation at a length ([train] evaluate_lengths): the length of the rows, by what a stack reads. 0: other
+    /// rows.
+    std::int64_t evaluated_length = 0, evaluated_output_length = 0;
   };
 
   /// `gradients` has the layout of `parameters`; null if no gradients are wanted.
@@ -192,6 +195,10 @@ public:
 
   Tape& tape() const { return *state_.tape; }
   bool training() const { return state_.options.training; }
+  /// The length of the rows in an evaluation at a length; 0 in other passes.
+  std::int64_t evaluated_length(Reads reads) const {
+    return reads == Reads::input ? state_.options.evaluated_length : state_.options.evaluated_output_length;
+  }
 
   /// The leaf of a parameter. All calls in a pass return the same one.
   Tensor operator()(ParameterId id);

@@ -15,8 +15,8 @@ namespace heed {
 /// The condition under which an option has an effect: the value of `on` is one of `words`, or, with `unless`, none of
 /// them.
 struct OptionCondition {
-  /// As the only entry of `words`: any text except the empty one, or any number except 0, of an option that takes more
-  /// than fixed words.
+  /// As the only entry of `words`: any text except the empty one, any number except 0, or any list of integers except
+  /// the empty one, of an option that takes more than fixed words.
   static constexpr const char* anything = "*";
 
   std::string option; ///< full name; a table's name means all options in the table

@@ -207,6 +207,7 @@ bool is_given(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
   if (const auto* number = std::get_if<std::int64_t>(&value)) return *number != 0;
   if (const auto* number = std::get_if<double>(&value)) return *number != 0;
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) return !list->empty();
   return true;
 }
 

@@ -45,7 +45,8 @@ using ValueOf = std::function<const Value&(std::size_t option)>;
 const Dependency* unmet_dependency(std::size_t option, const ValueOf& value_of);
 const Dependency* unmet_dependency(std::string_view key, const ValueOf& value_of);
 
-/// True for a non-empty text, for a non-zero number, and for all values of other types.
+/// True for a non-empty text, for a non-zero number, for a list of integers that is not empty, and for all values of
+/// other types.
 bool is_given(const Value& value);
 
 /// The word of a choice: a text itself, the word of a word-or-number value, or "true" or "false". Empty for values of

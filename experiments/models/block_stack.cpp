@@ -71,9 +71,10 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
     const Scope own = scope / "blocks" / std::to_string(i),
                 block = config.model.shared_layers && i > 0 ? own.sharing(scope / "blocks" / "0") : own;
     const LayerChoice& choice = config.layers[i];
-    const RelativeShape heads = MultiHeadAttention::relative_shape(choice, {.width = width(),
-                                                                            .heads = config.model.heads,
-                                                                            .longest = shape.longest});
+    RelativeShape heads = MultiHeadAttention::relative_shape(choice, {.width = width(),
+                                                                      .heads = config.model.heads,
+                                                                      .longest = shape.longest});
+    heads.trained = shape.trained;
     blocks.emplace_back(block, choice,
                         Block::Shape{
                             .width = width(),

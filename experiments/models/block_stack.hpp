@@ -18,6 +18,7 @@ namespace heed::HEED_REAL {
 struct BlockStack {
   struct Shape {
     std::int64_t longest = 0;      ///< maximum sequence length
+    std::int64_t trained = 0;      ///< maximum sequence length in training; 0: `longest`
     std::int64_t memory_width = 0; ///< width of the encoder output, for cross attention; 0: none
     std::int64_t longest_memory = 0;
   };

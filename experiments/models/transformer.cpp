@@ -8,12 +8,14 @@
 namespace heed::HEED_REAL {
 
 Transformer::Transformer(const Scope& scope, const Config& config, const TaskShape& shape)
-    : Transformer(scope, config, StackShape{.vocabulary = shape.vocabulary, .longest = shape.length}) {}
+    : Transformer(scope, config,
+                  StackShape{
+                      .vocabulary = shape.vocabulary, .longest = shape.length, .trained = shape.trained_length}) {}
 
 Transformer::Transformer(const Scope& scope, const Config& config, const StackShape& shape)
     : embedding(shape.embedding ? *shape.embedding
                                 : Embedding(scope / "embedding", shape.vocabulary, config.model.width)),
-      stack(scope, config, {shape.longest, shape.memory_width, shape.longest_memory}),
+      stack(scope, config, {shape.longest, shape.trained, shape.memory_width, shape.longest_memory}),
       embedding_factor(config.model.embedding_scale == "sqrt"
                            ? static_cast<Real>(std::sqrt(static_cast<double>(config.model.width)))
                            : Real{1}) {}

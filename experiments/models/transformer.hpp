@@ -29,6 +29,7 @@ struct Memory {
 struct StackShape {
   std::int64_t vocabulary = 0;
   std::int64_t longest = 0;      ///< maximum number of tokens of a row
+  std::int64_t trained = 0;      ///< the same in training; 0: `longest`
   std::int64_t memory_width = 0; ///< width of the encoder output; 0: no cross attention
   std::int64_t longest_memory = 0;
   std::optional<Embedding> embedding{}; ///< an existing embedding to share; empty: the stack gets its own

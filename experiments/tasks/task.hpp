@@ -49,7 +49,9 @@ struct TaskShape {
   /// The number of classes of a prediction: the output tokens with begin and end (language_model,
   /// sequence_to_sequence), or the labels.
   std::int64_t classes = 0;
-  std::int64_t output_length = 0;    ///< sequence_to_sequence: maximum output length, including the begin token
+  std::int64_t output_length = 0; ///< sequence_to_sequence: maximum output length, including the begin token
+  /// The same maxima over training's rows only, for a model that is built for longer rows, too; 0: the same
+  std::int64_t trained_length = 0, trained_output_length = 0;
   std::int32_t begin = -1, end = -1; ///< the output tokens that begin and end an output; -1: none
   bool shared_vocabulary = false;    ///< a token has the same meaning in input and output, so embeddings can be tied
   /// Batches are cut to their longest row (`Batch::trim`). Cutting changes the last bits of results, so a task that

@@ -117,8 +117,9 @@ const char* in_words(Split split) {
 // `first`, into a batch. A piece's loss is the sum of its targets' losses in order, so it does not depend on how its
 // rows are divided.
 template <class Fill>
-RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& pieces, bool by_length,
-                     Workers& workers, std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
+RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& pieces,
+                     const Pass::Options& of_rows, bool by_length, Workers& workers,
+                     std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
   std::vector<RowsScore> scores(static_cast<std::size_t>(pieces.count()));
   struct Part {
     RowsScore score;
@@ -148,7 +149,9 @@ RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPiec
       const std::int64_t first = pieces.first(piece) + before;
       fill(first, rows, batch);
       if (shape.varied) batch.trim();
-      passes.evaluate(worker, batch, {.first_row = first},
+      Pass::Options options = of_rows;
+      options.first_row = first;
+      passes.evaluate(worker, batch, options,
                       [&](const Tensor& logits) { part.score = score(logits, batch, shape, by_length, part.losses); });
     }
     if (++done[static_cast<std::size_t>(piece)] == parts_each) add_up(piece);
@@ -194,8 +197,13 @@ Values values_of_others(const Config& config, const Task& task, RunModel& run,
       throw Failed(fmt::format("[evaluate] the {} split has no rows for {}", in_words(split), at.name("the metrics")));
     const std::int64_t length = std::max<std::int64_t>(at.shape.length, 1);
     if (!all) some = std::min(some, text ? (rows * run.shape.length + length - 1) / length : rows);
-    const RowsScore score = score_rows(run, at.shape, EvaluationPieces::of_length(run, at.shape, some), false, workers,
-                                       tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
+    Pass::Options of_rows;
+    if (at.set.empty()) {
+      of_rows.evaluated_length = at.shape.length;
+      of_rows.evaluated_output_length = at.shape.output_length;
+    }
+    const RowsScore score = score_rows(run, at.shape, EvaluationPieces::of_length(run, at.shape, some), of_rows, false,
+                                       workers, tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
                                          fill_evaluation_batch(at, run, split, first, n, batch);
                                        });
     of_each.push_back(values_of(score, config, prefix(split)));
@@ -214,7 +222,7 @@ Values evaluate_split(const Config& config, const Task& task, RunModel& run, Spl
   const std::int64_t all = task.evaluation_rows(run.form, split);
   rows = rows > 0 ? std::min(rows, all) : all;
   if (rows == 0) throw Failed(fmt::format("[evaluate] the {} split has no rows", in_words(split)));
-  const RowsScore total = score_rows(run, run.shape, {rows}, config.train.evaluate_by_length, workers, tapes,
+  const RowsScore total = score_rows(run, run.shape, {rows}, {}, config.train.evaluate_by_length, workers, tapes,
                                      [&](std::int64_t first, std::int64_t n, Batch& batch) {
                                        fill_evaluation_batch(task, run, split, first, n, batch);
                                      });
@@ -243,7 +251,7 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
   const auto seed = static_cast<std::uint64_t>(config.general.seed);
   const std::int64_t rows = config.train.evaluate_random_batches * config.train.batch;
   if (rows == 0) return {};
-  const RowsScore total = score_rows(run, run.shape, {rows}, false, workers, tapes,
+  const RowsScore total = score_rows(run, run.shape, {rows}, {}, false, workers, tapes,
                                      [&](std::int64_t first, std::int64_t n, Batch& batch) {
                                        batch.reset(n, run.shape, run.form);
                                        for (std::int64_t i = 0; i < n; ++i)

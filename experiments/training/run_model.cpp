@@ -107,6 +107,21 @@ TaskShape longer_of(TaskShape one, const TaskShape& other) {
                             std::max(shape.length, shape.output_length), parameter, mend));
 }
 
+// Refuses an evaluation_scaling of rotary positions that no row uses.
+void refuse_idle_scaling(const Config& config, const TaskShape& trained, const TaskShape& evaluated) {
+  const auto scales = [](const LayerChoice& block) {
+    const auto found = block.position_options.find("evaluation_scaling");
+    return found != block.position_options.end() && found->second != Value(std::string("none"));
+  };
+  if (!config.any_block(scales) || evaluated.length > trained.length || evaluated.output_length > trained.output_length)
+    return;
+  throw Refused(fmt::format("[position] rotary.evaluation_scaling does nothing: it is for rows that are longer than "
+                            "training's, which have up to {} tokens, and train.evaluate_lengths = {} has no such rows; "
+                            "add a greater length",
+                            std::max(trained.length, trained.output_length),
+                            value_text(Value(config.train.evaluate_lengths))));
+}
+
 } // namespace
 
 std::string RunModel::OtherRows::name(std::string_view metric) const {
@@ -143,8 +158,12 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
   const TaskShape trained = task.training_shape(form);
   TaskShape evaluated = trained;
   for (const OtherRows& at : at_lengths) evaluated = longer_of(evaluated, at.shape);
+  refuse_idle_scaling(config, trained, evaluated);
+  TaskShape built = longer_of(all_rows, evaluated);
+  built.trained_length = trained.length;
+  built.trained_output_length = trained.output_length;
   try {
-    model = make_model(config, longer_of(all_rows, evaluated), parameters);
+    model = make_model(config, built, parameters);
     if (evaluated.length == trained.length && evaluated.output_length == trained.output_length) return;
     Parameters of_training, of_evaluation;
     make_model(config, trained, of_training);

@@ -129,8 +129,8 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
 
 void Attention::give_form(Pass& pass, AttentionProblem& x, bool keys_rotated) const {
   if (x.position) {
-    x.queries = x.position->rotate(pass, x.queries, x.mask.offset);
-    if (!keys_rotated) x.keys = x.position->rotate(pass, x.keys, 0);
+    x.queries = x.position->rotate(pass, x.queries, x.mask.offset, Rotated::queries);
+    if (!keys_rotated) x.keys = x.position->rotate(pass, x.keys, 0, Rotated::keys);
   }
   x.form = score_->form(pass, x.queries, x.keys);
 }

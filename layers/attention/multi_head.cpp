@@ -280,7 +280,7 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
   AttentionInputs inputs = of_self(of_x, after);
   add_gates(pass, x, inputs);
   if (shape_.position) {
-    inputs.keys = shape_.position->rotate(pass, *inputs.keys, after.offset);
+    inputs.keys = shape_.position->rotate(pass, *inputs.keys, after.offset, Rotated::keys);
     inputs.keys_rotated = true;
   }
   if (!past) past = attention_.start(inputs);

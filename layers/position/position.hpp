@@ -38,8 +38,7 @@ struct PositionInfo {
   /// pair, if the scheme has one. `rotate`: a query or key of `width` values, rotated for its position, if the scheme
   /// rotates.
   RelativeBias (*pair)(const RelativeArguments& arguments) = nullptr;
-  void (*rotate)(const Real* x, Real* rotated, std::int64_t width, std::int64_t position,
-                 const OptionValues& options) = nullptr;
+  void (*rotate)(const RotationArguments& arguments, Real* rotated) = nullptr;
 };
 
 /// All registered schemes, in Meson's order (generated).

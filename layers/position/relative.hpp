@@ -16,9 +16,13 @@ struct RelativeShape {
   std::int64_t heads = 1;
   std::int64_t query_width = 0; ///< of one head
   std::int64_t value_width = 0; ///< of one head
-  std::int64_t longest = 0;     ///< greatest row length in training
+  std::int64_t longest = 0;     ///< greatest row length in training and evaluation
+  std::int64_t trained = 0;     ///< greatest row length in training; 0: `longest`
   bool operator==(const RelativeShape&) const = default;
 };
+
+/// What a scheme rotates.
+enum class Rotated { queries, keys };
 
 /// Self attention with a scheme is normaliser(s(rotate(q_i), rotate(k_j)) + bias_ij) v + values_i. There may be keys
 /// before the first query (Mask::offset): cached keys in decoding, or the keys of earlier queries.
@@ -29,7 +33,7 @@ public:
   virtual void check(const AttentionOptions&) const {}
   /// Rotates queries or keys x [B, H, T, D] of positions first, first + 1, ... before the scores. In decoding, keys are
   /// rotated once, before they are cached.
-  virtual Tensor rotate(Pass&, const Tensor& x, std::int64_t /*first*/) const { return x; }
+  virtual Tensor rotate(Pass&, const Tensor& x, std::int64_t /*first*/, Rotated) const { return x; }
   /// The bias of the scores, from the unrotated queries [B, H, Tq, D] and the number of keys; null: none.
   virtual AttentionBias* bias(Pass&, const Tensor& /*queries*/, std::int64_t /*keys*/, const Mask&) const {
     return nullptr;
@@ -50,6 +54,14 @@ struct RelativeArguments {
   RelativeShape shape;
   std::int64_t head;
   std::vector<const Real*> parameters;
+  const OptionValues* options;
+};
+/// The arguments of `rotate`: one query or key in plain loops, likewise.
+struct RotationArguments {
+  const Real* x; ///< [width]
+  std::int64_t width, position;
+  Rotated of;
+  std::int64_t trained; ///< greatest row length in training
   const OptionValues* options;
 };
 struct RelativeBias {

@@ -14,7 +14,9 @@ public:
 
   bool requires_grad() const override { return bias_->requires_grad(); }
   bool serves_several_threads() const override { return bias_->serves_several_threads(); }
+  bool gradients_serve_several_threads() const override { return bias_->gradients_serve_several_threads(); }
   void open(Tape& tape) override { bias_->open(tape); }
+  void close(Tape& tape) override { bias_->close(tape); }
   void add(const ScoreTile& tile, Real* scores) const override {
     const Part part = later(tile);
     if (!part.is_empty()) bias_->add(part.tile, scores + part.at);
@@ -56,11 +58,11 @@ Mask RowPosition::of_row(const Mask& mask) const {
   return row;
 }
 
-Tensor RowPosition::rotate(Pass& pass, const Tensor& x, std::int64_t first) const {
+Tensor RowPosition::rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const {
   const std::int64_t count = x.shape[2], without = unplaced(first, count);
   if (without == count) return x;
-  if (without == 0) return scheme_->rotate(pass, x, first - before_);
-  return concat({slice(x, 2, 0, without), scheme_->rotate(pass, slice(x, 2, without, count - without), 0)}, 2);
+  if (without == 0) return scheme_->rotate(pass, x, first - before_, of);
+  return concat({slice(x, 2, 0, without), scheme_->rotate(pass, slice(x, 2, without, count - without), 0, of)}, 2);
 }
 
 AttentionBias* RowPosition::bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const {

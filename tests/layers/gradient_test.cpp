@@ -286,8 +286,10 @@ TEST_CASE("every relative position has the right gradient within multi-head atte
         INFO(setup.text << ", " << normalizer);
         Weights weights;
         const std::shared_ptr<const RelativePosition> position = info->make_relative(weights.scope() / "position",
-                                                                                     {2, 2, 2, 5}, setup.options);
-        const MultiHeadAttention attention(weights.scope(), choice_of(score_info("scaled_dot"), {}, normalizer),
+                                                                                     {2, 4, 2, 5}, setup.options);
+        LayerChoice choice = choice_of(score_info("scaled_dot"), {}, normalizer);
+        choice.attention.head_width = 4; // two pairs
+        const MultiHeadAttention attention(weights.scope(), choice,
                                            {.width = 4, .heads = 2, .position = position, .longest = 5},
                                            Init::normal(1));
         weights.fill(8);

@@ -278,7 +278,7 @@ struct Drawn {
     e.queries = wanted.self ? e.keys : any_length(wanted.longest);
     e.query_width = any_width();
     // rotated in pairs
-    if (scheme.info && scheme.info->rotate) e.query_width = std::max<std::int64_t>(e.query_width, 2);
+    if (scheme.info && scheme.info->rotate) e.query_width = std::max<std::int64_t>(e.query_width, 4);
     const bool one_width = score_info(choice.layers.attention.score).equal_widths || scheme.info || wanted.self;
     e.key_width = one_width ? e.query_width : any_width();
     e.value_width = any_width();
@@ -373,18 +373,19 @@ struct Drawn {
       if (!Weights::of_normalizer(entry))
         (placing.size() < of_scheme ? placing : scoring).push_back(weights.parameters.values() + entry.offset);
     const Real* query = q.values.data() + ((b * e.heads + h) * e.queries + i) * e.query_width;
-    const auto rotated = [&](const Real* x, std::int64_t at) {
+    const auto rotated = [&](const Real* x, std::int64_t at, Rotated of) {
       std::vector<Real> y(x, x + e.query_width);
-      scheme.info->rotate(x, y.data(), e.query_width, at, scheme.setup.options);
+      scheme.info->rotate({x, e.query_width, at, of, e.keys, &scheme.setup.options}, y.data());
       return y;
     };
     const bool turns = scheme.info && scheme.info->rotate;
-    const std::vector<Real> own_query = turns ? rotated(query, i + mask.mask.offset) : std::vector<Real>{};
+    const std::vector<Real> own_query = turns ? rotated(query, i + mask.mask.offset, Rotated::queries)
+                                              : std::vector<Real>{};
     std::vector<Real> out;
     for (std::int64_t j = 0; j < e.keys; ++j) {
       if (!may(b, i, j)) continue;
       const Real* at = key(k, b, h, j);
-      const std::vector<Real> own_key = turns ? rotated(at, j) : std::vector<Real>{};
+      const std::vector<Real> own_key = turns ? rotated(at, j, Rotated::keys) : std::vector<Real>{};
       out.push_back(score.pair({turns ? own_query.data() : query, turns ? own_key.data() : at, e.score(), h, scoring,
                                 &choice.layers.score_options, j}));
       if (scheme.info && scheme.info->pair)
@@ -433,7 +434,7 @@ struct Drawn {
       const Real* from = weights.parameters.values() + entry.offset;
       size += static_cast<double>(e.query_width) * largest(q.values) * largest({from, from + entry.shape.size()});
     }
-    return scheme.info->rotate ? 2 * size : size;
+    return scheme.info->rotate ? 3 * size : size; // xpos and yarn also make vectors longer
   }
 
   double score_error() { return unit * static_cast<double>(e.query_width + e.key_width + 4) * (score_size() + noise); }

@@ -99,10 +99,10 @@ struct RowAttention {
       const Real* from = values(name) + (n * before.key_heads + head) * width_of_head;
       return std::vector<Real>(from, from + width_of_head);
     };
-    const auto rotated = [&](const std::vector<Real>& v, std::int64_t position) {
+    const auto rotated = [&](const std::vector<Real>& v, std::int64_t position, Rotated of) {
       if (position < 0 || !info.rotate) return v;
       std::vector<Real> out(v.size());
-      info.rotate(v.data(), out.data(), width_of_head, position, options);
+      info.rotate({v.data(), width_of_head, position, of, row_length, &options}, out.data());
       return out;
     };
     std::vector<const Real*> own;
@@ -115,7 +115,7 @@ struct RowAttention {
       for (std::int64_t h = 0; h < head_count; ++h)
         for (std::int64_t i = 0; i < queries; ++i) {
           const std::int64_t t = i - before.registers, key_head = h * before.key_heads / head_count;
-          const std::vector<Real> q = projected(of_queries, b, i, h), turned = rotated(q, t);
+          const std::vector<Real> q = projected(of_queries, b, i, h), turned = rotated(q, t, Rotated::queries);
           std::vector<Real> scores, row(static_cast<std::size_t>(keys));
           std::vector<std::vector<double>> seen_values;
           std::vector<std::int64_t> seen;
@@ -127,7 +127,7 @@ struct RowAttention {
                                                    : projected(of_keys, b, c - before.persistent, key_head);
             const std::vector<Real> v = is_learned ? learned("persistent_values", c, key_head)
                                                    : projected(of_values, b, c - before.persistent, key_head);
-            const std::vector<Real> turned_key = rotated(k, j);
+            const std::vector<Real> turned_key = rotated(k, j, Rotated::keys);
             double s = 0;
             for (std::size_t d = 0; d < q.size(); ++d)
               s += static_cast<double>(turned[d]) * static_cast<double>(turned_key[d]);

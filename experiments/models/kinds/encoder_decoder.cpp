@@ -67,6 +67,7 @@ private:
         decoder_((scope / "decoder").reading_outputs(), decoder_config(config),
                  StackShape{.vocabulary = shape.classes,
                             .longest = shape.output_length,
+                            .trained = shape.trained_output_length,
                             .memory_width = encoder_.width(),
                             .longest_memory = shape.length,
                             .embedding = options.shared_embeddings ? std::optional(encoder_.embedding) : std::nullopt}),

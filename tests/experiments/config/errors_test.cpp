@@ -230,6 +230,27 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
   });
 }
 
+TEST_CASE("Options of rotary positions that do nothing are refused", "[config]") {
+  const std::string rotary = "[position]\nkind = \"rotary\"\n";
+  check({
+      {rotary + "rotary.factor = 4.0",
+       "x.toml:3:8: position.rotary.factor does nothing: position.rotary.scaling is 'none' (built-in); it matters only "
+       "where position.rotary.scaling is not 'none'"},
+      {rotary + "rotary.scaling = \"ntk\"\nrotary.original_length = 64",
+       "x.toml:4:8: position.rotary.original_length does nothing: position.rotary.scaling is 'ntk' (x.toml:3:8); it "
+       "matters only where position.rotary.scaling is 'yarn'"},
+      {rotary + "rotary.evaluation_scaling = \"yarn\"", "x.toml:3:8: position.rotary.evaluation_scaling does nothing: "
+                                                        "train.evaluate_lengths is [] (built-in); it matters "
+                                                        "only where train.evaluate_lengths is given"},
+      {rotary + "rotary.evaluation_factor = 2.0", "x.toml:3:8: position.rotary.evaluation_factor does nothing: "
+                                                  "train.evaluate_lengths is [] (built-in); it matters "
+                                                  "only where train.evaluate_lengths is given"},
+      {rotary + "rotary.evaluation_factor = 2.0\n[train]\nevaluate_lengths = [64]",
+       "x.toml:3:8: position.rotary.evaluation_factor does nothing: position.rotary.evaluation_scaling is 'none' "
+       "(built-in); it matters only where position.rotary.evaluation_scaling is one of 'linear', 'ntk', 'yarn'"},
+  });
+}
+
 TEST_CASE("Combinations that cannot be are refused", "[config]") {
   check({
       {"[model]\nheads = 3",

@@ -42,7 +42,8 @@ TEST_CASE("What options depend on exists", "[config]") {
     REQUIRE(on);
     if (wanted == std::vector<std::string>{Dependency::anything}) {
       CHECK(on->words.empty());
-      CHECK((on->type == OptionType::text || on->type == OptionType::integer || on->type == OptionType::real));
+      CHECK((on->type == OptionType::text || on->type == OptionType::integer || on->type == OptionType::real ||
+             on->type == OptionType::integers));
       CHECK(is_given(on->default_value) == (key == "train.steps")); // with 0 steps, many options have no effect
       return;
     }

@@ -130,6 +130,47 @@ attention.window = 0
               "[[block.override]]\nstack = \"decoder\"\nlayers = [0, 2]\nposition.kind = \"skewed\"\n");
 }
 
+TEST_CASE("the steps of xPos and of scaled rotary positions give the logits of the whole row", "[decoding][position]") {
+  const std::vector<std::string> rotary = {"position.kind=rotary", "attention.head_width=4"};
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"position.rotary.xpos=true"},
+           {"position.rotary.scaling=linear", "position.rotary.factor=3"},
+           {"position.rotary.scaling=ntk"},
+           {"position.rotary.scaling=yarn", "position.rotary.original_length=30", "position.rotary.xpos=true"}}) {
+    std::vector<std::string> assignments = rotary;
+    assignments.insert(assignments.end(), more.begin(), more.end());
+    check_steps(assignments);
+    check_steps(assignments, "[[block.override]]\nlayers = [1]\nposition.rotary.base = 30.0\n");
+  }
+  check_steps({"model.kind=encoder_decoder", "position.kind=rotary"},
+              "[[block.override]]\nstack = \"decoder\"\nposition.rotary.xpos = true\n");
+}
+
+TEST_CASE("steps in an evaluation at a length use the same scaling as the whole row", "[decoding][position]") {
+  for (const std::string kind : {"linear", "ntk", "yarn"}) {
+    TestModel m({"position.kind=rotary", "attention.head_width=4", "train.evaluate_lengths=[9]",
+                 "position.rotary.evaluation_scaling=" + kind});
+    const Batch batch = m.batch({4, 4});
+    Tape tape, of_steps;
+    Pass pass = m.weights.pass(tape, {.evaluated_length = 20});
+    const std::vector<Real> whole = read(m.model->logits(pass, batch));
+    CHECK(whole != m.logits(batch));
+    const std::unique_ptr<Decoding> decoding = m.model->decoding(pass, batch);
+    REQUIRE(decoding);
+    of_steps.record(false);
+    for (std::ptrdiff_t t = 0; t < 4; ++t) {
+      Pass step = m.weights.pass(of_steps, {.evaluated_length = 20});
+      const std::vector<std::int32_t> tokens{batch.tokens[static_cast<std::size_t>(t)],
+                                             batch.tokens[static_cast<std::size_t>(4 + t)]};
+      const std::vector<Real> found = read(decoding->step(step, tokens));
+      std::vector<Real> expected(whole.begin() + 5 * t, whole.begin() + 5 * (t + 1));
+      expected.insert(expected.end(), whole.begin() + 5 * (4 + t), whole.begin() + 5 * (5 + t));
+      CHECK(distance(found, expected) < 1e-5);
+      of_steps.rewind();
+    }
+  }
+}
+
 TEST_CASE("formulas' steps give the logits of the whole row", "[decoding][formula]") {
   const std::vector<std::string> formulas = {"attention.score_mod=3 * tanh(s / 3) - slope * abs(i - j) + bias",
                                              "attention.mask_mod=i - j < 2 or j == 0 and h == 1",

@@ -128,6 +128,43 @@ TEST_CASE("training is the same bits with other lengths measured as without", "[
   CHECK(tried > 8);
 }
 
+TEST_CASE("rotary positions are scaled in rows that are longer than training's only", "[evaluation][lengths]") {
+  const std::vector<std::string> plain = {"position.kind=rotary", "train.evaluate_lengths=[3, 9]"};
+  const History h = train(config(tiny_decoder, plain));
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = plain;
+    all.insert(all.end(), more.begin(), more.end());
+    const Config c = config(tiny_decoder, all);
+    CHECK(refused(c).empty());
+    return measured(c, h.last(), Split::validation);
+  };
+  const auto unscaled = with({});
+  for (const std::string kind : {"linear", "ntk", "yarn"}) {
+    INFO(kind);
+    // A row of the task has 2 tokens for each symbol, and training's have 8 at most.
+    const auto found = with({"position.rotary.evaluation_scaling=" + kind});
+    std::vector<std::string> everywhere = {"position.rotary.scaling=" + kind, "position.rotary.factor=2.25"};
+    if (kind == "yarn") everywhere.emplace_back("position.rotary.original_length=8");
+    const auto scaled = with(everywhere);
+    for (const std::string metric : {"val_loss", "val_accuracy"}) {
+      CHECK(found.at(metric) == unscaled.at(metric));
+      CHECK(found.at(metric + "_at.3") == unscaled.at(metric + "_at.3"));
+      CHECK(found.at(metric + "_at.9") == Approx(scaled.at(metric + "_at.9")).epsilon(1e-5));
+    }
+    CHECK(found.at("val_loss_at.9") != unscaled.at("val_loss_at.9"));
+  }
+  CHECK(with({"position.rotary.evaluation_scaling=linear", "position.rotary.evaluation_factor=4"})
+            .at("val_loss_at.9") != with({"position.rotary.evaluation_scaling=linear"}).at("val_loss_at.9"));
+}
+
+TEST_CASE("a scaling in evaluation that no row uses is refused", "[training][lengths]") {
+  const std::vector<std::string> scaled = {"position.kind=rotary", "position.rotary.evaluation_scaling=yarn",
+                                           "train.evaluate_lengths=[3, 4]"};
+  CHECK_THAT(refused(config(tiny_decoder, scaled)), Contains("[position] rotary.evaluation_scaling does nothing") &&
+                                                        Contains("up to 8 tokens") &&
+                                                        Contains("train.evaluate_lengths = [3, 4]"));
+}
+
 TEST_CASE("a position with numbers for each place serves no length beyond training's", "[training][lengths]") {
   std::string said;
   std::vector<std::string> refuse;
