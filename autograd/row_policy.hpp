@@ -50,7 +50,7 @@ public:
   /// vectors.
   virtual void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const = 0;
   /// Like `weights`. It also writes a value of the row, such as a threshold. From this value, `weights_from` computes
-  /// the same weights again, bit for bit, in less time. A rule without such a value overrides neither.
+  /// the same weights again, up to rounding, in less time. A rule without such a value overrides neither.
   virtual void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const {
     value = 0;
     weights(s, w, keys, scratch);
@@ -61,6 +61,11 @@ public:
   /// Computes ds, the gradient with respect to the scores, from dw, the gradient with respect to the weights. s and w
   /// are the input and the result of `weights`.
   virtual void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const = 0;
+  /// The same in less time, with the value of the row.
+  virtual void backward_from(Real /*value*/, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                             Real* scratch) const {
+    backward(s, w, dw, ds, keys, scratch);
+  }
 
 protected:
   ~RowPolicy() = default;

@@ -11,20 +11,33 @@ namespace heed::HEED_REAL {
 
 namespace detail {
 
-/// x = n ln 2 + r with |r| <= ln 2 / 2. A polynomial fitted to exp(r) has a relative error of 1.9e-9. Adding 1.5 * 2^23
-/// rounds to an integer and leaves the integer in the lowest bits; a shift then turns it into the exponent of 2^n. The
-/// result is exp(r) 2^n / 2^`less`.
+/// In float: x = n ln 2 + r with |r| <= ln 2 / 2. A polynomial fitted to exp(r) has a relative error of 1.9e-9. Adding
+/// 1.5 * 2^23 rounds to an integer and leaves the integer in the lowest bits; a shift then turns it into the exponent
+/// of 2^n.
+struct Reduced {
+  Simd shifted, r, quotient; ///< the last: (exp(r) - 1) / r
+
+  explicit Reduced(const Simd& x) {
+    constexpr float rounding = 12582912.F;
+    shifted = xsimd::fma(x, Simd(std::numbers::log2e_v<float>), Simd(rounding));
+    const Simd n = shifted - rounding;
+    // ln 2 is split in two parts. The first part has few digits, so that n times it is exact.
+    r = xsimd::fnma(n, Simd(-2.12194440e-4F), xsimd::fnma(n, Simd(0.693359375F), x));
+    quotient = Simd(0.0013836831F);
+    for (const float c : {0.008374824F, 0.041668226F, 0.1666642F, 0.49999992F, 1.F})
+      quotient = xsimd::fma(quotient, r, Simd(c));
+  }
+  /// 2^n / 2^`less`.
+  template <int less> Simd power() const {
+    using Whole = xsimd::batch<std::int32_t>;
+    return reinterpret_lanes<Real>((reinterpret_lanes<std::int32_t>(shifted) << 23) + Whole((127 - less) << 23));
+  }
+};
+
+/// exp(x) / 2^`less`.
 template <int less> inline Simd unbounded_exponential(const Simd& x) {
-  using Whole = xsimd::batch<std::int32_t>;
-  constexpr float rounding = 12582912.F;
-  const Simd shifted = xsimd::fma(x, Simd(std::numbers::log2e_v<float>), Simd(rounding));
-  const Simd n = shifted - rounding;
-  // ln 2 is split in two parts. The first part has few digits, so that n times it is exact.
-  const Simd r = xsimd::fnma(n, Simd(-2.12194440e-4F), xsimd::fnma(n, Simd(0.693359375F), x));
-  Simd p(0.0013836831F);
-  for (const float c : {0.008374824F, 0.041668226F, 0.1666642F, 0.49999992F, 1.F, 1.F}) p = xsimd::fma(p, r, Simd(c));
-  const Whole exponent = (reinterpret_lanes<std::int32_t>(shifted) << 23) + Whole((127 - less) << 23);
-  return p * reinterpret_lanes<Real>(exponent);
+  const Reduced e(x);
+  return xsimd::fma(e.quotient, e.r, Simd(1.F)) * e.power<less>();
 }
 inline constexpr float lowest_exponent = -86.64339F;
 
@@ -51,6 +64,23 @@ inline Simd bounded_exponential(const Simd& x) {
     return xsimd::exp(x);
   } else {
     return xsimd::select(x < Simd(detail::lowest_exponent), Simd(0.F), detail::unbounded_exponential<0>(x));
+  }
+}
+
+/// exp(x - shift) - base with base = exp(-shift), without loss of digits where x is near 0. x - shift must be below 88.
+inline Simd exponential_less_one(const Simd& x, Real shift, Real base) {
+  if constexpr (std::is_same_v<Real, double>) {
+    // exp(x) - 1 = x (1 + x / 2 (1 + x / 3 (...))); |x|^14 / 15! is below the rounding error.
+    Simd series(1.0);
+    for (int k = 14; k > 1; --k) series = xsimd::fma(series, x * (1.0 / k), Simd(1.0));
+    return xsimd::select(xsimd::abs(x) < Simd(0.5), series * x * base, exponential(x - shift) - base);
+  } else {
+    // Where |x| is below ln 2 / 2, the reduced argument is x itself.
+    const auto near = xsimd::abs(x) < Simd(0.34F);
+    const Simd argument = xsimd::select(near, x, x - shift);
+    const detail::Reduced e(argument);
+    const Simd rest = e.quotient * e.r, far = (rest + 1.F) * e.template power<0>() - base;
+    return xsimd::select(near, rest * base, xsimd::select(argument < Simd(detail::lowest_exponent), Simd(-base), far));
   }
 }
 

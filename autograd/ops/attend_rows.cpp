@@ -314,8 +314,9 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
           const RowKeys keys = rows.keys_of(head, block, r, seen, policy);
           const std::int64_t at = r * rows.strip.row;
           if (keys.n > 0)
-            policy.backward(seen.gather(rows.s + at, rows.row(0)), seen.gather(rows.w + at, rows.row(1)),
-                            seen.gather(g + at, rows.row(2)), rows.row(3), keys, rows.row(4));
+            policy.backward_from(values[(b * e.heads + h) * e.queries + i0 + r], seen.gather(rows.s + at, rows.row(0)),
+                                 seen.gather(rows.w + at, rows.row(1)), seen.gather(g + at, rows.row(2)), rows.row(3),
+                                 keys, rows.row(4));
           seen.scatter(rows.row(3), rows.s + at, block.keys, true);
         }
         rows.drop(head, block, rows.w);

@@ -8,7 +8,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <type_traits>
 
 namespace heed::HEED_REAL {
 
@@ -63,15 +62,8 @@ void row_difference_exponentials(const Real* x, const Real* shifts, Real* y, std
 
 Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n) {
   const Real base = std::exp(-shift);
-  const Simd near(Real(0.5));
   return sum_over(n, [&](std::int64_t j, int m) {
-    const Simd xs = load(x + j, m);
-    // exp(x) - 1 = x (1 + x / 2 (1 + x / 3 (...))); |x|^terms / (terms + 1)! is below the rounding error.
-    constexpr int terms = std::is_same_v<Real, float> ? 8 : 14;
-    Simd series(Real{1});
-    for (int k = terms; k > 1; --k) series = xsimd::fma(series, xs * (Real{1} / static_cast<Real>(k)), Simd(Real{1}));
-    const Simd far = exponential(xs - shift) - base;
-    const Simd ys = xsimd::select(xsimd::abs(xs) < near, series * xs * base, far);
+    const Simd ys = exponential_less_one(load(x + j, m), shift, base);
     store(y + j, ys, m);
     return xsimd::abs(ys); // 0 beyond the row's end, where xs is 0
   });

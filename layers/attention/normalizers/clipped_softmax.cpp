@@ -30,30 +30,46 @@ public:
   explicit ClippedRows(const Options& options)
       : stretch_(static_cast<Real>(options.zeta - options.gamma)), low_(static_cast<Real>(options.gamma)) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override {
-    const Real inverse = 1 / exponentials(s, w, keys.n);
-    for (std::int64_t j = 0; j < keys.n; ++j) w[j] = std::min(std::max(stretched(w[j], inverse), Real{0}), Real{1});
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
+    Real log_sum = 0;
+    weights_and_value(s, w, keys, scratch, log_sum);
   }
+  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real*, Real& log_sum) const override {
+    const Real top = row_largest(s, keys.n);
+    // A row with only scores of minus infinity has p = 0.
+    const bool none = top == -std::numeric_limits<Real>::infinity() && !row_has_nan(s, keys.n);
+    const Real sum = none ? Real{1} : row_exponentials(s, top, w, keys.n);
+    log_sum = none ? std::numeric_limits<Real>::infinity() : top + std::log(sum);
+    if (none) std::fill_n(w, keys.n, Real{0});
+    clip(w, 1 / sum, keys.n);
+  }
+  void weights_from(Real log_sum, const Real* s, Real* w, RowKeys keys, Real*) const override {
+    row_exponentials(s, log_sum, w, keys.n);
+    clip(w, 1, keys.n);
+  }
+
   // Clipped weights have no gradient.
-  void backward(const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* e) const override {
-    const Real inverse = 1 / exponentials(s, e, keys.n);
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* p) const override {
+    Real log_sum = 0;
+    weights_and_value(s, p, keys, nullptr, log_sum);
+    backward_from(log_sum, s, w, dw, ds, keys, p);
+  }
+  void backward_from(Real log_sum, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys,
+                     Real* p) const override {
+    row_exponentials(s, log_sum, p, keys.n);
     for (std::int64_t j = 0; j < keys.n; ++j) {
-      const Real w = stretched(e[j], inverse);
-      ds[j] = w >= 0 && w <= 1 ? stretch_ * inverse * dw[j] : Real{0};
+      const Real w = stretch_ * p[j] + low_;
+      ds[j] = w >= 0 && w <= 1 ? stretch_ * dw[j] : Real{0};
     }
-    const Real along = row_dot(e, ds, keys.n) * inverse;
-    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = e[j] * (ds[j] - along);
+    const Real along = row_dot(p, ds, keys.n);
+    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = p[j] * (ds[j] - along);
   }
 
 private:
-  // A row with only scores of minus infinity gets zeros, and the sum 1.
-  static Real exponentials(const Real* s, Real* e, std::int64_t n) {
-    const Real top = row_largest(s, n);
-    if (top != -std::numeric_limits<Real>::infinity() || row_has_nan(s, n)) return row_exponentials(s, top, e, n);
-    std::fill_n(e, n, Real{0});
-    return 1;
+  // Numbers e to the weights of p = factor e.
+  void clip(Real* e, Real factor, std::int64_t n) const {
+    for (std::int64_t j = 0; j < n; ++j) e[j] = std::min(std::max(stretch_ * (e[j] * factor) + low_, Real{0}), Real{1});
   }
-  Real stretched(Real e, Real inverse) const { return stretch_ * (e * inverse) + low_; }
 
   Real stretch_, low_;
 };
