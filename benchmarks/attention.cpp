@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 
 namespace heed::bench {
 
@@ -19,8 +20,7 @@ using namespace HEED_REAL;
 // One thread's part of the work: a layer with its parameters, and inputs with their gradients.
 class Part {
 public:
-  Part(const AttentionCase& about, int batch, int heads, std::uint64_t seed)
-      : rows_(about.rows), shape_{batch, heads, about.length, about.width} {
+  Part(const AttentionCase& about, int batch, int heads, std::uint64_t seed) : rows_(about.rows) {
     Settings settings = Settings::parse("", "bench");
     settings.override_with({"attention.score=" + about.score, "attention.causal=true"});
     settings.override_with(about.overrides);
@@ -28,19 +28,28 @@ public:
     AttentionOptions options = config.layers.front().attention;
     options.causal = about.causal;
     mask_ = self_attention_mask(options, {});
+    // Queries, keys, values, and the result's gradient; the maps of differential attention count as heads.
+    const std::string& maps = options.differential;
+    const std::int64_t queries = maps == "none" ? heads : 2 * heads, keys = maps == "v1" ? 2 * heads : heads,
+                       width = maps == "v1" ? about.width / 2 : about.width;
+    shapes_ = {Shape{batch, queries, about.length, width}, Shape{batch, keys, about.length, width},
+               Shape{batch, heads, about.length, about.width}, Shape{batch, heads, about.length, about.width}};
+    if (options.forget_gate) shapes_.push_back({batch, queries, about.length, 1});
+    if (maps != "none") lambda_ = maps == "v1" ? Shape{1, 1, 1, 1} : Shape{batch, heads, about.length, 1};
     const Scope scope(parameters_, Init::normal(0.02));
     attention_ = std::make_unique<Attention>(scope, config.layers.front(),
-                                             ScoreShape{heads, about.width, about.width, about.length});
+                                             ScoreShape{queries, width, width, about.length});
     const PositionInfo& position = position_info(config.layers.front().position.kind);
     if (position.make_relative)
-      position_ = position.make_relative(scope / "position", {heads, about.width, about.width, about.length},
+      position_ = position.make_relative(scope / "position", {queries, width, about.width, about.length},
                                          config.layers.front().position_options);
     parameters_.initialise(seed);
     parameter_gradients_.resize(static_cast<std::size_t>(parameters_.extent()));
-    for (std::size_t i = 0; i < 4; ++i) {
-      const auto n = static_cast<std::size_t>(shape_.size());
-      values_[i].resize(n);
-      gradients_[i].resize(n);
+    if (lambda_) shapes_.push_back(*lambda_);
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      const auto n = static_cast<std::size_t>(shapes_[i].size());
+      values_.emplace_back(n);
+      gradients_.emplace_back(n);
       const RandomKey key{.seed = seed, .stream = Stream::test, .step = i};
       for (std::size_t j = 0; j < n; ++j) values_[i][j] = static_cast<float>(normal(key, j));
     }
@@ -49,22 +58,31 @@ public:
   void run() {
     tape_.rewind();
     Pass pass(tape_, parameters_, parameter_gradients_.data(), {.training = true});
-    Tensor in[3];
-    for (std::size_t i = 0; i < 3; ++i) in[i] = tape_.leaf(values_[i].data(), gradients_[i].data(), shape_);
-    const Tensor y = (*attention_)(
-        pass,
-        {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask_, .position = position_.get(), .rows = rows_});
+    std::vector<Tensor> in;
+    for (std::size_t i = 0; i < shapes_.size(); ++i)
+      in.push_back(tape_.leaf(values_[i].data(), gradients_[i].data(), shapes_[i]));
+    AttentionInputs inputs{.queries = in[0],
+                           .values = for_each_head(in[2], in[1].shape[1]),
+                           .keys = in[1],
+                           .mask = mask_,
+                           .position = position_.get(),
+                           .rows = rows_};
+    if (lambda_) inputs.lambda = in.back();
+    if (in.size() > (lambda_ ? 5U : 4U)) inputs.forget = log_sigmoid(in[4]);
+    const Tensor y = (*attention_)(pass, inputs);
     tape_.backward(HEED_REAL::bench::upstream(y, values_[3].data()));
   }
 
 private:
   std::int64_t rows_;
-  Shape shape_;
+  std::vector<Shape> shapes_;
+  std::optional<Shape> lambda_;
   Mask mask_;
   Parameters parameters_;
   std::unique_ptr<Attention> attention_;
   std::unique_ptr<RelativePosition> position_;
-  std::vector<float> parameter_gradients_, values_[4], gradients_[4]; // q, k, v, and the result's gradient
+  std::vector<float> parameter_gradients_;
+  std::vector<std::vector<float>> values_, gradients_; // of each shape
   Tape tape_;
 };
 

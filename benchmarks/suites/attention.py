@@ -116,10 +116,13 @@ BIASES = ["alibi", "kerple", "t5"]
 
 
 def rule_rows(tools: Tools) -> list[dict]:
-    """Normalisers, biases and a formula against softmax alone."""
+    """Normalisers, biases, a formula and two maps for each head against softmax alone. The two maps have the heads and
+    the width of values of the other rows; v1 has queries and keys of half that width."""
     words = {**{name: [f"attention.normalizer={name}"] for name in RULES},
              **{name: [f"position.kind={name}"] for name in BIASES},
-             "relu(s) / seen": ["attention.normalizer=none", "attention.score_mod=relu(s) / seen"]}
+             "relu(s) / seen": ["attention.normalizer=none", "attention.score_mod=relu(s) / seen"],
+             "forget gates": ["attention.forget_gate=true"],
+             **{f"two maps, {name}": [f"attention.differential={name}"] for name in ("v1", "v2")}}
     records, rows = [], []
     for name, overrides in words.items():
         row = [name]
