@@ -58,8 +58,8 @@ const OptionTable<AttentionOptions>& attention_option_table() {
           .one_of({"none", "head", "elementwise"}).neutral("none"),
       option("differential", &O::differential,
              "The weights of each head are the difference of two maps, A_1 - lambda A_2: v1 (arXiv 2410.05258), with "
-             "queries and keys of half the width, a learned lambda for each block, and an RMS norm of the heads; or v2, "
-             "with twice as many queries, and lambda = sigmoid(W x) for each token and head.")
+             "queries and keys of half the width, a learned lambda for each block, and an RMS norm of the heads; or "
+             "v2, with twice as many queries, and lambda = sigmoid(W x) for each token and head.")
           .one_of({"none", "v1", "v2"}).neutral("none"),
       option("forget_gate", &O::forget_gate,
              "Each token has a gate f = sigmoid(w . x + b) for each head, and log f of all tokens after a key, up to "

@@ -101,7 +101,8 @@ const OptionTable<ModelOptions>& model_option_table() {
           .neutral(false),
       option("registers", &O::registers,
              "Number of learned tokens before the row (register tokens). All positions see them, they have no "
-             "position, and they are dropped after the last block. In causal attention they see only each other.")
+             "position, and they are dropped after the last block. In causal attention they see only each other, "
+             "persistent keys and a prefix.")
           .at_least(0).at_most(65536).unit("tokens").default_means("0: none").neutral(0),
       option("init_std", &O::init_std,
              "Standard deviation of the initial weights, which are drawn from a normal distribution with mean 0.")

@@ -49,7 +49,8 @@ std::vector<ValueResidual> value_residuals(const Config& config, std::int64_t wi
   if (!out[0].stores)
     throw Failed(
         fmt::format("[attention] value_residual has no effect in a stack of {} block{}: blocks after the first "
-                    "one add the first one's values (sparse: only those of the last third)",
+                    "one add the first one's values (sparse: only those of the last third); in an encoder-decoder, "
+                    "[[block.override]] with stack = \"encoder\" or \"decoder\" chooses it for one stack",
                     count, count == 1 ? "" : "s"));
   return out;
 }

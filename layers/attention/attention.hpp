@@ -65,11 +65,12 @@ public:
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
             AttentionPlace::Kind kind = AttentionPlace::Kind::self);
 
-  /// Returns [B, Tq, Dv], or [B, H, Tq, Dv] if the inputs have a head axis (with lambda: H / 2 heads). `weights`, if given, receives the weights
-  /// before dropout, [B, H, Tq, Tk]; gradients flow through them. (An observer gets the weights through the Pass,
-  /// without gradients.) The first algorithm that serves the problem computes it (layers/attention/algorithm.hpp).
-  /// Memory grows linearly with the lengths; with `weights` or with factors, it grows with their product. This layer,
-  /// the position and the data that the mask points to must live until the backward pass is done.
+  /// Returns [B, Tq, Dv], or [B, H, Tq, Dv] if the inputs have a head axis; with lambda, H / 2 heads. `weights`, if
+  /// given, receives the weights before dropout, [B, H, Tq, Tk], and gradients flow through them. (An observer gets the
+  /// weights through the Pass, without gradients.) The first algorithm that serves the problem computes it
+  /// (layers/attention/algorithm.hpp). Memory grows linearly with the lengths; with `weights` or with factors, it
+  /// grows with their product. This layer, the position and the data that the mask points to must live until the
+  /// backward pass is done.
   Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
 
   /// Does the normaliser depend on the order of the keys?
@@ -120,10 +121,10 @@ struct ValueResidual {
 /// queries and keys, or those of all heads together, may be normalised before the scores (`query_norm`, `key_norm`;
 /// Henry et al. 2020, arXiv 2010.04245). Before the output projection, the heads' outputs may lose their part along the
 /// query's own value (`exclusive`), and be multiplied by sigmoid(W x) (`gate`). Causal self attention may have a forget
-/// gate for each head (`forget_gate`). Each head may have two maps (`differential`). Before the heads, the values may be
-/// mixed with those of the first block (ValueResidual); all later steps, and the cache, use the mixed values. Self
-/// attention may have learned keys and values before those of the row (`persistent_keys`; Sukhbaatar et al. 2019, arXiv
-/// 1907.01470), which every query sees, and a row may begin with registers.
+/// gate for each head (`forget_gate`). Each head may have two maps (`differential`). Before the heads, the values may
+/// be mixed with those of the first block (ValueResidual); all later steps, and the cache, use the mixed values. Self
+/// attention may have learned keys and values before those of the row (`persistent_keys`; Sukhbaatar et al. 2019,
+/// arXiv 1907.01470), which every query sees, and a row may begin with registers.
 class MultiHeadAttention {
 public:
   struct Shape {
@@ -169,7 +170,7 @@ public:
   Tensor recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
 
   /// The width of the projected values of all heads.
-  std::int64_t values_width() const { return key_heads_ * widths_.value_width; }
+  std::int64_t values_width() const { return value_heads_ * widths_.value_width; }
 
 private:
   struct Projections {

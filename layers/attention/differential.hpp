@@ -11,18 +11,18 @@
 
 namespace heed::HEED_REAL {
 
-/// x_1 - lambda x_2 for each head, where x_1 and x_2 are what adjacent heads of x, [B, 2 H, T, D], have: the two maps of
-/// a head, or the results of these maps. lambda: [B or 1, H or 1, T or 1, 1]. The result is [B, H, T, D].
+/// x_1 - lambda x_2 for each head, where x_1 and x_2 are two adjacent heads of x, [B, 2 H, T, D]: the two maps of a
+/// head, or the results of these maps. lambda: [B or 1, H or 1, T or 1, 1]. The result is [B, H, T, D].
 Tensor difference_of_maps(const Tensor& x, const Tensor& lambda);
 
 /// Differential attention computes two maps of weights for each head, A_1 and A_2, from queries and keys of their own.
 /// The head's result is (A_1 - lambda A_2) V, so that what both maps attend to is cancelled. There are two versions.
 ///
 /// v1 (Ye et al. 2024, arXiv 2410.05258): lambda = exp(q_1 . k_1) - exp(q_2 . k_2) + start, with learned vectors
-/// (`lambda_query`, `lambda_key`: [2, query width]) that start at N(0, 0.1^2) and that all heads share. start = 0.8 - 0.6
-/// exp(-0.3 layer), for layers 0, 1, ... An RMS norm (`norm`), whose gain all heads share, and the factor 1 - start
-/// follow. By default, queries and keys are half as wide as values, so that the number of weights is that of attention
-/// with one map.
+/// (`lambda_query`, `lambda_key`: [2, query width]) that start at N(0, 0.1^2) and that all heads share. For layers 0,
+/// 1, ..., start = 0.8 - 0.6 exp(-0.3 layer). An RMS norm (`norm`), whose gain all heads share, and the factor 1 -
+/// start follow. By default, queries and keys are half as wide as values, so that the number of weights is that of
+/// attention with one map.
 ///
 /// v2 (Ye et al. 2026): lambda = sigmoid(W x) for each token and head (`lambda`), without a norm. There are twice as
 /// many queries as in attention with one map; the two maps of a head share its keys.

@@ -8,10 +8,11 @@
 
 namespace heed::HEED_REAL {
 
-/// Projected keys and values of past positions, and their forget gates. The cache owns its memory, because tapes may be rewound between steps.
+/// Projected keys and values of past positions, and their forget gates. The cache owns its memory, because tapes may be
+/// rewound between steps.
 class KVCache : public AttentionState {
 public:
-  /// Appends k [rows, n, key width] and v [rows, n, value width], and the logarithms of forget gates [rows, H, n, 1], if
+  /// Appends k [rows, n, key width], v [rows, n, value width], and the logarithms of forget gates [rows, H, n, 1], if
   /// there are any. Throws heed::Failed if rows or widths differ from earlier calls.
   void append(const Tensor& k, const Tensor& v, const Tensor& forget = {});
   void select(std::span<const std::int64_t> parents) override;

@@ -137,7 +137,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     if (!choice.attention.causal || choice.attention.prefix > 1)
       throw Failed(
           "[attention] forget_gate sums the gates between a key and a later query: it needs attention.causal = "
-          "true, without a prefix");
+          "true, and a prefix of at most 1 (in an encoder-decoder, choose it by [[block.override]] with stack = "
+          "\"decoder\")");
     forget_.emplace(scope / "forget_gate", shape.width, query_heads_);
   }
   if (choice.attention.gate != "none") {

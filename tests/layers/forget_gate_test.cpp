@@ -114,7 +114,7 @@ TEST_CASE("a forget gate is for causal self attention, and other attention refus
   };
   CHECK_NOTHROW(make());
   choice.attention.prefix = 2;
-  CHECK_THROWS_WITH(make(), Catch::Contains("forget_gate") && Catch::Contains("without a prefix"));
+  CHECK_THROWS_WITH(make(), Catch::Contains("forget_gate") && Catch::Contains("a prefix of at most 1"));
   choice.attention.prefix = 0;
   choice.attention.causal = false;
   CHECK_THROWS_WITH(make(), Catch::Contains("attention.causal = true"));

@@ -308,8 +308,9 @@ TEST_CASE("multi-head attention with persistent keys and registers has the right
         Weights weights;
         std::shared_ptr<const RelativePosition> position;
         if (info->make_relative)
-          position = info->make_relative(weights.scope() / "position", {2, 2, 2, 5}, setup.options);
+          position = info->make_relative(weights.scope() / "position", {2, 4, 2, 5}, setup.options);
         LayerChoice choice;
+        choice.attention.head_width = 4; // two pairs
         choice.attention.persistent_keys = persistent;
         const MultiHeadAttention attention(
             weights.scope(), choice,

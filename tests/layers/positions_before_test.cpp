@@ -7,7 +7,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr std::int64_t entries = 2, row_length = 7, row_width = 6, head_count = 2, width_of_head = 3;
+constexpr std::int64_t entries = 2, row_length = 7, row_width = 8, head_count = 2, width_of_head = 4;
 
 // The weights and the scores that an observer gets.
 struct ShownRows : Observer {

@@ -73,16 +73,17 @@ TEST_CASE("learned factors of value residuals start at one half, and shared bloc
 TEST_CASE("a tape that does not record gives the logits of one that does, with value residuals and registers",
           "[model]") {
   for (const std::string& kind : kinds)
-    for (const std::string& word : find_option("attention.value_residual")->words) {
-      INFO(kind << ", " << word);
-      TestModel m({"model.kind=" + kind, "model.layers=3", "attention.value_residual=" + word, "model.registers=2",
-                   "attention.persistent_keys=1"});
-      const Batch batch = m.batch({4, 2, 3});
-      Tape tape;
-      tape.record(false);
-      Pass pass = m.weights.pass(tape);
-      CHECK(read(m.model->logits(pass, batch)) == m.logits(batch));
-    }
+    for (const std::string& word : find_option("attention.value_residual")->words)
+      for (const std::string& maps : find_option("attention.differential")->words) {
+        INFO(kind << ", " << word << ", maps " << maps);
+        TestModel m({"model.kind=" + kind, "model.layers=3", "attention.value_residual=" + word, "model.registers=2",
+                     "attention.persistent_keys=1", "attention.differential=" + maps});
+        const Batch batch = m.batch({4, 2, 3});
+        Tape tape;
+        tape.record(false);
+        Pass pass = m.weights.pass(tape);
+        CHECK(read(m.model->logits(pass, batch)) == m.logits(batch));
+      }
 }
 
 TEST_CASE("value residuals are refused where they have no effect, or where blocks differ in their values", "[model]") {
