@@ -465,7 +465,10 @@ TEST_CASE("every option of a block changes the run when one block has another va
       else if (needed.find(line) == std::string::npos) needed += line;
     }
     const auto with_override = [&](const std::string& lines) {
-      const std::string blocks = key == "position.shared" ? "[0, 1]" : "[0]";
+      // Value residuals change the blocks after the first one.
+      const std::string blocks = key == "position.shared"            ? "[0, 1]"
+                                 : key == "attention.value_residual" ? "[1]"
+                                                                     : "[0]";
       return config(tiny_decoder + (lines.empty() ? "" : "[[block.override]]\nlayers = " + blocks + "\n" + lines),
                     of_run);
     };
