@@ -1,5 +1,7 @@
 #include "layers/pooling.hpp"
 
+#include "layers/for_each_row.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/ranges.h>
@@ -70,7 +72,7 @@ Tensor Pooling::mean_of_range(const Tensor& x, const std::int32_t* lengths) cons
 
 Tensor Pooling::by_context(Pass& pass, const Tensor& x, const std::int32_t* lengths) const {
   const Tensor keys = tanh(context_->keys(pass, x));
-  const Tensor query = add(pass.tape().zeros({x.shape[0], 1, 1}), pass(context_->query)); // the same for all rows
+  const Tensor query = for_each_row(pass(context_->query), x.shape[0]);
   const Tensor y = context_->attend(pass, {.queries = query, .values = x, .keys = keys, .mask = {.lengths = lengths}});
   return reshape(y, {x.shape[0], x.shape[2]});
 }

@@ -1,6 +1,7 @@
 #include "experiments/models/block_stack.hpp"
 
 #include "experiments/config/config.hpp"
+#include "layers/for_each_row.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -111,8 +112,7 @@ Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const std::int3
 
 Tensor BlockStack::enter(Pass& pass, const Tensor& x, std::int64_t first) const {
   Tensor y = position(pass, x, first);
-  if (registers && first == 0)
-    y = concat({add(pass.tape().zeros({y.shape[0], 1, 1}), unsqueeze(pass(*registers), 0)), y}, 1);
+  if (registers && first == 0) y = concat({for_each_row(pass(*registers), y.shape[0]), y}, 1);
   return pass.dropout(embedding_norm ? (*embedding_norm)(pass, y) : y, dropout);
 }
 

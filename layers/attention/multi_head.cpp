@@ -2,6 +2,7 @@
 #include "autograd/recompute.hpp"
 #include "layers/attention/attention.hpp"
 #include "layers/attention/formula/formula.hpp"
+#include "layers/for_each_row.hpp"
 #include "layers/position/row_position.hpp"
 
 #include <algorithm>
@@ -48,11 +49,6 @@ bool formula_sees_positions(const AttentionOptions& options) {
            return by_distance || node.name == FormulaName::i || node.name == FormulaName::j ||
                   node.name == FormulaName::queries || node.name == FormulaName::keys;
          });
-}
-
-// Vectors [n, width] as [rows, n, width].
-Tensor for_each_row(const Tensor& vectors, std::int64_t rows) {
-  return add(vectors.tape->zeros({rows, 1, 1}), unsqueeze(vectors, 0));
 }
 
 } // namespace
