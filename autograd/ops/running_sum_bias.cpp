@@ -1,4 +1,5 @@
 #include "autograd/kernels/simd.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/ops.hpp"
 #include "autograd/relative.hpp"
 
@@ -20,7 +21,7 @@ public:
     const std::int64_t rows = steps.shape[0] * steps.shape[1];
     sums_ = tape.keep<double>(rows * keys_);
     from_base_ = tape.keep<Real>(rows * keys_);
-    for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t row = 0; row < rows && !counting_only(); ++row) {
       double sum = 0;
       for (std::int64_t j = 0; j < keys_; ++j) {
         const std::int64_t at = row * keys_ + j;
@@ -47,7 +48,7 @@ public:
   }
 
   void open(Tape&) override {
-    if (gradients_) std::fill_n(gradients_, steps_.size(), 0.0);
+    if (gradients_ && !counting_only()) std::fill_n(gradients_, steps_.size(), 0.0);
   }
   void add_gradients(const ScoreTile& tile, const Real* grad_scores) override {
     if (!gradients_) return;
@@ -71,7 +72,7 @@ public:
   void close(Tape& tape) override {
     if (!gradients_) return;
     const GradTarget to = tape.grad_target(steps_);
-    if (!to) return;
+    if (!to || counting_only()) return;
     for (std::int64_t begin = 0; begin < steps_.size(); begin += keys_) {
       double sum = 0;
       for (std::int64_t j = keys_ - 1; j >= 0; --j) {
