@@ -1,0 +1,300 @@
+// Laws of every model, for pairs of choices that are drawn from all families: a score with a gate, a position with a
+// normaliser, a norm with persistent keys. Each pair obeys them all or is refused, with a message that names one of the
+// two. Each pair is tried in several models, with different options of its variants. With HEED_LONG in the environment:
+// ten times as many.
+#define HEED_REAL f64 // finite differences need double precision
+#include "layers/attention/normalizer.hpp"
+#include "layers/variants.hpp"
+#include "tests/experiments/models/model_support.hpp"
+#include "tests/layers/kept_weights.hpp"
+#include "tests/layers/module_check.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+using namespace heed;
+using namespace heed::f64;
+
+namespace {
+
+// ---- the choices ----------------------------------------------------------------------------------------------------
+
+// One choice of a model: a variant, with its default options or with another value of one of them; or another option.
+struct Choice {
+  std::string key;                                   // "attention.score"
+  std::vector<std::vector<std::string>> assignments; // one list for each setup
+};
+
+// Options whose usual other values do not fit a model of four features in two heads, on rows of four tokens.
+const std::map<std::string, std::vector<std::string>> values_that_fit = {
+    {"attention.head_width", {"3", "4"}},
+    {"attention.value_width", {"1", "3"}},
+    {"attention.key_value_heads", {"1"}},
+    {"attention.prefix", {"1", "2"}},
+    {"attention.persistent_keys", {"1", "2"}},
+    {"attention.score_mod", {"2 * tanh(s / 2) - 0.3 * abs(i - j)", "s / (1 + h) + seen / (i + 2)"}},
+    {"attention.mask_mod", {"(i + j) % 3 != 1", "i - j < 2 or j < h"}},
+    {"block.ffn_width", {"5"}},
+    {"model.registers", {"1", "2"}},
+    {"model.layers", {"1", "3"}},
+    {"position.width", {"2"}},
+};
+// Options that need another one, which is chosen with them.
+const std::map<std::string, std::vector<std::string>> needed = {
+    {"attention.query_key_norm_over", {"attention.query_key_norm=rms"}},
+    {"block.gated_width", {"block.activation=swiglu"}},
+    {"block.gate_bias", {"block.connection=highway"}},
+    {"position.shared", {"position.kind=kerple"}},
+    {"position.combine", {"position.kind=sinusoidal", "position.width=2"}},
+    {"position.width", {"position.kind=learned", "position.combine=concat"}},
+    {"position.concat",
+     {"position.kind=learned", "position.combine=concat", "position.width=2", "model.tied_embeddings=false"}},
+};
+
+// Options of the whole model that change what its blocks compute.
+const std::set<std::string> of_models = {"model.registers",       "model.shared_layers", "model.embedding_norm",
+                                         "model.embedding_scale", "model.layers",        "model.tied_embeddings"};
+
+std::vector<std::string> values_of(const std::string& key) {
+  if (const auto fitting = values_that_fit.find(key); fitting != values_that_fit.end()) return fitting->second;
+  std::vector<std::string> out;
+  for (const Value& value : test::other_values(*find_option(key))) {
+    const auto* number = std::get_if<double>(&value);
+    const bool is_tiny = number && *number > 0 && *number < 1e-3; // a bandwidth of 5e-324
+    if (!is_tiny) out.push_back(value_text(value));
+  }
+  return out;
+}
+
+// Every word of every family of Transformers, and each other option of [attention], [block] and [position].
+std::vector<Choice> all_choices() {
+  std::vector<Choice> out;
+  std::set<std::string> families;
+  for (const VariantFamily& family : layer_variant_families()) {
+    const std::string key = family.table + "." + family.key;
+    families.insert(key);
+    if (family.table == "recurrent") continue;
+    for (const Variant* variant : family.variants) {
+      Choice choice{key, {{key + "=" + variant->name}}};
+      for (const Option& option : variant->options) {
+        const std::string own = fmt::format("{}.{}.{}", family.table, variant->name, option.name);
+        for (const std::string& value : values_of(own))
+          choice.assignments.push_back({key + "=" + variant->name, own + "=" + value});
+      }
+      out.push_back(std::move(choice));
+    }
+  }
+  for (const std::string& key : all_keys()) {
+    const std::string table = key.substr(0, key.rfind('.'));
+    const bool counts = table == "attention" || table == "block" || table == "position" || of_models.contains(key);
+    if (!counts || families.contains(key)) continue;
+    Choice choice{key, {}};
+    if (key == "attention.parameters") { // tables of the user's own parameters
+      choice.assignments = {{"attention.parameters.slope.per=head", "attention.score_mod=s - slope * abs(i - j)"}};
+      out.push_back(std::move(choice));
+      continue;
+    }
+    for (const std::string& value : values_of(key)) {
+      const auto with = needed.find(key);
+      choice.assignments.push_back(with == needed.end() ? std::vector<std::string>{} : with->second);
+      choice.assignments.back().push_back(key + "=" + value);
+    }
+    out.push_back(std::move(choice));
+  }
+  return out;
+}
+
+// ---- the laws -------------------------------------------------------------------------------------------------------
+
+constexpr double tolerance = 1e-9;
+
+// Options whose gradient is by definition not the derivative of the output.
+bool has_differences(const LayerChoice& choice) {
+  const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
+  return !normalizer.gradient_of || !normalizer.gradient_of(choice.normalizer_options);
+}
+
+// A model with a corner (ReLU, sparsemax, |q - k|) has no derivative there. With smaller steps, a corner between two
+// points of a difference becomes unlikely; a gradient that is wrong stays wrong.
+void check_gradient_of(TestModel& m) {
+  if (!has_differences(m.config.layers[0]) || !has_differences(m.config.layers[0].for_cross_attention())) return;
+  const Batch batch = m.batch({4, 2});
+  GradientError found;
+  for (const double step : {1e-4, 1e-5, 1e-6}) {
+    found = gradient_error(
+        m.weights, {},
+        [&](Pass& pass, const std::vector<Tensor>&) {
+          return cross_entropy(m.model->logits(pass, batch), batch.targets.data(), {.label_smoothing = 0.1});
+        },
+        step, 1e-8);
+    if (found.worst <= 1e-8) break;
+  }
+  INFO("gradient: " << found.where);
+  CHECK(found.worst <= 1e-8);
+}
+
+// Calls f(row, first entry, entries) for the tokens that a row has.
+template <class F> void for_each_row_of(const TestModel& m, const Batch& batch, F&& f) {
+  const bool writes = m.form == Form::sequence_to_sequence;
+  const std::int64_t length = writes ? batch.output_length : batch.length;
+  for (std::int64_t row = 0; row < batch.rows; ++row) {
+    const std::int64_t tokens = (writes ? batch.output_lengths : batch.lengths)[static_cast<std::size_t>(row)];
+    if (m.form == Form::classification) f(row, row * m.shape.classes, m.shape.classes);
+    else f(row, row * length * m.shape.classes, tokens * m.shape.classes);
+  }
+}
+
+void check_padding(TestModel& m) {
+  const Batch before = m.batch({2, 4, 1});
+  Batch after = before;
+  const auto exchange = [](std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& lengths,
+                           std::int64_t length) {
+    for (std::size_t row = 0; row < lengths.size(); ++row)
+      for (std::int64_t t = lengths[row]; t < length; ++t)
+        tokens[row * static_cast<std::size_t>(length) + static_cast<std::size_t>(t)] = 2;
+  };
+  exchange(after.tokens, after.lengths, after.length);
+  exchange(after.outputs, after.output_lengths, after.output_length);
+  REQUIRE(after.tokens != before.tokens);
+  const std::vector<Real> a = m.logits(before), b = m.logits(after);
+  INFO("padding");
+  for_each_row_of(m, before, [&](std::int64_t, std::int64_t first, std::int64_t n) {
+    CHECK(std::equal(a.begin() + first, a.begin() + first + n, b.begin() + first));
+  });
+}
+
+// Without recording: the same bits. With an observer of the weights: the same up to rounding.
+void check_passes(TestModel& m) {
+  const Batch batch = m.batch({4, 3, 4});
+  const std::vector<Real> expected = m.logits(batch);
+  Tape tape;
+  tape.record(false);
+  Pass unrecorded = m.weights.pass(tape);
+  INFO("without recording, or observed");
+  CHECK(read(m.model->logits(unrecorded, batch)) == expected);
+  KeptWeights kept;
+  Pass observed = m.weights.pass(tape, {.observer = &kept});
+  CHECK(distance(read(m.model->logits(observed, batch)), expected) < tolerance);
+  CHECK(!kept.kept.empty());
+}
+
+void check_future(TestModel& m) {
+  const auto is_causal = [](const LayerChoice& choice) {
+    return choice.attention.causal && choice.attention.prefix <= 1;
+  };
+  const bool writes = m.form == Form::sequence_to_sequence;
+  if (m.form == Form::classification || (!writes && !std::ranges::all_of(m.config.layers, is_causal))) return;
+  if (writes && !std::ranges::all_of(m.config.decoder_layers, is_causal)) return;
+  const Batch before = m.batch({4, 4, 4});
+  Batch after = before;
+  std::vector<std::int32_t>& tokens = writes ? after.outputs : after.tokens;
+  for (std::size_t at = 0; at < tokens.size(); ++at)
+    if (at % 4 >= 2) tokens[at] = (tokens[at] + 1) % 5;
+  const std::vector<Real> a = m.logits(before), b = m.logits(after);
+  INFO("later tokens");
+  for (std::ptrdiff_t row = 0; row < 3; ++row) {
+    const std::ptrdiff_t first = row * 4 * m.shape.classes, n = 2 * m.shape.classes;
+    CHECK(std::equal(a.begin() + first, a.begin() + first + n, b.begin() + first));
+  }
+}
+
+void check_decoding(TestModel& m) {
+  if (m.form == Form::classification) return;
+  Batch batch = m.batch({4, 4, 4});
+  const std::vector<Real> whole = m.logits(batch);
+  const std::vector<std::int32_t>& given = m.form == Form::sequence_to_sequence ? batch.outputs : batch.tokens;
+  Tape tape;
+  tape.record(false);
+  Pass start = m.weights.pass(tape);
+  const std::unique_ptr<Decoding> decoding = m.model->decoding(start, batch);
+  if (!decoding) return;
+  INFO("token by token");
+  std::vector<std::int64_t> rows = {0, 1, 2};
+  for (std::int64_t t = 0; t < 4; ++t) {
+    tape.rewind();
+    if (t == 2) rows = {2, 0, 0, 1};
+    if (t == 2) decoding->select(rows);
+    std::vector<std::int32_t> tokens;
+    std::vector<Real> expected;
+    for (const std::int64_t row : rows) {
+      tokens.push_back(given[static_cast<std::size_t>(row * 4 + t)]);
+      const auto at = whole.begin() + (row * 4 + t) * m.shape.classes;
+      expected.insert(expected.end(), at, at + m.shape.classes);
+    }
+    Pass pass = m.weights.pass(tape);
+    CHECK(distance(read(decoding->step(pass, tokens)), expected) < tolerance);
+  }
+}
+
+// ---- the pairs ------------------------------------------------------------------------------------------------------
+
+// The last word of an option's name: "gate" of attention.gate.
+std::string last_word(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
+struct Count {
+  int obeyed = 0, refused = 0;
+};
+
+// Draws a setup of each of the two and a model; `try_number` gives another one.
+void try_pair(const Choice& a, const Choice& b, std::uint64_t pair, std::uint64_t try_number, Count& count) {
+  RandomSource random({pair, Stream::test, try_number});
+  const auto any_of = [&](const auto& list) { return list[random.below(static_cast<std::uint64_t>(list.size()))]; };
+  const std::vector<std::string> kinds = {"decoder", "decoder", "encoder", "encoder_decoder"};
+  // On the first try, a variant has its default options.
+  const auto setup = [&](const Choice& choice) {
+    return try_number ? any_of(choice.assignments) : choice.assignments[0];
+  };
+  std::vector<std::string> assignments = setup(a);
+  for (const std::string& more : setup(b)) assignments.push_back(more);
+  assignments.push_back("model.kind=" + any_of(kinds));
+  INFO(listed(assignments));
+  std::unique_ptr<TestModel> m;
+  try {
+    m = std::make_unique<TestModel>(assignments);
+  } catch (const std::runtime_error& refused) {
+    const std::string why = refused.what();
+    INFO(why);
+    const auto names = [&](const std::string& assignment) {
+      const std::size_t equals = assignment.find('=');
+      const std::string value = assignment.substr(equals + 1);
+      return why.find(last_word(assignment.substr(0, equals))) != std::string::npos ||
+             (value.size() > 4 && value != "false" && why.find(value) != std::string::npos);
+    };
+    CHECK(std::ranges::any_of(assignments, names));
+    ++count.refused;
+    return;
+  }
+  ++count.obeyed;
+  check_gradient_of(*m);
+  check_padding(*m);
+  check_passes(*m);
+  check_future(*m);
+  check_decoding(*m);
+}
+
+} // namespace
+
+TEST_CASE("pairs of choices from all families obey the laws of models, or are refused", "[model][contract][pairs]") {
+  const std::vector<Choice> choices = all_choices();
+  for (const Choice& choice : choices) {
+    INFO(choice.key);
+    REQUIRE(!choice.assignments.empty());
+  }
+#ifdef HEED_INSTRUMENTED
+  constexpr std::uint64_t one_in = 8, usual = 1;
+#else
+  constexpr std::uint64_t one_in = 1, usual = 5;
+#endif
+  const std::uint64_t tries = (std::getenv("HEED_LONG") ? 10 : 1) * usual;
+  Count count;
+  std::uint64_t pair = 0;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (choices[i].key != choices[j].key && ++pair % one_in == 0)
+        for (std::uint64_t t = 0; t < tries; ++t) try_pair(choices[j], choices[i], pair, t, count);
+  INFO(count.obeyed << " obeyed, " << count.refused << " refused");
+  CHECK(count.obeyed > 2 * count.refused);
+  CHECK(count.obeyed > 100);
+}
