@@ -3,6 +3,7 @@
 // their names.
 #pragma once
 
+#include "options/sketch.hpp"
 #include "options/variant.hpp"
 
 #include <map>
@@ -30,5 +31,9 @@ Registry registry();
 /// Why no run of any configuration has a metric of this name, as the end of a sentence; empty if some run has. Defined
 /// in experiments/registry/.
 std::string wrong_metric(const std::string& name);
+
+/// The panels of a variant's picture, with the default options of the variant; empty if it has no picture. `key` names
+/// the family: "attention.score". Defined in experiments/registry/.
+std::vector<Sketch> sketches_of(const std::string& key, const std::string& name);
 
 } // namespace heed

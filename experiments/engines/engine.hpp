@@ -40,6 +40,10 @@ struct Engine {
   /// The cost of attention in the configuration's first block, for a row of `length` tokens. The measurement is
   /// repeated for `seconds` seconds.
   AttentionCost (*attention_cost)(const Config&, std::int64_t length, double seconds);
+  /// What the configuration's first block adds to the scores of each pair of a row of `length` tokens that are all zero
+  /// vectors, by head: [heads][length * length], -infinity for masked pairs. Positions that add to the embeddings are
+  /// left out. Parameters have their initial values.
+  std::vector<std::vector<double>> (*added_scores)(const Config&, std::int64_t length);
   std::string (*products)(); ///< the implementation of matrix products, for manifests
 };
 

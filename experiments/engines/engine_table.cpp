@@ -75,6 +75,7 @@ const Engine& engine_table() {
                             .attend = attend,
                             .generate = generate,
                             .attention_cost = attention_cost,
+                            .added_scores = added_scores,
                             .products = product_description};
   return table;
 }

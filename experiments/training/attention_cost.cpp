@@ -1,5 +1,6 @@
 #include "autograd/operation_count.hpp"
 #include "autograd/rng.hpp"
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/models/block_stack.hpp"
 #include "experiments/training/trainer.hpp"
@@ -43,6 +44,12 @@ public:
     tape_.backward(sum(stack_(pass, x, nullptr)));
   }
 
+  // Calls the observer in a forward pass over a row of zero vectors.
+  void forward_of_zeros(Observer& observer) {
+    Pass pass(tape_, parameters_, nullptr, {.observer = &observer});
+    stack_(pass, tape_.zeros(shape_), nullptr);
+  }
+
   std::int64_t parameters() const { return parameters_.count(); }
   std::size_t bytes() const { return tape_.peak(); }
 
@@ -52,6 +59,19 @@ private:
   BlockStack stack_;
   std::vector<Real> gradients_, vectors_, of_vectors_;
   Tape tape_;
+};
+
+// Stores the scores of the first attention.
+struct KeptScores final : Observer {
+  bool wants_scores() const override { return true; }
+  void scores(const AttentionPlace&, const Tensor& s) override {
+    const std::int64_t heads = s.shape[1], pairs = s.shape[2] * s.shape[3];
+    const Tensor all = contiguous(s);
+    for (std::int64_t head = 0; head < heads && std::ssize(kept) < heads; ++head)
+      kept.emplace_back(all.data + head * pairs, all.data + (head + 1) * pairs);
+  }
+
+  std::vector<std::vector<double>> kept;
 };
 
 } // namespace
@@ -81,6 +101,15 @@ AttentionCost attention_cost(const Config& config, std::int64_t length, double s
   std::nth_element(times.begin(), middle, times.end());
   cost.seconds = *middle;
   return cost;
+}
+
+std::vector<std::vector<double>> added_scores(const Config& config, std::int64_t length) {
+  KeptScores scores;
+  Config without_embeddings = attention_of(config);
+  PositionOptions& position = without_embeddings.layers.front().position;
+  if (std::ranges::count(positions_of_blocks(), position.kind) == 0) position = {.kind = "none"};
+  Row(without_embeddings, length).forward_of_zeros(scores);
+  return std::move(scores.kept);
 }
 
 } // namespace heed::HEED_REAL

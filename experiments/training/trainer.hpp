@@ -1,4 +1,4 @@
-// Training of a run, and the engine functions cost, attention_cost and generate.
+// Training of a run, and the engine functions cost, attention_cost, added_scores and generate.
 #pragma once
 
 #include "experiments/training/training.hpp"
@@ -16,6 +16,8 @@ Cost cost(const Config& config, const Task& task);
 
 /// See Engine::attention_cost.
 AttentionCost attention_cost(const Config& config, std::int64_t length, double seconds);
+/// See Engine::added_scores.
+std::vector<std::vector<double>> added_scores(const Config& config, std::int64_t length);
 
 /// See Engine::generate.
 void generate(const Config& config, const Task& task, const Checkpoint& checkpoint, const Sampling& sampling);

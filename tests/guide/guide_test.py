@@ -34,6 +34,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import documents  # noqa: E402
 import reference  # noqa: E402
+import variant_pages  # noqa: E402
 from build import Build  # noqa: E402
 from desk import Desk, overrides_for  # noqa: E402
 from tap import Points, attempt, run  # noqa: E402
@@ -47,6 +48,38 @@ tried_documents = [checkout / "README.md", docs / "README.md", docs / "tutorial.
                      if str(page.relative_to(checkout)) not in reference.PAGES)]
 every_document = documents.markdown(checkout)
 points = Points()
+
+
+def variants_are_those_of_the_program(folder, heed):
+    """The committed pages and pictures are those that the program gives, and there are no others."""
+    made = variant_pages.pages_and_pictures(heed, checkout)
+    there = {str(file.relative_to(folder)) for file in [*folder.glob("*.md"), *(folder / "images").iterdir()]}
+    again = f"make them again: {variant_pages.REGENERATE}"
+    assert there - {"README.md"} == set(made), f"{sorted((there - {'README.md'}) ^ set(made))}: {again}"
+    for name, text in made.items():
+        committed = (folder / name).read_text(encoding="utf-8")
+        same = variant_pages.same_picture(committed, text) if name.endswith(".svg") else committed == text
+        assert same, f"{name} is old; {again}"
+    for name in made:
+        if name.endswith(".md"):
+            assert f"]({name})" in (folder / "README.md").read_text(encoding="utf-8"), f"README.md has no link to {name}"
+
+
+def listed_variants_exist(page, heed, place):
+    """Each `option = value` of the list is accepted, with what its variant needs."""
+    lines = set(re.findall(r"`([a-z_.]+) = ([^`]+)`", page.read_text(encoding="utf-8")))
+    assert len(lines) > 60, lines
+    for key, value in sorted(lines):
+        chosen = [f"{key}={value}"]
+        family = re.match(r"(attention|position)\.(\w+)\.\w+$", key)
+        if family:
+            of = "kind" if family[1] == "position" else "normalizer"
+            chosen.insert(0, f"{family[1]}.{of}={family[2]}")
+        if key == "attention.query_key_norm_over":
+            chosen.insert(0, "attention.query_key_norm=rms")
+        if key.startswith("recurrent."):
+            chosen.insert(0, "model.kind=recurrent")
+        run([heed, "check", str(checkout / "configs" / "base" / "copy.toml"), *chosen], cwd=place)
 
 
 def name_of(document):
@@ -534,6 +567,11 @@ def main():
             with points.point(f"{name} is what the program says"):
                 assert (checkout / name).read_text(encoding="utf-8") == page(str(heed)), (
                     f"it is old; make it again: {reference.REGENERATE}")
+        folder = checkout / variant_pages.FOLDER
+        with points.point(f"{variant_pages.FOLDER} is what the program says and draws"):
+            variants_are_those_of_the_program(folder, str(heed))
+        with points.point(f"{variant_pages.FOLDER}/README.md: every line of a config is one"):
+            listed_variants_exist(folder / "README.md", str(heed), place)
         for document in every_document:
             relative = document.relative_to(checkout)
             with points.point(f"{relative}: every command in the text exists, with its options"):

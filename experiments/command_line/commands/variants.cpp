@@ -4,7 +4,9 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/command_line/sketch_svg.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/registry.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
@@ -12,6 +14,7 @@
 #include "experiments/engines/kernels.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
 #include "experiments/training/training.hpp"
 #include "options/variant.hpp"
@@ -20,6 +23,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
 
@@ -28,7 +32,7 @@ namespace heed {
 namespace {
 
 struct VariantsArguments {
-  std::string family;
+  std::string family, pictures;
   bool json = false, measure = false;
   std::vector<std::int64_t> lengths;
   std::optional<std::int64_t> width, heads;
@@ -86,13 +90,15 @@ boost::json::value family_json(const VariantFamily& family) {
   for (const Variant* variant : family.variants) {
     boost::json::object presets;
     for (const auto& [key, value] : variant->presets) presets[key] = value_text(value);
-    variants.push_back(boost::json::object{{"name", variant->name},
-                                           {"summary", variant->summary},
-                                           {"paper", variant->paper},
-                                           {"equals", variant->equals},
-                                           {"cost", variant->cost},
-                                           {"options", options_of(family, *variant)},
-                                           {"presets", std::move(presets)}});
+    variants.push_back(boost::json::object{
+        {"name", variant->name},
+        {"summary", variant->summary},
+        {"paper", variant->paper},
+        {"equals", variant->equals},
+        {"cost", variant->cost},
+        {"silences", boost::json::array(variant->silences.begin(), variant->silences.end())},
+        {"options", options_of(family, *variant)},
+        {"presets", std::move(presets)}});
   }
   return boost::json::object{{"key", key_of(family)}, {"title", family.title}, {"variants", std::move(variants)}};
 }
@@ -211,8 +217,29 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
   return 0;
 }
 
+/// Writes FOLDER/FAMILY-NAME.svg for each variant with a picture.
+int draw(const std::vector<VariantFamily>& families, const std::filesystem::path& folder, Console& console) {
+  std::int64_t drawn = 0;
+  for (const VariantFamily& family : families)
+    for (const Variant* variant : family.variants) {
+      const std::vector<Sketch> panels = sketches_of(key_of(family), variant->name);
+      if (panels.empty()) continue;
+      if (drawn++ == 0) std::filesystem::create_directories(folder);
+      write_file(folder / fmt::format("{}-{}.svg", key_of(family), variant->name),
+                 svg_of(panels, fmt::format("{} {}: {}", family.title, variant->name, variant->summary)));
+    }
+  if (drawn == 0) throw Refused("variants: none of these variants has a picture");
+  print(console.out, "{}: {} picture{}\n", folder.string(), drawn, plural(drawn));
+  return 0;
+}
+
 int variants(const VariantsArguments& arguments, Console& console) {
   const std::vector<VariantFamily> families = families_called(arguments.family);
+  if (!arguments.pictures.empty()) {
+    if (arguments.measure || arguments.json)
+      throw Refused("variants: --pictures only draws; leave out --measure and --json");
+    return draw(families, arguments.pictures, console);
+  }
   if (arguments.measure) return measured(families, arguments, console);
   if (!arguments.lengths.empty() || arguments.width || arguments.heads || arguments.seconds)
     throw Refused("variants: --lengths, --width, --heads and --seconds do nothing without --measure; add it");
@@ -235,6 +262,7 @@ void add_variants(Commands& commands) {
       "  heed variants\n"
       "  heed variants attention.score\n"
       "  heed variants position --json\n"
+      "  heed variants attention.normalizer --pictures pictures\n"
       "  heed variants --measure\n"
       "  heed variants attention.score --measure --lengths 512 4096 --width 128\n"
       "--measure computes one block's attention with each score, normaliser and position, for one sequence forward "
@@ -245,6 +273,11 @@ void add_variants(Commands& commands) {
         command.add("FAMILY", arguments.family, "only these: attention.score, score, position, rotary, ...")
             .value_name("");
         command.add_flag("--json", arguments.json, "for programs");
+        command
+            .add("--pictures", arguments.pictures,
+                 "draw each variant (the score of each key, the weights of a row, the bias, the curve) as "
+                 "FOLDER/FAMILY-NAME.svg")
+            .value_name("FOLDER");
         command.add_flag("--measure", arguments.measure,
                          "measure parameters, FLOPs, time and memory of scores, normalisers and positions");
         command.add("--lengths", arguments.lengths, "with --measure: tokens of the sequence [128 2048]")

@@ -12,6 +12,7 @@
 #include <boost/json.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <utility>
 #include <vector>
@@ -208,6 +209,34 @@ TEST_CASE("status and report of a folder that is not there are refused", "[comma
   // the configuration of an existing run cannot be changed
   CHECK(heed_says({"inspect", "abc", "model.width=3"}).status == 2);
   CHECK(heed_says({"inspect", "abc", "--split", "test"}).status == 2); // only `evaluate` reads the test split
+}
+
+TEST_CASE("variants and check draw pictures", "[command_line]") {
+  const Files files;
+  const std::string pictures = (files.path / "pictures").string();
+  CHECK(contains(heed_says({"variants", "attention.normalizer", "--pictures", pictures}).out, "pictures\n"));
+  const auto content = [&](const std::string& name) {
+    std::ifstream file(files.path / name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string softmax = content("pictures/attention.normalizer-softmax.svg");
+  CHECK(softmax.starts_with("<svg "));
+  CHECK(softmax.ends_with("</svg>\n"));
+  CHECK(contains(softmax, "weights of eight keys"));
+  CHECK(softmax != content("pictures/attention.normalizer-sparsemax.svg"));
+  CHECK(contains(heed_says({"variants", "gru", "--pictures", pictures}).err, "none of these variants has a picture"));
+  CHECK(contains(heed_says({"variants", "--json", "--pictures", pictures}).err, "leave out"));
+
+  const std::string config = files.file("c.toml", "[model]\nheads = 2\nwidth = 8\n[task]\nkind = \"copy\"\n"),
+                    other = files.file("r.toml", "[model]\nkind = \"recurrent\"\n[task]\nkind = \"copy\"\n"),
+                    mask = (files.path / "mask.svg").string();
+  CHECK(contains(heed_says({"check", config, "--picture", mask, "--length", "6"}).out, mask));
+  CHECK(contains(content("mask.svg"), "all heads of block 1"));
+  CHECK(contains(content("mask.svg"), ">visible<"));
+  heed_says({"check", config, "attention.mask_mod=j <= i - h", "--picture", mask});
+  CHECK(contains(content("mask.svg"), "head 2 of block 1"));
+  CHECK(contains(heed_says({"check", other, "--picture", mask}).err, "\"recurrent\" has none"));
+  CHECK(contains(heed_says({"check", config, "--length", "6"}).err, "does nothing without --picture"));
 }
 
 TEST_CASE("variants and options know their families and tables, and the nearest name", "[command_line]") {

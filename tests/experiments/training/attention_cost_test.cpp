@@ -2,6 +2,8 @@
 #include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
+#include <limits>
+
 using namespace heed;
 using test::config;
 
@@ -38,4 +40,20 @@ TEST_CASE("scores and positions cost what they add", "[cost]") {
   // The memory is that of one row, and attention streams.
   const double once = cost({"position.kind=none"}, 256).bytes, twice = cost({"position.kind=none"}, 512).bytes;
   CHECK(twice < 2.5 * once);
+}
+
+TEST_CASE("what is added to the scores of zero vectors is the bias of positions and formulas, where a key is seen",
+          "[training][attention]") {
+  const Config c = config("[model]\nwidth = 8\nheads = 2\n[position]\nkind = \"alibi\"\n",
+                          {"attention.window=2", "attention.prefix=1", "attention.score_mod=s + h"});
+  const std::vector<std::vector<double>> heads = engine(c).added_scores(c, 5);
+  REQUIRE(heads.size() == 2);
+  for (int head = 0; head < 2; ++head)
+    for (int i = 0; i < 5; ++i)
+      for (int j = 0; j < 5; ++j) {
+        const double found = heads[static_cast<std::size_t>(head)][static_cast<std::size_t>(5 * i + j)];
+        const bool is_seen = j == 0 || (j <= i && i - j <= 2);
+        if (!is_seen) CHECK(found == -std::numeric_limits<double>::infinity());
+        else CHECK(found == Approx(head - (head == 0 ? 1.0 / 16 : 1.0 / 256) * std::abs(i - j)).margin(1e-6));
+      }
 }

@@ -1,0 +1,31 @@
+// A sketch: the values that a picture of a variant shows, such as a curve or a heat map.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+/// One panel of a picture. It has curves, or bars, or a heat map.
+struct Sketch {
+  struct Curve {
+    std::string label; ///< empty if there is only one curve
+    std::vector<std::pair<double, double>> points;
+  };
+  /// Cells in rows, from the top. NaN: hidden by a mask.
+  struct Heatmap {
+    std::int64_t rows = 0, columns = 0;
+    std::vector<double> values;
+  };
+
+  std::string title, x, y; ///< the labels of the axes
+  std::vector<Curve> curves{};
+  std::vector<std::pair<std::string, double>> bars{};
+  Heatmap heatmap{};
+  /// The first and the last value of each axis of a heat map; of `y`: in the top row and in the bottom row.
+  std::pair<double, double> x_range{}, y_range{};
+};
+
+} // namespace heed
