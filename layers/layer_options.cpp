@@ -9,6 +9,9 @@ const OptionTable<AttentionOptions>& attention_option_table() {
   static const auto table = option_table<O>(
       option("score", &O::score, "The score function s(q, k) of queries and keys."),
       option("normalizer", &O::normalizer, "The function that turns the scores of a query into attention weights."),
+      option("projection", &O::projection,
+             "How queries, keys and values are made from the tokens' vectors, and the result from the heads' results.")
+          .neutral("dense"),
       option("causal", &O::causal, "A position attends only to itself and to earlier positions."),
       option("prefix", &O::prefix,
              "Number of first positions to which all positions attend, also outside of a window. With causal "
@@ -34,6 +37,10 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "The normaliser of the decoder's cross attention: that of self attention, or another normaliser with its "
              "defaults.")
           .one_of({"same"}).or_variant_of("attention.normalizer"),
+      option("cross_projection", &O::cross_projection,
+             "The projection of the decoder's cross attention: that of self attention, or another projection with its "
+             "defaults.")
+          .one_of({"same"}).or_variant_of("attention.projection").neutral("same"),
       option("qkv_bias", &O::qkv_bias,
              "Queries, keys and values have a bias: yes, no, or as in block.bias.")
           .one_of({"same", "yes", "no"}).neutral("same"),
@@ -211,6 +218,7 @@ LayerChoice LayerChoice::for_cross_attention() const {
   };
   choose(out.attention.score, out.score_options, attention.cross_score);
   choose(out.attention.normalizer, out.normalizer_options, attention.cross_normalizer);
+  choose(out.attention.projection, out.projection_options, attention.cross_projection);
   // A query has no value and no position of its own among the encoder's.
   out.attention.exclusive = false;
   out.attention.forget_gate = false;

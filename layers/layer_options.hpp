@@ -14,6 +14,7 @@ namespace heed {
 struct AttentionOptions {
   std::string score = "scaled_dot";
   std::string normalizer = "softmax";
+  std::string projection = "dense";      ///< how queries, keys and values are made
   bool causal = true;                    ///< a position attends to itself and to earlier ones (encoder: false)
   std::int64_t prefix = 0;               ///< if causal: every query sees this many first positions; 0: none
   std::int64_t window = 0;               ///< how many positions a query sees on each side of its own; 0: all
@@ -22,6 +23,7 @@ struct AttentionOptions {
   double dropout = 0.0;                  ///< on the attention weights, in training
   std::string cross_score = "same";      ///< score of cross attention: same (as score, with its options) | a score
   std::string cross_normalizer = "same"; ///< normaliser of cross attention: same | a normaliser
+  std::string cross_projection = "same"; ///< projection of cross attention: same | a projection
   std::string qkv_bias = "same";         ///< bias of queries, keys and values: same (as block.bias) | yes | no
   std::string output_bias = "same";      ///< bias of the output projection: same (as block.bias) | yes | no
   /// heads of keys and values, which equal groups of heads share; 0: as many as heads
@@ -96,6 +98,7 @@ struct LayerChoice {
   AttentionOptions attention;
   OptionValues score_options;      ///< table [attention.SCORE]
   OptionValues normalizer_options; ///< table [attention.NORMALIZER]
+  OptionValues projection_options; ///< table [attention.PROJECTION]
   BlockOptions block;
   OptionValues norm_options;         ///< table [block.NORM_KIND]
   OptionValues feed_forward_options; ///< table [block.ACTIVATION]
@@ -109,8 +112,8 @@ struct LayerChoice {
   LayerChoice& operator=(LayerChoice&&) noexcept;
   ~LayerChoice();
 
-  /// The choice for cross attention: cross_score and cross_normalizer replace score and normalizer. If one differs from
-  /// self attention's, its own options have their defaults.
+  /// The choice for cross attention: cross_score, cross_normalizer and cross_projection replace score, normalizer and
+  /// projection. If one differs from self attention's, its own options have their defaults.
   LayerChoice for_cross_attention() const;
   /// The same choice without score_mod, mask_mod and their parameters, for attention in which query and key have no
   /// distance.

@@ -1,6 +1,7 @@
 #include "layers/variants.hpp"
 
 #include "layers/attention/normalizer.hpp"
+#include "layers/attention/projection.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/feed_forward.hpp"
 #include "layers/norm.hpp"
@@ -13,6 +14,7 @@ namespace heed {
 std::vector<VariantFamily> layer_variant_families() {
   return {{"score function", "attention", "score", variants_of(f32::scores())},
           {"normaliser", "attention", "normalizer", variants_of(f32::normalizers())},
+          {"projection of attention", "attention", "projection", variants_of(f32::projections())},
           {"positional scheme", "position", "kind", variants_of(f32::positions())},
           {"norm", "block", "norm_kind", variants_of(f32::norms())},
           {"feed-forward network", "block", "activation", variants_of(f32::feed_forwards())},

@@ -7,8 +7,8 @@
 
 namespace heed {
 
-/// attention.score, attention.normalizer, position.kind, block.norm_kind, block.activation, recurrent.cell and
-/// recurrent.attention, each with the info records of its variants.
+/// attention.score, attention.normalizer, attention.projection, position.kind, block.norm_kind, block.activation,
+/// recurrent.cell and recurrent.attention, each with the info records of its variants.
 std::vector<VariantFamily> layer_variant_families();
 
 } // namespace heed

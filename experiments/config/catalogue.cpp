@@ -47,6 +47,7 @@ constexpr Place places[] = {
     {"position.kind", nullptr, &LayerChoice::position_options},
     {"attention.score", nullptr, &LayerChoice::score_options},
     {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
+    {"attention.projection", nullptr, &LayerChoice::projection_options},
     {"block.norm_kind", nullptr, &LayerChoice::norm_options},
     {"block.activation", nullptr, &LayerChoice::feed_forward_options},
     {"train.optimizer", &Config::optimizer_options, nullptr},

@@ -31,7 +31,7 @@ const Stack& Stacks::counted(const BlockOverride& override) const {
 }
 
 bool Stacks::reads(std::size_t stack, std::string_view key) const {
-  return stack + 1 == all.size() || (key != "attention.cross_score" && key != "attention.cross_normalizer");
+  return stack + 1 == all.size() || !key.starts_with("attention.cross_");
 }
 
 } // namespace heed

@@ -26,6 +26,7 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.window",
           "attention.dilation",
           "attention.head_width",
+          "attention.projection",
           "attention.qkv_bias",
           "attention.output_bias",
           "attention.key_value_heads",

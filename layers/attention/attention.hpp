@@ -6,6 +6,7 @@
 #include "layers/attention/differential.hpp"
 #include "layers/attention/forget_gate.hpp"
 #include "layers/attention/kv_cache.hpp"
+#include "layers/attention/projection.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
 #include "layers/norm.hpp"
@@ -116,8 +117,9 @@ struct ValueResidual {
 
 /// Multi-head attention with projections (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2):
 ///   y = W_o concat_h(attention(W_q^h x_q, W_k^h x_k, W_v^h x_v)) + b_o
-/// Self attention has one matrix for queries, keys and values (`qkv`), or two if heads share keys and values (`query`,
-/// `key_value`; Ainslie et al. 2023, arXiv 2305.13245). Cross attention has `query`, `key` and `value`. Each head's
+/// The projections before the heads are a family of variants (Projection). With the projection `dense`, self attention
+/// has one matrix for queries, keys and values (`qkv`), or two if heads share keys and values (`query`, `key_value`;
+/// Ainslie et al. 2023, arXiv 2305.13245), and cross attention has `query`, `key` and `value`. Each head's
 /// queries and keys, or those of all heads together, may be normalised before the scores (`query_norm`, `key_norm`;
 /// Henry et al. 2020, arXiv 2010.04245). Before the output projection, the heads' outputs may lose their part along the
 /// query's own value (`exclusive`), and be multiplied by sigmoid(W x) (`gate`). Causal self attention may have a forget
@@ -173,19 +175,18 @@ public:
   std::int64_t values_width() const { return value_heads_ * widths_.value_width; }
 
 private:
-  struct Projections {
-    Tensor q, k, v;
-  };
-  Projections project(Pass& pass, const Tensor& x, Tensor* first_values) const;
+  // x: the positions of a row from `first` on, where registers count
+  Projected project(Pass& pass, const Tensor& x, std::int64_t first, Tensor* first_values) const;
+  Projected of_stored(Pass& pass, const StoredVectors& stored) const;
+  Projected of_memory(Pass& pass, const Tensor& memory) const;
   Tensor mixed(Pass& pass, const Tensor& values, Tensor* first_values) const;
   void check_positions_before(const AttentionOptions& options) const;
   // The mask for all keys, with those before the row, of which the caller's mask does not know.
   Mask with_keys_before(Pass& pass, const Mask& mask, std::int64_t batch) const;
-  Projections with_persistent(Pass& pass, const Projections& of_row) const;
+  Projected with_persistent(Pass& pass, const Projected& of_row) const;
   // x is [B, T, heads * width]
   Tensor normalised(Pass& pass, const Tensor& x, const std::unique_ptr<Norm>& norm) const;
   Tensor query_of(Pass& pass, const Tensor& x) const;
-  Tensor key_of(Pass& pass, const Tensor& memory) const;
   void require_memory(bool wanted, const char* what) const;
   AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
   // v [B, T, values], with as many heads as the keys
@@ -193,18 +194,21 @@ private:
   // Adds what the parameters of self and cross attention make of the queries' tokens x.
   void add_gates(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
   // With the queries and keys that observers do not see. The mask is one with the keys before the row.
-  AttentionInputs of_self(const Projections& all, const Mask& mask) const;
+  AttentionInputs of_self(const Projected& all, const Mask& mask) const;
+  // Appends the keys and values of a step to the cache, and gives all to the inputs.
+  void continue_with(Pass& pass, const Projected& of_x, KVCache& cache, AttentionInputs& inputs) const;
   // x: the attention's input; v: the values of its positions, for `exclusive`; y: the heads' outputs
   Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
   Shape shape_;
   RelativeShape widths_;
   std::int64_t query_heads_, key_heads_, value_heads_; // number of heads of queries, of keys, of values
-  std::optional<Linear> qkv_, key_value_, query_, key_, value_;
+  std::unique_ptr<Projection> projection_;
+  bool stores_vectors_;         // does decoding store Projected::stored, and not keys and values?
   bool normalises_projections_; // are queries (and keys) of all heads normalised together?
   std::unique_ptr<Norm> query_norm_, key_norm_;
   Attention attention_;
-  Linear output_;
+  std::optional<Linear> output_; // empty: the heads' results are the result
   std::optional<DifferentialMaps> maps_;
   std::optional<ForgetGate> forget_;
   std::optional<Linear> gate_;

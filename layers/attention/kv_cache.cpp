@@ -40,12 +40,13 @@ void KVCache::append(const Tensor& k, const Tensor& v, const Tensor& forget) {
   if (length_ == 0) {
     rows_ = k.shape[0];
     keys_.width = k.shape[2];
-    values_.width = v.shape[2];
+    values_.width = v.tape ? v.shape[2] : 0;
     forget_.width = gate_width;
   }
   const std::int64_t n = k.shape[1];
-  if (k.shape != Shape{rows_, n, keys_.width} || v.shape != Shape{rows_, n, values_.width} ||
-      gate_width != forget_.width || (forget.tape && gates.shape != Shape{rows_, n, gate_width, 1}))
+  if (k.shape != Shape{rows_, n, keys_.width} ||
+      (v.tape ? v.shape != Shape{rows_, n, values_.width} : values_.width > 0) || gate_width != forget_.width ||
+      (forget.tape && gates.shape != Shape{rows_, n, gate_width, 1}))
     throw Failed(fmt::format("[attention] keys {} and values {} do not continue {} rows of widths {} and {}",
                              k.shape.text(), v.shape.text(), rows_, keys_.width, values_.width));
   if (length_ + n > capacity_) {
@@ -54,7 +55,7 @@ void KVCache::append(const Tensor& k, const Tensor& v, const Tensor& forget) {
     capacity_ = capacity;
   }
   keys_.write(k, length_, capacity_);
-  values_.write(v, length_, capacity_);
+  if (v.tape) values_.write(v, length_, capacity_);
   if (forget.tape) forget_.write(gates, length_, capacity_);
   length_ += n;
 }

@@ -2,18 +2,20 @@
 #pragma once
 
 #include "layers/attention/algorithm.hpp"
+#include "layers/attention/projection.hpp"
 
 #include <span>
 #include <vector>
 
 namespace heed::HEED_REAL {
 
-/// Projected keys and values of past positions, and their forget gates. The cache owns its memory, because tapes may be
-/// rewound between steps.
+/// Projected keys and values of past positions, or the vectors from which a projection makes both, and forget gates.
+/// The cache owns its memory, because tapes may be rewound between steps.
 class KVCache : public AttentionState {
 public:
   /// Appends k [rows, n, key width], v [rows, n, value width], and the logarithms of forget gates [rows, H, n, 1], if
-  /// there are any. Throws heed::Failed if rows or widths differ from earlier calls.
+  /// there are any. In place of k and v, there may be StoredVectors (v may then be empty). Throws heed::Failed if rows
+  /// or widths differ from earlier calls.
   void append(const Tensor& k, const Tensor& v, const Tensor& forget = {});
   void select(std::span<const std::int64_t> parents) override;
 
@@ -21,6 +23,11 @@ public:
   /// [rows, length, width], on the tape; valid until the next change.
   Tensor keys(Tape& tape) const { return keys_.on(tape, rows_, length_, capacity_); }
   Tensor values(Tape& tape) const { return values_.on(tape, rows_, length_, capacity_); }
+  StoredVectors stored(Tape& tape) const {
+    return {.vectors = keys(tape), .rotated = values_.width > 0 ? values(tape) : Tensor{}};
+  }
+  /// The number of values that are stored for each position, without forget gates.
+  std::int64_t width() const { return keys_.width + values_.width; }
   /// [rows, H, length, 1].
   Tensor forget(Tape& tape) const { return unsqueeze(transpose(forget_.on(tape, rows_, length_, capacity_)), 3); }
 

@@ -58,7 +58,9 @@ RelativeShape MultiHeadAttention::relative_shape(const LayerChoice& choice, cons
   const auto width = [&](std::int64_t given, bool of_two_maps) {
     return given ? given : divided(shape.width, shape.heads, of_two_maps);
   };
-  return {maps == "none" ? shape.heads : 2 * shape.heads, width(choice.attention.head_width, maps == "v1"),
+  const auto further = projection_info(choice.attention.projection).further_query_width;
+  const std::int64_t more = further && shape.memory_width == 0 ? further(choice.projection_options) : 0;
+  return {maps == "none" ? shape.heads : 2 * shape.heads, width(choice.attention.head_width, maps == "v1") + more,
           width(choice.attention.value_width, false), shape.longest};
 }
 
@@ -73,8 +75,6 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                  {query_heads_, widths_.query_width, widths_.query_width,
                   shape.longest > 0 && shape.memory_width == 0 ? shape.longest + shape.registers : shape.longest},
                  shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross),
-      output_((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
-              shape.output_bias.value_or(shape.bias)),
       gates_heads_(choice.attention.gate == "head"), exclusive_(choice.attention.exclusive),
       persistent_(shape.memory_width > 0 ? 0 : choice.attention.persistent_keys),
       before_(shape.memory_width > 0 ? 0 : persistent_ + shape.registers) {
@@ -82,7 +82,11 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     throw Failed(fmt::format("[attention] key_value_heads is {}, which does not divide the {} heads", value_heads_,
                              shape.heads));
   const std::int64_t queries = query_heads_ * widths_.query_width, keys = key_heads_ * widths_.query_width,
-                     values = value_heads_ * widths_.value_width, all = queries + keys + values;
+                     values = value_heads_ * widths_.value_width;
+  const ProjectionInfo& projection = projection_info(choice.attention.projection);
+  if (projection.has_output)
+    output_.emplace((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
+                    shape.output_bias.value_or(shape.bias));
   if (shape.position && shape.memory_width > 0)
     throw Failed("[attention] relative positions apply only to self attention: in cross attention, keys have no "
                  "distance from a query");
@@ -101,30 +105,20 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                       "a query sees all of them anyway: attention.prefix has no effect",
                       name));
   }
-  const auto fans = [&](std::int64_t in, std::int64_t out) -> Fans {
-    return {.in = in, .out = scope.qkv_as_one() ? all : out};
-  };
-  // The fans of a parameter that stacks matrices of two sizes: the first matrices have `first` rows in total and `out`
-  // outputs each, the second matrix has `second_out` outputs.
-  const auto two = [&](std::int64_t first, std::int64_t out, std::int64_t second_out) -> Fans {
-    if (scope.qkv_as_one()) return fans(shape.width, all);
-    return {.in = shape.width, .out = out, .first_numbers = first * shape.width, .second_out = second_out};
-  };
-  const auto map = [&](const char* name, std::int64_t in, std::int64_t out, const Fans& of) {
-    return Linear(scope / name, in, out, shape.bias, of);
-  };
-  if (shape.memory_width > 0) {
-    query_.emplace(map("query", shape.width, queries, fans(shape.width, queries)));
-    key_.emplace(map("key", shape.memory_width, keys, fans(shape.memory_width, keys)));
-    value_.emplace(map("value", shape.memory_width, values, fans(shape.memory_width, values)));
-  } else if (value_heads_ == shape.heads) {
-    qkv_.emplace(map("qkv", shape.width, all, two(queries + keys, queries, values)));
-    scope.set_parts(qkv_->weight, {queries, keys, values});
-  } else {
-    query_.emplace(map("query", shape.width, queries, fans(shape.width, queries)));
-    key_value_.emplace(map("key_value", shape.width, keys + values, two(keys, keys, values)));
-    scope.set_parts(key_value_->weight, {keys, values});
-  }
+  projection_ = projection.make(scope,
+                                {.width = shape.width,
+                                 .memory_width = shape.memory_width,
+                                 .heads = shape.heads,
+                                 .query_heads = query_heads_,
+                                 .key_heads = key_heads_,
+                                 .value_heads = value_heads_,
+                                 .query_width = widths_.query_width,
+                                 .value_width = widths_.value_width,
+                                 .bias = shape.bias,
+                                 .registers = shape.registers},
+                                choice.projection_options);
+  projection_->check(choice.attention, shape.position.get());
+  stores_vectors_ = projection_->stores_vectors() && !shape.value_residual.mixes;
   if (choice.attention.differential != "none")
     maps_.emplace(scope / "differential", choice.attention.differential,
                   DifferentialMaps::Shape{shape.width, shape.heads, widths_.query_width, widths_.value_width,
@@ -139,7 +133,7 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
   }
   if (choice.attention.gate != "none") {
     const std::int64_t gates = gates_heads_ ? shape.heads : shape.heads * widths_.value_width;
-    gate_.emplace(map("gate", shape.width, gates, {.in = shape.width, .out = gates}));
+    gate_.emplace(scope / "gate", shape.width, gates, shape.bias);
   }
   if (const ValueResidual& r = shape.value_residual; r.learned)
     value_factors_ = scope.plain("value_residual", {2}, Init::listed({r.first, r.own}));
@@ -156,7 +150,7 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values) const {
   if (shape_.memory_width > 0) return (*this)(pass, x, x, mask);
-  const Projections of_x = project(pass, x, first_values), all = with_persistent(pass, of_x);
+  const Projected of_x = project(pass, x, 0, first_values), all = with_persistent(pass, of_x);
   const Mask of_all = with_keys_before(pass, mask, x.shape[0]);
   AttentionInputs inputs = of_self(all, of_all);
   add_gates(pass, x, inputs);
@@ -198,28 +192,31 @@ Mask MultiHeadAttention::with_keys_before(Pass& pass, const Mask& mask, std::int
   return all;
 }
 
-MultiHeadAttention::Projections MultiHeadAttention::with_persistent(Pass& pass, const Projections& of_row) const {
+Projected MultiHeadAttention::with_persistent(Pass& pass, const Projected& of_row) const {
   if (persistent_ == 0) return of_row;
   const auto before = [&](ParameterId vectors, const Tensor& x) {
     return concat({for_each_row(pass(vectors), x.shape[0]), x}, 1);
   };
-  return {of_row.q, before(*persistent_keys_, of_row.k), before(*persistent_values_, of_row.v)};
+  return {.q = of_row.q, .k = before(*persistent_keys_, of_row.k), .v = before(*persistent_values_, of_row.v)};
 }
 
-MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Tensor& x, Tensor* first_values) const {
-  const std::int64_t queries = query_heads_ * widths_.query_width, keys = key_heads_ * widths_.query_width,
-                     values = value_heads_ * widths_.value_width;
-  Projections out;
-  if (qkv_) {
-    const Tensor all = (*qkv_)(pass, x);
-    out = {slice(all, 2, 0, queries), slice(all, 2, queries, keys), slice(all, 2, queries + keys, values)};
-  } else {
-    const Tensor both = (*key_value_)(pass, x);
-    out = {(*query_)(pass, x), slice(both, 2, 0, keys), slice(both, 2, keys, values)};
-  }
+Projected MultiHeadAttention::project(Pass& pass, const Tensor& x, std::int64_t first, Tensor* first_values) const {
+  Projected out = projection_->of_self(pass, x, first);
   out.q = normalised(pass, out.q, query_norm_);
   out.k = normalised(pass, out.k, key_norm_);
   out.v = mixed(pass, out.v, first_values);
+  return out;
+}
+
+Projected MultiHeadAttention::of_stored(Pass& pass, const StoredVectors& stored) const {
+  Projected out = projection_->of_stored(pass, stored);
+  out.k = normalised(pass, out.k, key_norm_);
+  return out;
+}
+
+Projected MultiHeadAttention::of_memory(Pass& pass, const Tensor& memory) const {
+  Projected out = projection_->keys_and_values(pass, memory, 0);
+  out.k = normalised(pass, out.k, key_norm_);
   return out;
 }
 
@@ -248,19 +245,16 @@ Tensor MultiHeadAttention::normalised(Pass& pass, const Tensor& x, const std::un
 }
 
 Tensor MultiHeadAttention::query_of(Pass& pass, const Tensor& x) const {
-  return normalised(pass, (*query_)(pass, x), query_norm_);
-}
-Tensor MultiHeadAttention::key_of(Pass& pass, const Tensor& memory) const {
-  return normalised(pass, (*key_)(pass, memory), key_norm_);
+  return normalised(pass, projection_->queries(pass, x, 0), query_norm_);
 }
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const {
   require_memory(true, "called with a memory");
-  const Tensor v = (*value_)(pass, memory);
-  AttentionInputs inputs = heads_of(query_of(pass, x), key_of(pass, memory), v, mask);
+  const Projected of = of_memory(pass, memory);
+  AttentionInputs inputs = heads_of(query_of(pass, x), of.k, of.v, mask);
   inputs.unseen_queries = shape_.registers;
   add_gates(pass, x, inputs);
-  return finish(pass, x, v, attention_(pass, inputs));
+  return finish(pass, x, of.v, attention_(pass, inputs));
 }
 
 void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
@@ -271,9 +265,10 @@ void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
 Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past,
                                 Tensor* first_values) const {
   require_memory(false, "called for steps of self attention");
-  const Projections of_x = project(pass, x, first_values);
   Mask after = with_keys_before(pass, mask, x.shape[0]);
-  after.offset = past ? past->length() : persistent_;
+  const bool stores_persistent = past && !stores_vectors_;
+  after.offset = (past ? past->length() : 0) + (stores_persistent ? 0 : persistent_);
+  const Projected of_x = project(pass, x, after.offset - persistent_, first_values);
   AttentionInputs inputs = of_self(of_x, after);
   add_gates(pass, x, inputs);
   if (shape_.position) {
@@ -283,29 +278,51 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
   if (!past) past = attention_.start(inputs);
   if (!past) {
     auto cache = std::make_unique<KVCache>();
-    if (persistent_ > 0)
+    if (persistent_ > 0 && !stores_vectors_)
       cache->append(for_each_row(pass(*persistent_keys_), x.shape[0]),
                     for_each_row(pass(*persistent_values_), x.shape[0]));
     past = std::move(cache);
   }
-  if (auto* kept = dynamic_cast<KVCache*>(past.get())) {
-    kept->append(merge_heads(*inputs.keys), of_x.v, inputs.forget);
-    inputs.keys = split_heads(kept->keys(pass.tape()), key_heads_);
-    inputs.values = values_of(kept->values(pass.tape()));
-    if (forget_) inputs.forget = kept->forget(pass.tape());
-    return finish(pass, x, of_x.v, attention_(pass, inputs));
+  auto* const cache = dynamic_cast<KVCache*>(past.get());
+  if (!cache) return finish(pass, x, of_x.v, attention_.step(pass, inputs, *past));
+  continue_with(pass, of_x, *cache, inputs);
+  return finish(pass, x, of_x.v, attention_(pass, inputs));
+}
+
+void MultiHeadAttention::continue_with(Pass& pass, const Projected& of_x, KVCache& cache,
+                                       AttentionInputs& inputs) const {
+  if (stores_vectors_) {
+    cache.append(of_x.stored.vectors, of_x.stored.rotated, inputs.forget);
+    const Projected all = with_persistent(pass, of_stored(pass, cache.stored(pass.tape())));
+    inputs.keys = split_heads(all.k, key_heads_);
+    inputs.values = values_of(all.v);
+    inputs.keys_rotated = false;
+  } else {
+    cache.append(merge_heads(*inputs.keys), of_x.v, inputs.forget);
+    inputs.keys = split_heads(cache.keys(pass.tape()), key_heads_);
+    inputs.values = values_of(cache.values(pass.tape()));
   }
-  return finish(pass, x, of_x.v, attention_.step(pass, inputs, *past));
+  if (forget_) inputs.forget = cache.forget(pass.tape());
 }
 
 void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KVCache& to) const {
   require_memory(true, "called with a memory");
-  to.append(key_of(pass, memory), (*value_)(pass, memory));
+  const Projected of = of_memory(pass, memory);
+  if (stores_vectors_) to.append(of.stored.vectors, of.stored.rotated);
+  else to.append(of.k, of.v);
 }
 
 Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const {
-  const Tensor v = memory.values(pass.tape());
-  AttentionInputs inputs = heads_of(query_of(pass, x), memory.keys(pass.tape()), v, mask);
+  Tensor k, v;
+  if (stores_vectors_) {
+    const Projected of = of_stored(pass, memory.stored(pass.tape()));
+    k = of.k;
+    v = of.v;
+  } else {
+    k = memory.keys(pass.tape());
+    v = memory.values(pass.tape());
+  }
+  AttentionInputs inputs = heads_of(query_of(pass, x), k, v, mask);
   add_gates(pass, x, inputs);
   return finish(pass, x, v, attention_(pass, inputs));
 }
@@ -319,7 +336,7 @@ AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, c
           .position = shape_.position.get()};
 }
 
-AttentionInputs MultiHeadAttention::of_self(const Projections& all, const Mask& mask) const {
+AttentionInputs MultiHeadAttention::of_self(const Projected& all, const Mask& mask) const {
   AttentionInputs inputs = heads_of(all.q, all.k, all.v, mask);
   inputs.unseen_queries = std::clamp<std::int64_t>(before_ - mask.offset, 0, all.q.shape[1]);
   inputs.unseen_keys = before_;
@@ -344,7 +361,7 @@ Tensor MultiHeadAttention::finish(Pass& pass, const Tensor& x, const Tensor& v, 
   if (gate_ && gates_heads_) y = mul(y, unsqueeze(transpose(sigmoid((*gate_)(pass, x))), 3));
   Tensor merged = merge_heads(y);
   if (gate_ && !gates_heads_) merged = mul(merged, sigmoid((*gate_)(pass, x)));
-  return output_(pass, merged);
+  return output_ ? (*output_)(pass, merged) : merged;
 }
 
 } // namespace heed::HEED_REAL

@@ -34,6 +34,8 @@ public:
   /// Rotates queries or keys x [B, H, T, D] of positions first, first + 1, ... before the scores. In decoding, keys are
   /// rotated once, before they are cached.
   virtual Tensor rotate(Pass&, const Tensor& x, std::int64_t /*first*/, Rotated) const { return x; }
+  /// Does `rotate` change anything?
+  virtual bool rotates() const { return false; }
   /// The bias of the scores, from the unrotated queries [B, H, Tq, D] and the number of keys; null: none.
   virtual AttentionBias* bias(Pass&, const Tensor& /*queries*/, std::int64_t /*keys*/, const Mask&) const {
     return nullptr;

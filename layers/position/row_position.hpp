@@ -17,6 +17,7 @@ public:
 
   void check(const AttentionOptions& options) const override { scheme_->check(options); }
   Tensor rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const override;
+  bool rotates() const override { return scheme_->rotates(); }
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override;
   bool is_of_pairs() const override { return scheme_->is_of_pairs(); }
   bool has_values() const override { return scheme_->has_values(); }

@@ -8,6 +8,7 @@
 #include "tests/autograd/gradients.hpp"
 #include "tests/layers/attention_support.hpp"
 #include "tests/layers/module_check.hpp"
+#include "tests/layers/projection_support.hpp"
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -259,6 +260,43 @@ TEST_CASE("multi-head attention has the right gradient: self, cross, and with a 
                        return cross(pass, x[0], x[1], {.lengths = lengths.data()});
                      });
       }
+}
+
+TEST_CASE("every projection has the right gradient within multi-head attention", "[gradient][attention]") {
+  const std::vector<std::int32_t> lengths = {5, 3};
+  for (const ProjectionInfo* info : projections())
+    for (const Setup& setup : projection_setups(*info))
+      for (const std::string maps : {"none", "v1", "v2"})
+        for (const bool more : {false, true}) {
+          INFO(setup.text << ", " << maps << ", " << more);
+          LayerChoice choice;
+          choice.attention.projection = info->about.name;
+          choice.projection_options = setup.options;
+          choice.attention.differential = maps;
+          if (more) {
+            choice.attention.gate = "elementwise";
+            choice.attention.exclusive = true;
+            choice.attention.persistent_keys = 1;
+            if (!setup.options.contains("rotary_width")) choice.attention.query_key_norm = "rms";
+          }
+          const std::int64_t registers = more ? 2 : 0;
+          Weights own;
+          const MultiHeadAttention self(own.scope(), choice,
+                                        {.width = 8, .heads = 2, .bias = more, .longest = 4, .registers = registers},
+                                        Init::normal(1));
+          own.fill(6);
+          check_module(own, {Operand({1, 3 + registers, 8}, 1, moderate)},
+                       [&](Pass& pass, const std::vector<Tensor>& x) { return self(pass, x[0], {.causal = true}); });
+          Weights other;
+          const MultiHeadAttention cross(other.scope(), choice.for_cross_attention(),
+                                         {.width = 8, .memory_width = 8, .heads = 2, .bias = more, .longest = 5},
+                                         Init::normal(1));
+          other.fill(7);
+          check_module(other, {Operand({2, 2, 8}, 1, moderate), Operand({2, 5, 8}, 2, moderate)},
+                       [&](Pass& pass, const std::vector<Tensor>& x) {
+                         return cross(pass, x[0], x[1], {.lengths = lengths.data()});
+                       });
+        }
 }
 
 TEST_CASE("every positional scheme has the right gradient, added and concatenated", "[gradient][position]") {

@@ -83,13 +83,31 @@ struct Setup {
   std::string text; ///< "cosine", "cosine with learned #1"
 };
 
+/// Values of the variant's own options without which an option has no effect: `true`, or a number other than 0.
+inline OptionValues needed_beside(const Variant& variant, const std::string& option) {
+  OptionValues out;
+  for (const OptionCondition& c : variant.conditions) {
+    const auto name_in = [&](const std::string& full) { return full.substr(full.rfind('.') + 1); };
+    const auto is_own = [&](const std::string& full) {
+      return full.ends_with("." + variant.name + "." + name_in(full));
+    };
+    if (c.unless || name_in(c.option) != option || !is_own(c.option) || !is_own(c.on)) continue;
+    if (c.words.front() == "true") out[name_in(c.on)] = true;
+    if (c.words.front() == OptionCondition::anything) out[name_in(c.on)] = std::int64_t{2};
+  }
+  return out;
+}
+
 /// The variant with all defaults, then with each other value of each option.
 inline std::vector<Setup> setups(const Variant& variant) {
   std::vector<Setup> out{{{}, variant.name}};
   for (const Option& option : variant.options) {
     int number = 0;
-    for (const Value& value : other_values(option))
-      out.push_back({{{option.name, value}}, variant.name + " with " + option.name + " #" + std::to_string(++number)});
+    for (const Value& value : other_values(option)) {
+      OptionValues values = needed_beside(variant, option.name);
+      values[option.name] = value;
+      out.push_back({std::move(values), variant.name + " with " + option.name + " #" + std::to_string(++number)});
+    }
   }
   return out;
 }

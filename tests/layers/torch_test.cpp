@@ -306,6 +306,34 @@ TEST_CASE("learned keys and values before the row have PyTorch's values and grad
   for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
 }
 
+TEST_CASE("keys and values from latent vectors have PyTorch's values and gradients", "[torch][attention]") {
+  for (const auto& [name, of_query, rotated] :
+       {std::tuple{"latent", 0, 0}, {"latent_rotary", 0, 4}, {"latent_query_rotary", 7, 2}}) {
+    INFO(name);
+    Comparison c("variants", name);
+    LayerChoice choice = scaled_dot_choice(true);
+    choice.attention.projection = "latent";
+    choice.attention.head_width = 3;
+    choice.projection_options = {
+        {"width", std::int64_t{5}}, {"query_width", std::int64_t{of_query}}, {"rotary_width", std::int64_t{rotated}}};
+    Operand x = c.operand("x");
+    const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 8, .heads = 2, .bias = false},
+                                       Init::zeros());
+    std::vector<std::pair<std::string, std::string>> names = {{"latent.weight", "down"}, {"latent_norm.weight", "gain"},
+                                                              {"key.weight", "key"},     {"value.weight", "value"},
+                                                              {"query.weight", "query"}, {"output.weight", "output"}};
+    if (of_query > 0)
+      names.insert(names.end(), {{"query_latent.weight", "query_down"}, {"query_latent_norm.weight", "query_gain"}});
+    if (rotated > 0) names.emplace_back("rotary_key.weight", "rotary_key");
+    REQUIRE(c.weights.parameters.entries().size() == names.size());
+    for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
+    Pass pass = c.pass();
+    c.backward(pass, attention(pass, x.on(c.tape), {.causal = true}));
+    CHECK(distance(x.gradient, c.fixture["d.x"].values) < agreement);
+    for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
+  }
+}
+
 TEST_CASE("talking heads are their paper's products", "[attention][torch]") {
   Comparison c("variants", "talking_heads");
   Operand q = c.operand("query"), k = c.operand("key"), v = c.operand("value");

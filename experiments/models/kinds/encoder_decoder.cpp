@@ -94,7 +94,8 @@ extern const ModelInfo model_encoder_decoder{
               .options = table().options(),
               .presets = {},
               .silences = {"attention.causal", "attention.prefix", "block.parallel"},
-              .uses = {"model.tied_embeddings", "attention.cross_score", "attention.cross_normalizer"},
+              .uses = {"model.tied_embeddings", "attention.cross_score", "attention.cross_normalizer",
+                       "attention.cross_projection"},
               .conditions = {{"init.head", "model.tied_embeddings", {"false"}}}},
     .form = Form::sequence_to_sequence,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {

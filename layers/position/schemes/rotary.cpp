@@ -201,6 +201,7 @@ public:
     if (evaluated <= trained_) return rotated(x, first, of, by_);
     return rotated(x, first, of, Rotation(width_, options_, trained_, evaluated));
   }
+  bool rotates() const override { return true; }
   bool is_of_pairs() const override { return false; }
 
 private:

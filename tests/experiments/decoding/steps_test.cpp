@@ -249,6 +249,54 @@ TEST_CASE("the steps of blocks that add the first one's values, of persistent ke
   check_steps({"attention.score=location", registers});
 }
 
+TEST_CASE("the steps of every projection give the logits of the whole row", "[decoding]") {
+  const std::vector<std::vector<std::string>> projections = {{"attention.projection=latent"},
+                                                             {"attention.projection=latent", "attention.latent.width=3",
+                                                              "attention.latent.query_width=5",
+                                                              "attention.latent.rotary_width=2", "position.kind=none"},
+                                                             {"attention.projection=shared_key_value"},
+                                                             {"attention.projection=identity"}};
+  const std::vector<std::vector<std::string>> others = {
+      {},
+      {"attention.differential=v1"},
+      {"attention.differential=v2"},
+      {"attention.persistent_keys=2"},
+      {"model.registers=3"},
+      {"attention.persistent_keys=2", "model.registers=1", "attention.window=2"},
+      {"attention.value_residual=learned", "model.layers=3"},
+      {"attention.exclusive=true", "attention.gate=elementwise"},
+      {"attention.score=linear"},
+      {"attention.score=additive"},
+      {"attention.talking_heads=both"},
+      {"position.kind=alibi"},
+      {"position.kind=shaw", "position.shaw.values=true"},
+      {"position.kind=t5", "attention.persistent_keys=1"}};
+  for (const auto& projection : projections) {
+    for (const auto& other : others)
+      for (const std::string kind : {"decoder", "encoder_decoder"}) {
+        std::vector<std::string> assignments = projection;
+        assignments.insert(assignments.end(), other.begin(), other.end());
+        assignments.push_back("model.kind=" + kind);
+        check_steps(assignments);
+      }
+    std::vector<std::string> gated = projection;
+    gated.push_back("attention.forget_gate=true");
+    check_steps(gated);
+    for (const std::string word : {"dense", "latent", "shared_key_value", "identity"}) {
+      std::vector<std::string> crossed = projection;
+      crossed.insert(crossed.end(), {"model.kind=encoder_decoder", "attention.cross_projection=" + word});
+      check_steps(crossed);
+    }
+  }
+  for (const std::string more : {"position.kind=rotary", "attention.query_key_norm=rms", "attention.key_value_heads=1"})
+    for (const std::string persistent : {"0", "2"})
+      check_steps({"attention.projection=shared_key_value", "attention.head_width=4", "attention.value_width=4",
+                   "attention.persistent_keys=" + persistent, more});
+  check_steps({"attention.projection=latent", "attention.query_key_norm=layer"});
+  check_steps({"attention.projection=latent", "attention.latent.rotary_width=2", "model.layers=3"},
+              "[[block.override]]\nlayers = [1]\nattention.projection = \"identity\"\n");
+}
+
 TEST_CASE("the steps of heads that talk give the logits of the whole row", "[decoding]") {
   for (const std::string kind : {"decoder", "encoder_decoder"})
     for (const std::string more : {"", "attention.key_value_heads=1", "position.kind=alibi", "attention.score=linear",

@@ -78,8 +78,9 @@ struct TestModel {
   }
 };
 
-/// Configurations that together contain every score, normaliser, positional scheme with every way to combine it,
-/// residual connection, norm and activation. Each one is a list of assignments to TestModel's configuration.
+/// Configurations that together contain every score, normaliser, projection, positional scheme with every way to
+/// combine it, residual connection, norm and activation. Each one is a list of assignments to TestModel's
+/// configuration.
 inline std::vector<std::vector<std::string>> spread() {
   std::vector<std::vector<std::string>> out = {{}};
   const auto each = [&](const std::string& key, const std::vector<std::string>& others = {}) {
@@ -90,6 +91,8 @@ inline std::vector<std::vector<std::string>> spread() {
   };
   each("attention.score");
   each("attention.normalizer");
+  each("attention.projection");
+  out.push_back({"attention.projection=latent", "attention.latent.query_width=3", "attention.latent.rotary_width=2"});
   each("position.kind");
   each("block.activation");
   each("model.embedding_scale");

@@ -41,6 +41,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"model.patches.channels", {"model.patches.channels=4", "model.patches.groups=1"}},
     {"model.patches.groups", {"model.patches.channels=12"}},
     {"position.t5.both_sides", {"position.t5.buckets=8"}},
+    {"attention.latent.rotary_base", {"attention.latent.rotary_width=4"}},
     {"position.rotary.evaluation_scaling", {"train.evaluate_lengths=[9]"}},
     {"position.rotary.evaluation_factor", {"train.evaluate_lengths=[9]"}},
     {"position.t5.furthest", {"position.t5.buckets=6", "position.t5.furthest=4"}}, // rows are short
@@ -72,6 +73,7 @@ const std::map<std::string, std::vector<Value>> values_to_try = {
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},
     {"attention.top_k.k", {std::int64_t{1}, std::int64_t{2}}},
+    {"attention.latent.rotary_width", {std::int64_t{2}}},    // pairs of features
     {"position.rotary.original_length", {std::int64_t{64}}}, // the fastest pair rotates more than once
     {"position.rotary.evaluation_factor", {WordOrNumber{"", 3.0}, WordOrNumber{"", 5.0}}},
     {"position.t5.furthest", {std::int64_t{16}}}};

@@ -1,0 +1,64 @@
+#include "layers/attention/projection.hpp"
+
+#include <fmt/format.h>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class Identity final : public Projection {
+public:
+  Identity(const Scope& scope, const ProjectionShape& shape)
+      : query_(map(scope, "query", shape.width, shape.queries(), shape)),
+        key_(map(scope, "key", shape.source_width(), shape.keys(), shape)) {
+    const std::int64_t result = shape.heads * shape.value_width;
+    if (shape.values() != shape.source_width() || result != shape.width)
+      throw Failed(fmt::format(
+          "[attention] the projection 'identity' cuts vectors of width {} into the values of {} heads of width {}, and "
+          "the results of {} heads must have the width {} together: set model.width to a multiple of model.heads, and "
+          "leave attention.value_width and attention.key_value_heads out",
+          shape.source_width(), shape.value_heads, shape.value_width, shape.heads, shape.width));
+  }
+
+  Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return query_(pass, x); }
+  Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t) const override {
+    return {.k = key_(pass, source), .v = source};
+  }
+
+private:
+  static Linear map(const Scope& scope, const char* name, std::int64_t in, std::int64_t out,
+                    const ProjectionShape& shape) {
+    return projection_map(scope, name, in, out, shape.bias, shape.queries() + shape.keys());
+  }
+
+  Linear query_, key_;
+};
+
+ProjectedRow row(const ProjectionArguments& a) {
+  const ProjectionShape& s = a.shape;
+  const auto& p = a.parameters;
+  return {affine_row(a.x, s.width, s.queries(), p[0], s.bias ? p[1] : nullptr),
+          affine_row(a.x, s.width, s.keys(), p[s.bias ? 2 : 1], s.bias ? p[3] : nullptr),
+          {a.x, a.x + s.width}};
+}
+
+} // namespace
+
+extern const ProjectionInfo projection_identity{
+    .about = {.name = "identity",
+              .summary = "v = x, cut into heads, and no linear map of the heads' results; q = W_q x, k = W_k x",
+              .paper = "He and Hofmann 2023, arXiv 2311.01906 (simplified blocks)",
+              .equals = "dense with identity matrices for values and results",
+              .cost = "two matrices; in decoding, keys and values are stored",
+              .options = {},
+              .presets = {},
+              .conditions = {{"attention.output_bias",
+                              "attention.cross_projection",
+                              {"dense", "latent", "shared_key_value"}}}},
+    .make = [](const Scope& scope, const ProjectionShape& shape, const OptionValues&) -> std::unique_ptr<Projection> {
+      return std::make_unique<Identity>(scope, shape);
+    },
+    .row = row,
+    .has_output = false};
+
+} // namespace heed::HEED_REAL

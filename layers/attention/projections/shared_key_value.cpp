@@ -1,0 +1,61 @@
+#include "layers/attention/projection.hpp"
+
+#include <fmt/format.h>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class SharedKeyValue final : public Projection {
+public:
+  SharedKeyValue(const Scope& scope, const ProjectionShape& shape)
+      : query_(map(scope, "query", shape.width, shape.queries(), shape)),
+        key_(map(scope, "key", shape.source_width(), shape.keys(), shape)) {
+    if (shape.keys() != shape.values())
+      throw Failed(fmt::format("[attention] the projection 'shared_key_value' makes keys and values one, and they have "
+                               "the widths {} and {} (of all heads): set one attention.head_width and "
+                               "attention.value_width",
+                               shape.keys(), shape.values()));
+  }
+
+  Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return query_(pass, x); }
+  Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t) const override {
+    return of_stored(pass, {.vectors = key_(pass, source)});
+  }
+  bool stores_vectors() const override { return true; }
+  Projected of_stored(Pass&, const StoredVectors& stored) const override {
+    return {.k = stored.vectors, .v = stored.vectors, .stored = stored};
+  }
+
+private:
+  static Linear map(const Scope& scope, const char* name, std::int64_t in, std::int64_t out,
+                    const ProjectionShape& shape) {
+    return projection_map(scope, name, in, out, shape.bias, shape.queries() + shape.keys());
+  }
+
+  Linear query_, key_;
+};
+
+ProjectedRow row(const ProjectionArguments& a) {
+  const ProjectionShape& s = a.shape;
+  const auto& p = a.parameters;
+  const std::vector<Real> k = affine_row(a.x, s.width, s.keys(), p[s.bias ? 2 : 1], s.bias ? p[3] : nullptr);
+  return {affine_row(a.x, s.width, s.queries(), p[0], s.bias ? p[1] : nullptr), k, k};
+}
+
+} // namespace
+
+extern const ProjectionInfo projection_shared_key_value{
+    .about = {.name = "shared_key_value",
+              .summary = "v = k: one projection gives keys and values. Norms and positions act on the keys only",
+              .paper = "Do Transformers Need Three Projections? 2026, arXiv 2606.04032 (Q-K=V)",
+              .equals = "",
+              .cost = "three matrices; in decoding, one vector is stored in place of a key and a value",
+              .options = {},
+              .presets = {}},
+    .make = [](const Scope& scope, const ProjectionShape& shape, const OptionValues&) -> std::unique_ptr<Projection> {
+      return std::make_unique<SharedKeyValue>(scope, shape);
+    },
+    .row = row};
+
+} // namespace heed::HEED_REAL
