@@ -26,6 +26,7 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
                              .bias = yes(choice.attention.qkv_bias, choice.block.bias),
                              .output_bias = yes(choice.attention.output_bias, choice.block.bias),
                              .longest = shape.longest_memory,
+                             .trained = shape.trained_memory,
                              .layer = shape.layer,
                              .registers = shape.registers},
                             shape.residual_init);
@@ -45,6 +46,7 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
                                                .output_bias = yes(choice.attention.output_bias, choice.block.bias),
                                                .position = shape.position,
                                                .longest = shape.longest,
+                                               .trained = shape.trained,
                                                .layer = shape.layer,
                                                .value_residual = shape.value_residual,
                                                .registers = shape.registers},

@@ -33,8 +33,10 @@ public:
     InitRule residual_init;                             ///< initial values of the last projection of each sublayer
     std::shared_ptr<const RelativePosition> position{}; ///< acts within attention; null: none
     std::int64_t longest = 0;                           ///< upper bound on the row length; 0: unknown
+    std::int64_t trained = 0;                           ///< the same in training; 0: `longest`
     std::int64_t memory_width = 0;   ///< width of the encoder output for cross attention; 0: no cross attention
     std::int64_t longest_memory = 0; ///< upper bound on the length of the encoder output; 0: unknown
+    std::int64_t trained_memory = 0; ///< the same in training; 0: `longest_memory`
     std::int64_t layer = 0;          ///< the block's index in its stack
     ValueResidual value_residual{};  ///< of self attention
     std::int64_t registers = 0;      ///< the first positions of each row, as in MultiHeadAttention::Shape

@@ -59,6 +59,9 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "What is normalised together: the queries (keys) of each head, or those of all heads (projection, as in "
              "OLMo 2).")
           .one_of({"head", "projection"}).neutral("head"),
+      option("query_key_norm_eps", &O::query_key_norm_eps,
+             "The small number that is added under the root of the norm of queries and keys (OLMo 2: 1e-6).")
+          .above(0).at_most(1).neutral(1e-5),
       option("gate", &O::gate,
              "The heads' outputs are multiplied by sigmoid(W x) before the output projection, with x the input of the "
              "attention: one number for each head, or one for each feature (arXiv 2505.06708).")

@@ -31,6 +31,7 @@ struct AttentionOptions {
   std::int64_t value_width = 0;             ///< width of a head's values; 0: width / heads
   std::string query_key_norm = "none";      ///< none | layer | rms: norm of queries and keys
   std::string query_key_norm_over = "head"; ///< head | projection: what is normalised together
+  double query_key_norm_eps = 1e-5;         ///< the small number in the norm's root
   std::string gate = "none";                ///< none | head | elementwise: gate of the heads' outputs
   std::string differential = "none";        ///< none | v1 | v2: is each head the difference of two maps?
   bool forget_gate = false;                 ///< has each token a gate that hides the keys before it?

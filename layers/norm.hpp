@@ -32,7 +32,8 @@ struct NormInfo {
   RequiredFunction<std::unique_ptr<Norm>(const Scope& scope, const NormShape& shape, const OptionValues& options)> make;
   /// The norm of one vector in plain loops, for tests. `parameters`: the norm's own, in the order in which it added
   /// them; the bias is missing if the norm has none.
-  RequiredFunction<void(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters)>
+  RequiredFunction<void(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+                        const OptionValues& options)>
       row;
 };
 

@@ -59,6 +59,7 @@ const std::vector<Dependency> rows = {
     {"block.ffn_width", "block.ffn", {"true"}},
     {"block.gated_width", "block.ffn", {"true"}},
     {"attention.query_key_norm_over", "attention.query_key_norm", {"none"}, true},
+    {"attention.query_key_norm_eps", "attention.query_key_norm", {"none"}, true},
     {"block.ffn_dropout", "block.ffn", {"true"}},
     {"block.parallel", "block.ffn", {"true"}},
     {"block.residual_scale", "block.residual", {"none"}, true},

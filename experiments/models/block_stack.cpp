@@ -84,8 +84,10 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
                             .residual_init = residual_init(config),
                             .position = relative.for_block(block, choice.position, choice.position_options, heads),
                             .longest = shape.longest,
+                            .trained = shape.trained,
                             .memory_width = shape.memory_width,
                             .longest_memory = shape.longest_memory,
+                            .trained_memory = shape.trained_memory,
                             .layer = static_cast<std::int64_t>(i),
                             .value_residual = values[i],
                             .registers = config.model.registers});

@@ -21,6 +21,7 @@ struct BlockStack {
     std::int64_t trained = 0;      ///< maximum sequence length in training; 0: `longest`
     std::int64_t memory_width = 0; ///< width of the encoder output, for cross attention; 0: none
     std::int64_t longest_memory = 0;
+    std::int64_t trained_memory = 0; ///< maximum length of the encoder output in training; 0: `longest_memory`
   };
 
   PositionalEmbedding position;         ///< named `position`

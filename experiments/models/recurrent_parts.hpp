@@ -33,6 +33,7 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.value_width",
           "attention.query_key_norm",
           "attention.query_key_norm_over",
+          "attention.query_key_norm_eps",
           "attention.gate",
           "attention.differential",
           "attention.forget_gate",

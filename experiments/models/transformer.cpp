@@ -15,7 +15,8 @@ Transformer::Transformer(const Scope& scope, const Config& config, const TaskSha
 Transformer::Transformer(const Scope& scope, const Config& config, const StackShape& shape)
     : embedding(shape.embedding ? *shape.embedding
                                 : Embedding(scope / "embedding", shape.vocabulary, config.model.width)),
-      stack(scope, config, {shape.longest, shape.trained, shape.memory_width, shape.longest_memory}),
+      stack(scope, config,
+            {shape.longest, shape.trained, shape.memory_width, shape.longest_memory, shape.trained_memory}),
       embedding_factor(config.model.embedding_scale == "sqrt"
                            ? static_cast<Real>(std::sqrt(static_cast<double>(config.model.width)))
                            : Real{1}) {}

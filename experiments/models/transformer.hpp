@@ -32,6 +32,7 @@ struct StackShape {
   std::int64_t trained = 0;      ///< the same in training; 0: `longest`
   std::int64_t memory_width = 0; ///< width of the encoder output; 0: no cross attention
   std::int64_t longest_memory = 0;
+  std::int64_t trained_memory = 0;      ///< maximum length of the encoder output in training; 0: `longest_memory`
   std::optional<Embedding> embedding{}; ///< an existing embedding to share; empty: the stack gets its own
 };
 

@@ -137,6 +137,7 @@ public:
     std::optional<bool> output_bias{};                  ///< bias of the output projection; if not given, as `bias`
     std::shared_ptr<const RelativePosition> position{}; ///< for self attention; null: none
     std::int64_t longest = 0; ///< upper bound on the number of keys, for parameters per key; 0: unknown
+    std::int64_t trained = 0; ///< the same in training; 0: `longest`
     std::int64_t layer = 0;   ///< the index of the block
     ValueResidual value_residual{};
     /// The first positions of each row, which have no position in the sense of positional schemes and which every query

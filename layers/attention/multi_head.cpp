@@ -73,7 +73,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
       normalises_projections_(choice.attention.query_key_norm_over == "projection"),
       attention_(scope, choice,
                  {query_heads_, widths_.query_width, widths_.query_width,
-                  shape.longest > 0 && shape.memory_width == 0 ? shape.longest + shape.registers : shape.longest},
+                  shape.longest > 0 && shape.memory_width == 0 ? shape.longest + shape.registers : shape.longest,
+                  shape.trained > 0 ? shape.trained : shape.longest},
                  shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross),
       gates_heads_(choice.attention.gate == "head"), exclusive_(choice.attention.exclusive),
       persistent_(shape.memory_width > 0 ? 0 : choice.attention.persistent_keys),
@@ -142,9 +143,12 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     persistent_values_ = scope.vectors("persistent_values", {persistent_, values}, Init::normal(1));
   }
   if (const std::string& kind = choice.attention.query_key_norm; kind != "none") {
-    query_norm_ = make_norm(scope / "query_norm", kind,
-                            {normalises_projections_ ? queries : widths_.query_width, false});
-    key_norm_ = make_norm(scope / "key_norm", kind, {normalises_projections_ ? keys : widths_.query_width, false});
+    const OptionValues eps = {{"eps", choice.attention.query_key_norm_eps}};
+    const auto norm = [&](const char* name, std::int64_t all) {
+      return make_norm(scope / name, kind, {normalises_projections_ ? all : widths_.query_width, false}, eps);
+    };
+    query_norm_ = norm("query_norm", queries);
+    key_norm_ = norm("key_norm", keys);
   }
 }
 

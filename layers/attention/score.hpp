@@ -21,6 +21,7 @@ struct ScoreShape {
   std::int64_t query_width = 0; ///< of one head
   std::int64_t key_width = 0;   ///< of one head
   std::int64_t longest = 0;     ///< upper bound on the number of keys; 0: unknown
+  std::int64_t trained = 0;     ///< greatest number of keys in training; 0: `longest`
 };
 
 /// Repeats shared heads: keys or values [B, Hk, Tk, D] to [B, heads, Tk, D].

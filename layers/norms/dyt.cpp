@@ -36,7 +36,8 @@ private:
   std::optional<ParameterId> bias_;
 };
 
-void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters) {
+void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+         const OptionValues&) {
   for (std::int64_t d = 0; d < shape.width; ++d)
     y[d] = parameters[0][d] * std::tanh(parameters[1][0] * x[d]) + (shape.bias ? parameters[2][d] : Real{0});
 }

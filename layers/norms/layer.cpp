@@ -7,30 +7,43 @@ namespace heed::HEED_REAL {
 
 namespace {
 
+struct Options {
+  double eps = 1e-5;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("eps", &Options::eps, "the small number that is added under the root").above(0).at_most(1).neutral(1e-5));
+  return t;
+}
+
 class LayerNorm final : public Norm {
 public:
-  LayerNorm(const Scope& scope, const NormShape& shape)
-      : gain_(scope.plain("weight", {shape.width}, Init::constant(1))) {
+  LayerNorm(const Scope& scope, const NormShape& shape, const Options& options)
+      : eps_(static_cast<Real>(options.eps)), gain_(scope.plain("weight", {shape.width}, Init::constant(1))) {
     if (shape.bias) bias_ = scope.plain("bias", {shape.width}, Init::zeros());
   }
   Tensor operator()(Pass& pass, const Tensor& x) const override {
-    if (!bias_) return pass.show(gain_, layer_norm(x, pass(gain_), nullptr));
+    if (!bias_) return pass.show(gain_, layer_norm(x, pass(gain_), nullptr, eps_));
     const Tensor b = pass(*bias_);
-    return pass.show(gain_, layer_norm(x, pass(gain_), &b));
+    return pass.show(gain_, layer_norm(x, pass(gain_), &b, eps_));
   }
 
 private:
+  Real eps_;
   ParameterId gain_;
   std::optional<ParameterId> bias_;
 };
 
-void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters) {
+void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+         const OptionValues& options) {
+  const double eps = table().read(options).eps;
   const auto n = static_cast<double>(shape.width);
   double mean = 0, squares = 0;
   for (std::int64_t d = 0; d < shape.width; ++d) mean += static_cast<double>(x[d]) / n;
   for (std::int64_t d = 0; d < shape.width; ++d) squares += std::pow(static_cast<double>(x[d]) - mean, 2) / n;
   for (std::int64_t d = 0; d < shape.width; ++d)
-    y[d] = static_cast<Real>((static_cast<double>(x[d]) - mean) / std::sqrt(squares + 1e-5)) * parameters[0][d] +
+    y[d] = static_cast<Real>((static_cast<double>(x[d]) - mean) / std::sqrt(squares + eps)) * parameters[0][d] +
            (shape.bias ? parameters[1][d] : Real{0});
 }
 
@@ -38,14 +51,14 @@ void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const
 
 extern const NormInfo norm_layer{
     .about = {.name = "layer",
-              .summary = "(x - mean) / sqrt(variance + 1e-5) gain + bias, over the features of a position",
+              .summary = "(x - mean) / sqrt(variance + eps) gain + bias, over the features of a position",
               .paper = "Ba, Kiros and Hinton 2016, arXiv 1607.06450",
               .equals = "rms for vectors with a mean of 0 and without a bias",
               .cost = "a gain and a bias for each feature; two passes over each vector",
-              .options = {},
+              .options = table().options(),
               .presets = {}},
-    .make = [](const Scope& scope, const NormShape& shape, const OptionValues&) -> std::unique_ptr<Norm> {
-      return std::make_unique<LayerNorm>(scope, shape);
+    .make = [](const Scope& scope, const NormShape& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
+      return std::make_unique<LayerNorm>(scope, shape, table().read(options));
     },
     .row = row};
 

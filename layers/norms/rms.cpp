@@ -6,37 +6,52 @@ namespace heed::HEED_REAL {
 
 namespace {
 
+struct Options {
+  double eps = 1e-5;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("eps", &Options::eps, "the small number that is added under the root").above(0).at_most(1).neutral(1e-5));
+  return t;
+}
+
 class RmsNorm final : public Norm {
 public:
-  RmsNorm(const Scope& scope, const NormShape& shape)
-      : gain_(scope.plain("weight", {shape.width}, Init::constant(1))) {}
-  Tensor operator()(Pass& pass, const Tensor& x) const override { return pass.show(gain_, rms_norm(x, pass(gain_))); }
+  RmsNorm(const Scope& scope, const NormShape& shape, const Options& options)
+      : eps_(static_cast<Real>(options.eps)), gain_(scope.plain("weight", {shape.width}, Init::constant(1))) {}
+  Tensor operator()(Pass& pass, const Tensor& x) const override {
+    return pass.show(gain_, rms_norm(x, pass(gain_), eps_));
+  }
 
 private:
+  Real eps_;
   ParameterId gain_;
 };
 
-void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters) {
+void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+         const OptionValues& options) {
+  const double eps = table().read(options).eps;
   double squares = 0;
   for (std::int64_t d = 0; d < shape.width; ++d)
     squares += std::pow(static_cast<double>(x[d]), 2) / static_cast<double>(shape.width);
   for (std::int64_t d = 0; d < shape.width; ++d)
-    y[d] = static_cast<Real>(static_cast<double>(x[d]) / std::sqrt(squares + 1e-5)) * parameters[0][d];
+    y[d] = static_cast<Real>(static_cast<double>(x[d]) / std::sqrt(squares + eps)) * parameters[0][d];
 }
 
 } // namespace
 
 extern const NormInfo norm_rms{
     .about = {.name = "rms",
-              .summary = "x / sqrt(mean of x^2 + 1e-5) gain, over the features of a position (RMSNorm)",
+              .summary = "x / sqrt(mean of x^2 + eps) gain, over the features of a position (RMSNorm)",
               .paper = "Zhang and Sennrich 2019, arXiv 1910.07467",
               .equals = "",
               .cost = "a gain for each feature; one pass over each vector",
-              .options = {},
+              .options = table().options(),
               .presets = {},
               .silences = {"block.norm_bias"}},
-    .make = [](const Scope& scope, const NormShape& shape, const OptionValues&) -> std::unique_ptr<Norm> {
-      return std::make_unique<RmsNorm>(scope, shape);
+    .make = [](const Scope& scope, const NormShape& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
+      return std::make_unique<RmsNorm>(scope, shape, table().read(options));
     },
     .row = row};
 

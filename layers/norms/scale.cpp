@@ -21,7 +21,8 @@ private:
   ParameterId gain_;
 };
 
-void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters) {
+void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+         const OptionValues&) {
   double squares = 0;
   for (std::int64_t d = 0; d < shape.width; ++d) squares += std::pow(static_cast<double>(x[d]), 2);
   const double length = std::max(std::sqrt(squares), static_cast<double>(least_length));

@@ -199,25 +199,26 @@ TEST_CASE("a matched width gives a gated network about as many parameters as the
 
 TEST_CASE("every norm is its plain loop, for vectors of any size and for zeros", "[norm][contract]") {
   for (const NormInfo* info : norms())
-    for (const bool bias : {true, false})
-      for (const std::int64_t width : {1, 5, 16, 67})
-        for (const double size : {0.0, 1e-3, 1.0, 100.0}) {
-          INFO(info->about.name << ", bias " << bias << ", width " << width << ", numbers up to " << size);
-          Weights weights;
-          const NormShape shape{width, bias};
-          const auto norm = info->make(weights.scope() / "norm", shape, {});
-          weights.fill(4);
-          std::vector<const Real*> parameters;
-          for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p)
-            parameters.push_back(weights.parameters.values(ParameterId{p}));
-          Operand x({3, width}, 2, {-size, size, 0});
-          std::vector<Real> expected(x.values.size());
-          for (std::int64_t row = 0; row < 3; ++row)
-            info->row(x.values.data() + row * width, expected.data() + row * width, shape, parameters);
-          Tape tape;
-          Pass pass = weights.pass(tape);
-          CHECK(distance(read((*norm)(pass, x.on(tape))), expected) < 200 * rounding);
-        }
+    for (const Setup& setup : setups(info->about))
+      for (const bool bias : {true, false})
+        for (const std::int64_t width : {1, 5, 16, 67})
+          for (const double size : {0.0, 1e-3, 1.0, 100.0}) {
+            INFO(setup.text << ", bias " << bias << ", width " << width << ", numbers up to " << size);
+            Weights weights;
+            const NormShape shape{width, bias};
+            const auto norm = info->make(weights.scope() / "norm", shape, setup.options);
+            weights.fill(4);
+            std::vector<const Real*> parameters;
+            for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p)
+              parameters.push_back(weights.parameters.values(ParameterId{p}));
+            Operand x({3, width}, 2, {-size, size, 0});
+            std::vector<Real> expected(x.values.size());
+            for (std::int64_t row = 0; row < 3; ++row)
+              info->row(x.values.data() + row * width, expected.data() + row * width, shape, parameters, setup.options);
+            Tape tape;
+            Pass pass = weights.pass(tape);
+            CHECK(distance(read((*norm)(pass, x.on(tape))), expected) < 200 * rounding);
+          }
 }
 
 TEST_CASE("norms start as their papers have it", "[norm]") {

@@ -110,6 +110,33 @@ TEST_CASE("cosine of vectors of length 1, with temperature 1, is dot", "[score][
   expect_equal(cosine, dot);
 }
 
+TEST_CASE("cosine's temperature from the length of rows is QKNorm's, and all heads may learn one", "[score]") {
+  const Extents e{.heads = 2, .queries = 9, .keys = 9};
+  const double expected = std::log2(9.0 * 9.0 - 9.0);
+  AttentionCase stated = untrained(choice_of(score_info("cosine"), {{"temperature", expected}}), e);
+  AttentionCase from_length = untrained(choice_of(score_info("cosine"), {{"from_length", true}}), e);
+  expect_equal(from_length, stated);
+  for (const auto& [shared, count] : {std::pair{false, 2}, {true, 1}}) {
+    AttentionCase learned = untrained(choice_of(score_info("cosine"),
+                                                {{"from_length", true}, {"learned", true}, {"shared", shared}}),
+                                      e);
+    expect_equal(learned, stated);
+    CHECK(learned.weights.parameters.count() == count);
+  }
+  // Rows of training decide, and not those of an evaluation at a greater length.
+  Weights weights;
+  const auto make = [&](std::int64_t longest, std::int64_t trained) {
+    return score_info("cosine").make(
+        weights.scope() / std::to_string(longest),
+        {.heads = 1, .query_width = 4, .key_width = 4, .longest = longest, .trained = trained},
+        {{"from_length", true}, {"learned", true}});
+  };
+  make(100, 9);
+  weights.parameters.initialise(1);
+  CHECK(weights.parameters.values()[0] == Approx(expected));
+  CHECK_THROWS_WITH(make(0, 0), Catch::Contains("attention.cosine.temperature"));
+}
+
 TEST_CASE("cosine does not see how long queries and keys are", "[score]") {
   const Extents e{.heads = 2, .queries = 7, .keys = 7};
   AttentionCase plain(choice_of(score_info("cosine")), e), longer(choice_of(score_info("cosine")), e);
@@ -255,7 +282,7 @@ TEST_CASE("a learned score's parameters have one set for each head", "[score]") 
     for (const Setup& setup : setups(score->about)) {
       const Extents e{.batch = 1, .heads = 2, .queries = 3, .keys = 4};
       AttentionCase attention(choice_of(*score, setup.options), e);
-      if (attention.weights.parameters.entries().empty()) continue;
+      if (attention.weights.parameters.entries().empty() || setup.options.contains("shared")) continue;
       INFO(setup.text);
       const auto before = attention({}).weights;
       for (const auto& entry : attention.weights.parameters.entries()) {

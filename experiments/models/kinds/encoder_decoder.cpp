@@ -70,6 +70,7 @@ private:
                             .trained = shape.trained_output_length,
                             .memory_width = encoder_.width(),
                             .longest_memory = shape.length,
+                            .trained_memory = shape.trained_length,
                             .embedding = options.shared_embeddings ? std::optional(encoder_.embedding) : std::nullopt}),
         head_(scope, config, decoder_, shape.classes) {
     if (options.shared_embeddings && !shape.shared_vocabulary)
