@@ -19,6 +19,31 @@ constexpr double sparse_first = 5, sparse_own = 1;
 // The default standard deviation of token embeddings.
 constexpr double register_deviation = 0.02;
 
+// Does a block's value_residual change the block?
+bool acts(const std::vector<LayerChoice>& layers, std::size_t n) {
+  const std::string& word = layers[n].attention.value_residual;
+  const bool is_last_third = n >= layers.size() - (layers.size() + 2) / 3;
+  return n > 0 && word != "none" && (word != "sparse" || is_last_third);
+}
+
+// Each word that some block has must act on some block of this stack or of the other one (Config::decoder_layers).
+void check_value_residuals(const Config& config) {
+  for (const std::string word : {"fixed", "learned", "sparse"}) {
+    bool is_chosen = false, has_effect = false;
+    for (const auto* stack : {&config.layers, &config.decoder_layers})
+      for (std::size_t n = 0; n < stack->size(); ++n) {
+        const bool here = (*stack)[n].attention.value_residual == word;
+        is_chosen = is_chosen || here;
+        has_effect = has_effect || (here && acts(*stack, n));
+      }
+    if (is_chosen && !has_effect)
+      throw Failed(fmt::format("[attention] value_residual = \"{}\" has no effect in the blocks that have it: blocks "
+                               "after the first one add the first one's values (sparse: only those of the last third); "
+                               "choose it for a later block",
+                               word));
+  }
+}
+
 // What each block does with the values of the first one.
 std::vector<ValueResidual> value_residuals(const Config& config, std::int64_t width) {
   const std::size_t count = config.layers.size();
@@ -28,12 +53,10 @@ std::vector<ValueResidual> value_residuals(const Config& config, std::int64_t wi
     return std::pair{o.key_value_heads ? o.key_value_heads : config.model.heads,
                      o.value_width ? o.value_width : width / config.model.heads};
   };
-  const auto asks = [](const LayerChoice& layer) { return layer.attention.value_residual != "none"; };
-  if (std::ranges::none_of(config.layers, asks)) return out;
+  check_value_residuals(config);
   for (std::size_t n = 1; n < count; ++n) {
     const std::string& word = config.layers[n].attention.value_residual;
-    const bool is_last_third = n >= count - (count + 2) / 3;
-    if (word == "none" || (word == "sparse" && !is_last_third)) continue;
+    if (!acts(config.layers, n)) continue;
     const auto own = shape_of_values(config.layers[n]), first = shape_of_values(config.layers[0]);
     if (own != first)
       throw Failed(
@@ -47,12 +70,6 @@ std::vector<ValueResidual> value_residuals(const Config& config, std::int64_t wi
     // The parameters of shared blocks are those of the first one.
     if (config.model.shared_layers) out[0].learned = out[n].learned;
   }
-  if (!out[0].stores)
-    throw Failed(
-        fmt::format("[attention] value_residual has no effect in a stack of {} block{}: blocks after the first "
-                    "one add the first one's values (sparse: only those of the last third); in an encoder-decoder, "
-                    "[[block.override]] with stack = \"encoder\" or \"decoder\" chooses it for one stack",
-                    count, count == 1 ? "" : "s"));
   return out;
 }
 

@@ -39,6 +39,7 @@ Config encoder_config(const Config& config) {
 Config decoder_config(const Config& config) {
   Config out = config;
   out.layers = config.decoder_layers;
+  out.decoder_layers = config.layers; // the other stack's
   out.model.layers = static_cast<std::int64_t>(out.layers.size());
   for (LayerChoice& layer : out.layers) layer.attention.causal = true;
   return out;

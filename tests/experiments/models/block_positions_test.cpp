@@ -108,6 +108,11 @@ position.shared = false
         std::vector<std::string>{"position.bias", "position_2.bias", "blocks.3.position.bias"});
   CHECK(m.weights.parameters.find("position.bias")->shape == Shape{32, 2});
   CHECK(m.weights.parameters.find("position_2.bias")->shape == Shape{8, 2});
+  // Blocks with another number of heads can't.
+  CHECK_THROWS_WITH(TestModel({"position.kind=t5", "position.shared=true"},
+                              "[[block.override]]\nlayers = [1]\nattention.differential = \"v2\"\n"),
+                    Catch::Contains("2 of width 2") && Catch::Contains("4 of width 2") &&
+                        Catch::Contains("attention.differential") && Catch::Contains("position.shared = false"));
 }
 
 TEST_CASE("the blocks of an encoder and of images have positions of their own, too", "[models][position]") {

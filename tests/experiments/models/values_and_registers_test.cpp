@@ -97,9 +97,31 @@ TEST_CASE("value residuals are refused where they have no effect, or where block
     return weights.parameters.find("blocks.2.attention.value_residual") != nullptr;
   };
   CHECK_THROWS_WITH(make("[[block.override]]\nlayers = [0]\nattention.value_residual = \"fixed\"\n"),
-                    Contains("value_residual has no effect in a stack of 3 blocks"));
+                    Contains("value_residual = \"fixed\" has no effect"));
   CHECK_THROWS_WITH(make("[[block.override]]\nlayers = [1]\nattention.value_residual = \"sparse\"\n"),
-                    Contains("value_residual has no effect"));
+                    Contains("value_residual = \"sparse\" has no effect"));
+  // Other blocks use another word.
+  CHECK_THROWS_WITH(make("[[block.override]]\nlayers = [0]\nattention.value_residual = \"fixed\"\n",
+                         {"attention.value_residual=learned"}),
+                    Contains("value_residual = \"fixed\" has no effect"));
+  CHECK_THROWS_WITH(make("[[block.override]]\nlayers = [1]\nattention.value_residual = \"sparse\"\n",
+                         {"attention.value_residual=learned"}),
+                    Contains("value_residual = \"sparse\" has no effect"));
+  // One stack of an encoder-decoder may have a single block, in which there is nothing to add.
+  for (const std::string layers : {"model.layers=1", "model.encoder_decoder.decoder_layers=1"}) {
+    const bool in_decoder = layers == "model.layers=1";
+    std::vector<std::string> assignments = {"model.kind=encoder_decoder", "attention.value_residual=learned", layers};
+    if (in_decoder) assignments.push_back("model.encoder_decoder.decoder_layers=2");
+    TestModel m(assignments);
+    const auto has = [&](const std::string& stack) {
+      return m.weights.parameters.find(stack + ".blocks.1.attention.value_residual") != nullptr;
+    };
+    CHECK(has("decoder") == in_decoder);
+    CHECK(has("encoder") != in_decoder);
+  }
+  CHECK_THROWS_WITH(TestModel({"model.kind=encoder_decoder", "attention.value_residual=learned", "model.layers=1",
+                               "model.encoder_decoder.decoder_layers=1"}),
+                    Contains("value_residual = \"learned\" has no effect"));
   const std::string wider = "[[block.override]]\nlayers = [2]\nattention.value_width = 3\n";
   CHECK_THROWS_WITH(make(wider, {"attention.value_residual=learned"}), Contains("block 0") && Contains("block 2") &&
                                                                            Contains("2 heads of width 2") &&
