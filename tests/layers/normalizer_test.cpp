@@ -94,6 +94,16 @@ TEST_CASE("rows of any length, flat, steep or with equal scores, have the weight
           }
 }
 
+TEST_CASE("scalable_softmax of scores whose rounding errors are large gives the best key all the weight",
+          "[normalizer]") {
+  for (const double size : {1e7, 1e9, 1e12, 1e15, 1e30})
+    for (const double best : {0.91, 0.7713, 0.6137, 0.3331}) {
+      INFO(best << " * " << size);
+      CHECK(row_of("scalable_softmax", {static_cast<Real>(0.2 * size), static_cast<Real>(best * size),
+                                        static_cast<Real>(-size)}) == std::vector<Real>{0, 1, 0});
+    }
+}
+
 TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
   // Computed by hand from the definition: thresholds -0.2, 0.5, 2 and, for ten equal scores, 6.9.
   CHECK(distance(row_of("sparsemax", {Real(0.1), Real(0.2), Real(0.1)}), std::vector<double>{0.3, 0.4, 0.3}) <

@@ -29,12 +29,13 @@ public:
 
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
     const Real factor = scale_ * log_of(keys.n), top = factor * row_largest(s, keys.n);
-    if (factor > 0 && std::isfinite(top)) {
+    if (factor > 0 && std::abs(top) < largest_fused) {
       const Real inverse = 1 / row_scaled_exponentials(s, factor, top, w, keys.n);
       for (std::int64_t j = 0; j < keys.n; ++j) w[j] *= inverse;
       return;
     }
-    // A score of -infinity stays what it is, whatever the factor.
+    // A score of -infinity stays what it is, whatever the factor. The rounding error of a very large `top` would be the
+    // exponent of the best key.
     for (std::int64_t j = 0; j < keys.n; ++j)
       w[j] = s[j] == -std::numeric_limits<Real>::infinity() ? s[j] : factor * s[j];
     SoftmaxRows().weights(w, w, keys, scratch);
@@ -54,6 +55,8 @@ public:
   }
 
 private:
+  static constexpr Real largest_fused = Real(1e6);
+
   static Real log_of(std::int64_t n) { return std::log(static_cast<Real>(n)); }
 
   Real scale_;
