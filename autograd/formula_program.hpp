@@ -13,20 +13,23 @@ namespace heed {
 enum class FormulaAxis : std::uint8_t { head, row, column, distance, pair };
 
 enum class FormulaOp : std::uint8_t {
-  number,      ///< the constant `number`
-  score,       ///< s
-  position,    ///< by axis: the query's position for rows, the key's for columns, j - i for distances
-  batch,       ///< b, the index of the batch entry
-  head,        ///< h
-  heads,       ///< the number of heads
-  width,       ///< the width of a head's queries
-  queries,     ///< the number of queries, including earlier steps, without padding
-  keys,        ///< the number of keys, without padding
-  seen,        ///< the number of keys that the query may attend to under all masks, the formula's included; by row
-  parameter,   ///< a parameter's value for this head
-  by_distance, ///< a parameter's value for this head and distance; distances beyond the furthest one use its value
-  element,     ///< an element of a parameter's list for this head, at index floor(a), clamped to the list
-  negative,    ///< from here to `negation`: one operand, a
+  number,       ///< the constant `number`
+  score,        ///< s
+  position,     ///< by axis: the query's position for rows, the key's for columns, j - i for distances
+  batch,        ///< b, the index of the batch entry
+  head,         ///< h
+  heads,        ///< the number of heads
+  width,        ///< the width of a head's queries
+  queries,      ///< the number of queries, including earlier steps, without padding
+  keys,         ///< the number of keys, without padding
+  seen,         ///< the number of keys that the query may attend to under all masks, the formula's included; by row
+  segment,      ///< by axis: the segment of the query's token for rows, of the key's for columns
+  patch_row,    ///< by axis: the row of the query's patch, or of the key's, with `number` patches in a row
+  patch_column, ///< likewise the column
+  parameter,    ///< a parameter's value for this head
+  by_distance,  ///< a parameter's value for this head and distance; distances beyond the furthest one use its value
+  element,      ///< an element of a parameter's list for this head, at index floor(a), clamped to the list
+  negative,     ///< from here to `negation`: one operand, a
   reciprocal,
   abs,
   exp,
@@ -127,8 +130,10 @@ struct FormulaProgram {
   std::int32_t score = -1;  ///< index of the instruction that computes the score; -1: the score is unchanged
   std::int32_t factor = -1; ///< the score is multiplied by this instruction's value for the head; -1: not multiplied
   std::int32_t mask = -1;   ///< index of the instruction that says whether a query may attend to a key; -1: all may
-  bool by_head = false;     ///< does any value vary with the head or the batch entry?
-  bool mask_by_head = false;
+  bool by_head = false;     ///< does any value vary with the head?
+  bool by_entry = false;    ///< does any value vary with the batch entry?
+  bool mask_by_head = false, mask_by_entry = false;
+  bool segments = false; ///< does any value depend on segments?
 };
 
 } // namespace heed

@@ -6,6 +6,15 @@
 
 namespace heed {
 
+/// The segments of tokens, such as the documents of one text: the number of the segment at each position of each batch
+/// entry. Attention formulas read them.
+struct Segments {
+  const std::int32_t* numbers = nullptr; ///< [B, at least as many positions as there are]; null: there are none
+  std::int64_t row = 0;                  ///< the distance between the numbers of two entries
+
+  const std::int32_t* of(std::int64_t b) const { return numbers + b * row; }
+};
+
 /// The keys that a query may attend to. A key must satisfy all of the conditions below. A query that may attend to no
 /// key gives zeros and a zero gradient. Key j is at position j, and query i is at position i + offset. Pointers must
 /// stay valid until the backward pass is done.
@@ -31,6 +40,8 @@ struct Mask {
   std::int64_t allowed_heads = 1;
   /// The strides of the rows and of the matrices of `allowed`; 0: contiguous.
   std::int64_t allowed_row = 0, allowed_matrix = 0;
+  /// The segments of the queries (query i is at position i + offset) and of the keys. They hide nothing by themselves.
+  Segments query_segments{}, key_segments{};
 
   /// The keys begin, begin + step, ..., end - 1, and, with a prefix, also the keys 0, ..., prefix - 1. With step 1, a
   /// prefix that touches the other keys is merged into their range: either prefix = 0 or 0 < prefix < begin < end. With
@@ -91,6 +102,8 @@ struct Mask {
     m.allowed_shared = true;
     m.allowed_row = allowed_row ? allowed_row : keys;
     m.allowed_matrix = allowed_matrix ? allowed_matrix : queries * m.allowed_row;
+    if (query_segments.numbers) m.query_segments.numbers = query_segments.of(b);
+    if (key_segments.numbers) m.key_segments.numbers = key_segments.of(b);
     return m;
   }
   bool everywhere() const { return !causal && window < 0 && dilation == 1 && !lengths && !allowed; }

@@ -28,6 +28,7 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
                              .longest = shape.longest_memory,
                              .trained = shape.trained_memory,
                              .layer = shape.layer,
+                             .longest_queries = shape.longest,
                              .registers = shape.registers},
                             shape.residual_init);
 }
@@ -48,6 +49,7 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
                                                .longest = shape.longest,
                                                .trained = shape.trained,
                                                .layer = shape.layer,
+                                               .patches_in_row = shape.patches_in_row,
                                                .value_residual = shape.value_residual,
                                                .registers = shape.registers},
                                               shape.residual_init),
@@ -131,8 +133,9 @@ Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given, const T
       [&](const Tensor& in) { return (*cross_)(pass, in, memory, memory_mask); });
 }
 
-Tensor Block::step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask, Tensor* first_values) const {
-  const Mask mask = self_attention_mask(options_, {});
+Tensor Block::step(Pass& pass, const Tensor& x, Past& past, const Mask& given, const Mask& memory_mask,
+                   Tensor* first_values) const {
+  const Mask mask = self_attention_mask(options_, given);
   return sublayers(
       pass, x, past.own ? 0 : registers_,
       [&](const Tensor& in) { return attention_.step(pass, in, mask, past.own, first_values); },

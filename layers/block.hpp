@@ -40,6 +40,7 @@ public:
     std::int64_t layer = 0;          ///< the block's index in its stack
     ValueResidual value_residual{};  ///< of self attention
     std::int64_t registers = 0;      ///< the first positions of each row, as in MultiHeadAttention::Shape
+    std::int64_t patches_in_row = 0; ///< likewise
   };
 
   Block(const Scope& scope, const LayerChoice& choice, const Shape& shape);
@@ -59,8 +60,10 @@ public:
   /// Stores the keys and values of the encoder output for cross attention.
   void remember(Pass& pass, const Tensor& memory, Past& past) const { cross_->remember(pass, memory, past.memory); }
   /// Decoding: x [B, n, width] are the positions after those stored in `past`; they are appended to `past`. If
-  /// `serves_steps`, the result equals the block's result for the whole row at these positions.
-  Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask, Tensor* first_values = nullptr) const;
+  /// `serves_steps`, the result equals the block's result for the whole row at these positions. The offset of
+  /// `memory_mask` is the position of the first of them, for formulas.
+  Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& given, const Mask& memory_mask,
+              Tensor* first_values = nullptr) const;
   /// The width of the values that this block stores for later blocks; 0: none.
   std::int64_t stored_values() const { return stores_values_ ? attention_.values_width() : 0; }
   /// True if no position attends to a later one.

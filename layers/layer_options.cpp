@@ -99,6 +99,13 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("mask_mod", &O::mask_mod,
              "Formula that is true for the keys j to which a query i may attend. The other options still apply.")
           .formula_like("i - j < 256 or j < 4").default_means("none: no further limit").neutral(""),
+      option("cross_score_mod", &O::cross_score_mod,
+             "Formula that replaces the scores s of cross attention: i is the position in the output, j in the input.")
+          .formula_like("s - 0.1 * abs(i - j)").default_means("none: scores stay unchanged").neutral(""),
+      option("cross_mask_mod", &O::cross_mask_mod,
+             "Formula that is true for the input positions j to which an output position i may attend in cross "
+             "attention.")
+          .formula_like("abs(i - j) < 16").default_means("none: no further limit").neutral(""),
       option("parameters", &O::parameters,
              "Parameters that the formulas use by name, each with its own table: [attention.parameters.NAME].")
           .made_of_tables().default_means("none").neutral({}));
@@ -227,13 +234,17 @@ LayerChoice LayerChoice::for_cross_attention() const {
   out.attention.forget_gate = false;
   out.attention.value_residual = "none";
   out.attention.persistent_keys = 0;
-  return out.without_formulas();
+  out.attention.score_mod = attention.cross_score_mod;
+  out.attention.mask_mod = attention.cross_mask_mod;
+  return out;
 }
 
 LayerChoice LayerChoice::without_formulas() const {
   LayerChoice out = *this;
   out.attention.score_mod.clear();
   out.attention.mask_mod.clear();
+  out.attention.cross_score_mod.clear();
+  out.attention.cross_mask_mod.clear();
   out.attention.parameters.clear();
   return out;
 }

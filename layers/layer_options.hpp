@@ -41,6 +41,8 @@ struct AttentionOptions {
   std::string talking_heads = "none";       ///< none | scores | weights | both: what is mixed between heads
   std::string score_mod = "";               ///< formula that replaces self attention's scores s; empty: unchanged
   std::string mask_mod = "";                ///< formula that is true if a query may attend to a key; empty: always true
+  std::string cross_score_mod = "";         ///< the same as score_mod and mask_mod, for cross attention
+  std::string cross_mask_mod = "";
   /// parameters of the formulas, one a line (layers/attention/formula/formula.hpp)
   std::vector<std::string> parameters{};
 };
@@ -113,11 +115,11 @@ struct LayerChoice {
   LayerChoice& operator=(LayerChoice&&) noexcept;
   ~LayerChoice();
 
-  /// The choice for cross attention: cross_score, cross_normalizer and cross_projection replace score, normalizer and
-  /// projection. If one differs from self attention's, its own options have their defaults.
+  /// The choice for cross attention: cross_score, cross_normalizer, cross_projection, cross_score_mod and cross_mask_mod
+  /// replace score, normalizer, projection, score_mod and mask_mod. If score, normaliser or projection differs from self
+  /// attention's, its own options have their defaults.
   LayerChoice for_cross_attention() const;
-  /// The same choice without score_mod, mask_mod and their parameters, for attention in which query and key have no
-  /// distance.
+  /// The same choice without formulas and their parameters, for attention in which query and key have no positions.
   LayerChoice without_formulas() const;
 };
 

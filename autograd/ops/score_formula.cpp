@@ -111,10 +111,11 @@ void ScoreFormula::begin(Tape& tape, Tape::Scratch& scratch, bool for_backward) 
 
 // Values that do not depend on pairs are computed as a tile with a single row.
 void ScoreFormula::begin_head(std::int64_t b, std::int64_t h) {
+  const bool next_entry = fresh_ || b != b_;
   b_ = b;
   h_ = h;
   applied_ = {};
-  const bool anew = fresh_ || program_->by_head;
+  const bool anew = fresh_ || program_->by_head || (program_->by_entry && next_entry);
   for (std::int32_t k = 0; k < count(); ++k) {
     const FormulaAxis axis = at(k).axis;
     if (axis == FormulaAxis::pair || !values_[k]) continue;
@@ -123,7 +124,7 @@ void ScoreFormula::begin_head(std::int64_t b, std::int64_t h) {
     if (anew && !same) compute(k, {b, h, 0, 1, 0, n, n}, nullptr, values_[k], n);
     if (gradients_[k]) std::fill_n(gradients_[k], n, Real{0});
   }
-  if (masks() && (!looked_ || program_->mask_by_head)) look();
+  if (masks() && (!looked_ || program_->mask_by_head || (program_->mask_by_entry && next_entry))) look();
   fresh_ = false;
 }
 
@@ -198,6 +199,21 @@ void ScoreFormula::read_source(const FormulaInstruction& x, Real* y) const {
                                  : x.axis == FormulaAxis::column ? 0
                                                                  : -furthest;
       for (std::int64_t n = 0; n < extent(x.axis); ++n) y[n] = whole(first + n);
+      return;
+    }
+    case FormulaOp::segment: {
+      const bool of_queries = x.axis == FormulaAxis::row;
+      const std::int32_t* from = of_queries ? shape_.mask.query_segments.of(b_) + shape_.mask.offset
+                                            : shape_.mask.key_segments.of(b_);
+      for (std::int64_t n = 0; n < extent(x.axis); ++n) y[n] = whole(from[n]);
+      return;
+    }
+    case FormulaOp::patch_row:
+    case FormulaOp::patch_column: {
+      const std::int64_t first = x.axis == FormulaAxis::row ? shape_.mask.offset : 0;
+      const auto in_row = static_cast<std::int64_t>(x.number);
+      for (std::int64_t n = 0; n < extent(x.axis); ++n)
+        y[n] = whole(x.op == FormulaOp::patch_row ? (first + n) / in_row : (first + n) % in_row);
       return;
     }
     case FormulaOp::parameter: *y = *list_of(x.parameter, parameters_[x.parameter].data); return;

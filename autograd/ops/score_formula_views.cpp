@@ -26,7 +26,7 @@ ScoreFormula::View ScoreFormula::view(std::int64_t i, std::int64_t j) const {
   return views_[i / strip_rows * ((shape_.keys + key_tile - 1) / key_tile) + j / key_tile];
 }
 
-// Padding is ignored, so that the result holds for all sequences of the batch.
+// Padding is ignored, so that the result holds for all entries of the batch, unless the mask itself depends on them.
 void ScoreFormula::look() {
   Mask ranges = shape_.mask;
   ranges.lengths = nullptr;
@@ -50,7 +50,8 @@ void ScoreFormula::look() {
 
 bool ScoreFormula::seen_by_head() const {
   const Mask& mask = shape_.mask;
-  return program_->mask_by_head || mask.lengths || (mask.allowed && (!mask.allowed_shared || mask.allowed_heads > 1));
+  return program_->mask_by_head || program_->mask_by_entry || mask.lengths ||
+         (mask.allowed && (!mask.allowed_shared || mask.allowed_heads > 1));
 }
 
 void ScoreFormula::count_seen(Real* y) const {

@@ -63,6 +63,7 @@ struct ModelOptions {
   double dropout = 0.0;                 ///< dropout rate of the embeddings
   std::string head_bias = "usual";      ///< bias of the output layer: usual (the model's default) | yes | no
   std::int64_t registers = 0;           ///< learned tokens before each row of a stack of blocks
+  std::string segment_end = "";         ///< the text that ends a segment, for formulas with segments; empty: none
   bool shared_layers = false;           ///< true: all blocks of a stack share the parameters of the first block
 };
 

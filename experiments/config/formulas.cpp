@@ -17,12 +17,12 @@ const OptionTable<FormulaParameter>& fields() {
   using P = FormulaParameter;
   static const OptionTable<P> table(
       option("per", &P::per,
-             "What has a value of its own: one value for all, or one for each head, for each distance i - j, or for "
-             "each head and distance.")
-          .one_of({"one", "head", "distance", "head_and_distance"}),
+             "What has a value of its own: one value for all, or one for each head, for each distance i - j, for each "
+             "position (NAME[i] or NAME[j]), or for each head and distance or position.")
+          .one_of({"one", "head", "distance", "head_and_distance", "position", "head_and_position"}),
       option("start", &P::start,
              "The initial value, as a formula of heads and width, of h (per head), i - j (per distance) or n (in a "
-             "list).")
+             "list, or per position).")
           .formula_like("2 ^ (-8 * (h + 1) / heads)"),
       option("learned", &P::learned, "The parameter is trained. If false, it stays at its initial value."),
       option("size", &P::size,
@@ -30,8 +30,8 @@ const OptionTable<FormulaParameter>& fields() {
           .at_least(0).at_most(1e6).unit("numbers").default_means("0: a single value"),
       option("furthest", &P::furthest,
              "Per distance: the largest distance with a value of its own, on either side. Larger distances share this "
-             "value.")
-          .at_least(0).at_most(1e6).unit("positions").default_means("0: the largest distance in training"));
+             "value. Per position: the same for the largest position, counted from 0.")
+          .at_least(0).at_most(1e6).unit("positions").default_means("0: the largest in training"));
   return table;
 }
 // clang-format on
@@ -58,22 +58,60 @@ std::vector<FormulaParameter> declared(const ParameterSettings& set) {
   return out;
 }
 
+/// The reasons why names do not exist in self attention.
+FormulaSite site_of(const FormulaContext& context) {
+  FormulaSite out;
+  const bool images = context.model == "patches";
+  if (images) out.segments = "needs tokens, and the model 'patches' reads images";
+  else if (context.segment_end.empty())
+    out.segments = "needs model.segment_end: the text that ends a segment, such as \"\\n\\n\" between documents";
+  if (!images)
+    out.patches = fmt::format("needs the patches of images (model.kind = \"patches\"), and model.kind is '{}'",
+                              context.model);
+  return out;
+}
+
+/// A formula of a block: its option, its text, what it is, and its reading.
+struct OneFormula {
+  const char* key;
+  const std::string& text;
+  FormulaKind kind;
+  bool cross;
+  ReadFormula read{}; ///< without formula and without error if the text is empty
+};
+
 struct Read {
   std::vector<FormulaParameter> parameters;
-  ReadFormula score, mask; ///< without formula and without error if the text is empty
+  std::vector<OneFormula> formulas;
 
-  Read(const ParameterSettings& set, const std::string& score_mod, const std::string& mask_mod)
-      : parameters(declared(set)) {
-    if (!score_mod.empty()) score = read_formula(score_mod, FormulaKind::score, parameters);
-    if (!mask_mod.empty()) mask = read_formula(mask_mod, FormulaKind::mask, parameters);
+  Read(const ParameterSettings& set, const FormulaTexts& texts, const FormulaSite& site = {})
+      : parameters(declared(set)), formulas{
+                                       {"attention.score_mod", texts.score_mod, FormulaKind::score, false},
+                                       {"attention.mask_mod", texts.mask_mod, FormulaKind::mask, false},
+                                       {"attention.cross_score_mod", texts.cross_score_mod, FormulaKind::score, true},
+                                       {"attention.cross_mask_mod", texts.cross_mask_mod, FormulaKind::mask, true}} {
+    FormulaSite of_cross = site;
+    of_cross.queries = "does not exist in cross attention: the length of the output is not known while it is written";
+    for (OneFormula& f : formulas)
+      if (!f.text.empty()) f.read = read_formula(f.text, f.kind, parameters, nullptr, f.cross ? of_cross : site);
   }
-  bool failed() const { return !score.mistake.what.empty() || !mask.mistake.what.empty(); }
+  bool failed() const {
+    return std::ranges::any_of(formulas, [](const OneFormula& f) { return !f.read.mistake.what.empty(); });
+  }
+  static bool names(const OneFormula& f, std::size_t parameter) {
+    return f.read.formula &&
+           std::ranges::count(use_of(*f.read.formula).parameters, static_cast<std::int32_t>(parameter)) > 0;
+  }
   /// True if a formula names the parameter. A formula that cannot be parsed may name any parameter.
   bool names(std::size_t parameter) const {
-    const auto in = [&](const ReadFormula& f) {
-      return f.formula && std::ranges::count(use_of(*f.formula).parameters, static_cast<std::int32_t>(parameter)) > 0;
-    };
-    return failed() || in(score) || in(mask);
+    return failed() || std::ranges::any_of(formulas, [&](const OneFormula& f) { return names(f, parameter); });
+  }
+  /// True if a formula names the parameter and gives it no gradient.
+  bool gives_no_gradient(std::size_t parameter) const {
+    return std::ranges::any_of(formulas, [&](const OneFormula& f) {
+      return f.kind == FormulaKind::score && names(f, parameter) &&
+             std::ranges::count(use_of(*f.read.formula).with_gradient, static_cast<std::int32_t>(parameter)) == 0;
+    });
   }
 };
 
@@ -121,43 +159,48 @@ std::string wrong_parameter_name(std::string_view table) {
   return wrong_parameter({.name = std::string(table.substr(std::min(table.size(), prefix.size())))});
 }
 
-std::vector<std::string> parameter_lines(const ParameterSettings& set, const std::string& score_mod,
-                                         const std::string& mask_mod) {
+std::vector<std::string> parameter_lines(const ParameterSettings& set, const FormulaTexts& texts) {
   std::vector<std::string> out;
   if (set.empty()) return out;
-  const Read read(set, score_mod, mask_mod);
+  const Read read(set, texts);
   for (std::size_t p = 0; p < read.parameters.size(); ++p)
     if (read.names(p)) out.push_back(text_of(read.parameters[p]));
   return out;
 }
 
-bool formulas_name(std::string_view key, const ParameterSettings& set, const std::string& score_mod,
-                   const std::string& mask_mod) {
-  const Read read(set, score_mod, mask_mod);
+bool formulas_name(std::string_view key, const ParameterSettings& set, const FormulaTexts& texts) {
+  const Read read(set, texts);
   for (std::size_t p = 0; p < read.parameters.size(); ++p)
     if (read.parameters[p].name == name_in(key)) return read.names(p);
   return false;
 }
 
-std::vector<FormulaProblem> formula_problems(const ParameterSettings& set, const std::string& score_mod,
-                                             const std::string& mask_mod, bool causal) {
+bool formulas_use_segments(const ParameterSettings& set, const FormulaTexts& texts) {
+  const Read read(set, texts);
+  return read.failed() || std::ranges::any_of(read.formulas, [](const OneFormula& f) {
+           return f.read.formula && use_of(*f.read.formula).segments;
+         });
+}
+
+std::vector<FormulaProblem> formula_problems(const ParameterSettings& set, const FormulaTexts& texts,
+                                             const FormulaContext& context) {
   std::vector<FormulaProblem> out;
-  const Read read(set, score_mod, mask_mod);
-  const auto look = [&](const char* key, const std::string& text, const ReadFormula& f, auto&& wrong) {
-    if (text.empty()) return;
-    const std::string what = f.formula ? wrong(*f.formula) : f.mistake.shown(text);
-    if (!what.empty())
-      out.push_back({key,
-                     f.formula ? fmt::format("{} is '{}': {}", key, text, what) : fmt::format("{}: {}", key, what)});
-  };
-  look("attention.score_mod", score_mod, read.score, wrong_score);
-  look("attention.mask_mod", mask_mod, read.mask, [&](const Formula& f) { return wrong_mask(f, causal); });
+  const Read read(set, texts, site_of(context));
+  for (const OneFormula& f : read.formulas) {
+    if (f.text.empty()) continue;
+    if (!f.read.formula) {
+      out.push_back({f.key, fmt::format("{}: {}", f.key, f.read.mistake.shown(f.text))});
+      continue;
+    }
+    const std::string what = f.kind == FormulaKind::score ? wrong_score(*f.read.formula)
+                                                          : wrong_mask(*f.read.formula, context.causal && !f.cross);
+    if (!what.empty()) out.push_back({f.key, fmt::format("{} is '{}': {}", f.key, f.text, what)});
+  }
   for (std::size_t p = 0; p < read.parameters.size(); ++p) {
     const FormulaParameter& x = read.parameters[p];
     const std::string key = fmt::format("{}{}", prefix, x.name);
     if (const std::string what = wrong_parameter(x); !what.empty()) out.push_back({key + ".start", what});
-    else if (x.learned && read.score.formula && !read.failed() && read.names(p) &&
-             std::ranges::count(use_of(*read.score.formula).with_gradient, static_cast<std::int32_t>(p)) == 0)
+    else if (x.learned && !read.failed() && read.gives_no_gradient(p))
       out.push_back({key + ".learned", fmt::format("{}.learned is true, but '{}' gets no gradient (comparisons, floor "
                                                    "and list indices have none): set {}.learned = false",
                                                    key, x.name, key)});

@@ -115,6 +115,10 @@ const OptionTable<ModelOptions>& model_option_table() {
              "The output layer, which gives the logits, has a bias, also if its weights are tied: yes, no, or usual "
              "(classifiers and recurrent models have one, decoder and encoder_decoder have none).")
           .one_of({"usual", "yes", "no"}).neutral("usual"),
+      option("segment_end", &O::segment_end,
+             "Text whose tokens end a segment, for formulas with segment_i and segment_j: a word or another token of "
+             "the vocabulary, or several tokens, such as an empty line (\"\\n\\n\") between documents.")
+          .default_means("none: there are no segments").neutral(""),
       option("shared_layers", &O::shared_layers,
              "All blocks of a stack have the same parameters: one block is applied as many times as there are layers "
              "(Dehghani 2019, arXiv 1807.03819; Lan 2020, arXiv 1909.11942).")

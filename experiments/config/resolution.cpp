@@ -14,10 +14,6 @@
 namespace heed {
 namespace {
 
-ValueOf values_of(const View& view) {
-  return [&view](std::size_t option) -> const Value& { return view[option].value; };
-}
-
 std::int64_t integer(const View& view, const std::string& key) { return std::get<std::int64_t>(view.at(key).value); }
 double real(const View& view, const std::string& key) { return std::get<double>(view.at(key).value); }
 bool flag(const View& view, const std::string& key) { return std::get<bool>(view.at(key).value); }
@@ -120,15 +116,21 @@ bool decides(const View& view, const std::string& key, const Setting& setting) {
   return a.layer == b.layer && a.line == b.line && a.column == b.column && a.file == b.file;
 }
 
-/// A parameter has an effect if a formula names it.
-void judge_parameter(WrittenValue& candidate, const View& view, int at_least) {
-  if (formulas_name(*candidate.key, view.parameters, text(view, "attention.score_mod"),
-                    text(view, "attention.mask_mod"))) {
+/// A parameter has an effect if a formula names it, and model.segment_end if a formula uses segments.
+void judge_by_formulas(WrittenValue& candidate, const View& view, int at_least) {
+  const FormulaTexts texts = formula_texts(view);
+  const bool of_parameter = parameter_option(*candidate.key);
+  if (of_parameter ? formulas_name(*candidate.key, view.parameters, texts)
+                   : formulas_use_segments(view.parameters, texts)) {
     candidate.does_something = true;
     return;
   }
-  const int layer = latest(view, {"attention.score_mod", "attention.mask_mod"}).layer;
-  candidate.idle("neither attention.score_mod nor attention.mask_mod names the parameter", std::max(at_least, layer));
+  const int layer = latest(view, {"attention.score_mod", "attention.mask_mod", "attention.cross_score_mod",
+                                  "attention.cross_mask_mod"})
+                        .layer;
+  candidate.idle(of_parameter ? "no formula of [attention] names the parameter"
+                              : "no formula of [attention] uses segment_i or segment_j",
+                 std::max(at_least, layer));
 }
 
 /// The dependency that explains why an option of this layer has no effect. The choice that it needs may have no effect
@@ -152,7 +154,7 @@ void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   const bool of_parameter = parameter_option(*candidate.key);
   const std::string_view key = of_parameter ? formula_parameters_key : std::string_view(*candidate.key);
   const Dependency* unmet = cause_of(unmet_dependency(key, values_of(view)), view, candidate.setting->origin.layer);
-  if (!unmet && of_parameter) return judge_parameter(candidate, view, at_least);
+  if (!unmet && (of_parameter || key == segment_end_key)) return judge_by_formulas(candidate, view, at_least);
   if (!unmet) {
     candidate.does_something = true;
     return;
@@ -256,8 +258,7 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
     out = with_set(std::move(base));
     before = std::move(chosen);
   }
-  out.at(formula_parameters_key).value = parameter_lines(out.parameters, text(out, "attention.score_mod"),
-                                                         text(out, "attention.mask_mod"));
+  out.at(formula_parameters_key).value = parameter_lines(out.parameters, formula_texts(out));
   return out;
 }
 
@@ -402,31 +403,6 @@ void Resolution::check_combinations() {
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
                              integer(run, "train.batch")));
-}
-
-void Resolution::check_formulas() {
-  std::vector<std::string> told; // problems that were reported; most blocks have the same ones
-  each_block([&](const View& block) {
-    const auto formula = [&](const char* key) {
-      return unmet_dependency(key, values_of(block)) ? "" : text(block, key);
-    };
-    const std::string score_mod = formula("attention.score_mod"), mask_mod = formula("attention.mask_mod");
-    if (score_mod.empty() && mask_mod.empty()) return;
-    const bool causal = !unmet_dependency("attention.causal", values_of(block)) &&
-                        std::get<bool>(block.at("attention.causal").value);
-    for (const FormulaProblem& problem : formula_problems(block.parameters, score_mod, mask_mod, causal)) {
-      const auto parameter = block.parameters.find(problem.key);
-      // If the parameter has no setting of this option, use the origin of its first setting.
-      const auto any = block.parameters.lower_bound(problem.key.substr(0, problem.key.rfind('.') + 1));
-      const Origin& origin = parameter != block.parameters.end() ? parameter->second.origin
-                             : parameter_option(problem.key)     ? any->second.origin
-                                                                 : block.at(problem.key).origin;
-      std::string line = fmt::format("{}: {}", origin.text(), problem.what);
-      if (std::ranges::find(told, line) != told.end()) continue;
-      problems.add(line);
-      told.push_back(std::move(line));
-    }
-  });
 }
 
 } // namespace heed

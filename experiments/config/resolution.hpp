@@ -3,6 +3,8 @@
 #pragma once
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/dependencies.hpp"
+#include "experiments/config/formulas.hpp"
 #include "experiments/config/problems.hpp"
 #include "experiments/config/stacks.hpp"
 
@@ -17,6 +19,12 @@ struct View : OfOptions<Setting> {
   std::map<std::string, Setting> parameters; ///< the settings of formula parameters, by full name
 };
 
+inline ValueOf values_of(const View& view) {
+  return [&view](std::size_t option) -> const Value& { return view[option].value; };
+}
+/// The formulas of a view that have an effect.
+FormulaTexts formula_texts(const View& view);
+
 struct Resolution {
   explicit Resolution(const Settings& settings);
 
@@ -30,6 +38,8 @@ struct Resolution {
 
   /// The views that decide whether an option of the whole run has an effect: in some block.
   std::vector<const View*> deciding_views() const;
+  /// True if a formula of some block uses segments.
+  bool uses_segments() const;
 
 private:
   View view(const std::map<std::string, Setting>& set) const;

@@ -9,10 +9,6 @@
 namespace heed {
 namespace {
 
-ValueOf value_in(const View& view) {
-  return [&view](std::size_t option) -> const Value& { return view[option].value; };
-}
-
 /// The effective value of each option of a table, in order: a view's value, or the default if the option has no effect
 /// in any of the deciding views.
 std::vector<Value> values_in(std::string_view table, const std::vector<Option>& options, const View& view,
@@ -22,7 +18,7 @@ std::vector<Value> values_in(std::string_view table, const std::vector<Option>& 
   std::size_t at = first_option(table);
   for (const Option& o : options) {
     const bool idle = std::ranges::all_of(deciding,
-                                          [&](const View* of) { return unmet_dependency(at, value_in(*of)); });
+                                          [&](const View* of) { return unmet_dependency(at, values_of(*of)); });
     out.push_back(idle && std::ranges::count(without_effect, all_keys()[at]) == 0 ? o.default_value : view[at].value);
     ++at;
   }
@@ -30,7 +26,7 @@ std::vector<Value> values_in(std::string_view table, const std::vector<Option>& 
 }
 
 OptionValues variant_values(const FamilyPlace& place, const View& view) {
-  const bool idle = unmet_dependency(place.key, value_in(view)) != nullptr;
+  const bool idle = unmet_dependency(place.key, values_of(view)) != nullptr;
   const Variant* variant = find_variant(place.family,
                                         idle ? find_option(place.key)->default_value : view.at(place.key).value);
   std::vector<Value> values = values_in(full_name(place.family.table, variant->name), variant->options, view, {&view});
@@ -60,6 +56,7 @@ Config resolved_config(const Resolution& resolution) {
   const std::vector<const View*> deciding = resolution.deciding_views();
   for (const Section& s : sections())
     if (s.set) s.set(out, values_in(s.table, s.options, resolution.run, deciding, resolution.without_effect));
+  if (!out.model.segment_end.empty() && !resolution.uses_segments()) out.model.segment_end.clear();
   for (const FamilyPlace& place : family_places())
     if (place.options) out.*place.options = variant_values(place, resolution.run);
   return out;

@@ -63,7 +63,8 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
     if (table.variant && std::ranges::find(chosen, table.variant) == chosen.end()) continue;
     std::size_t at = first_option(table.table);
     for (const Option& o : table.options) {
-      if (!unmet_dependency(at, value_of) || std::ranges::count(config.without_effect, all_keys()[at]) > 0) {
+      const bool acts = !unmet_dependency(at, value_of) && (all_keys()[at] != segment_end_key || is_given(values[at]));
+      if (acts || std::ranges::count(config.without_effect, all_keys()[at]) > 0) {
         out.push_back({at, &table.table, &o, value_text(values[at]), {}, false});
         if (is_parameters(out.back())) out.back().texts = std::get<std::vector<std::string>>(values[at]);
       }

@@ -107,7 +107,8 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
                             .trained_memory = shape.trained_memory,
                             .layer = static_cast<std::int64_t>(i),
                             .value_residual = values[i],
-                            .registers = config.model.registers});
+                            .registers = config.model.registers,
+                            .patches_in_row = shape.patches_in_row});
   }
   if (config.model.registers > 0)
     registers = scope.vectors("registers", {config.model.registers, width()}, Init::normal(register_deviation));
@@ -121,8 +122,7 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
   if (last == "pre" || last == "sandwich" || last == "output") final_norm = norm("final_norm", config.layers.back());
 }
 
-Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const std::int32_t* lengths) const {
-  const Mask mask{.lengths = lengths};
+Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const Mask& mask) const {
   const auto call = [&](const Block& block, const Tensor& x, Tensor* first_values) {
     return block(pass, x, mask, first_values);
   };

@@ -22,6 +22,7 @@ struct BlockStack {
     std::int64_t memory_width = 0; ///< width of the encoder output, for cross attention; 0: none
     std::int64_t longest_memory = 0;
     std::int64_t trained_memory = 0; ///< maximum length of the encoder output in training; 0: `longest_memory`
+    std::int64_t patches_in_row = 0; ///< the number of patches in a row of an image; 0: there are no patches
   };
 
   PositionalEmbedding position;         ///< named `position`
@@ -33,8 +34,9 @@ struct BlockStack {
 
   BlockStack(const Scope& scope, const Config& config, const Shape& shape);
 
-  /// Maps x [B, T, model.width] to the last block's output [B, T, width()]. lengths: [B]; null: no padding.
-  Tensor operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const;
+  /// Maps x [B, T, model.width] to the last block's output [B, T, width()]. `mask` has padding and segments, if there
+  /// are any.
+  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask) const;
 
   /// Applies call(block, x, first_values) for each block, where x is the output of the block before, and first_values
   /// the place for the values of the first block (Block). If the tape does not record and the pass is not observed,

@@ -43,6 +43,7 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.talking_heads",
           "attention.score_mod",
           "attention.mask_mod",
+          "model.segment_end",
           "init.position",
           "init.qkv"};
 }

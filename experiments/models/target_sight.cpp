@@ -1,6 +1,8 @@
 #include "experiments/models/target_sight.hpp"
 
 #include "experiments/models/model.hpp"
+#include "experiments/models/segments.hpp"
+#include "experiments/models/transformer.hpp"
 #include "layers/attention/attention.hpp"
 #include "layers/attention/formula/formula.hpp"
 
@@ -15,7 +17,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-constexpr std::int64_t longest_looked_at = 1024, longest_of_formulas = 256, rows_looked_at = 64;
+constexpr std::int64_t longest_looked_at = 1024, longest_of_formulas = 256, rows_looked_at = 64,
+                       rows_with_segments = 16;
 
 /// A set of positions for each position.
 class Relation {
@@ -42,15 +45,19 @@ private:
 /// A mask_mod formula with the initial values of its parameters.
 class MaskFormula {
 public:
-  MaskFormula(const AttentionOptions& options, std::int64_t heads, std::int64_t width, std::int64_t length)
-      : heads_(heads), width_(width), parameters_(formula_parameters(options.parameters)),
+  MaskFormula(const AttentionOptions& options, std::int64_t layer, std::int64_t heads, std::int64_t width,
+              std::int64_t length)
+      : layer_(layer), heads_(heads), width_(width), parameters_(formula_parameters(options.parameters)),
         read_(read_formula(options.mask_mod, FormulaKind::mask, parameters_)) {
     for (const FormulaParameter& p : parameters_) numbers_.push_back(starting_numbers(p, heads, width, length));
   }
 
-  /// True if any head lets query i attend to key j in rows of this length.
-  bool any(std::int64_t i, std::int64_t j, std::int64_t length) const {
+  /// True if any head lets query i attend to key j in rows of this length and with these segments; empty: none.
+  bool any(std::int64_t i, std::int64_t j, std::int64_t length, std::span<const std::int32_t> segments) const {
     if (!read_.formula) return true;
+    const auto segment = [&](std::int64_t at) {
+      return segments.empty() ? 0.0 : static_cast<double>(segments[static_cast<std::size_t>(at)]);
+    };
     for (std::int64_t h = 0; h < heads_; ++h) {
       FormulaPair pair{.i = static_cast<double>(i),
                        .j = static_cast<double>(j),
@@ -58,7 +65,10 @@ public:
                        .heads = static_cast<double>(heads_),
                        .width = static_cast<double>(width_),
                        .queries = static_cast<double>(length),
-                       .keys = static_cast<double>(length)};
+                       .keys = static_cast<double>(length),
+                       .layer = static_cast<double>(layer_),
+                       .segment_i = segment(i),
+                       .segment_j = segment(j)};
       for (std::size_t p = 0; p < parameters_.size(); ++p) {
         const std::size_t each = numbers_[p].size() / (parameters_[p].by_head() ? static_cast<std::size_t>(heads_) : 1);
         pair.parameters.push_back(std::span<const double>(numbers_[p])
@@ -71,24 +81,26 @@ public:
   }
 
 private:
-  std::int64_t heads_, width_;
+  std::int64_t layer_, heads_, width_;
   std::vector<FormulaParameter> parameters_;
   ReadFormula read_;
   std::vector<std::vector<double>> numbers_;
 };
 
-/// The keys that each query of a block may attend to.
-Relation attended(const AttentionOptions& options, const Config& config, std::int64_t length) {
+/// The keys that each query of a block may attend to in a row with these segments; empty: none.
+Relation attended(const Config& config, std::size_t layer, std::int64_t length,
+                  std::span<const std::int32_t> segments) {
+  const AttentionOptions& options = config.layers[layer].attention;
   const Mask mask = self_attention_mask(options, {});
   std::optional<MaskFormula> formula;
   if (!options.mask_mod.empty())
-    formula.emplace(options, config.model.heads, config.model.width / std::max<std::int64_t>(config.model.heads, 1),
-                    length);
+    formula.emplace(options, static_cast<std::int64_t>(layer) + 1, config.model.heads,
+                    config.model.width / std::max<std::int64_t>(config.model.heads, 1), length);
   Relation out(length);
   for (std::int64_t i = 0; i < length; ++i) {
     const Mask::Range range = mask.range(0, i, length);
     for (std::int64_t j = 0; j < length; ++j)
-      if (range.has(j) && (!formula || formula->any(i, j, length))) out.add(i, j);
+      if (range.has(j) && (!formula || formula->any(i, j, length, segments))) out.add(i, j);
   }
   return out;
 }
@@ -119,6 +131,13 @@ bool masks_alike(const AttentionOptions& a, const AttentionOptions& b) {
          a.mask_mod == b.mask_mod && a.parameters == b.parameters;
 }
 
+/// True if the mask may differ between blocks with the same options.
+bool uses_layer(const AttentionOptions& options) {
+  const ReadFormula read = read_formula(options.mask_mod, FormulaKind::mask, formula_parameters(options.parameters));
+  return read.formula && std::ranges::any_of(read.formula->nodes,
+                                             [](const FormulaNode& node) { return node.name == FormulaName::layer; });
+}
+
 /// The option that lets the block attend to later positions.
 std::string option_of(const AttentionOptions& options) {
   if (options.causal) return fmt::format("attention.prefix = {}", options.prefix);
@@ -135,39 +154,56 @@ std::string target_sight(const Config& config, const Task& task) {
   };
   if (config.model.kind.starts_with("recurrent") || std::ranges::none_of(config.layers, may_look_ahead)) return "";
 
-  const TaskShape shape = task.shape(Form::language_model);
+  TaskShape shape = task.shape(Form::language_model);
+  const bool segments = reads_segments(config);
+  if (segments) set_segment_ends(config, task, Form::language_model, shape);
   const bool formulas = std::ranges::any_of(config.layers,
                                             [](const LayerChoice& layer) { return !layer.attention.mask_mod.empty(); });
   const std::int64_t longest = std::min(shape.length, formulas ? longest_of_formulas : longest_looked_at);
-  std::vector<std::size_t> like;   // for each block, the first block with the same options
-  std::vector<Relation> different; // the relation of each block in `like`
-  std::vector<std::size_t> which;  // for each block, the index of its relation in `different`
+  std::vector<std::size_t> like;  // for each block, the first block with the same options
+  std::vector<std::size_t> which; // for each block, the index of its options in `like`
   for (std::size_t l = 0; l < config.layers.size(); ++l) {
     const auto same = std::ranges::find_if(like, [&](std::size_t other) {
-      return masks_alike(config.layers[other].attention, config.layers[l].attention);
+      return masks_alike(config.layers[other].attention, config.layers[l].attention) &&
+             !uses_layer(config.layers[l].attention);
     });
     which.push_back(static_cast<std::size_t>(same - like.begin()));
-    if (same != like.end()) continue;
-    like.push_back(l);
-    different.push_back(attended(config.layers[l].attention, config, longest));
+    if (same == like.end()) like.push_back(l);
   }
-  const auto ahead = std::ranges::find_if(different, looks_ahead);
-  if (ahead == different.end()) return "";
-  std::vector<const Relation*> blocks;
-  for (const std::size_t w : which) blocks.push_back(&different[w]);
 
-  std::map<std::int64_t, Relation> reach; // by row length
-  const std::int64_t rows = std::min(task.evaluation_rows(Form::language_model, Split::validation), rows_looked_at);
+  // What rows with the same segments see: the relation of each block in `like`, and what is reached, by row length.
+  struct Sight {
+    std::vector<Relation> different;
+    std::vector<Relation>::iterator ahead;
+    std::map<std::int64_t, Relation> reach;
+  };
+  std::map<std::vector<std::int32_t>, Sight> sights;
+  const std::int64_t most = segments ? rows_with_segments : rows_looked_at,
+                     rows = std::min(task.evaluation_rows(Form::language_model, Split::validation), most);
   for (std::int64_t r = 0; r < rows; ++r) {
     Batch batch;
     batch.reset(1, shape, Form::language_model);
     task.evaluation_row(Form::language_model, Split::validation, r, batch, 0);
     const std::int64_t length = std::min<std::int64_t>(batch.lengths[0], longest);
-    auto found = reach.find(length);
-    if (found == reach.end()) found = reach.emplace(length, reached(blocks, length)).first;
+    std::vector<std::int32_t> of_row(segments ? static_cast<std::size_t>(longest) : 0);
+    write_segments(std::span(batch.tokens).first(of_row.size()), shape.segment_end, of_row.data());
+    const auto [found, is_new] = sights.try_emplace(of_row);
+    Sight& sight = found->second;
+    if (is_new) {
+      for (const std::size_t l : like) sight.different.push_back(attended(config, l, longest, of_row));
+      sight.ahead = std::ranges::find_if(sight.different, looks_ahead);
+    }
+    if (sight.ahead == sight.different.end()) {
+      if (segments) continue;
+      return "";
+    }
+    std::vector<const Relation*> blocks;
+    for (const std::size_t w : which) blocks.push_back(&sight.different[w]);
+    auto reach = sight.reach.find(length);
+    if (reach == sight.reach.end()) reach = sight.reach.emplace(length, reached(blocks, length)).first;
     for (std::int64_t i = 0; i + 1 < length; ++i) {
-      if (batch.targets[static_cast<std::size_t>(i)] == ignored || !found->second.has(i, i + 1)) continue;
-      const std::size_t block = like[static_cast<std::size_t>(ahead - different.begin())];
+      if (batch.targets[static_cast<std::size_t>(i)] == ignored || !reach->second.has(i, i + 1)) continue;
+      const std::size_t block = like[static_cast<std::size_t>(sight.ahead - sight.different.begin())];
       const std::string option = option_of(config.layers[block].attention);
       return like.size() == 1 ? option : fmt::format("{} in block {}", option, block);
     }

@@ -1,16 +1,32 @@
 #include "experiments/models/transformer.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/models/segments.hpp"
+#include "layers/attention/formula/formula.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace heed::HEED_REAL {
 
-Transformer::Transformer(const Scope& scope, const Config& config, const TaskShape& shape)
+bool reads_segments(const Config& config) {
+  return config.any_block([](const LayerChoice& block) {
+    const AttentionOptions& o = block.attention;
+    const std::vector<FormulaParameter> parameters = formula_parameters(o.parameters);
+    return use_of(o.score_mod, FormulaKind::score, parameters).segments ||
+           use_of(o.mask_mod, FormulaKind::mask, parameters).segments ||
+           use_of(o.cross_score_mod, FormulaKind::score, parameters).segments ||
+           use_of(o.cross_mask_mod, FormulaKind::mask, parameters).segments;
+  });
+}
+
+Transformer::Transformer(const Scope& scope, const Config& config, const TaskShape& shape, bool segments)
     : Transformer(scope, config,
-                  StackShape{
-                      .vocabulary = shape.vocabulary, .longest = shape.length, .trained = shape.trained_length}) {}
+                  StackShape{.vocabulary = shape.vocabulary,
+                             .longest = shape.length,
+                             .trained = shape.trained_length,
+                             .segment_end = shape.segment_end,
+                             .segments = segments}) {}
 
 Transformer::Transformer(const Scope& scope, const Config& config, const StackShape& shape)
     : embedding(shape.embedding ? *shape.embedding
@@ -19,23 +35,38 @@ Transformer::Transformer(const Scope& scope, const Config& config, const StackSh
             {shape.longest, shape.trained, shape.memory_width, shape.longest_memory, shape.trained_memory}),
       embedding_factor(config.model.embedding_scale == "sqrt"
                            ? static_cast<Real>(std::sqrt(static_cast<double>(config.model.width)))
-                           : Real{1}) {}
+                           : Real{1}) {
+  if (!shape.segments) return;
+  if (shape.segment_end.empty())
+    throw Failed("[model] formulas use segment_i or segment_j, and no tokens end a segment: set model.segment_end");
+  segment_end = shape.segment_end;
+}
 
 Tensor Transformer::embed(Pass& pass, const TokenRows& rows) const {
   const Tensor x = embedding(pass, rows.tokens, {rows.rows, rows.length});
   return embedding_factor == 1 ? x : scale(x, embedding_factor);
 }
 
-Tensor Transformer::operator()(Pass& pass, const Batch& batch) const {
-  return (*this)(pass, TokenRows{batch.tokens.data(), batch.rows, batch.length, batch.lengths.data()});
-}
+Tensor Transformer::operator()(Pass& pass, const Batch& batch) const { return (*this)(pass, TokenRows::of(batch)); }
 
 Tensor Transformer::operator()(Pass& pass, const TokenRows& rows) const {
-  return stack(pass, embed(pass, rows), rows.lengths);
+  const Segments own = segments(pass, rows);
+  return stack(pass, embed(pass, rows), {.lengths = rows.lengths, .query_segments = own, .key_segments = own});
+}
+
+Segments Transformer::segments(Pass& pass, const TokenRows& rows) const {
+  if (segment_end.empty()) return {};
+  auto* numbers = pass.tape().keep<std::int32_t>(rows.rows * rows.length);
+  for (std::int64_t r = 0; r < rows.rows; ++r)
+    write_segments({rows.tokens + r * rows.length, static_cast<std::size_t>(rows.length)}, segment_end,
+                   numbers + r * rows.length);
+  return {numbers, rows.length};
 }
 
 Tensor Transformer::operator()(Pass& pass, const TokenRows& rows, const Memory& memory) const {
-  const Mask mask{.lengths = rows.lengths}, memory_mask{.lengths = memory.lengths};
+  const Segments own = segments(pass, rows);
+  const Mask mask{.lengths = rows.lengths, .query_segments = own, .key_segments = own},
+      memory_mask{.lengths = memory.lengths, .query_segments = own, .key_segments = memory.segments};
   const auto call = [&](const Block& block, const Tensor& x, Tensor* first_values) {
     return block(pass, x, mask, memory.vectors, memory_mask, first_values);
   };
@@ -50,11 +81,26 @@ Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {
   return past;
 }
 
-Tensor Transformer::step(Pass& pass, const TokenRows& next, Past& past, const std::int32_t* memory_lengths) const {
+Tensor Transformer::step(Pass& pass, const TokenRows& next, Past& past, const Mask& of_memory) const {
+  Segments own;
+  if (!segment_end.empty()) {
+    past.tokens.resize(static_cast<std::size_t>(next.rows));
+    std::vector<std::int32_t> all; // the rows' tokens so far, with the next ones
+    for (std::int64_t r = 0; r < next.rows; ++r) {
+      std::vector<std::int32_t>& row = past.tokens[static_cast<std::size_t>(r)];
+      row.insert(row.end(), next.tokens + r * next.length, next.tokens + (r + 1) * next.length);
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    own = segments(pass, {all.data(), next.rows, past.length + next.length});
+  }
+  const Mask mask{.query_segments = own, .key_segments = own};
+  Mask memory_mask = of_memory;
+  memory_mask.offset = past.length;
+  memory_mask.query_segments = own;
   Tensor x = stack.enter(pass, embed(pass, next), past.length);
   Tensor first_values;
   for (std::size_t i = 0; i < stack.blocks.size(); ++i)
-    x = stack.blocks[i].step(pass, x, past.blocks[i], Mask{.lengths = memory_lengths}, &first_values);
+    x = stack.blocks[i].step(pass, x, past.blocks[i], mask, memory_mask, &first_values);
   const Tensor y = stack.finish(pass, x, past.length);
   past.length += next.length;
   return y;

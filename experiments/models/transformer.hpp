@@ -17,13 +17,21 @@ struct TokenRows {
   const std::int32_t* tokens; ///< [rows, length]
   std::int64_t rows, length;
   const std::int32_t* lengths = nullptr; ///< [rows]; null: no padding
+
+  static TokenRows of(const Batch& batch) {
+    return {batch.tokens.data(), batch.rows, batch.length, batch.lengths.data()};
+  }
 };
 
 /// The encoder output that a decoder's blocks attend to.
 struct Memory {
   Tensor vectors;                        ///< [rows, length, width]
   const std::int32_t* lengths = nullptr; ///< [rows]; null: no padding
+  Segments segments{};                   ///< of the encoder's tokens, if formulas use segments
 };
+
+/// True if a formula of some block uses the segments of tokens.
+bool reads_segments(const Config& config);
 
 /// The sizes for which a stack of blocks is built.
 struct StackShape {
@@ -32,34 +40,45 @@ struct StackShape {
   std::int64_t trained = 0;      ///< the same in training; 0: `longest`
   std::int64_t memory_width = 0; ///< width of the encoder output; 0: no cross attention
   std::int64_t longest_memory = 0;
-  std::int64_t trained_memory = 0;      ///< maximum length of the encoder output in training; 0: `longest_memory`
-  std::optional<Embedding> embedding{}; ///< an existing embedding to share; empty: the stack gets its own
+  std::int64_t trained_memory = 0;         ///< maximum length of the encoder output in training; 0: `longest_memory`
+  std::vector<std::int32_t> segment_end{}; ///< the tokens that end a segment
+  bool segments = false;                   ///< are the segments of tokens needed?
+  std::optional<Embedding> embedding{};    ///< an existing embedding to share; empty: the stack gets its own
 };
 
 /// A stack of blocks over embedded tokens.
 struct Transformer {
   Embedding embedding; ///< named `embedding`
   BlockStack stack;
-  Real embedding_factor; ///< token embeddings are multiplied by it
+  Real embedding_factor;                 ///< token embeddings are multiplied by it
+  std::vector<std::int32_t> segment_end; ///< the tokens that end a segment; empty: segments are not needed
 
-  /// For the tokens of the task's input.
-  Transformer(const Scope& scope, const Config& config, const TaskShape& shape);
+  /// For the tokens of the task's input. `segments`: are their segments needed?
+  Transformer(const Scope& scope, const Config& config, const TaskShape& shape, bool segments);
+  Transformer(const Scope& scope, const Config& config, const TaskShape& shape)
+      : Transformer(scope, config, shape, reads_segments(config)) {}
+  /// Throws heed::Failed if segments are needed and no tokens end one.
   Transformer(const Scope& scope, const Config& config, const StackShape& shape);
 
   /// The last block's output: [rows, length, width()].
   Tensor operator()(Pass& pass, const Batch& batch) const;
   Tensor operator()(Pass& pass, const TokenRows& rows) const;
   Tensor operator()(Pass& pass, const TokenRows& rows, const Memory& memory) const;
+  /// The segments of the rows' tokens, in the tape's memory; none if they are not needed.
+  Segments segments(Pass& pass, const TokenRows& rows) const;
+  Segments segments(Pass& pass, const Batch& batch) const { return segments(pass, TokenRows::of(batch)); }
 
   /// The state of step-by-step decoding of some rows.
   struct Past {
     std::int64_t length = 0;
     std::vector<Block::Past> blocks;
+    std::vector<std::vector<std::int32_t>> tokens{}; ///< of each row, if segments are needed
   };
   /// The state before the first step. It includes the blocks' projections of the encoder output, if there is one.
   Past start(Pass& pass, const Memory* memory) const;
-  /// Processes the next tokens of each row, the same number for all rows. Returns [rows, length, width()].
-  Tensor step(Pass& pass, const TokenRows& next, Past& past, const std::int32_t* memory_lengths) const;
+  /// Processes the next tokens of each row, the same number for all rows. Returns [rows, length, width()]. `of_memory`
+  /// has the lengths and the segments of the encoder output, if there is one.
+  Tensor step(Pass& pass, const TokenRows& next, Past& past, const Mask& of_memory) const;
   /// True if step-by-step decoding gives the same result as the whole row.
   bool serves_steps() const;
 

@@ -8,7 +8,7 @@ namespace heed {
 
 namespace {
 
-bool is_formula(const std::string& key) { return key.ends_with(".score_mod") || key.ends_with(".mask_mod"); }
+bool is_formula(const std::string& key) { return key.ends_with("score_mod") || key.ends_with("mask_mod"); }
 
 /// The tables of the arm's formulas that its label does not state: "attention.".
 std::set<std::string> tables_of_formulas(const ReportArm& arm) {

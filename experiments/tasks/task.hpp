@@ -60,6 +60,8 @@ struct TaskShape {
   ImageShape image = {}; ///< image_classification
   /// Every output is one token, followed by an end token if there is one. The accuracy is of the output token only.
   bool one_token_outputs = false;
+  /// The tokens of [model] segment_end, in the input and in the output; a model's builder sets them
+  std::vector<std::int32_t> segment_end = {}, output_segment_end = {};
 };
 
 /// Rows of examples, padded on the right to a common length.

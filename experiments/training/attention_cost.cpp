@@ -23,12 +23,21 @@ Config attention_of(const Config& config) {
   return out;
 }
 
+// The width of a square image of so many patches, or of the largest one with fewer.
+std::int64_t side_of_square(std::int64_t patches) {
+  std::int64_t side = 1;
+  while ((side + 1) * (side + 1) <= patches) ++side;
+  return side;
+}
+
 // Runs one row through the block, forward and backward.
 class Row {
 public:
   Row(const Config& config, std::int64_t length)
       : shape_{1, length, config.model.width},
-        stack_(Scope(parameters_, init_rules(config)), config, BlockStack::Shape{.longest = length}) {
+        stack_(Scope(parameters_, init_rules(config)), config,
+               BlockStack::Shape{.longest = length, .patches_in_row = side_of_square(length)}),
+        segments_(static_cast<std::size_t>(length)) {
     parameters_.initialise(static_cast<std::uint64_t>(config.general.seed));
     gradients_.resize(static_cast<std::size_t>(parameters_.extent()));
     vectors_.resize(static_cast<std::size_t>(shape_.size()));
@@ -41,7 +50,8 @@ public:
     tape_.rewind();
     Pass pass(tape_, parameters_, gradients_.data(), {.training = true});
     const Tensor x = tape_.leaf(vectors_.data(), of_vectors_.data(), shape_);
-    tape_.backward(sum(stack_(pass, x, nullptr)));
+    const Segments one{segments_.data(), shape_[1]};
+    tape_.backward(sum(stack_(pass, x, {.query_segments = one, .key_segments = one})));
   }
 
   // Calls the observer in a forward pass over a row of zero vectors.
@@ -57,6 +67,7 @@ private:
   Shape shape_;
   Parameters parameters_;
   BlockStack stack_;
+  std::vector<std::int32_t> segments_; // the row is one segment
   std::vector<Real> gradients_, vectors_, of_vectors_;
   Tape tape_;
 };

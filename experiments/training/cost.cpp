@@ -169,8 +169,9 @@ bool rows_are_alike(const Config& config, const Batch& batch) {
   const auto equal = [](const std::vector<std::int32_t>& lengths) {
     return std::ranges::all_of(lengths, [&](std::int32_t n) { return n == lengths[0]; });
   };
-  return equal(batch.lengths) && equal(batch.output_lengths) &&
-         !config.any_block([](const LayerChoice& block) { return !block.attention.mask_mod.empty(); });
+  return equal(batch.lengths) && equal(batch.output_lengths) && !config.any_block([](const LayerChoice& block) {
+    return !block.attention.mask_mod.empty() || !block.attention.cross_mask_mod.empty();
+  });
 }
 
 // Memory of a worker process with its libraries and without a model; and the memory of BLAS after loading.

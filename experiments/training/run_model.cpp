@@ -6,6 +6,7 @@
 #include "experiments/config/validation_sets.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/lengths.hpp"
+#include "experiments/models/segments.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -144,6 +145,7 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
                               "beam of at least 2 compares outputs; set it to 0",
                               config.train.evaluate_length_penalty, config.train.evaluate_beam));
   shape = task.shape(form);
+  set_segment_ends(config, task, form, shape);
   if (const std::int64_t longest = std::max(shape.length, shape.output_length), room = config.train.batch_tokens;
       room > 0 && longest > room)
     throw Refused(fmt::format("[train] batch_tokens = {} is too small for the longest sequence, which has {} tokens; "
@@ -155,7 +157,9 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
     on_sets.push_back({set.task.get(), set.task->shape(form), 0, set.name});
     all_rows = longer_of(all_rows, on_sets.back().shape);
   }
-  const TaskShape trained = task.training_shape(form);
+  TaskShape trained = task.training_shape(form);
+  trained.segment_end = shape.segment_end;
+  trained.output_segment_end = shape.output_segment_end;
   TaskShape evaluated = trained;
   for (const OtherRows& at : at_lengths) evaluated = longer_of(evaluated, at.shape);
   refuse_idle_scaling(config, trained, evaluated);

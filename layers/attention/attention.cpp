@@ -84,7 +84,7 @@ Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreS
                     choice.attention.normalizer));
   if (const std::string& word = choice.attention.talking_heads; word != "none")
     talking_.emplace(scope / "talking_heads", word, shape.heads);
-  formula_ = AttentionFormula::make(scope / "formula", choice.attention, shape.heads, shape.query_width, shape.longest);
+  formula_ = AttentionFormula::make(scope / "formula", choice.attention, shape);
 }
 
 AttentionProblem Attention::problem(const AttentionInputs& inputs) const {

@@ -139,6 +139,9 @@ public:
     std::int64_t longest = 0; ///< upper bound on the number of keys, for parameters per key; 0: unknown
     std::int64_t trained = 0; ///< the same in training; 0: `longest`
     std::int64_t layer = 0;   ///< the index of the block
+    /// For formulas of cross attention: upper bound on the number of queries; 0: as many as keys
+    std::int64_t longest_queries = 0;
+    std::int64_t patches_in_row = 0; ///< for formulas: the number of patches in a row of an image; 0: no patches
     ValueResidual value_residual{};
     /// The first positions of each row, which have no position in the sense of positional schemes and which every query
     /// sees. A mask's lengths, prefix and offset do not count them.
@@ -168,7 +171,7 @@ public:
               Tensor* first_values = nullptr) const;
 
   /// Cross attention in two parts: `remember` stores the keys and values of the encoder output in `to`, `recall`
-  /// attends to them.
+  /// attends to them. For formulas, the mask's offset is the position of the first query.
   void remember(Pass& pass, const Tensor& memory, KVCache& to) const;
   Tensor recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
 

@@ -39,16 +39,9 @@ Tensor merge_heads(const Tensor& x) {
   return reshape(transpose(x, 1, 2), {x.shape[0], x.shape[2], x.shape[1] * x.shape[3]});
 }
 
-// Does score_mod use the positions of query and key, or the lengths of the rows?
+// Does score_mod use the positions of query and key, their segments, or the lengths of the rows?
 bool formula_sees_positions(const AttentionOptions& options) {
-  const std::vector<FormulaParameter> parameters = formula_parameters(options.parameters);
-  const ReadFormula read = read_formula(options.score_mod, FormulaKind::score, parameters);
-  return read.formula && std::ranges::any_of(read.formula->nodes, [&](const FormulaNode& node) {
-           const bool by_distance = node.parameter >= 0 &&
-                                    parameters[static_cast<std::size_t>(node.parameter)].by_distance();
-           return by_distance || node.name == FormulaName::i || node.name == FormulaName::j ||
-                  node.name == FormulaName::queries || node.name == FormulaName::keys;
-         });
+  return use_of(options.score_mod, FormulaKind::score, formula_parameters(options.parameters)).positions;
 }
 
 } // namespace
@@ -74,7 +67,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
       attention_(scope, choice,
                  {query_heads_, widths_.query_width, widths_.query_width,
                   shape.longest > 0 && shape.memory_width == 0 ? shape.longest + shape.registers : shape.longest,
-                  shape.trained > 0 ? shape.trained : shape.longest},
+                  shape.trained > 0 ? shape.trained : shape.longest, shape.longest_queries, shape.layer,
+                  shape.patches_in_row},
                  shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross),
       gates_heads_(choice.attention.gate == "head"), exclusive_(choice.attention.exclusive),
       persistent_(shape.memory_width > 0 ? 0 : choice.attention.persistent_keys),
@@ -93,6 +87,11 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                  "distance from a query");
   if (shape.position) shape.position->check(choice.attention);
   if (before_ > 0) check_positions_before(choice.attention);
+  if (shape.memory_width > 0 && shape.registers > 0 &&
+      (!choice.attention.mask_mod.empty() || formula_sees_positions(choice.attention)))
+    throw Failed(fmt::format("[attention] {} uses the positions of queries, and registers have none; set "
+                             "model.registers = 0",
+                             choice.attention.mask_mod.empty() ? "cross_score_mod" : "cross_mask_mod"));
   if (shape.position && before_ > 0) shape_.position = std::make_shared<RowPosition>(shape.position, before_);
   if (attention_.orders_keys() && shape.memory_width == 0) {
     const char* const name = choice.attention.normalizer.c_str();
@@ -175,7 +174,8 @@ void MultiHeadAttention::check_positions_before(const AttentionOptions& options)
   if (!options.mask_mod.empty())
     throw Failed(fmt::format("[attention] mask_mod decides by positions, and {} have none{}", before, mend));
   if (!options.score_mod.empty() && formula_sees_positions(options))
-    throw Failed(fmt::format("[attention] score_mod uses positions or the length of the row, and {} have no position{}",
+    throw Failed(fmt::format("[attention] score_mod uses positions, segments or the length of the row, and {} have "
+                             "none{}",
                              before, mend));
   if (shape_.registers > 0 && !options.causal && (options.window > 0 || options.dilation > 1))
     throw Failed("[attention] in a window or with a dilation, registers would see only a part of the row (with "

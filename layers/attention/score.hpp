@@ -22,6 +22,9 @@ struct ScoreShape {
   std::int64_t key_width = 0;   ///< of one head
   std::int64_t longest = 0;     ///< upper bound on the number of keys; 0: unknown
   std::int64_t trained = 0;     ///< greatest number of keys in training; 0: `longest`
+  /// For formulas: an upper bound on the number of queries, if there may be more queries than keys; the index of the
+  /// block in its stack; the number of patches in a row of an image (0: there are no patches)
+  std::int64_t longest_queries = 0, layer = 0, patches_in_row = 0;
 };
 
 /// Repeats shared heads: keys or values [B, Hk, Tk, D] to [B, heads, Tk, D].

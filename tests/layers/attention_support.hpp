@@ -21,7 +21,15 @@ struct Extents {
   Shape q() const { return {batch, heads, queries, query_width}; }
   Shape k() const { return {batch, heads, keys, key_width}; }
   Shape v() const { return {batch, heads, keys, value_width}; }
-  ScoreShape score() const { return {heads, query_width, key_width, keys}; }
+  /// As in the third block of a stack over images whose rows have three patches, for formulas.
+  ScoreShape score() const {
+    return {.heads = heads,
+            .query_width = query_width,
+            .key_width = key_width,
+            .longest = keys,
+            .layer = 2,
+            .patches_in_row = 3};
+  }
   std::string text() const { return "q " + q().text() + ", k " + k().text() + ", v " + v().text(); }
 };
 

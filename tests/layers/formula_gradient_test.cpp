@@ -11,7 +11,8 @@ void check(const Formulas& f, const LayerChoice& choice, const Extents& e, const
   Formulated attention(f, choice, e);
   check_module(attention.weights, {attention.q, attention.k, attention.v},
                [&](Pass& pass, const std::vector<Tensor>& x) {
-                 const AttentionInputs inputs{.queries = x[0], .values = x[2], .keys = x[1], .mask = mask};
+                 const AttentionInputs inputs{
+                     .queries = x[0], .values = x[2], .keys = x[1], .mask = attention.with_segments(mask)};
                  Tensor w;
                  return composed ? attention.attention(pass, inputs, &w) : attention.attention(pass, inputs);
                });

@@ -46,6 +46,15 @@ inline std::vector<Formulas> formula_cases() {
       {"relu(s) / seen", ""},
       {"s - log(seen)", "i - j < 4 and (j % 3 != 1 or h == 1)"},
       {"s * seen ^ slope", "j <= i", {{.name = "slope", .start = "-0.5"}}},
+      {"s * layer / 4 + 0.1 * segment_i - 0.2 * segment_j", "segment_i == segment_j or j == 0"},
+      {"", "segment_i >= segment_j and (h == 0 or segment_j > 0)"},
+      {"s + bias[(row_i - row_j + 2) * 5 + column_i - column_j + 2]",
+       "abs(row_i - row_j) <= 2 and abs(column_i - column_j) <= 1",
+       {{.name = "bias", .per = "head", .start = "sin(n + h)", .size = 25}}},
+      {"s * own[i] + other[j] - other[column_j] * row_i / 9 + column_i / 7",
+       "",
+       {{.name = "own", .per = "position", .start = "1 + n / 9"},
+        {.name = "other", .per = "head_and_position", .start = "cos(n + h)", .furthest = 3}}},
   };
 }
 
@@ -57,10 +66,15 @@ struct Formulated {
   Weights weights;
   Attention attention;
   Operand q, k, v;
+  std::vector<std::int32_t> of_queries, of_keys; ///< segments, [batch, positions]
 
   Formulated(const Formulas& f, const LayerChoice& base, const Extents& extents)
       : e(extents), formulas(f), choice(f.in(base)), attention(weights.scope(), choice, e.score()),
         q(e.q(), 1, {-1, 1, 0}), k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
+    for (std::int64_t b = 0; b < e.batch; ++b) {
+      for (std::int64_t i = 0; i < positions(); ++i) of_queries.push_back(static_cast<std::int32_t>((i + b) / 4));
+      for (std::int64_t j = 0; j < e.keys; ++j) of_keys.push_back(static_cast<std::int32_t>((j + 2 * b) / 5));
+    }
     weights.fill(4);
     // The parameters of formulas get their initial values plus a small perturbation.
     weights.parameters.initialise(7);
@@ -74,8 +88,15 @@ struct Formulated {
     }
   }
 
+  /// The number of positions of queries that have a segment, beyond every mask's offset.
+  std::int64_t positions() const { return e.queries + 130; }
+  Mask with_segments(Mask mask) const {
+    mask.query_segments = {of_queries.data(), positions()};
+    mask.key_segments = {of_keys.data(), e.keys};
+    return mask;
+  }
   AttentionInputs inputs(Tape& tape, const Mask& mask) {
-    return {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask};
+    return {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = with_segments(mask)};
   }
   std::vector<Real> operator()(const Mask& mask, Tensor* weights_too = nullptr) {
     Tape tape;
@@ -125,7 +146,14 @@ struct Formulated {
                            .heads = static_cast<double>(e.heads),
                            .width = static_cast<double>(e.query_width),
                            .queries = unpadded(e.queries + mask.offset),
-                           .keys = unpadded(e.keys)};
+                           .keys = unpadded(e.keys),
+                           .layer = 3,
+                           .segment_i = static_cast<double>((i + mask.offset + b) / 4),
+                           .segment_j = static_cast<double>((j + 2 * b) / 5),
+                           .row_i = static_cast<double>((i + mask.offset) / 3),
+                           .column_i = static_cast<double>((i + mask.offset) % 3),
+                           .row_j = static_cast<double>(j / 3),
+                           .column_j = static_cast<double>(j % 3)};
           for (std::size_t p = 0; p < numbers.size(); ++p) {
             const std::size_t heads = formulas.parameters[p].by_head() ? static_cast<std::size_t>(e.heads) : 1;
             const std::size_t each = numbers[p].size() / heads,

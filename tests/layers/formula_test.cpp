@@ -15,14 +15,16 @@ namespace {
 const std::vector<FormulaParameter> declared = {{.name = "slope", .per = "head", .start = "2 ^ (-8 * (h + 1) / heads)"},
                                                 {.name = "limit", .per = "one", .start = "4", .learned = false},
                                                 {.name = "bias", .per = "distance"},
-                                                {.name = "row", .per = "one", .learned = false, .size = 3}};
-const std::vector<double> slope = {0.25}, limit = {4}, bias = {-3, -2, -1, 0, 10, 20, 30}, row = {5, 6, 7};
+                                                {.name = "row", .per = "one", .learned = false, .size = 3},
+                                                {.name = "at", .per = "position"}};
+const std::vector<double> slope = {0.25}, limit = {4}, bias = {-3, -2, -1, 0, 10, 20, 30}, row = {5, 6, 7},
+                          at_each = {1, 10, 100, 1000};
 
 double value(std::string_view text, FormulaPair pair = {}, FormulaKind kind = FormulaKind::score) {
   const ReadFormula read = read_formula(text, kind, declared);
   INFO(text << ": " << read.mistake.shown(text));
   REQUIRE(read.formula);
-  pair.parameters = {slope, limit, bias, row};
+  pair.parameters = {slope, limit, bias, row, at_each};
   return evaluate(*read.formula, pair);
 }
 bool truth(std::string_view text, const FormulaPair& pair = {}) { return value(text, pair, FormulaKind::mask) != 0; }
@@ -37,7 +39,22 @@ FormulaMistake mistake(std::string_view text, FormulaKind kind = FormulaKind::sc
 } // namespace
 
 TEST_CASE("formulas have the values of arithmetic", "[formula]") {
-  const FormulaPair at{.s = 1.5, .i = 7, .j = 3, .b = 2, .h = 1, .heads = 4, .width = 16, .queries = 9, .keys = 8};
+  const FormulaPair at{.s = 1.5,
+                       .i = 7,
+                       .j = 3,
+                       .b = 2,
+                       .h = 1,
+                       .heads = 4,
+                       .width = 16,
+                       .queries = 9,
+                       .keys = 8,
+                       .layer = 2,
+                       .segment_i = 3,
+                       .segment_j = 4,
+                       .row_i = 5,
+                       .column_i = 6,
+                       .row_j = 7,
+                       .column_j = 8};
   using F = std::function<double()>;
   for (const auto& [text, expected] : std::vector<std::pair<const char*, F>>{
            {"1 + 2 * 3", [] { return 7.0; }},
@@ -67,6 +84,9 @@ TEST_CASE("formulas have the values of arithmetic", "[formula]") {
            {"bias", [] { return -3.0; }}, // j - i = -4 is beyond `furthest`
            {"bias + limit", [] { return 1.0; }},
            {"row[0] + row[1.9] + row[-4] + row[90]", [] { return 5.0 + 6 + 5 + 7; }},
+           {"at[i] + at[j - 2]", [] { return 1000.0 + 10; }}, // i is beyond the last position
+           {"layer + 10 * segment_i + 100 * segment_j", [] { return 2 + 30 + 400.0; }},
+           {"row_i + 10 * column_i + 100 * row_j + 1000 * column_j", [] { return 5 + 60 + 700 + 8000.0; }},
            {"s\n  + 1\t", [] { return 2.5; }}}) {
     INFO(text);
     CHECK(value(text, at) == Approx(expected()).epsilon(1e-14));
@@ -103,6 +123,11 @@ TEST_CASE("starts know their own head, distance or number", "[formula]") {
   CHECK(start({.name = "x", .per = "head_and_distance", .start = "-abs(i - j) * (h + 1)", .furthest = 1}, 2, 0) ==
         Numbers{-1, 0, -1, -2, 0, -2});
   CHECK(start({.name = "x", .per = "head", .start = "n + 10 * h", .size = 3}, 2, 0) == Numbers{0, 1, 2, 10, 11, 12});
+  CHECK(start({.name = "x", .per = "position", .start = "n / 2"}, 4, 3) == Numbers{0, 0.5, 1});
+  CHECK(start({.name = "x", .per = "head_and_position", .start = "n + 10 * h", .furthest = 1}, 2, 9) ==
+        Numbers{0, 1, 10, 11});
+  CHECK_THROWS_WITH(starting_numbers({.name = "x", .per = "position"}, 1, 1, 0),
+                    Contains("the largest position of the parameter 'x'"));
   CHECK_THROWS_WITH(starting_numbers({.name = "x", .per = "distance"}, 1, 1, 0),
                     Contains("'x'") && Contains("attention.parameters.x.furthest"));
   CHECK_THROWS_WITH(starting_numbers({.name = "x", .per = "head", .start = "1 / h"}, 2, 1, 0),
@@ -228,6 +253,8 @@ TEST_CASE("wrong parameters are refused with what mends them", "[formula]") {
   for (const char* name : {"s", "heads", "tanh", "and", "2x", "a-b", "", "_x"})
     CHECK_THAT(wrong({.name = name}), Contains("can't be a parameter's name"));
   CHECK_THAT(wrong({.name = "x", .per = "distance", .size = 3}), Contains("attention.parameters.x.size"));
+  CHECK_THAT(wrong({.name = "x", .per = "position", .size = 3}), Contains("attention.parameters.x.size does nothing"));
+  CHECK(wrong({.name = "x", .per = "position", .start = "n", .furthest = 3}).empty());
   CHECK_THAT(wrong({.name = "x", .furthest = 3}), Contains("attention.parameters.x.furthest does nothing"));
   CHECK_THAT(wrong({.name = "x", .start = "h"}), Contains("attention.parameters.x.start: there is no name 'h'"));
   CHECK_THAT(wrong({.name = "x", .start = "n"}), Contains("there is no name 'n'"));
@@ -256,6 +283,10 @@ TEST_CASE("a value is computed along no more than it varies with", "[formula]") 
   CHECK(axis("i + i - j") == FormulaAxis::pair);
   CHECK(axis("i + j") == FormulaAxis::pair);
   CHECK(axis("i - 2 * j") == FormulaAxis::pair);
+  CHECK(axis("layer + 2") == FormulaAxis::head);
+  CHECK(axis("segment_i + row_i * column_i") == FormulaAxis::row);
+  CHECK(axis("at[j] * segment_j + row_j - column_j") == FormulaAxis::column);
+  CHECK(axis("row_i - row_j") == FormulaAxis::pair);
   CHECK(axis("j <= i", FormulaKind::mask) == FormulaAxis::distance);
   CHECK(axis("j + 3 < i and i - j < 7", FormulaKind::mask) == FormulaAxis::distance);
   CHECK(axis("j < keys - 2", FormulaKind::mask) == FormulaAxis::column);
@@ -274,5 +305,11 @@ TEST_CASE("what a formula names is found wherever it stands", "[formula]") {
   CHECK(use("limit").anything);
   CHECK_FALSE(use("3").anything);
   CHECK(use("s * slope + bias - slope").parameters.size() == 2);
+  CHECK(use("s + 2 * (segment_j + 1)").segments);
+  CHECK_FALSE(use("s + i").segments);
+  const auto positions = [](const std::string& text) { return use_of(text, FormulaKind::score, declared).positions; };
+  for (const char* text : {"s + i", "s - j", "s * keys", "s / queries", "s + segment_i", "s + row_j", "s + bias"})
+    CHECK(positions(text));
+  CHECK_FALSE(positions("s * slope + layer + seen + h + b"));
   CHECK(use("where(bias < 1, s * slope, floor(limit))").with_gradient == std::vector<std::int32_t>{0});
 }

@@ -51,7 +51,8 @@ public:
       : EncoderDecoder(scope, config, shape, table().read(config.model_options)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
-    const Memory memory{.vectors = encoder_(pass, batch), .lengths = batch.lengths.data()};
+    const Memory memory{
+        .vectors = encoder_(pass, batch), .lengths = batch.lengths.data(), .segments = encoder_.segments(pass, batch)};
     const TokenRows read{batch.outputs.data(), batch.rows, batch.output_length, batch.output_lengths.data()};
     return head_(pass, decoder_(pass, read, memory));
   }
@@ -59,12 +60,13 @@ public:
   std::unique_ptr<Decoding> decoding(Pass& pass, const Batch& batch) const override {
     if (!decoder_.serves_steps()) return nullptr;
     return std::make_unique<TransformerDecoding>(
-        pass, decoder_, [this](Pass& p, const Tensor& x) { return head_(p, x); }, encoder_(pass, batch), batch.lengths);
+        pass, decoder_, [this](Pass& p, const Tensor& x) { return head_(p, x); }, encoder_(pass, batch), batch.lengths,
+        encoder_.segments(pass, batch));
   }
 
 private:
   EncoderDecoder(const Scope& scope, const Config& config, const TaskShape& shape, const Options& options)
-      : encoder_(scope / "encoder", encoder_config(config), shape),
+      : encoder_(scope / "encoder", encoder_config(config), shape, reads_segments(config)),
         decoder_((scope / "decoder").reading_outputs(), decoder_config(config),
                  StackShape{.vocabulary = shape.classes,
                             .longest = shape.output_length,
@@ -72,6 +74,8 @@ private:
                             .memory_width = encoder_.width(),
                             .longest_memory = shape.length,
                             .trained_memory = shape.trained_length,
+                            .segment_end = shape.output_segment_end,
+                            .segments = reads_segments(config),
                             .embedding = options.shared_embeddings ? std::optional(encoder_.embedding) : std::nullopt}),
         head_(scope, config, decoder_, shape.classes) {
     if (options.shared_embeddings && !shape.shared_vocabulary)
@@ -97,7 +101,7 @@ extern const ModelInfo model_encoder_decoder{
               .presets = {},
               .silences = {"attention.causal", "attention.prefix", "block.parallel"},
               .uses = {"model.tied_embeddings", "attention.cross_score", "attention.cross_normalizer",
-                       "attention.cross_projection"},
+                       "attention.cross_projection", "attention.cross_score_mod", "attention.cross_mask_mod"},
               .conditions = {{"init.head", "model.tied_embeddings", {"false"}}}},
     .form = Form::sequence_to_sequence,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {

@@ -76,7 +76,7 @@ public:
     std::copy(batch.images.begin(), batch.images.end(), pixels.data);
     const Tensor cut = patches_(pass, stem_ ? (*stem_)(pass, pixels) : pixels); // [B, width, H / patch, W / patch]
     const Tensor vectors = contiguous(transpose(reshape(cut, {batch.rows, cut.shape[1], -1}), 1, 2));
-    return output_(pass, pooling_(pass, blocks_(pass, vectors, nullptr), nullptr));
+    return output_(pass, pooling_(pass, blocks_(pass, vectors, {}), nullptr));
   }
 
 private:
@@ -88,7 +88,9 @@ private:
                                      .out = config.model.width,
                                      .kernel = options.patch,
                                      .options = {.stride = options.patch}}),
-        blocks_(scope, config, {.longest = patch_count(shape.image, options.patch)}),
+        blocks_(scope, config,
+                {.longest = patch_count(shape.image, options.patch),
+                 .patches_in_row = shape.image.width / options.patch}),
         pooling_(scope / "pooling", options.pooling, config.layers.back(),
                  {blocks_.width(), patch_count(shape.image, options.patch)}),
         output_((scope / "output").of_head(), blocks_.width(), shape.classes, has_head_bias(config, true)) {}
@@ -116,7 +118,7 @@ extern const ModelInfo model_patches{
               .presets = {{"attention.causal", Value(false)},
                           {"position.kind", Value(std::string("learned"))},
                           {"position.t5.both_sides", Value(true)}},
-              .silences = {"model.embedding_scale", "init.embedding"},
+              .silences = {"model.embedding_scale", "model.segment_end", "init.embedding"},
               .conditions = {{"model.patches.channels", "model.patches.stem", {"convolution"}},
                              {"model.patches.groups", "model.patches.stem", {"convolution"}}}},
     .form = Form::image_classification,

@@ -1,5 +1,6 @@
 #include "layers/attention/formula/attention_formula.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace heed::HEED_REAL {
@@ -14,18 +15,35 @@ std::optional<Formula> formula_of(const char* key, const std::string& text, Form
   return std::move(read.formula);
 }
 
+// The parameters that one of the formulas names.
+std::vector<FormulaParameter> named_parameters(const AttentionOptions& options) {
+  const std::vector<FormulaParameter> all = formula_parameters(options.parameters);
+  const auto score = formula_of("score_mod", options.score_mod, FormulaKind::score, all),
+             mask = formula_of("mask_mod", options.mask_mod, FormulaKind::mask, all);
+  const auto names = [](const std::optional<Formula>& formula, std::size_t p) {
+    return formula && std::ranges::count(use_of(*formula).parameters, static_cast<std::int32_t>(p)) > 0;
+  };
+  std::vector<FormulaParameter> out;
+  for (std::size_t p = 0; p < all.size(); ++p)
+    if (names(score, p) || names(mask, p)) out.push_back(all[p]);
+  return out;
+}
+
 } // namespace
 
 std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, const AttentionOptions& options,
-                                                         std::int64_t heads, std::int64_t width, std::int64_t longest) {
+                                                         const ScoreShape& shape) {
   if (options.score_mod.empty() && options.mask_mod.empty()) return nullptr;
-  const std::vector<FormulaParameter> parameters = formula_parameters(options.parameters);
-  for (const FormulaParameter& p : parameters)
+  for (const FormulaParameter& p : formula_parameters(options.parameters))
     if (const std::string wrong = wrong_parameter(p); !wrong.empty()) throw Failed(wrong);
+  const std::vector<FormulaParameter> parameters = named_parameters(options);
   const auto score = formula_of("score_mod", options.score_mod, FormulaKind::score, parameters);
   const auto mask = formula_of("mask_mod", options.mask_mod, FormulaKind::mask, parameters);
   auto out = std::make_unique<AttentionFormula>();
-  out->program_ = program_of(score ? &*score : nullptr, mask ? &*mask : nullptr, parameters);
+  out->program_ = program_of(score ? &*score : nullptr, mask ? &*mask : nullptr, parameters,
+                             {.layer = shape.layer + 1, .patches_in_row = shape.patches_in_row});
+  const std::int64_t heads = shape.heads, width = shape.query_width,
+                     longest = shape.longest > 0 ? std::max(shape.longest, shape.longest_queries) : 0;
   for (const FormulaParameter& p : parameters) {
     std::vector<double> start = starting_numbers(p, heads, width, longest);
     Numbers numbers{{p.by_head() ? heads : 1, numbers_of_each(p, longest)}, {}, {}};
@@ -41,6 +59,8 @@ ScoreFormula* AttentionFormula::on(Pass& pass, const FormulaShape& given) const 
   const Pass::Options& options = pass.state().options;
   if (!options.rows.empty()) shape.rows = options.rows.data() + shape.first_row;
   shape.first_row += options.first_row;
+  if (program_.segments && (!shape.mask.query_segments.numbers || !shape.mask.key_segments.numbers))
+    throw Failed("[attention] a formula uses the segments of tokens, and there are none");
   Tape& tape = pass.tape();
   const auto count = static_cast<std::int64_t>(parameters_.size());
   auto* numbers = tape.keep<Tensor>(count);

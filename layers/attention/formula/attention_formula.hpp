@@ -4,6 +4,7 @@
 
 #include "autograd/score_formula.hpp"
 #include "layers/attention/formula/program.hpp"
+#include "layers/attention/score.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/module.hpp"
 
@@ -12,14 +13,14 @@
 
 namespace heed::HEED_REAL {
 
-/// attention.score_mod and attention.mask_mod with attention.parameters: scores s become f(s), and pairs may be masked.
+/// attention.score_mod and attention.mask_mod (in cross attention: cross_score_mod and cross_mask_mod) with
+/// attention.parameters: scores s become f(s), and pairs may be masked.
 class AttentionFormula {
 public:
   /// Returns null if the options have neither formula. Learned parameters get their names of the configuration, within
-  /// the scope. `longest`: upper bound on the number of keys; 0: unknown. Throws heed::Failed with the location of a
-  /// mistake.
-  static std::unique_ptr<AttentionFormula> make(const Scope& scope, const AttentionOptions& options, std::int64_t heads,
-                                                std::int64_t width, std::int64_t longest);
+  /// the scope; those that only other formulas use are not made. Throws heed::Failed with the location of a mistake.
+  static std::unique_ptr<AttentionFormula> make(const Scope& scope, const AttentionOptions& options,
+                                                const ScoreShape& shape);
 
   /// The formula for one attention, in the tape's memory. This object must live until the backward pass is done.
   ScoreFormula* on(Pass& pass, const FormulaShape& shape) const;

@@ -1,6 +1,7 @@
 #include "layers/attention/formula/formula.hpp"
 
 #include "autograd/error.hpp"
+#include "layers/attention/formula/formula_words.hpp"
 #include "layers/attention/formula/program.hpp"
 
 #include <algorithm>
@@ -12,32 +13,7 @@ namespace heed {
 
 namespace {
 
-struct Function {
-  std::string_view name;
-  FormulaOp op;
-  int least, most; // arguments
-};
-// The functions in the list of operations, and clamp(x, low, high) = min(max(x, low), high).
-constexpr auto functions = [] {
-  constexpr auto named = [](const FormulaOperation& operation) { return !operation.function.empty(); };
-  std::array<Function, 1 + std::ranges::count_if(formula_operation_list, named)> out{
-      Function{"clamp", FormulaOp::min, 3, 3}};
-  std::size_t n = 1;
-  for (const FormulaOperation& o : formula_operation_list)
-    if (named(o)) out[n++] = {o.function, o.op, o.operands, o.most};
-  return out;
-}();
-
-struct Name {
-  std::string_view word;
-  FormulaName name;
-};
-constexpr std::array names = {Name{"s", FormulaName::s},         Name{"i", FormulaName::i},
-                              Name{"j", FormulaName::j},         Name{"b", FormulaName::b},
-                              Name{"h", FormulaName::h},         Name{"heads", FormulaName::heads},
-                              Name{"width", FormulaName::width}, Name{"queries", FormulaName::queries},
-                              Name{"keys", FormulaName::keys},   Name{"seen", FormulaName::seen},
-                              Name{"n", FormulaName::n}};
+using namespace formula_words;
 
 constexpr std::size_t longest_text = 4096, most_nodes = 1024;
 constexpr int deepest = 100;
@@ -60,8 +36,8 @@ struct Wrong {
 class Reader {
 public:
   Reader(std::string_view text, FormulaKind kind, std::span<const FormulaParameter> parameters,
-         const FormulaParameter* own)
-      : text_(text), kind_(kind), parameters_(parameters), own_(own) {}
+         const FormulaParameter* own, const FormulaSite& site)
+      : text_(text), kind_(kind), parameters_(parameters), own_(own), site_(site) {}
 
   Formula all() {
     if (text_.size() > longest_text)
@@ -347,8 +323,8 @@ private:
       case FormulaName::width: return kind_ != FormulaKind::start || name != FormulaName::h || own_->by_head();
       case FormulaName::i:
       case FormulaName::j: return kind_ != FormulaKind::start || own_->by_distance();
-      case FormulaName::n: return kind_ == FormulaKind::start && own_->size > 0;
-      default: return kind_ != FormulaKind::start;
+      case FormulaName::n: return kind_ == FormulaKind::start && own_->is_list();
+      default: return kind_ != FormulaKind::start && missing(name, site_).empty();
     }
   }
   std::string no_such(const char* what, std::string_view w) const {
@@ -369,6 +345,9 @@ private:
         if (parameters_[p].name == w) return parameter(p, begin);
     for (const Name& n : names)
       if (n.word == w && has(n.name)) return keep({.op = FormulaOp::score, .name = n.name});
+    for (const Name& n : names)
+      if (n.word == w && kind_ != FormulaKind::start && !missing(n.name, site_).empty())
+        fail(begin, fmt::format("{} {}", w, missing(n.name, site_)));
     if (w == "s" && kind_ == FormulaKind::mask) fail(begin, "a mask can't depend on the score s");
     if (w == "seen" && kind_ == FormulaKind::mask)
       fail(begin, "a mask can't depend on seen, the number of keys that it leaves");
@@ -385,13 +364,16 @@ private:
            fmt::format("a mask has no gradient, so nothing would be learned: set attention.parameters.{}.learned = "
                        "false",
                        x.name));
-    if (x.size == 0) {
+    if (!x.is_list()) {
       if (here() == '[')
         fail(at_, fmt::format("{} is one number; attention.parameters.{}.size makes it a list", x.name, x.name));
       return keep({.op = x.by_distance() ? FormulaOp::by_distance : FormulaOp::parameter, .parameter = place});
     }
     if (here() != '[')
-      fail(begin, fmt::format("{} is a list of {} numbers: {}[0] is the first", x.name, x.size, x.name));
+      fail(begin, x.by_position()
+                      ? fmt::format("{} has a number for each position: {}[i] is the query's, {}[j] the key's", x.name,
+                                    x.name, x.name)
+                      : fmt::format("{} is a list of {} numbers: {}[0] is the first", x.name, x.size, x.name));
     const std::size_t opened = at_;
     takes("[");
     const std::size_t column = at_;
@@ -416,6 +398,7 @@ private:
   FormulaKind kind_;
   std::span<const FormulaParameter> parameters_;
   const FormulaParameter* own_;
+  const FormulaSite& site_;
   std::size_t at_ = 0;
   int depth_ = 0;
   Formula formula_;
@@ -424,9 +407,9 @@ private:
 } // namespace
 
 ReadFormula read_formula(std::string_view text, FormulaKind kind, std::span<const FormulaParameter> parameters,
-                         const FormulaParameter* own) {
+                         const FormulaParameter* own, const FormulaSite& site) {
   try {
-    return {Reader(text, kind, parameters, own).all(), {}};
+    return {Reader(text, kind, parameters, own, site).all(), {}};
   } catch (const Wrong& wrong) {
     return {std::nullopt, wrong.mistake};
   }

@@ -60,7 +60,10 @@ std::string wrong_parameter(const FormulaParameter& p) {
     return fmt::format("{}.size makes a list, which needs per = one or head; per = {} has a value for each distance, "
                        "up to {}.furthest",
                        key, p.per, key);
-  if (p.furthest > 0 && !p.by_distance())
+  if (p.size > 0 && p.by_position())
+    return fmt::format("{}.size does nothing: per = {} has a value for each position, up to {}.furthest; leave it out",
+                       key, p.per, key);
+  if (p.furthest > 0 && !p.by_distance() && !p.by_position())
     return fmt::format("{}.furthest does nothing: with {}.per = {}, there are no distances", key, key, p.per);
   const ReadFormula start = read_formula(p.start, FormulaKind::start, {}, &p);
   if (!start.formula) return fmt::format("{}.start: {}", key, start.mistake.shown(p.start));
@@ -70,12 +73,13 @@ std::string wrong_parameter(const FormulaParameter& p) {
 }
 
 std::int64_t numbers_of_each(const FormulaParameter& p, std::int64_t longest) {
-  if (!p.by_distance()) return std::max<std::int64_t>(p.size, 1);
+  if (!p.by_distance() && !p.by_position()) return std::max<std::int64_t>(p.size, 1);
   if (p.furthest == 0 && longest == 0)
-    throw Failed(fmt::format("[attention] the largest distance of the parameter '{}' is not known here: set "
+    throw Failed(fmt::format("[attention] the largest {} of the parameter '{}' is not known here: set "
                              "attention.parameters.{}.furthest",
-                             p.name, p.name));
-  return 2 * (p.furthest ? p.furthest : longest - 1) + 1;
+                             p.by_distance() ? "distance" : "position", p.name, p.name));
+  const std::int64_t furthest = p.furthest ? p.furthest : longest - 1;
+  return p.by_distance() ? 2 * furthest + 1 : furthest + 1;
 }
 
 std::vector<double> starting_numbers(const FormulaParameter& p, std::int64_t heads, std::int64_t width,

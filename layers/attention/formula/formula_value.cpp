@@ -6,12 +6,39 @@
 
 namespace heed {
 
+namespace {
+
+bool depends_on_positions(FormulaName name) {
+  switch (name) {
+    case FormulaName::i:
+    case FormulaName::j:
+    case FormulaName::queries:
+    case FormulaName::keys:
+    case FormulaName::segment_i:
+    case FormulaName::segment_j:
+    case FormulaName::row_i:
+    case FormulaName::column_i:
+    case FormulaName::row_j:
+    case FormulaName::column_j: return true;
+    default: return false;
+  }
+}
+
+} // namespace
+
 bool has_gradient(FormulaOp op) {
   const FormulaOperation* operation = formula_operation(op);
   return !operation || operation->gradient;
 }
 
-FormulaUse use_of(const Formula& formula) {
+FormulaUse use_of(const Formula& formula) { return use_of(formula, {}); }
+
+FormulaUse use_of(const std::string& text, FormulaKind kind, const std::vector<FormulaParameter>& parameters) {
+  const ReadFormula read = text.empty() ? ReadFormula{} : read_formula(text, kind, parameters);
+  return read.formula ? use_of(*read.formula, parameters) : FormulaUse{};
+}
+
+FormulaUse use_of(const Formula& formula, std::span<const FormulaParameter> parameters) {
   FormulaUse out;
   std::vector<bool> differentiated(formula.nodes.size());
   if (!differentiated.empty()) differentiated.back() = true;
@@ -22,6 +49,10 @@ FormulaUse use_of(const Formula& formula) {
     const FormulaNode& n = formula.nodes[k];
     out.score = out.score || n.name == FormulaName::s;
     out.anything = out.anything || n.name != FormulaName::none || n.parameter >= 0;
+    out.segments = out.segments || n.name == FormulaName::segment_i || n.name == FormulaName::segment_j;
+    const bool by_distance = n.parameter >= 0 && n.parameter < std::ssize(parameters) &&
+                             parameters[static_cast<std::size_t>(n.parameter)].by_distance();
+    out.positions = out.positions || by_distance || depends_on_positions(n.name);
     if (n.parameter >= 0) {
       note(out.parameters, n.parameter);
       if (differentiated[k]) note(out.with_gradient, n.parameter);
@@ -49,6 +80,13 @@ double evaluate(const Formula& formula, const FormulaPair& pair) {
       case FormulaName::queries: return pair.queries;
       case FormulaName::keys: return pair.keys;
       case FormulaName::seen: return pair.seen;
+      case FormulaName::layer: return pair.layer;
+      case FormulaName::segment_i: return pair.segment_i;
+      case FormulaName::segment_j: return pair.segment_j;
+      case FormulaName::row_i: return pair.row_i;
+      case FormulaName::column_i: return pair.column_i;
+      case FormulaName::row_j: return pair.row_j;
+      case FormulaName::column_j: return pair.column_j;
       case FormulaName::n: return pair.n;
       case FormulaName::none: break;
     }

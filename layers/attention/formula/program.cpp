@@ -1,8 +1,11 @@
 #include "layers/attention/formula/program.hpp"
 
+#include "autograd/error.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace heed {
 
@@ -24,6 +27,20 @@ FormulaAxis axis_of(const Linear& x) {
   if (x.i == -x.j) return FormulaAxis::distance;
   if (x.j == 0) return FormulaAxis::row;
   return x.i == 0 ? FormulaAxis::column : FormulaAxis::pair;
+}
+
+// The axis of a name whose values are along the queries or the keys, other than i and j.
+std::optional<FormulaAxis> axis_of(FormulaName name) {
+  switch (name) {
+    case FormulaName::seen:
+    case FormulaName::segment_i:
+    case FormulaName::row_i:
+    case FormulaName::column_i: return FormulaAxis::row;
+    case FormulaName::segment_j:
+    case FormulaName::row_j:
+    case FormulaName::column_j: return FormulaAxis::column;
+    default: return {};
+  }
 }
 
 FormulaAxis both(FormulaAxis a, FormulaAxis b) {
@@ -66,7 +83,7 @@ std::vector<Seen> axes_of(const Formula& formula) {
   for (const FormulaNode& n : formula.nodes) {
     Seen seen;
     if (n.name == FormulaName::i) seen = {FormulaAxis::row, {true, 1, 0}};
-    else if (n.name == FormulaName::seen) seen = {FormulaAxis::row, {}};
+    else if (const auto axis = axis_of(n.name)) seen = {*axis, {}};
     else if (n.name == FormulaName::j) seen = {FormulaAxis::column, {true, 0, 1}};
     else if (n.name == FormulaName::s) seen = {FormulaAxis::pair, {}};
     else if (n.op == FormulaOp::by_distance) seen = {FormulaAxis::distance, {}};
@@ -86,7 +103,8 @@ std::vector<Seen> axes_of(const Formula& formula) {
 
 class Compiler {
 public:
-  explicit Compiler(std::span<const FormulaParameter> parameters) : parameters_(parameters) {}
+  Compiler(std::span<const FormulaParameter> parameters, const FormulaPlace& place)
+      : parameters_(parameters), place_(place) {}
 
   std::int32_t take(const Formula& formula) {
     formula_ = &formula;
@@ -104,26 +122,32 @@ public:
     need(score, &FormulaInstruction::for_score);
     need(out_.factor, &FormulaInstruction::for_score);
     need(mask, &FormulaInstruction::for_mask);
-    std::vector<bool> by_head(out_.instructions.size());
+    std::vector<bool> by_head(out_.instructions.size()), by_entry(out_.instructions.size());
     for (std::size_t k = 0; k < out_.instructions.size(); ++k) {
       FormulaInstruction& x = out_.instructions[k];
-      bool heads = x.op == FormulaOp::batch || x.op == FormulaOp::head || x.op == FormulaOp::queries ||
-                   x.op == FormulaOp::keys || x.op == FormulaOp::seen ||
+      bool heads = x.op == FormulaOp::head || x.op == FormulaOp::seen ||
                    (x.parameter >= 0 && parameter(x.parameter).by_head());
+      bool entries = x.op == FormulaOp::batch || x.op == FormulaOp::queries || x.op == FormulaOp::keys ||
+                     x.op == FormulaOp::seen || x.op == FormulaOp::segment;
       const bool smooth = has_gradient(x.op);
       bool differentiable = x.op == FormulaOp::score || (x.parameter >= 0 && parameter(x.parameter).learned);
       const auto from = [&](std::int32_t o, bool by_value) {
         if (o < 0) return;
         heads = heads || by_head[static_cast<std::size_t>(o)];
+        entries = entries || by_entry[static_cast<std::size_t>(o)];
         differentiable = differentiable || (by_value && smooth && at(o).differentiable);
       };
       from(x.a, x.op != FormulaOp::element && x.op != FormulaOp::choice);
       from(x.b, true);
       from(x.c, true);
       by_head[k] = heads;
+      by_entry[k] = entries;
       x.differentiable = differentiable;
       out_.by_head = out_.by_head || heads;
+      out_.by_entry = out_.by_entry || entries;
       out_.mask_by_head = out_.mask_by_head || (heads && x.for_mask);
+      out_.mask_by_entry = out_.mask_by_entry || (entries && x.for_mask);
+      out_.segments = out_.segments || x.op == FormulaOp::segment;
     }
     return std::move(out_);
   }
@@ -174,6 +198,13 @@ private:
       case FormulaName::queries: return keep({.op = FormulaOp::queries});
       case FormulaName::keys: return keep({.op = FormulaOp::keys});
       case FormulaName::seen: return keep({.op = FormulaOp::seen, .axis = FormulaAxis::row});
+      case FormulaName::layer: return number(static_cast<double>(place_.layer));
+      case FormulaName::segment_i: return keep({.op = FormulaOp::segment, .axis = FormulaAxis::row});
+      case FormulaName::segment_j: return keep({.op = FormulaOp::segment, .axis = FormulaAxis::column});
+      case FormulaName::row_i: return patch(FormulaOp::patch_row, FormulaAxis::row);
+      case FormulaName::row_j: return patch(FormulaOp::patch_row, FormulaAxis::column);
+      case FormulaName::column_i: return patch(FormulaOp::patch_column, FormulaAxis::row);
+      case FormulaName::column_j: return patch(FormulaOp::patch_column, FormulaAxis::column);
       default: break;
     }
     if (n.op == FormulaOp::number) return number(n.number);
@@ -187,6 +218,12 @@ private:
       return operation(FormulaOp::multiply, axis, a, operation(FormulaOp::reciprocal, at(b).axis, b));
     if (n.op == FormulaOp::power && at(b).op == FormulaOp::number) return power(axis, a, at(b).number, b);
     return operation(n.op, axis, a, b, c);
+  }
+
+  std::int32_t patch(FormulaOp op, FormulaAxis axis) {
+    if (place_.patches_in_row < 1)
+      throw Failed("[attention] a formula uses the rows and columns of patches, and this model has no patches");
+    return keep({.op = op, .axis = axis, .number = static_cast<double>(place_.patches_in_row)});
   }
 
   std::int32_t power(FormulaAxis axis, std::int32_t a, double exponent, std::int32_t b) {
@@ -252,6 +289,7 @@ private:
   }
 
   std::span<const FormulaParameter> parameters_;
+  FormulaPlace place_;
   const Formula* formula_ = nullptr;
   std::vector<Seen> axes_;
   std::vector<std::array<std::int32_t, 5>> places_; // [node][axis]: index of the instruction
@@ -262,8 +300,9 @@ private:
 
 FormulaAxis axis_of(const Formula& formula) { return axes_of(formula).back().axis; }
 
-FormulaProgram program_of(const Formula* score, const Formula* mask, std::span<const FormulaParameter> parameters) {
-  Compiler compiler(parameters);
+FormulaProgram program_of(const Formula* score, const Formula* mask, std::span<const FormulaParameter> parameters,
+                          const FormulaPlace& place) {
+  Compiler compiler(parameters, place);
   const std::int32_t of_mask = mask ? compiler.take(*mask) : -1, of_score = score ? compiler.take(*score) : -1;
   return compiler.finish(of_score, of_mask);
 }

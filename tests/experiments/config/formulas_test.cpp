@@ -55,10 +55,10 @@ TEST_CASE("What no formula names does nothing", "[config][formula]") {
   check(
       "[attention.parameters.slope]\nper = \"head\"",
       "x.toml:2:1: attention.parameters.slope.per does nothing: attention.score_mod is '' (built-in); it matters only "
-      "where attention.score_mod is given, or attention.mask_mod is given");
+      "where attention.score_mod is given, or attention.mask_mod is given, or attention.cross_score_mod is given, or "
+      "attention.cross_mask_mod is given");
   check(formulas + "[attention.parameters.other]\nper = \"head\"",
-        "x.toml:11:1: attention.parameters.other.per does nothing: neither attention.score_mod nor attention.mask_mod "
-        "names the parameter");
+        "x.toml:11:1: attention.parameters.other.per does nothing: no formula of [attention] names the parameter");
   check("[model]\nkind = \"recurrent_decoder\"\n[attention]\nscore_mod = \"2 * s\"",
         "x.toml:4:1: attention.score_mod does nothing: model.kind is 'recurrent_decoder' (x.toml:2:1); it matters only "
         "where model.kind is not 'recurrent_decoder'");
@@ -86,8 +86,8 @@ TEST_CASE("Blocks have formulas of their own", "[config][formula]") {
   CHECK(to_toml(again) == written);
   for (std::size_t i = 0; i < 3; ++i) CHECK(again.layers[i].attention.parameters == c.layers[i].attention.parameters);
   check(toml + "attention.parameters.other.start = 2\n",
-        "x.toml:16:28: attention.parameters.other.start does nothing: neither attention.score_mod nor "
-        "attention.mask_mod names the parameter");
+        "x.toml:16:28: attention.parameters.other.start does nothing: no formula of [attention] names the "
+        "parameter");
 }
 
 TEST_CASE("Every number of a parameter is an option of its own", "[config][formula]") {
@@ -115,8 +115,8 @@ TEST_CASE("Mistakes in formulas are shown at their column", "[config][formula]")
         "x.toml:2:1: attention.score_mod: there is no function 'tan'; there are abs, clamp, cos, exp, floor, log, max, "
         "min, relu, sigmoid, sin, sqrt, tanh, where\n    30 * tan(s)\n         ^");
   check(score("s - slope"),
-        "x.toml:2:1: attention.score_mod: there is no name 'slope'; there are b, h, heads, i, j, keys, queries, s, "
-        "seen, width; a number of your own is declared in [attention.parameters.slope]\n    s - slope\n        ^");
+        "x.toml:2:1: attention.score_mod: there is no name 'slope'; there are b, h, heads, i, j, keys, layer, queries, "
+        "s, seen, width; a number of your own is declared in [attention.parameters.slope]\n    s - slope\n        ^");
   check(score("abs(i - j)"),
         "x.toml:2:1: attention.score_mod is 'abs(i - j)': it doesn't contain s, so the score would have no effect; if "
         "you want this, write 0 * s + ...");
@@ -147,7 +147,7 @@ TEST_CASE("Mistakes in parameters say which", "[config][formula]") {
   check(with("s * x", "start = \"h\""),
         "x.toml:4:1: attention.parameters.x.start: there is no name 'h'; there are heads, width\n    h\n    ^");
   check(with("s * x", "per = \"layer\""), "x.toml:4:7: attention.parameters.x.per is 'layer'; it must be one of 'one', "
-                                          "'head', 'distance', 'head_and_distance'");
+                                          "'head', 'distance', 'head_and_distance', 'position', 'head_and_position'");
   check(with("s * x", "furthest = 3"),
         "x.toml:4:1: attention.parameters.x.furthest does nothing: with attention.parameters.x.per = one, there are no "
         "distances");
@@ -182,6 +182,69 @@ TEST_CASE("Mistakes in parameters say which", "[config][formula]") {
         "with letters, digits and _, and be no word of the language");
   CHECK(command_line("attention.parameters.slope.strat=1") ==
         "command line: [attention.parameters.slope] has no option 'strat'; did you mean 'start'?");
+}
+
+TEST_CASE("Names that need something else of the run say what", "[config][formula]") {
+  const std::string documents = "[attention]\nmask_mod = \"segment_i == segment_j\"";
+  check(documents, "x.toml:2:1: attention.mask_mod: segment_i needs model.segment_end: the text that ends a segment, "
+                   "such as \"\\n\\n\" between documents\n    segment_i == segment_j\n    ^");
+  CHECK(config(documents, {"model.segment_end=|"}).model.segment_end == "|");
+  check(
+      documents + "\n[model]\nkind = \"patches\"\n[task]\nkind = \"shapes\"",
+      "x.toml:2:1: attention.mask_mod: segment_i needs tokens, and the model 'patches' reads images\n    segment_i == "
+      "segment_j\n    ^");
+  check("[attention]\nscore_mod = \"s + 2 * row_j\"", "x.toml:2:1: attention.score_mod: row_j needs the patches of "
+                                                      "images (model.kind = \"patches\"), and model.kind is "
+                                                      "'decoder'\n    s + 2 * row_j\n            ^");
+  CHECK(config("[attention]\nscore_mod = \"s + 2 * row_j\"\n[model]\nkind = \"patches\"\n[task]\nkind = \"shapes\"")
+            .layers[0]
+            .attention.score_mod == "s + 2 * row_j");
+  check("[attention]\nmask_mod = \"i - j < layer\"\n[model]\nsegment_end = \"|\"",
+        "x.toml:4:1: model.segment_end does nothing: no formula of [attention] uses segment_i or segment_j");
+  check("[model]\nsegment_end = \"|\"",
+        "x.toml:2:1: model.segment_end does nothing: attention.mask_mod is '' (built-in); it matters only where "
+        "attention.mask_mod is given, or attention.score_mod is given, or attention.cross_score_mod is given, or "
+        "attention.cross_mask_mod is given");
+  // An arm that takes the formula away drops what the formula needed.
+  Settings settings = Settings::parse(documents + "\n[model]\nsegment_end = \"|\"", "x.toml");
+  settings.override_with({"attention.mask_mod=i - j < 3"});
+  CHECK(settings.resolve().model.segment_end.empty());
+  CHECK(settings.dropped().size() == 1);
+  // One block is enough.
+  const std::string one = "[model]\nlayers = 2\nsegment_end = \"|\"\n[[block.override]]\nlayers = [1]\n"
+                          "attention.mask_mod = \"segment_i == segment_j\"";
+  CHECK(config(one).model.segment_end == "|");
+}
+
+TEST_CASE("Cross attention has formulas of its own", "[config][formula]") {
+  const std::string both = "[model]\nkind = \"encoder_decoder\"\n[task]\nkind = \"reverse\"\n[attention]\n";
+  const Config c = config(both + "score_mod = \"s * a\"\ncross_score_mod = \"s * b_\"\ncross_mask_mod = \"j <= i\"\n"
+                                 "[attention.parameters.a]\nstart = 2\n[attention.parameters.b_]\nstart = 3");
+  CHECK(c.layers[0].attention.parameters.size() == 2);
+  const AttentionOptions cross = c.layers[0].for_cross_attention().attention;
+  CHECK(cross.score_mod == "s * b_");
+  CHECK(cross.mask_mod == "j <= i");
+  check(both + "cross_mask_mod = \"j < queries\"", "x.toml:6:1: attention.cross_mask_mod: queries does not exist in "
+                                                   "cross attention: the length of the output is not "
+                                                   "known while it is written\n    j < queries\n        ^");
+  check(both + "cross_score_mod = \"i - j\"",
+        "x.toml:6:1: attention.cross_score_mod is 'i - j': it doesn't contain s, so the score would have no effect; if "
+        "you want this, write 0 * s + ...");
+  check("[attention]\ncross_mask_mod = \"j <= i\"",
+        "x.toml:2:1: attention.cross_mask_mod does nothing: model.kind is 'decoder' (built-in); it matters only where "
+        "model.kind is 'encoder_decoder'");
+  check(both + "[[block.override]]\nstack = \"encoder\"\nattention.cross_mask_mod = \"j <= i\"",
+        "x.toml:8:11: attention.cross_mask_mod does nothing: only the decoder has cross attention");
+}
+
+TEST_CASE("A parameter by position is used with a position", "[config][formula]") {
+  const std::string table = "\"\n[attention.parameters.x]\nper = \"position\"";
+  check(
+      "[attention]\nscore_mod = \"s + x" + table,
+      "x.toml:2:1: attention.score_mod: x has a number for each position: x[i] is the query's, x[j] the key's\n    s + "
+      "x\n        ^");
+  CHECK(config("[attention]\nscore_mod = \"s + x[i]" + table).layers[0].attention.parameters ==
+        Lines{"x: per = position, learned = true, size = 0, furthest = 0, start = 0"});
 }
 
 TEST_CASE("Arms change formulas and their parameters", "[config][formula]") {

@@ -109,6 +109,24 @@ TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
   check_steps({"attention.window=1", "attention.prefix=1", "attention.dilation=2"});
 }
 
+TEST_CASE("the steps of formulas with segments, positions and cross attention give the logits of the whole row",
+          "[decoding][formula]") {
+  const std::string documents = "attention.mask_mod=segment_i == segment_j", end = "model.segment_end=.";
+  check_steps({documents, end});
+  check_steps({documents, end, "attention.score=additive", "attention.normalizer=sparsemax"});
+  check_steps({documents, end, "attention.talking_heads=both"});
+  check_steps({"attention.score_mod=s / (1 + segment_i - segment_j) + x[i] * x[j]", end,
+               "attention.parameters.x.per=head_and_position"});
+  const std::string both = "model.kind=encoder_decoder";
+  check_steps({both, documents, end});
+  check_steps({both, "attention.cross_mask_mod=j <= i"});
+  check_steps({both, "attention.cross_mask_mod=segment_j <= segment_i and (h == 0 or j != 1)", end});
+  check_steps({both, "attention.cross_score_mod=s - x * abs(i - j) + segment_i * segment_j / keys", end,
+               "model.registers=0", "attention.parameters.x.per=head_and_distance",
+               "attention.parameters.x.start=i - j"});
+  check_steps({both, "attention.cross_mask_mod=i != j + 1", "attention.persistent_keys=2"});
+}
+
 TEST_CASE("the steps of blocks with positions of their own give the logits of the whole row", "[decoding][position]") {
   const std::string positions = R"(
 [[block.override]]

@@ -25,6 +25,13 @@ struct TestModel {
     return {5, 4, form == Form::language_model ? 5 : 3};
   }
 
+  /// Whatever text [model] segment_end is, it stands for the token 2.
+  static TaskShape shape_of(const Config& config, Form form) {
+    TaskShape out = shape_for(form);
+    if (!config.model.segment_end.empty()) out.segment_end = out.output_segment_end = {2};
+    return out;
+  }
+
   Config config;
   Form form;
   TaskShape shape;
@@ -35,7 +42,7 @@ struct TestModel {
   explicit TestModel(const std::vector<std::string>& assignments, const std::string& overrides = "")
       : config(test::config("[model]\nlayers = 2\nwidth = 4\nheads = 2\n[block]\nffn_width = 6\n" + overrides,
                             assignments)),
-        form(model_info(config.model.kind).form), shape(shape_for(form)),
+        form(model_info(config.model.kind).form), shape(shape_of(config, form)),
         model(model_info(config.model.kind).make(weights.scope(), config, shape)) {
     weights.fill(11, {-0.7, 0.9, 0});
   }

@@ -1,5 +1,6 @@
 // Tests which positions see the token that they predict: what the masks imply, against models in which that token is
 // replaced.
+#include "experiments/models/segments.hpp"
 #include "experiments/models/target_sight.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
@@ -20,7 +21,8 @@ Config configured(const std::vector<std::string>& assignments, const std::string
 
 /// Whether the logits at any position that counts change with the next token.
 bool depends_on_targets(const Config& config, const Task& task) {
-  const TaskShape shape = task.shape(Form::language_model);
+  TaskShape shape = task.shape(Form::language_model);
+  set_segment_ends(config, task, Form::language_model, shape);
   Weights weights;
   const auto model = model_info(config.model.kind).make(weights.scope(), config, shape);
   weights.fill(11, {-0.7, 0.9, 0});
@@ -78,6 +80,11 @@ TEST_CASE("a model is said to see its targets just where its outputs depend on t
       {{free, "attention.mask_mod=j <= i + ahead", "attention.parameters.ahead.start=1",
         "attention.parameters.ahead.learned=false"},
        with_formula},
+      // The input of a row is its segment 0, which ends with "|".
+      {{free, "model.segment_end=|", "attention.mask_mod=j <= i or segment_j == 0"}, ""},
+      {{free, "model.segment_end=|", "attention.mask_mod=segment_i == segment_j"}, with_formula},
+      {{free, "attention.mask_mod=j <= i or layer == 1"}, with_formula + " in block 0"},
+      {{free, "attention.mask_mod=j <= i or layer == 3"}, ""},
       {{}, no_cause + " in block 1", "[[block.override]]\nlayers = [1]\nattention.causal = false\n"},
       {{"model.kind=encoder_decoder"}, ""},
   };

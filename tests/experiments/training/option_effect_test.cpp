@@ -50,6 +50,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"train.evaluate_length_penalty_kind",
      {"train.evaluate_beam=3", "train.evaluate_length_penalty=2", "train.steps=60", "task.validation=80"}},
     {"train.evaluate_bleu_tokenization", {"model.kind=encoder_decoder", "train.evaluate_beam=1"}},
+    {"model.segment_end", {"attention.mask_mod=segment_i == segment_j", "model.segment_end=0"}},
     {"task.labelled_text.header", {"task.labelled_text.text=1", "task.labelled_text.label=2"}},
 };
 
@@ -69,6 +70,8 @@ const std::map<std::string, std::vector<Value>> values_to_try = {
     {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}},
     {"train.evaluate_lengths", {std::vector<std::int64_t>{5}, std::vector<std::int64_t>{9, 12}}},
     {"attention.mask_mod", {std::string("abs(i - j) < 2")}},
+    {"attention.cross_mask_mod", {std::string("j <= i")}},
+    {"model.segment_end", {std::string("1"), std::string("2 3"), std::string("a")}},
     {"attention.prefix", {std::int64_t{3}}},      // every query sees the first position anyway
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},

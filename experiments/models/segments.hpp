@@ -1,0 +1,20 @@
+// The segments of rows of tokens, such as the documents of one text.
+#pragma once
+
+#include "autograd/real.hpp"
+#include "experiments/tasks/task.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace heed::HEED_REAL {
+
+/// Sets the shape's tokens of [model] segment_end. Throws heed::Refused if the task's vocabulary does not have the
+/// text.
+void set_segment_ends(const Config& config, const Task& task, Form form, TaskShape& shape);
+
+/// Writes the number of each token's segment, from 0. A segment ends with the tokens `end`, which belong to it; these
+/// never overlap. So a row's first segments do not depend on its later tokens.
+void write_segments(std::span<const std::int32_t> tokens, std::span<const std::int32_t> end, std::int32_t* to);
+
+} // namespace heed::HEED_REAL

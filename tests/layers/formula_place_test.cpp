@@ -1,0 +1,89 @@
+// Formulas of cross attention, and formulas with names that need numbers of the layer or of its caller.
+#include "tests/layers/formula_support.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+using Catch::Contains;
+
+namespace {
+
+constexpr double rough = 10 * attention_tolerance;
+
+} // namespace
+
+TEST_CASE("a mask formula of cross attention hides the pairs of an explicit mask", "[attention][formula]") {
+  const std::int64_t queries = 6, keys = 9;
+  LayerChoice with, without;
+  with.attention.cross_mask_mod = "j <= i + 1 or segment_j == segment_i + 2";
+  with.attention.mask_mod = "i == j"; // of self attention: it has no effect here
+  const auto make = [](Weights& weights, const LayerChoice& choice) {
+    auto out = std::make_unique<MultiHeadAttention>(
+        weights.scope(), choice.for_cross_attention(),
+        MultiHeadAttention::Shape{.width = 4, .memory_width = 4, .heads = 2, .longest = 9, .longest_queries = 6},
+        InitRule{});
+    weights.fill(3);
+    return out;
+  };
+  Weights a, b;
+  const auto formula = make(a, with), plain = make(b, without);
+  std::vector<std::int32_t> of_queries, of_keys;
+  std::vector<std::uint8_t> allowed;
+  for (std::int64_t n = 0; n < 2; ++n) {
+    for (std::int64_t i = 0; i < queries; ++i) of_queries.push_back(static_cast<std::int32_t>((i + n) / 3));
+    for (std::int64_t j = 0; j < keys; ++j) of_keys.push_back(static_cast<std::int32_t>(j / (2 + n)));
+    for (std::int64_t i = 0; i < queries; ++i)
+      for (std::int64_t j = 0; j < keys; ++j) allowed.push_back(j <= i + 1 || j / (2 + n) == (i + n) / 3 + 2 ? 1 : 0);
+  }
+  const std::vector<std::int32_t> lengths = {9, 5};
+  Operand x({2, queries, 4}, 5, {-1, 1, 0}), memory({2, keys, 4}, 6, {-1, 1, 0});
+  Tape tape;
+  Pass by_formula = a.pass(tape), by_mask = b.pass(tape);
+  const Tensor y = (*formula)(by_formula, x.on(tape), memory.on(tape),
+                              {.lengths = lengths.data(),
+                               .query_segments = {of_queries.data(), queries},
+                               .key_segments = {of_keys.data(), keys}});
+  const Tensor z = (*plain)(by_mask, x.on(tape), memory.on(tape),
+                            {.lengths = lengths.data(), .allowed = allowed.data(), .allowed_shared = false});
+  CHECK(distance(read(y), read(z)) < rough);
+  CHECK(distance(read(y), read((*plain)(by_mask, x.on(tape), memory.on(tape), {.lengths = lengths.data()}))) > 1e-3);
+}
+
+TEST_CASE("an attention makes only the parameters that its own formulas name", "[attention][formula]") {
+  LayerChoice choice;
+  choice.attention.score_mod = "s * self";
+  choice.attention.cross_score_mod = "s + cross[i] - common";
+  for (const FormulaParameter& p : {FormulaParameter{.name = "self"}, FormulaParameter{.name = "common"},
+                                    FormulaParameter{.name = "cross", .per = "position"}})
+    choice.attention.parameters.push_back(text_of(p));
+  const auto names = [](const LayerChoice& of, const ScoreShape& shape) {
+    Weights weights;
+    Attention(weights.scope(), of, shape);
+    std::vector<std::string> out;
+    for (const auto& entry : weights.parameters.entries())
+      if (entry.name.starts_with("formula.")) out.push_back(fmt::format("{} {}", entry.name, entry.shape.size()));
+    return out;
+  };
+  const ScoreShape shape{.heads = 1, .query_width = 2, .key_width = 2, .longest = 5, .longest_queries = 7};
+  CHECK(names(choice, shape) == std::vector<std::string>{"formula.self 1"});
+  CHECK(names(choice.for_cross_attention(), shape) ==
+        std::vector<std::string>{"formula.common 1", "formula.cross 7"}); // as many as the longest of both
+}
+
+TEST_CASE("a formula is refused where a layer has no segments and no patches", "[attention][formula]") {
+  Weights weights;
+  LayerChoice choice;
+  choice.attention.score_mod = "s + row_i";
+  const ScoreShape shape{.heads = 1, .query_width = 2, .key_width = 2};
+  CHECK_THROWS_WITH(Attention(weights.scope(), choice, shape), Contains("this model has no patches"));
+  choice.attention.score_mod = "s + segment_i";
+  const Attention attention(weights.scope(), choice, shape);
+  weights.fill(3);
+  Operand x({1, 3, 2}, 5, {-1, 1, 0});
+  Tape tape;
+  Pass pass = weights.pass(tape);
+  CHECK_THROWS_WITH(attention(pass, {.queries = x.on(tape), .values = x.on(tape)}), Contains("the segments of tokens"));
+  choice.attention.cross_mask_mod = "j <= i";
+  CHECK_THROWS_WITH(MultiHeadAttention(weights.scope(), choice.for_cross_attention(),
+                                       {.width = 4, .memory_width = 4, .heads = 1, .registers = 2}, InitRule{}),
+                    Contains("cross_mask_mod uses the positions of queries, and registers have none"));
+}
