@@ -35,15 +35,16 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 }
 
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
-                    const std::filesystem::path& out) {
+                    const std::filesystem::path& out, const std::filesystem::path& starts) {
   Settings settings = load_settings(file, overrides);
   refuse_tuned_overrides(settings, overrides);
-  Preparation prepared = prepare(settings, file.stem().string(), tasks);
+  const std::filesystem::path& with_starts = starts.empty() ? out : starts;
+  Preparation prepared = prepare(settings, file.stem().string(), tasks, with_starts);
   if (out.empty() || is_frozen(prepared.plan, out) || !has_sweep_of_name(prepared.plan, out)) return prepared;
   settings.use_earlier_shards();
   std::optional<Preparation> resumed;
   try {
-    resumed = prepare(std::move(settings), file.stem().string(), tasks);
+    resumed = prepare(std::move(settings), file.stem().string(), tasks, with_starts);
   } catch (const Refused&) { // there is no such plan: a plan is frozen after it has been accepted
     return prepared;
   }

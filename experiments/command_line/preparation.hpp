@@ -17,8 +17,9 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 /// The checked plan of these settings. Throws heed::Refused.
 /// @param out  if given: if this output folder has the same plan with the default of train.shards of earlier versions,
 ///          returns that plan, so that it is resumed
+/// @param starts  the output folder with the runs of [train] start; empty: `out`
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
-                    const std::filesystem::path& out = {});
+                    const std::filesystem::path& out, const std::filesystem::path& starts = {});
 
 /// The facts of a report that depend on an arm's configuration and data. Throws heed::Refused if the data is not
 /// usable.

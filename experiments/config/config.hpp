@@ -80,7 +80,11 @@ struct InitOptions {
 /// [train]
 struct TrainOptions {
   std::int64_t steps = 1000;
-  std::int64_t batch = 32; ///< sequences per step
+  /// The ID of a finished run whose last weights replace the initial ones; empty: none
+  std::string start;
+  std::string start_weights = "all"; ///< all | matching: the weights that are taken
+  std::string start_checksum;        ///< of the start's step and weights (runs/run_start.hpp); plans set it
+  std::int64_t batch = 32;           ///< sequences per step
   /// Instead of `batch`: as many sequences as fit into this number of tokens; 0: use `batch`
   std::int64_t batch_tokens = 0;
   /// Instead of `batch`: all training examples; only if training uses a list of examples

@@ -13,6 +13,11 @@ namespace {
 
 constexpr const char* anything = Dependency::anything;
 
+/// Options of initial weights: they have no effect if a finished run gives all weights.
+Dependency of_initial_weights(const char* option) {
+  return {option, "train.start", {anything}, true, {{"train.start_weights", {"matching"}}}};
+}
+
 /// The dependencies that are not about single variants. The records of variants have the others.
 const std::vector<Dependency> rows = {
     {"data.train", "data.validation_path", {anything}, true},
@@ -48,6 +53,14 @@ const std::vector<Dependency> rows = {
      true,
      {{"block.ffn", {"true"}}, {"attention.cross_projection", {"dense", "latent", "shared_key_value"}}}},
     {"init.qkv", "init.linear", {"xavier_uniform", "xavier_normal"}},
+    of_initial_weights("model.init_std"),
+    of_initial_weights("model.scaled_init"),
+    of_initial_weights("init.embedding"),
+    of_initial_weights("init.position"),
+    of_initial_weights("init.linear"),
+    of_initial_weights("init.head"),
+    of_initial_weights("init.qkv"),
+    of_initial_weights("block.gate_bias"),
     {"recurrent.window", "recurrent.reach", {"local_m", "local_p"}},
     {"attention.prefix", "attention.causal", {"true"}},
     {"attention.parameters",
@@ -93,6 +106,8 @@ const std::vector<Dependency> rows = {
     {"train.evaluate_length_penalty_kind", "train.evaluate_length_penalty", {anything}},
     {"train.evaluate_bleu_tokenization", "train.evaluate_beam", {anything}},
     {"train.inspect_every", "train.inspect", {"none"}, true},
+    {"train.start_weights", "train.start", {anything}},
+    {"train.start_checksum", "train.start", {anything}},
     {"train.optimizer", "train.steps", {anything}},
     {"train.schedule", "train.steps", {anything}},
     {"train.learning_rate", "train.steps", {anything}},

@@ -158,6 +158,19 @@ const OptionTable<TrainOptions>& train_option_table() {
   static const auto table = option_table<O>(
       option("steps", &O::steps, "Optimiser steps. 0: the untrained model is evaluated and inspected.")
           .at_least(0).at_most(1e12).unit("steps"),
+      option("start", &O::start,
+             "The ID of a finished run in the output folder, or a unique beginning of it. Its last weights replace the "
+             "initial weights; the optimiser, the steps and all random draws begin anew. All seeds start from this "
+             "run.")
+          .default_means("none: initial weights").neutral(std::string()),
+      option("start_weights", &O::start_weights,
+             "The weights that train.start takes: all, which refuses a run whose parameters have other names or "
+             "shapes; or those with matching names and shapes. The other parameters have initial weights.")
+          .one_of({"all", "matching"}).neutral("all"),
+      option("start_checksum", &O::start_checksum,
+             "The checksum of the step and the weights of train.start. Heed fills it in when it plans a run. If it is "
+             "given, a run with other weights is refused.")
+          .default_means("that of the run in the output folder").neutral(std::string()),
       option("batch", &O::batch, "Sequences in a step, and in a batch of an evaluation.")
           .at_least(1).at_most(1e6).unit("sequences"),
       option("batch_tokens", &O::batch_tokens,

@@ -65,7 +65,11 @@ Config resolved_config(const Resolution& resolution) {
 Config Settings::resolve() const {
   const Resolution resolution(*this);
   resolution.problems.refuse();
-  return resolved_config(resolution);
+  Config out = resolved_config(resolution);
+  if (const auto start = start_checksums_.find(out.train.start);
+      start != start_checksums_.end() && out.train.start_checksum.empty())
+    out.train.start_checksum = start->second;
+  return out;
 }
 
 std::vector<std::string> Settings::dropped() const { return Resolution(*this).dropped; }

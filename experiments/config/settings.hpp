@@ -6,6 +6,7 @@
 #include "options/options.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -130,6 +131,15 @@ public:
   /// such a version froze is then made again as it was.
   void use_earlier_shards() { earlier_shards_ = true; }
 
+  /// The run that [train] start names: its full ID, and its checksum ([train] start_checksum).
+  struct Start {
+    std::string id, checksum;
+  };
+  /// Gives each run that starts from another ([train] start) the full ID and the checksum of the other: in files, on
+  /// the command line and in the arms of a sweep. `find` gets the ID as written, or its beginning. If it throws
+  /// heed::Refused, the place of the option is added.
+  void use_starts(const std::function<Start(const std::string& run)>& find);
+
   /// Applies `a.b=value` from the command line, read by the option's type; `a.b=@default` resets an option. All
   /// assignments of one call are one layer. `sweep.seeds` can be set too.
   void override_with(const std::vector<std::string>& assignments);
@@ -167,7 +177,8 @@ private:
   std::shared_ptr<const SweepSpec> sweep_ = std::make_shared<SweepSpec>(); ///< shared by all arms
   std::map<std::string, Setting> report_labels_;
   std::vector<std::string> notes_;
-  bool earlier_shards_ = false; ///< the default number of shards is that of earlier versions
+  std::map<std::string, std::string> start_checksums_; ///< by the ID of a run that others start from
+  bool earlier_shards_ = false;                        ///< the default number of shards is that of earlier versions
   bool saved_ = false;    ///< from a saved run: options without effect that earlier versions accepted are no error
   std::string file_name_; ///< the file's name without extension; used as the name of an unnamed experiment
   int layer_ = 0;         ///< the highest layer in use

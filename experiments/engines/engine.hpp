@@ -16,6 +16,8 @@ struct Engine {
   /// Throws heed::Refused for combinations that only the model can check (heads that do not divide the width, ...).
   void (*check)(const Config&, const Task&);
   Cost (*cost)(const Config&, const Task&);
+  /// The model's parameters, in the order of a checkpoint.
+  std::vector<ParameterShape> (*parameters)(const Config&, const Task&);
   /// Trains to the end or until asked to stop. `from` is a checkpoint to continue; the result is bit-identical to an
   /// uninterrupted run. Throws heed::Failed, for example for a NaN loss, with the step and the operation that first
   /// produced it.

@@ -57,6 +57,14 @@ std::vector<AttentionExample> attend(const Config& config, const Task& task, con
   return examples;
 }
 
+std::vector<ParameterShape> parameters(const Config& config, const Task& task) {
+  const RunModel run(config, task);
+  std::vector<ParameterShape> out;
+  for (const Parameters::Entry& e : run.parameters.entries())
+    out.push_back({e.name, {e.shape.extent.begin(), e.shape.extent.begin() + e.shape.rank}});
+  return out;
+}
+
 } // namespace
 
 const Engine& engine_table() {
@@ -67,6 +75,7 @@ const Engine& engine_table() {
                                   check_inspection(config, task, run);
                                 },
                             .cost = cost,
+                            .parameters = parameters,
                             .train = train,
                             .evaluate = evaluate,
                             .outputs = outputs,

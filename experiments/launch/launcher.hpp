@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <utility>
@@ -51,8 +52,13 @@ public:
   /// Sets the instruction set of later workers, used if their machine supports it. Empty: the fastest on each machine.
   void prefer_kernels(std::string kernels) { kernels_ = std::move(kernels); }
 
+  /// Sets the output folder with the runs from which later workers' runs start ([train] start), where it is not that of
+  /// these runs. Only for workers on this machine.
+  void find_starts_in(std::filesystem::path out) { starts_ = std::move(out); }
+
 protected:
   std::string kernels_;
+  std::filesystem::path starts_;
 };
 
 } // namespace heed

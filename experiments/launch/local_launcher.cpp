@@ -148,6 +148,7 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
                                  "--threads-from",
                                  fmt::format("{}", threads_from)};
   if (!kernels_.empty()) words.insert(words.end(), {"--kernels", kernels_});
+  if (!starts_.empty()) words.insert(words.end(), {"--starts", starts_.string()});
   const std::vector<OpenPart> parts = open_parts();
   for (const OpenPart& part : parts)
     words.insert(words.end(), {"--part", fmt::format("{}={}", part.file, part.descriptor)});

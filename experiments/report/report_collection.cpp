@@ -357,6 +357,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
       const std::size_t index = report.arms.size();
       const Config& config = configs.of(index);
       arm.training_length = training_length(config);
+      arm.start = without_controls(config.train.start);
       arm.differences = difference(configs.of(planned.reference == index ? 0 : planned.reference), config);
       ArmFacts facts = facts_of(config);
       arm.chance = std::move(facts.chance);

@@ -118,6 +118,7 @@ struct ReportArm {
   std::optional<Task::Chance> chance; ///< empty if the data does not exist any more
   /// Likewise for rows of each of [train] evaluate_lengths.
   std::map<std::int64_t, Task::Chance> chance_at_lengths = {};
+  std::string start = {}; ///< the run that its runs start from ([train] start); empty: initial weights
   /// Why its model can see its prediction targets; empty: it cannot, or the data does not exist any more.
   std::string sight;
   std::size_t values = 0;                         ///< n: number of runs with the metric

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -272,6 +273,25 @@ std::string underpowered_note(const ReportData& report) {
   return underpowered_words(fmt::format("{}", most->seeds.size()), most->smallest_p, most->seeds_needed) + ".";
 }
 
+/// Which arms start from a trained run, and what their intervals therefore do not cover. Empty if there is none.
+std::string starts_note(const ReportData& report) {
+  std::map<std::string, std::vector<std::string>> arms; // labels by the run that they start from
+  for (const ReportArm& arm : report.arms)
+    if (!arm.start.empty()) arms[arm.start].push_back(name_in_list(arm.label));
+  if (arms.empty()) return "";
+  std::vector<std::string> parts;
+  for (const auto& [start, labels] : arms)
+    parts.push_back(labels.size() == report.arms.size()
+                        ? fmt::format("all runs start from the weights of run {}", start)
+                        : fmt::format("the runs of {} start from the weights of run {}", fmt::join(labels, ", "),
+                                      start));
+  std::string text = fmt::format("starts: {}.", fmt::join(parts, "; "));
+  if (report.seeds.size() > 1)
+    text += " All seeds share this start, so spreads, intervals and p do not cover how results vary with the start: "
+            "they hold for this start only.";
+  return text + " The training of the start is in no number of steps, FLOPs or time.";
+}
+
 } // namespace
 
 TextTable measured_table(const ReportData& report) {
@@ -354,6 +374,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     notes.push_back(fmt::format("reference: {}.", values));
   if (std::string note = chance_note(report); !note.empty()) notes.push_back(std::move(note));
   if (const std::string note = first_evaluation_note(report); !note.empty()) notes.push_back(note);
+  if (std::string note = starts_note(report); !note.empty()) notes.push_back(std::move(note));
   if (!report.interactions.empty())
     notes.emplace_back("interactions: by sign flips of each seed's change, corrected for there being several of them.");
   if (report.tuning)

@@ -5,6 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_identity.hpp"
+#include "experiments/runs/run_start.hpp"
 
 #include <fmt/format.h>
 #include <optional>
@@ -40,10 +41,12 @@ void train(Ranks& ranks, const TeamRun& part, const WorkerParts& parts) {
     if (!checkpoint) throw Failed(checkpoint.error);
     from = std::move(checkpoint.value);
   }
+  // Not `auto`, because the processes may be on different CPU models.
+  const Engine& engine = parts.engine(config, part.kernels);
   TrainingHooks hooks;
   hooks.ranks = &ranks;
-  // Not `auto`, because the processes may be on different CPU models.
-  parts.engine(config, part.kernels).train(config, *task, from, hooks);
+  hooks.start = [&] { return take_start(part.run, config, *task, engine, parts).weights; };
+  engine.train(config, *task, from, hooks);
 }
 
 } // namespace

@@ -55,18 +55,15 @@ std::vector<std::string> run_ids(const fs::path& out) {
   return ids;
 }
 
-RunFolder find_run(const fs::path& out, const std::string& run) {
-  // A path is given by the user, so it may contain links.
-  if (std::error_code error; !run.empty() && fs::exists(fs::path(run) / "config.toml", error)) {
-    fs::path path = fs::path(run).lexically_normal();
-    if (!path.has_filename()) path = path.parent_path(); // "runs/ab/" has no filename
-    return {fs::is_symlink(path, error) ? fs::canonical(path, error) : path};
-  }
+namespace {
+
+/// As complete_id. `what`: what the text is not, if no ID begins with it.
+std::string completed_id(const fs::path& out, const std::string& run, std::string_view what) {
   const std::vector<std::string> ids = run_ids(out);
   std::vector<std::string> matching;
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(matching),
                [&](const std::string& id) { return id.starts_with(run); });
-  if (matching.size() == 1) return {out / matching.front()};
+  if (matching.size() == 1) return matching.front();
   if (ids.empty())
     throw Refused(fmt::format("run '{}': there are no runs in '{}'; run a configuration first (heed run FILE), or name "
                               "another folder with --out",
@@ -82,8 +79,24 @@ RunFolder find_run(const fs::path& out, const std::string& run) {
     throw Refused(fmt::format("run '{}': {} runs in '{}' begin like this: {}; give more of the ID", run,
                               matching.size(), out.string(), list(matching)));
   const std::string near = nearest(run, ids);
-  throw Refused(fmt::format("run '{}': neither the folder of a run nor the beginning of an ID in '{}', which has {}{}",
-                            run, out.string(), list(ids), near.empty() ? "" : "; did you mean " + near + "?"));
+  throw Refused(fmt::format("run '{}': {} the beginning of an ID in '{}', which has {}{}", run, what, out.string(),
+                            list(ids), near.empty() ? "" : "; did you mean " + near + "?"));
+}
+
+} // namespace
+
+std::string complete_id(const fs::path& out, const std::string& beginning) {
+  return completed_id(out, beginning, "not");
+}
+
+RunFolder find_run(const fs::path& out, const std::string& run) {
+  // A path is given by the user, so it may contain links.
+  if (std::error_code error; !run.empty() && fs::exists(fs::path(run) / "config.toml", error)) {
+    fs::path path = fs::path(run).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path(); // "runs/ab/" has no filename
+    return {fs::is_symlink(path, error) ? fs::canonical(path, error) : path};
+  }
+  return {out / completed_id(out, run, "neither the folder of a run nor")};
 }
 
 } // namespace heed

@@ -60,6 +60,10 @@ Config read_config(const RunFolder& run);
 /// it can't be listed.
 std::vector<std::string> run_ids(const std::filesystem::path& out);
 
+/// The ID in `out` that begins with `beginning`. Throws heed::Refused, and says what exists instead or which runs
+/// match.
+std::string complete_id(const std::filesystem::path& out, const std::string& beginning);
+
 /// Resolves a RUN argument: a path to a run's folder, or a unique prefix of an ID in `out`. Throws heed::Refused, and
 /// says what exists instead or which runs match.
 RunFolder find_run(const std::filesystem::path& out, const std::string& run);

@@ -66,6 +66,31 @@ void read_field(const json::value& value, std::string_view key, int& to) { to = 
 void read_field(const json::value& value, std::string_view key, double& to) { to = any_real(value, key); }
 void read_field(const json::value& value, std::string_view, bool& to) { to = value.is_bool() && value.get_bool(); }
 
+json::object start_json(const StartRecord& start) {
+  const auto names = [](const std::vector<std::string>& list) { return json::array(list.begin(), list.end()); };
+  return {{"run", start.run},
+          {"step", start.step},
+          {"checksum", start.checksum},
+          {"converted", start.converted},
+          {"taken", names(start.match.taken)},
+          {"reshaped", names(start.match.reshaped)},
+          {"missing", names(start.match.missing)},
+          {"unused", names(start.match.unused)}};
+}
+
+StartRecord start_from_json(const json::object& fields) {
+  const auto names = [&](std::string_view key) {
+    std::vector<std::string> out = texts(fields, key);
+    for (std::string& name : out) name = without_controls(name);
+    return out;
+  };
+  return {text_for_people(needed(fields, "run"), "run"),
+          integer(fields, "step"),
+          text_for_people(needed(fields, "checksum"), "checksum"),
+          text_for_people(needed(fields, "converted"), "converted"),
+          {names("taken"), names("reshaped"), names("missing"), names("unused")}};
+}
+
 } // namespace
 
 std::string to_json(const Manifest& m) {
@@ -74,6 +99,7 @@ std::string to_json(const Manifest& m) {
   for (const EarlierSteps& steps : m.earlier)
     earlier.push_back(json::object{{"until", steps.until}, {"made", steps.made}});
   for (const MetricsChecksum& sum : m.metrics) sums.push_back(json::object{{"step", sum.step}, {"hash", sum.hash}});
+  if (m.start) fields["start"] = start_json(*m.start);
   fields["earlier"] = std::move(earlier);
   fields["metrics"] = std::move(sums);
   std::string out = "{\n";
@@ -97,6 +123,8 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
       throw Wrong{
           fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished", m.outcome)};
+    where_given(object, "start",
+                [&](const json::value& value) { m.start = start_from_json(as_object(value, "the start")); });
     if (given(object, "metrics"))
       for (const json::value& sum : list(object, "metrics")) {
         const json::object& fields = as_object(sum, "a sum of metrics");

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
+#include "experiments/training/start_match.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,17 @@ struct EarlierSteps {
   bool operator==(const EarlierSteps&) const = default;
 };
 
+/// The weights of another run with which the run began ([train] start).
+struct StartRecord {
+  std::string run;       ///< the ID of the other run
+  std::int64_t step = 0; ///< of its checkpoint
+  std::string checksum;  ///< of this step and these weights ([train] start_checksum)
+  std::string converted; ///< "float32 to float64"; empty: the precision is the same
+  StartMatch match;
+
+  bool operator==(const StartRecord&) const = default;
+};
+
 /// The content of manifest.json. Empty texts and zeros: not known (yet).
 struct Manifest {
   std::string run;       ///< the ID
@@ -49,12 +62,13 @@ struct Manifest {
   Build build;
   std::string host, cpu;
   int numerics = 0;
-  std::string data;                     ///< the task's fingerprint
-  std::string started, ended;           ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
-  double seconds = 0;                   ///< total wall time of all its processes
-  int starts = 0;                       ///< how often it was started or continued
-  std::vector<MetricsChecksum> metrics; ///< one for each existing checkpoint, oldest first; empty for older versions
-  std::vector<EarlierSteps> earlier;    ///< oldest first; empty if all steps were executed in the same environment
+  std::string data;                      ///< the task's fingerprint
+  std::string started, ended;            ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
+  double seconds = 0;                    ///< total wall time of all its processes
+  int starts = 0;                        ///< how often it was started or continued
+  std::vector<MetricsChecksum> metrics;  ///< one for each existing checkpoint, oldest first; empty for older versions
+  std::vector<EarlierSteps> earlier;     ///< oldest first; empty if all steps were executed in the same environment
+  std::optional<StartRecord> start = {}; ///< empty: it began with initial weights
 };
 std::string to_json(const Manifest& manifest);
 Parsed<Manifest> manifest_from_json(std::string_view bytes);

@@ -10,6 +10,7 @@
 #include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_identity.hpp"
+#include "experiments/runs/run_start.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/system/clock.hpp"
 #include "experiments/system/content_hash.hpp"
@@ -319,6 +320,14 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
       manifest.threads = std::max(manifest.threads, parts.threads_allowed());
       return manifest.threads;
     };
+
+  hooks.start = [&] {
+    TakenStart taken = take_start(run, config, *task, engine, parts);
+    say(parts, run, start_in_words(taken.record));
+    manifest.start = std::move(taken.record);
+    record.write(Durability::process);
+    return std::move(taken.weights);
+  };
 
   std::optional<Checkpoint> from;
   if (kept) from = std::move(kept->checkpoint);

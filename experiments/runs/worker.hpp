@@ -42,6 +42,8 @@ struct WorkerParts {
   /// Makes the other processes of a team begin the same run, and returns the team (runs/follower.hpp). Empty: one
   /// process.
   std::function<Ranks*(const TeamRun&)> begin_together = {};
+  /// The output folder with the run of [train] start. Empty: the folder in which the run's own folder is.
+  std::filesystem::path starts = {};
 };
 
 /// Executes the run, or continues it from its newest intact checkpoint, and records the results in its folder. Waits

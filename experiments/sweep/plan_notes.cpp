@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/metrics/steps_to.hpp"
+#include "experiments/runs/run_start.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/sweep/planned_looks.hpp"
 #include "experiments/system/text.hpp"
@@ -63,6 +64,23 @@ std::string prefix_note(const PreparedArm& arm) {
          "anyway";
 }
 
+/// What an arm takes from its start, if this is not all of it or has another precision.
+std::string start_note(const PreparedArm& arm) {
+  if (!arm.start || (arm.start->match.all() && arm.start->converted.empty())) return "";
+  return fmt::format("train.start: {}", start_in_words(*arm.start));
+}
+
+/// A note if several seeds have one start.
+std::string shared_start_note(const Preparation& prepared) {
+  const std::size_t seeds = prepared.plan.seeds.size();
+  const auto starts = [](const PreparedArm& arm) { return arm.start.has_value(); };
+  if (seeds < 2 || std::ranges::none_of(prepared.arms, starts)) return "";
+  return fmt::format(
+      "train.start: all {} seeds of an arm start from the same run, so they only vary what happens after "
+      "this start; another start could give other results",
+      seeds);
+}
+
 /// A note if the warm-up lasts for the whole run; otherwise empty.
 std::string warmup_note(const PreparedArm& arm) {
   const TrainOptions& train = arm.config.train;
@@ -118,7 +136,9 @@ std::vector<std::string> notes_of(const Preparation& prepared) {
   };
   add(one(sight_note), first);
   if (std::string note = seeds_note(prepared.plan); !note.empty()) first.push_back(std::move(note));
+  if (std::string note = shared_start_note(prepared); !note.empty()) first.push_back(std::move(note));
   add([](const PreparedArm& arm) { return arm.warnings; }, later);
+  add(one(start_note), later);
   add(one(warmup_note), later);
   add(one(prefix_note), later);
   add(one(positions_note), later);

@@ -14,6 +14,7 @@
 #include "experiments/models/model.hpp"
 #include "experiments/models/target_sight.hpp"
 #include "experiments/sweep/comparability.hpp"
+#include "experiments/sweep/starts.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
@@ -197,11 +198,13 @@ using Checked = std::pair<Config, Cost>;
 
 /// Checks a configuration. Throws heed::Refused if it cannot run, or cannot be compared with the reference. Without a
 /// reference, it is a reference itself and must measure the metric.
-Checked checked(Config config, const Plan& plan, const Settings& settings, const Config* reference, Tasks& tasks) {
+Checked checked(Config config, const Plan& plan, const Settings& settings, const Config* reference, Tasks& tasks,
+                Starts& starts) {
   Cost cost;
   Problems problems;
   try {
     cost = cost_of(config, tasks);
+    starts.check(config, tasks);
   } catch (const Refused& error) {
     problems.add(with_places(error.what(), config, settings));
   }
@@ -218,9 +221,9 @@ Checked checked(Config config, const Plan& plan, const Settings& settings, const
 }
 
 Checked prepared_arm(Config config, const Plan& plan, const Settings& settings, std::size_t arm,
-                     const Config* reference, Tasks& tasks) {
+                     const Config* reference, Tasks& tasks, Starts& starts) {
   try {
-    return checked(std::move(config), plan, settings, reference, tasks);
+    return checked(std::move(config), plan, settings, reference, tasks, starts);
   } catch (const Refused& error) {
     if (plan.arms.size() == 1) throw;
     throw Refused(fmt::format("{} (in the arm \"{}\")", error.what(), plan.arms[arm].label));
@@ -228,9 +231,9 @@ Checked prepared_arm(Config config, const Plan& plan, const Settings& settings, 
 }
 
 Checked prepared_trial(Config config, const Trial& trial, const Plan& plan, const Settings& settings, std::size_t arm,
-                       const Config* reference, Tasks& tasks) {
+                       const Config* reference, Tasks& tasks, Starts& starts) {
   try {
-    return checked(std::move(config), plan, settings, reference, tasks);
+    return checked(std::move(config), plan, settings, reference, tasks, starts);
   } catch (const Refused& error) {
     throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan.arms[arm].label,
                               short_words(trial)));
@@ -267,7 +270,10 @@ std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
 
 } // namespace
 
-Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks) {
+Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
+                    const std::filesystem::path& out) {
+  Starts starts(out);
+  settings.use_starts([&](const std::string& run) { return starts.find(run); });
   ResolvedArms resolved;
   Plan plan = make_plan(
       settings,
@@ -289,17 +295,18 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
       for (Trial& trial : plan.tuning->arms.at(a).trials) {
         const bool first = arm.trials.empty();
         auto [config, cost] = prepared_trial(std::move(resolved[a][arm.trials.size()]), trial, plan, settings, a,
-                                             first || reference ? reference : &arm.config, tasks);
+                                             first || reference ? reference : &arm.config, tasks, starts);
         arm.trials.push_back({config.train.steps, cost});
         trial.cost = planned(cost);
         if (first) std::tie(arm.config, arm.cost) = std::tie(config, cost);
       }
     } else {
-      std::tie(arm.config, arm.cost) = prepared_arm(std::move(resolved[a].front()), plan, settings, a, reference,
-                                                    tasks);
+      std::tie(arm.config, arm.cost) = prepared_arm(std::move(resolved[a].front()), plan, settings, a, reference, tasks,
+                                                    starts);
       plan.arms[a].cost = planned(arm.cost);
     }
     arm.sight = sight_of(arm.config, tasks);
+    arm.start = starts.check(arm.config, tasks);
     arm.untrained_positions = untrained_positions(arm.config, tasks);
     const Task& task = tasks.of(arm.config);
     if (!warnings.contains(&task)) warnings[&task] = warnings_of(task);

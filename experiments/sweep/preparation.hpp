@@ -5,13 +5,16 @@
 #include "experiments/config/settings.hpp"
 #include "experiments/launch/executor.hpp"
 #include "experiments/metrics/metric.hpp"
+#include "experiments/runs/run_records.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,8 +69,9 @@ struct Load {
 struct PreparedArm {
   Config config; ///< of the arm's first run; if it is tuned, of its first trial
   Cost cost;
-  std::vector<Load> trials; ///< as in the plan's tuning
-  std::string sight = {};   ///< why its model can see its prediction targets; empty if it cannot
+  std::vector<Load> trials;              ///< as in the plan's tuning
+  std::string sight = {};                ///< why its model can see its prediction targets; empty if it cannot
+  std::optional<StartRecord> start = {}; ///< what it takes from its [train] start
   /// Learned positions that only sequences longer than all training sequences use.
   std::int64_t untrained_positions = 0;
   std::vector<std::string> warnings = {}; ///< likely mistakes in its task's data
@@ -84,7 +88,9 @@ struct Preparation {
 /// checks that the arm can be compared with the reference. Throws heed::Refused for any arm that cannot run, so that no
 /// run is started.
 /// @param fallback_name  the file's name, used if the configuration has no `name`
-Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks);
+/// @param out            the output folder, with the runs of [train] start
+Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
+                    const std::filesystem::path& out = {});
 
 /// The computation of a run of the arm: of tuning with this trial; with no trial, of a replicate with the arm's choice
 /// in `plan`, or with its first trial if it has not chosen yet.

@@ -243,4 +243,16 @@ void load_parameters(Parameters& parameters, const Checkpoint& checkpoint) {
     read_stored(checkpoint, e.name, e.shape, parameters.values() + e.offset);
 }
 
+void load_some_parameters(Parameters& parameters, const Checkpoint& checkpoint) {
+  std::size_t read = 0;
+  for (const Parameters::Entry& e : parameters.entries())
+    if (std::ranges::find(checkpoint.tensors, e.name, &StoredTensor::name) != checkpoint.tensors.end()) {
+      read_stored(checkpoint, e.name, e.shape, parameters.values() + e.offset);
+      ++read;
+    }
+  if (read != checkpoint.tensors.size())
+    throw Failed(fmt::format("[checkpoint] {} of its {} tensors are no parameters of the model",
+                             checkpoint.tensors.size() - read, checkpoint.tensors.size()));
+}
+
 } // namespace heed::HEED_REAL

@@ -86,6 +86,10 @@ std::int64_t counted_targets(const Batch& batch);
 /// Reads the parameters' values from a checkpoint. Throws heed::Failed if a name, a shape or the precision differs.
 void load_parameters(Parameters& parameters, const Checkpoint& checkpoint);
 
+/// Reads the values of those parameters that the checkpoint has. Throws heed::Failed if the checkpoint has another
+/// tensor, or if a shape or the precision differs.
+void load_some_parameters(Parameters& parameters, const Checkpoint& checkpoint);
+
 /// read_stored copies a stored tensor's values into `to`; stored does the opposite. Throws heed::Failed if name, shape
 /// or precision do not match.
 void read_stored(const Checkpoint& checkpoint, const std::string& name, const Shape& shape, Real* to);

@@ -97,6 +97,15 @@ Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
   }
 }
 
+// Replaces initial values by the weights of [train] start.
+void take_start(const Config& config, RunModel& run, const TrainingHooks& hooks) {
+  if (config.train.start.empty()) return;
+  if (!hooks.start)
+    throw Failed(fmt::format("[train] start = \"{}\": the weights of this run are not given to the training",
+                             config.train.start));
+  load_some_parameters(run.parameters, hooks.start());
+}
+
 // The inspection metrics of a step; with the step's own gradient if there is one.
 std::vector<std::pair<std::string, double>> look_inside(const Config& config, const Task& task, RunModel& run,
                                                         Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
@@ -117,6 +126,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
   if (hooks.ranks) require_work_for(*hooks.ranks, config.train);
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  if (!from) take_start(config, run, hooks);
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(config, run.parameters);
   Place place;
   if (from) place = restore(run, *optimizer, *from);
@@ -152,7 +162,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     report(std::move(values));
   };
 
-  if (t.steps == 0 && !from) { // the untrained model
+  if (t.steps == 0 && !from) { // the untrained model, or that of [train] start
     evaluate();
     if (t.inspect != "none") inspect(nullptr);
     keep();

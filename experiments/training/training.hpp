@@ -40,6 +40,12 @@ struct Checkpoint {
   std::vector<StoredTensor> tensors;
 };
 
+/// A parameter of a model.
+struct ParameterShape {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+
 /// The step in a checkpoint's metadata ("step").
 Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);
 
@@ -54,14 +60,17 @@ struct TrainingHooks {
   std::function<void(const MetricsRecord&)> measured; ///< may throw; the run then fails with this message
   std::function<void(Checkpoint)> checkpoint;         ///< saves the checkpoint; may throw
   std::function<void(const Progress&)> progress;
+  /// The weights of [train] start, with the names, shapes and type of some or all parameters. They replace the initial
+  /// values. Called by each process of a team, once, if training begins without a checkpoint; may throw.
+  std::function<Checkpoint()> start;
   std::function<bool()> stop_requested; ///< true: save a checkpoint and return
   std::function<double()> now;          ///< a clock, in seconds; if empty: the machine's clock
   /// The number of threads that the run may use from now on, asked after each step; it only grows. If empty: the
   /// configuration's.
   std::function<int()> threads;
   /// The processes that train together. Each calls `train` with the same configuration and checkpoint, and the result
-  /// is bit-identical to training in one process. Only the first process calls the other hooks. Null: this process
-  /// trains alone.
+  /// is bit-identical to training in one process. Only the first process calls the other hooks, except `start`. Null:
+  /// this process trains alone.
   Ranks* ranks = nullptr;
 };
 

@@ -18,5 +18,8 @@ given = json.loads(os.environ["HEED_STAND_IN"])
 words = sys.argv[1:]
 command = words[0] if words else ""
 words = [given["runs"].get(f"{command} {word}", given["runs"].get(word, word)) for word in words]
+start = "train.start="
+words = [start + given["runs"].get(word[len(start):], word[len(start):]) if word.startswith(start) else word
+         for word in words]
 shortened = given["short"] + given["for"].get(words[1], []) if command == "run" and len(words) > 1 else []
 os.execv(given["program"], [given["program"], *words, *shortened])

@@ -16,7 +16,7 @@ namespace heed {
 namespace {
 
 struct CheckArguments {
-  std::string config;
+  std::string config, out = "runs";
   std::vector<std::string> overrides;
   std::string picture;
   std::optional<std::int64_t> length;
@@ -50,7 +50,7 @@ int check(const CheckArguments& arguments, Console& console) {
   if (arguments.length && arguments.picture.empty())
     throw Refused("check: --length does nothing without --picture; add it");
   Tasks tasks;
-  const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, {}, arguments.out);
   check_sense(prepared, {}, console);
   print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
         prepared.metric.name);
@@ -86,6 +86,7 @@ void add_check(Commands& commands) {
         command.add("--length", arguments.length, "with --picture: tokens of the row [32]")
             .within(1, 256)
             .value_name("T");
+        command.add("--out", arguments.out, "the folder with the runs of train.start [runs]").value_name("FOLDER");
       },
       check);
 }

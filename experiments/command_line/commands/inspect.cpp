@@ -132,6 +132,11 @@ Subject look(const InspectArguments& arguments, Console& console) {
     if (arguments.average > 1)
       throw Refused("--average needs a run's checkpoints, and a configuration's model has none; leave it out");
     const Config config = load_settings(arguments.run, arguments.overrides).resolve();
+    if (const std::string& start = config.train.start; !start.empty())
+      throw Refused(
+          fmt::format("{}: its model starts from run {} (train.start), and heed inspect shows initial weights "
+                      "of a file; inspect that run, or run the file with train.steps=0 and inspect its run",
+                      arguments.run, start));
     const std::unique_ptr<Task> task = make_task(config);
     const Engine& with = engine(config);
     with.check(config, *task);

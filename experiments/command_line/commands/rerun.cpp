@@ -129,6 +129,7 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
     const StopSignals signals;
     LocalLauncher launcher;
     launcher.prefer_kernels(original.manifest.build.kernels);
+    launcher.find_starts_in(std::filesystem::absolute(original.folder.path).parent_path());
     Executor executor(launcher, Allocation{1, threads});
     executed = executor.execute(
         std::span(&run, 1),

@@ -8,6 +8,7 @@
 #include "experiments/index/run_entry.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/runs/run_start.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -70,6 +71,7 @@ void print_run(const RunFolder& run, Console& console) {
                         m->build.kernels.empty() ? "" : fmt::format("kernels {}, ", m->build.kernels), m->build.blas,
                         m->cpu),
             console);
+    if (m->start) comment(start_in_words(*m->start), console);
     if (!m->failure.empty()) comment(fmt::format("failed: {}", m->failure), console);
   }
   if (entry->parameters) comment(fmt::format("{} parameters", with_commas(*entry->parameters)), console);
@@ -128,7 +130,7 @@ int show(const ShowArguments& given, Console& console) {
   }
   if (arguments.diff_from == "reference") {
     Tasks tasks;
-    const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+    const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, {}, arguments.out);
     if (prepared.plan.arms.size() == 1) console.out << "only the reference: the file has no [sweep] with arms\n";
     for (std::size_t i = 1; i < prepared.arms.size(); ++i) {
       print(console.out, "{}{}\n", i > 1 ? "\n" : "", console.out_style.bold(prepared.plan.arms[i].label));

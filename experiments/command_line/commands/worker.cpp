@@ -23,7 +23,7 @@ namespace heed {
 namespace {
 
 struct WorkerArguments {
-  std::string folder, kernels;
+  std::string folder, kernels, starts;
   std::vector<std::string> parts;
   int threads = 0, threads_from = -1, tell = -1;
 };
@@ -68,6 +68,7 @@ int worker(const WorkerArguments& arguments, Console&) {
   WorkerParts parts{
       [](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
       make_task, form_of, this_build(), arguments.kernels};
+  parts.starts = arguments.starts;
   if (arguments.tell >= 0) {
     std::signal(SIGPIPE, SIG_IGN);
     ::fcntl(arguments.tell, F_SETFD, FD_CLOEXEC);
@@ -90,6 +91,8 @@ void add_worker(Commands& commands) {
         command.add("FOLDER", arguments.folder, "the run's folder, prepared").required();
         command.add("--threads", arguments.threads, "overrides the configuration's value");
         command.add("--kernels", arguments.kernels, "its sweep's, where the configuration names none");
+        command.add("--starts", arguments.starts,
+                    "the folder with the run of train.start, if it is not that of FOLDER");
         command.add("--part", arguments.parts, "a part of the program that is open, as FILE=DESCRIPTOR").repeatable();
         command.add("--threads-from", arguments.threads_from, "a socket with the threads that it may use later");
         command.add("--tell", arguments.tell, "a pipe to say through why the run failed");

@@ -80,8 +80,11 @@ void fake_check(const Config& config, const Task&) {
   if (config.train.batch == 7) throw Refused("[model] cannot take a batch of 7");
 }
 
+std::vector<ParameterShape> fake_parameters(const Config&, const Task&) { return {{"w", {}}}; }
+
 const Engine fake_engine{.check = fake_check,
                          .cost = nullptr,
+                         .parameters = fake_parameters,
                          .train = fake_train,
                          .evaluate = nullptr,
                          .outputs = nullptr,

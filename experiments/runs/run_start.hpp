@@ -1,0 +1,58 @@
+// The start of a run from the weights of a finished run in the same output folder ([train] start): reads these weights,
+// and checks that they agree with the new model. Plans and workers make the same checks.
+#pragma once
+
+#include "experiments/config/config.hpp"
+#include "experiments/engines/engine.hpp"
+#include "experiments/runs/run_records.hpp"
+#include "experiments/tasks/task.hpp"
+#include "experiments/training/training.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+struct WorkerParts;
+
+/// A finished run from which others start.
+struct StartRun {
+  std::string id;
+  std::int64_t step = 0; ///< its last
+  Checkpoint weights;    ///< after this step, without the optimiser's state
+  std::string checksum;  ///< of the step and the weights
+  Config config;
+  std::string vocabulary; ///< vocabulary.json, if its task reads data of the user; may be empty
+};
+
+/// Reads the run with this full ID in an output folder. Throws heed::Refused if it is missing or not finished, if its
+/// configuration was edited, or if its last checkpoint is missing or damaged; heed::Unreadable if a file can't be read
+/// at the moment.
+StartRun read_start(const std::filesystem::path& out, const std::string& id);
+
+/// The vocabulary of a configuration's task as its model sees it (vocabulary_json).
+using VocabularyOf = std::function<std::string(const Config&)>;
+
+/// What a run of the configuration takes from its start. Only the names and shapes of the start's weights are used.
+/// Throws heed::Refused if its checksum differs from [train] start_checksum, if [train] start_weights is "all" and a
+/// name or a shape differs, if no weight agrees, or if the vocabularies have as many tokens, but other ones.
+/// @param vocabulary  of the configuration's own task
+/// @param vocabulary_of  of the start's task, if the start has no vocabulary.json
+StartRecord check_start(const Config& config, const StartRun& start, const std::vector<ParameterShape>& parameters,
+                        const std::string& vocabulary, const VocabularyOf& vocabulary_of);
+
+/// The weights that a run begins with, and what they are.
+struct TakenStart {
+  Checkpoint weights;
+  StartRecord record;
+};
+/// Reads and checks the start of a run, which is in `parts.starts` or beside the run. Throws as the functions above.
+TakenStart take_start(const RunFolder& run, const Config& config, const Task& task, const Engine& engine,
+                      const WorkerParts& parts);
+
+/// "starts from run ID (step 500): 30 parameters are taken; 1 parameter has another shape: ..."
+std::string start_in_words(const StartRecord& start);
+
+} // namespace heed
