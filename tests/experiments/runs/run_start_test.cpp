@@ -3,11 +3,13 @@
 
 #include "experiments/metrics/record.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/runs/follower.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/worker.hpp"
+#include "tests/autograd/thread_ranks.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
@@ -356,4 +358,27 @@ TEST_CASE("a run from a start that was interrupted does not read the start again
   elsewhere.starts = whole_out.path;
   CHECK(run_worker(run, 1, elsewhere) == 0);
   CHECK(metrics_of_run(run) == metrics_of_run(whole));
+}
+
+TEST_CASE("all processes of a team begin with the start's weights", "[runs][start][ranks]") {
+  const Scratch one_out, out;
+  const RunFolder one = trained(one_out.path, small, from(trained(one_out.path, small)));
+  const RunFolder run = planned(out.path, small, from(trained(out.path, small)));
+  REQUIRE(run.id() == one.id());
+  const Log log;
+  int status = -1;
+  ThreadRanks::run(2, [&](Ranks& ranks) {
+    WorkerParts with = parts(log);
+    if (ranks.rank() > 0) return follow(ranks, with);
+    with.stop_requested = [] { return false; };
+    with.begin_together = [&](const TeamRun& team) {
+      announce(ranks, team);
+      return &ranks;
+    };
+    status = run_worker(run, 1, with);
+    announce_end(ranks);
+  });
+  CHECK(status == 0);
+  CHECK(metrics_of_run(run) == metrics_of_run(one));
+  CHECK(weights_of(run) == weights_of(one));
 }
