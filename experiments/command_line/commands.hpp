@@ -27,6 +27,7 @@ void add_show(Commands& commands);
 void add_data(Commands& commands);
 void add_status(Commands& commands);
 void add_report(Commands& commands);
+void add_compare(Commands& commands);
 void add_runs(Commands& commands);
 void add_diff(Commands& commands);
 void add_rerun(Commands& commands);

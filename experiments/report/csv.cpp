@@ -94,6 +94,8 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("flops_per_step", arm.cost ? csv_text(arm.cost->flops_per_step) : "");
   cells.emplace_back("bytes", arm.cost ? csv_text(arm.cost->bytes) : "");
   cells.emplace_back("seconds", arm.seconds > 0 ? csv_text(arm.seconds) : "");
+  if (report.table)
+    cells.emplace_back("made", fmt::format("elsewhere, read from {}; no plan was frozen", report.table->file));
   return cells;
 }
 
@@ -114,7 +116,7 @@ std::string render_runs_csv(const ReportData& report) {
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs) {
       lines.push_back({{"arm", arm.true_label()},
-                       {"seed", fmt::format("{}", run.seed)},
+                       {"seed", run.seed_text()},
                        {"run", run.id},
                        {"state", std::string(run.standing())},
                        {report.metric.name, csv_text(run.value)}});

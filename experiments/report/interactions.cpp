@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace heed {
@@ -224,22 +225,17 @@ std::string limits_of(const ReportData& report, const Interaction& interaction) 
 
 /// The seeds that one of the four arms lost, and whether runs that did not reach the target are in the numbers.
 std::string missing_runs(const ReportData& report, const Interaction& interaction) {
-  std::size_t count = 0;
   bool censored = false;
-  const std::size_t seeds = report.seeds.size();
-  for (std::size_t seed = 0; seed < seeds; ++seed) {
-    const auto any = [&](const auto& holds) {
-      return std::ranges::any_of(interaction.arms, [&](std::size_t i) {
-        return seed < report.arms[i].runs.size() && holds(report.arms[i].runs[seed]);
-      });
-    };
-    count += any([](const ReportRun& run) { return run.lost(); });
-    censored = censored ||
-               any([&](const ReportRun& run) { return run.value && is_censored(report.metric, *run.value); });
-  }
+  std::set<std::int64_t> seeds, lost; // of these arms: groups of a table may have different seeds
+  for (const std::size_t i : interaction.arms)
+    for (const ReportRun& run : report.arms[i].runs) {
+      seeds.insert(run.seed);
+      if (run.lost()) lost.insert(run.seed);
+      censored = censored || (run.value && is_censored(report.metric, *run.value));
+    }
   return (censored ? fmt::format(" Runs that did not reach the target were counted as {:g} steps.", report.metric.high)
                    : "") +
-         excluded_seeds(count, seeds);
+         excluded_seeds(lost.size(), seeds.size());
 }
 
 } // namespace

@@ -109,9 +109,10 @@ json::value learned_of(const ReportArm& arm) {
 
 json::value cost_object(const ReportArm& arm) {
   if (!arm.cost) return nullptr;
+  const auto known = [](double amount) { return amount > 0 ? json_number(amount) : json::value(nullptr); };
   return json::object{{"parameters", arm.cost->parameters},
-                      {"flops_per_step", json_number(arm.cost->flops_per_step)},
-                      {"bytes", json_number(arm.cost->bytes)}};
+                      {"flops_per_step", known(arm.cost->flops_per_step)},
+                      {"bytes", known(arm.cost->bytes)}};
 }
 
 json::object band_of(const std::vector<BandPoint>& band, std::string_view axis) {
@@ -153,6 +154,7 @@ json::value run_of(const ReportRun& run, const Thinning& thinning) {
   }
   return json::object{{"id", run.id},
                       {"seed", run.seed},
+                      {"seed_text", run.seed_text()},
                       {"state", run.standing()},
                       {"value", json_number(run.value)},
                       {"seconds", json_number(run.seconds)},
@@ -255,6 +257,7 @@ json::value progress_of(const ReportData& report) {
     progress[name_of(state)] = report.count(state);
   progress["left_out"] = report.left_out();
   progress["gone"] = report.gone();
+  progress["no_row"] = report.no_row();
   return progress;
 }
 
@@ -296,6 +299,15 @@ json::value planned_of(const ReportData& report) {
                       {"finished", report.frozen->finished},
                       {"runs", report.frozen->runs},
                       {"earlier", std::move(earlier)}};
+}
+
+/// The table that the results were read from; null for a sweep.
+json::value table_of(const ReportData& report) {
+  if (!report.table) return nullptr;
+  const auto& paired_by = report.table->paired_by;
+  return json::object{{"file", report.table->file},
+                      {"paired_by", paired_by.empty() ? json::value(nullptr) : json::value(paired_by)},
+                      {"columns", report.table->columns}};
 }
 
 /// The planned looks; null if there are none.
@@ -374,6 +386,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"hash", report.hash},
                    {"question", report.question},
                    {"planned", planned_of(report)},
+                   {"table", table_of(report)},
                    {"sweep", report.sweep},
                    {"folder", report.folder.string()},
                    {"out", report.out.string()},

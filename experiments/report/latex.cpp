@@ -123,7 +123,8 @@ std::string render_latex(const ReportData& report) {
   if (const std::string part = latex_curves(report); !part.empty()) body += "\n" + part;
   body += "\n\\end{document}\n";
 
-  std::string out = fmt::format("% {} (heed report), {}\n", latex_text(report.name), progress_sentence(report));
+  std::string out = fmt::format("% {} (heed {}), {}\n", latex_text(report.name), report.table ? "compare" : "report",
+                                progress_sentence(report));
   out += for_papers;
   const bool letters = body.find("\\heedletter{") != std::string::npos;
   if (letters)

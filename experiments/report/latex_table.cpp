@@ -5,6 +5,7 @@
 #include "experiments/report/digits.hpp"
 #include "experiments/report/formula_notes.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/renderers.hpp"
 #include "experiments/report/verdict.hpp"
 
 #include <algorithm>
@@ -85,17 +86,20 @@ std::string latex_table(const ReportData& report, bool with_notes) {
   const bool compared = std::ranges::any_of(report.arms, [](const ReportArm& arm) { return !!arm.comparison; });
   const bool p = std::ranges::any_of(report.arms,
                                      [](const ReportArm& arm) { return arm.comparison && arm.comparison->p; });
-  const std::string numbers = fmt::format("rr{}{}{}rr", compared ? "r" : "", p ? "r" : "", compared ? "l" : "");
+  const bool parameters = !report.table || std::ranges::any_of(report.arms, &has_cost),
+             time = !report.table || std::ranges::any_of(report.arms, &has_time);
+  const std::string numbers = fmt::format("rr{}{}{}{}{}", compared ? "r" : "", p ? "r" : "", compared ? "l" : "",
+                                          parameters ? "r" : "", time ? "r" : "");
   const std::string names = longest_name(report) <= short_name ? "l"
                                                                : ">{\\raggedright\\arraybackslash}p{0.24\\linewidth}";
   std::string out = fmt::format(
       "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}"
       "\\renewcommand{{\\arraystretch}}{{1.1}}\n  "
       "\\caption{{{}}}\\label{{{}}}\\smallskip\n"
-      "  \\heedfit{{\\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
+      "  \\heedfit{{\\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{}{}{} \\\\\n",
       caption(report, compared), latex_label(report, "tab", report.metric.name), names + numbers,
       latex_text(report.metric.shown()), compared ? fmt::format(" & difference [{}]", latex_per_cent(report)) : "",
-      p ? " & $p$" : "", compared ? " & answer" : "");
+      p ? " & $p$" : "", compared ? " & answer" : "", parameters ? " & parameters" : "", time ? " & time" : "");
   for (const LatexGroup& group : latex_groups(report)) {
     out += "    \\midrule\n";
     if (!group.label.empty())
@@ -108,8 +112,9 @@ std::string latex_table(const ReportData& report, bool with_notes) {
       if (compared) out += " & " + (arm->comparison ? latex_difference(verdict) : "");
       if (p) out += " & " + latex_p(report, *arm);
       if (compared) out += " & " + (arm->comparison ? verdict.word : missing_answer(*arm));
-      out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",
-                         arm->seconds > 0 ? duration(arm->seconds) : "--");
+      if (parameters) out += " & " + (arm->cost ? with_commas(arm->cost->parameters) : "--");
+      if (time) out += " & " + (arm->seconds > 0 ? duration(arm->seconds) : "--");
+      out += " \\\\\n";
     }
   }
   return out + "    \\bottomrule\n  \\end{tabular}}\n" + (with_notes ? notes(report) : "") + "\\end{table}\n";

@@ -120,10 +120,13 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit, b
 }
 
 /// The meaning of the limit, for one arm or for several that share it, and advice: further sentences.
-std::string advice(Limit limit, bool shared) {
+std::string advice(Limit limit, bool shared, bool of_table) {
   if (limit == Limit::worse_than_chance)
     return fmt::format(" Either {}.{}", why_worse_than_chance, shared ? " This task can't tell them apart." : "");
   if (!shared) return limit == Limit::best ? "" : " It has learned nothing that shows.";
+  if (of_table)
+    return limit == Limit::best ? " This task is too easy to distinguish them: try a harder one."
+                                : " This task can't tell them apart.";
   return limit == Limit::best
              ? " This task is too easy to distinguish them. Try a harder task, or compare how fast they learn "
                "(steps_to)."
@@ -238,7 +241,7 @@ std::vector<std::string> limit_sentences(const ReportData& report) {
       std::string text = fmt::format("{}{} {} {}.{}", group.empty() ? "" : fmt::format("At {}, ", group), listed(names),
                                      names.size() == 1 ? "is" : "are",
                                      where(report, *arms.front(), limit, names.size() > 1),
-                                     advice(limit, names.size() > 1));
+                                     advice(limit, names.size() > 1, report.table.has_value()));
       out.push_back(as_sentence(std::move(text)));
     }
   return out;

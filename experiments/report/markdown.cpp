@@ -26,6 +26,7 @@ std::string list_of_changes(const ReportArm& arm) {
 }
 
 std::string arms_section(const ReportData& report) {
+  if (report.table) return ""; // what the arms change is not in the table
   TextTable table{{"arm", "what it changes", "FLOPs a step", "memory (one thread)"},
                   {Align::left, Align::left, Align::right, Align::right},
                   {}};
@@ -87,9 +88,9 @@ std::string runs_section(const ReportData& report) {
                   {}};
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs)
-      table.rows.push_back({markdown_text(arm.label, true), fmt::format("{}", run.seed), markdown_code(run.id, true),
-                            std::string(run.standing()), fixed(run.value, 6),
-                            run.seconds > 0 ? duration(run.seconds) : "-"});
+      table.rows.push_back({markdown_text(arm.label, true), markdown_text(run.seed_text(), true),
+                            run.id.empty() ? "" : markdown_code(run.id, true), std::string(run.standing()),
+                            fixed(run.value, 6), run.seconds > 0 ? duration(run.seconds) : "-"});
   return "## Runs\n\n" + markdown_table(table);
 }
 
@@ -115,6 +116,9 @@ std::string provenance_section(const ReportData& report) {
   if (report.machines.size() > 1)
     text += "\nThese runs were not all made by the same program on the same kind of machine: bits may differ between "
             "them.\n\n";
+  if (report.table)
+    return text + fmt::format("- table: {}\n- columns: {}\n", markdown_code(report.table->file),
+                              markdown_text(report.table->columns));
   if (!report.data.empty()) text += fmt::format("- data: {}\n", markdown_code(report.data));
   text += fmt::format("- sweep: {}\n", markdown_code(report.folder.string()));
   return text + "\nThe reference's configuration, resolved:\n\n" + markdown_block(report.reference_config, "toml");

@@ -114,7 +114,8 @@ struct CostMeasure {
 };
 
 constexpr auto planned = [](const ReportArm& arm, auto member) {
-  return arm.cost ? std::optional<double>(static_cast<double>((*arm.cost).*member)) : std::nullopt;
+  const double amount = arm.cost ? static_cast<double>((*arm.cost).*member) : 0;
+  return amount > 0 ? std::optional(amount) : std::nullopt;
 };
 
 const CostMeasure cost_measures[] = {
@@ -249,8 +250,13 @@ void show_labels(json::object& out, const ReportData& report) {
     for (std::size_t i = 0; i < report.arms.size(); ++i) label_arm(also.at("arms").as_array()[i], i);
   }
   const std::vector<ProblemGroup> problems = problem_groups(report);
-  for (std::size_t i = 0; i < problems.size(); ++i)
-    out["problems"].as_array()[i].as_object()["arm"] = problems[i].arm->label;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    json::object& problem = out["problems"].as_array()[i].as_object();
+    problem["arm"] = problems[i].arm->label;
+    json::array seeds;
+    for (const ReportRun* run : problems[i].runs) seeds.push_back(json::string(run->seed_text()));
+    problem["seeds"] = std::move(seeds);
+  }
 }
 
 } // namespace

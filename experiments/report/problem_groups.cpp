@@ -35,12 +35,13 @@ std::string ProblemGroup::reason() const {
 }
 
 std::string ProblemGroup::seeds() const {
-  std::vector<std::int64_t> all;
-  for (const ReportRun* run : runs) all.push_back(run->seed);
+  std::vector<std::string> all;
+  for (const ReportRun* run : runs) all.push_back(run->seed_text());
   return fmt::format("seed{} {}", plural(all.size()), fmt::join(all, ", "));
 }
 
 std::string ProblemGroup::ids(std::string (*shown)(const std::string&)) const {
+  if (runs.front()->no_row) return "no row";
   std::vector<std::string> all;
   for (const ReportRun* run : runs) all.push_back(shown(run->id));
   return fmt::format("run{} {}", plural(all.size()), fmt::join(all, ", "));

@@ -22,6 +22,23 @@ std::string planned_late(const ReportData& report) {
       frozen.finished, frozen.runs, time_text(frozen.at), sweeps.empty() ? "" : ", ", fmt::join(sweeps, "; "));
 }
 
+std::string made_elsewhere(const ReportTable& table) {
+  return fmt::format(
+      "Made elsewhere: these results were read from {}; Heed did not make the runs. No plan was frozen "
+      "before them, so nobody knows whether all runs are shown, nor whether metric, reference and margin "
+      "were chosen before the results were seen. p and intervals assume both.",
+      table.file);
+}
+
+std::string without_row(const ReportData& report) {
+  const std::size_t n = report.no_row();
+  return fmt::format(
+      "Missing: {} has no result for {} of {} runs. A seed that an arm or its reference lacks is left out "
+      "of their comparison. p holds if {} missing for a reason that has nothing to do with {}.",
+      report.table->file, n, report.total(), n == 1 ? "the run is" : "the runs are",
+      n == 1 ? "its result" : "their results");
+}
+
 } // namespace
 
 std::string time_text(const std::string& utc) {
@@ -31,13 +48,21 @@ std::string time_text(const std::string& utc) {
 std::vector<std::string> provenance_warnings(const ReportData& report) {
   std::vector<std::string> out;
   const bool compares = report.arms.size() > 1;
+  if (report.table) {
+    out.push_back(made_elsewhere(*report.table));
+    if (report.no_row() > 0) out.push_back(without_row(report));
+    out.insert(out.end(), report.table->warnings.begin(), report.table->warnings.end());
+  }
   if (compares && report.frozen && report.frozen->finished > 0) out.push_back(planned_late(report));
   if (const std::size_t n = report.gone())
     out.push_back(fmt::format("Gone: {} run{} finished, and {} missing now; {} in no number.{}", n,
                               n == 1 ? " was" : "s were", n == 1 ? "its folder is" : "their folders are",
                               n == 1 ? "it is" : "they are",
                               compares ? " p holds if runs are not removed because of their results." : ""));
-  if (const std::size_t n = report.left_out())
+  if (const std::size_t n = report.left_out() - report.no_row(); n > 0 && report.table)
+    out.push_back(fmt::format("Left out: {} run{} in no number, because the table says so.", n,
+                              n == 1 ? " is" : "s are"));
+  else if (n > 0)
     out.push_back(fmt::format("Left out: {} run{} in no number, because {} damaged, edited, or of another version.", n,
                               n == 1 ? " is" : "s are", n == 1 ? "its folder is" : "their folders are"));
   return out;

@@ -14,6 +14,9 @@ namespace heed {
 /// The table that all formats share: arm, n, mean ± sd of the metric, difference from the reference with its interval,
 /// p, answer, parameters, time. Colour marks arms that differ: green for better, red for worse.
 TextTable summary_table(const ReportData& report, const Style& style);
+/// Whether the cost of an arm, or its time, is known. A report of a table has no columns for what no arm has.
+bool has_cost(const ReportArm& arm);
+bool has_time(const ReportArm& arm);
 /// Of a report with one arm: a row for each metric that its runs measured.
 TextTable measured_table(const ReportData& report);
 

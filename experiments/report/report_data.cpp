@@ -73,6 +73,7 @@ bool sees_alike(const ReportData& report, const ReportArm& arm) {
 }
 
 std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
+std::size_t ReportData::no_row() const { return count_runs(*this, &ReportRun::no_row); }
 std::size_t ReportData::gone() const { return count_runs(*this, &ReportRun::gone); }
 
 } // namespace heed

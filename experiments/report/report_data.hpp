@@ -46,6 +46,8 @@ struct ReportRun {
   RunState state = RunState::missing;
   bool left_out = false; ///< its folder cannot be trusted (read_entry), so the run is excluded; `problem` is the reason
   bool gone = false;     ///< it had finished, but its folder is missing now
+  bool no_row = false;   ///< a table of results has no row for it, so it is left out, too
+  std::string seed_name = {};  ///< how reports write the seed; empty: as the number
   std::optional<double> value; ///< the metric's last evaluation; only for a finished run
   /// Likewise for each of ReportData::also; empty: not finite, or not measured.
   std::vector<std::optional<double>> also;
@@ -63,6 +65,7 @@ struct ReportRun {
   std::vector<AttentionExample> attention; ///< attention.json, if the run has one
   std::string attention_problem;           ///< why attention weights are missing or incomplete; empty otherwise
 
+  std::string seed_text() const { return seed_name.empty() ? std::to_string(seed) : seed_name; }
   /// Whether the numbers of the training became infinite or NaN. The same configuration then fails again.
   bool diverged() const {
     return problem.find(" is not finite") != std::string::npos || problem.ends_with(": no result");
@@ -74,6 +77,7 @@ struct ReportRun {
   /// The run's status in up to three words: its state, "left out", "gone", or "not chosen yet" while its arm is being
   /// tuned.
   std::string_view standing() const {
+    if (no_row) return name_of(RunState::missing);
     return left_out ? "left out" : gone ? "gone" : id.empty() ? "not chosen yet" : name_of(state);
   }
 };
@@ -198,6 +202,14 @@ struct ReportMachine {
   std::size_t runs = 0;
 };
 
+/// A table of results that were made elsewhere (experiments/results), in place of a plan and run folders.
+struct ReportTable {
+  std::string file;                  ///< its name, or "standard input"
+  std::string paired_by;             ///< the columns that pair runs: "seed", "seed and fold"; empty: it has no seeds
+  std::string columns;               ///< which columns were read as what, in words
+  std::vector<std::string> warnings; ///< what a reader must know before the numbers
+};
+
 struct ReportData {
   std::string name, hash;
   std::string question; ///< the question of the sweep, in words; may be empty
@@ -227,6 +239,7 @@ struct ReportData {
   std::vector<EarlierSweep> earlier; ///< earlier sweeps that share runs
   std::string match = "none";        ///< what arms are matched in by the feed-forward width: none | parameters | flops
   std::optional<Tuning> tuning;      ///< of a tuned sweep: each arm's trials, their results so far, and the choices
+  std::optional<ReportTable> table;  ///< empty: the runs are those of a plan
 
   std::size_t total() const; ///< number of planned runs
   /// Number of seeds with no run to come, in any arm: all are finished, failed or excluded.
@@ -240,6 +253,9 @@ struct ReportData {
   std::size_t count(RunState state) const;
   std::size_t left_out() const; ///< excluded runs, whose folders cannot be trusted
   std::size_t gone() const;     ///< runs that had finished, but whose folders are missing now
+  std::size_t no_row() const;   ///< runs that a table has no row for; they are in `left_out`, too
+  /// What runs are paired by, in words: "seed".
+  std::string paired_by() const { return table && !table->paired_by.empty() ? table->paired_by : "seed"; }
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
   /// The metric of the curves: the metric, or METRIC of steps_to(METRIC, VALUE).
   const Metric& curve_metric() const { return evaluated ? *evaluated : metric; }

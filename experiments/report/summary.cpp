@@ -82,16 +82,18 @@ std::string difference_note(const ReportData& report) {
   if (!has_intervals(report))
     return fmt::format("difference: {} {}; too few seeds for an interval.",
                        unpaired(report) ? "mean of the arm's runs minus mean of the runs of" : "arm minus",
-                       whose + std::string(unpaired(report) ? "" : ", paired by seed"));
+                       unpaired(report) ? std::string(whose)
+                                        : fmt::format("{}, paired by {}", whose, report.paired_by()));
   if (unpaired(report))
     return fmt::format(
         "difference: mean of the arm's runs minus mean of the runs of {}. [{}]: simultaneous intervals of all arms, "
         "from the same permutations as p (Bonferroni). {}.{}",
         whose, confidence_text(report), about_zero, equivalence_note(report));
   return fmt::format(
-      "difference: arm minus {}, paired by seed. [{}]: simultaneous intervals of all arms, from the same sign flips as "
+      "difference: arm minus {}, paired by {}. [{}]: simultaneous intervals of all arms, from the same sign flips as "
       "p. {}. With fewer than {} seeds there is none.{}",
-      whose, confidence_text(report), about_zero, statistics::seeds_for_level(level), equivalence_note(report));
+      whose, report.paired_by(), confidence_text(report), about_zero, statistics::seeds_for_level(level),
+      equivalence_note(report));
 }
 
 std::string by_ranks(const ReportData& report) {
@@ -183,9 +185,10 @@ std::string spreads_note(const ReportData& report) {
 std::string learned_note(const ReportData& report) {
   if (std::ranges::none_of(report.arms, [](const ReportArm& arm) { return arm.learned && arm.learned->found; }))
     return "";
-  return "learned: two groups of runs are seen where the widest gap is at least three times as wide as each group. One "
-         "skewed group of 12 runs looks like two in 1 to 6 of 100 sweeps; [report] learned sets the threshold "
-         "beforehand.";
+  return fmt::format(
+      "learned: two groups of runs are seen where the widest gap is at least three times as wide as each "
+      "group. One skewed group of 12 runs looks like two in 1 to 6 of 100 sweeps; {}.",
+      report.table ? "--learned sets the threshold" : "[report] learned sets the threshold beforehand");
 }
 
 /// The note that identifies the plan, as in a preregistration.
@@ -226,9 +229,11 @@ std::string pairs_note(const ReportData& report) {
                      r.size() == 1 ? ""
                                    : fmt::format(" (median of the {} arms; smallest {}, largest {})", r.size(),
                                                  signed_fixed(r.front(), 2), signed_fixed(r.back(), 2)),
-                     median < little ? " At so low a correlation, pairing hardly helps. In a sweep with new seeds, set "
-                                       "[report] test = \"unpaired\" before the runs: it may find more."
-                                     : "");
+                     median >= little ? ""
+                     : report.table   ? " At so low a correlation, pairing hardly helps. For new runs, choose --test "
+                                        "unpaired before you see them: it may find more."
+                                    : " At so low a correlation, pairing hardly helps. In a sweep with new seeds, set "
+                                      "[report] test = \"unpaired\" before the runs: it may find more.");
 }
 
 /// What "(n = 6)" beside a p says; empty if no row has it.
@@ -292,7 +297,16 @@ std::string starts_note(const ReportData& report) {
   return text + " The training of the start is in no number of steps, FLOPs or time.";
 }
 
+/// The note about pairs that are more than a seed, of which all other notes speak.
+std::string pairs_of_table_note(const ReportData& report) {
+  if (!report.table || report.paired_by() == "seed") return "";
+  return fmt::format("seeds: in these texts, a seed is a combination of {}.", report.paired_by());
+}
+
 } // namespace
+
+bool has_cost(const ReportArm& arm) { return arm.cost.has_value(); }
+bool has_time(const ReportArm& arm) { return arm.seconds > 0; }
 
 TextTable measured_table(const ReportData& report) {
   TextTable table{{"metric", report.seeds.size() > 1 ? "mean ± sd" : "value", "unit", "better"},
@@ -323,8 +337,10 @@ TextTable summary_table(const ReportData& report, const Style& style) {
     column("p", Align::right);
     column("answer", Align::left);
   }
-  column("parameters", Align::right);
-  column("time", Align::right);
+  const bool parameters = !report.table || std::ranges::any_of(report.arms, &has_cost),
+             time = !report.table || std::ranges::any_of(report.arms, &has_time);
+  if (parameters) column("parameters", Align::right);
+  if (time) column("time", Align::right);
   for (const ReportArm& arm : report.arms) {
     std::vector<std::string> row{arm.label, fmt::format("{}", arm.values), mean_cell(arm, digits.of(arm).value)};
     if (compared) {
@@ -335,8 +351,8 @@ TextTable summary_table(const ReportData& report, const Style& style) {
       row.push_back(p_cell(report, arm));
       row.push_back(verdict ? coloured(verdict->word, verdict->mark, style) : missing_answer(arm));
     }
-    row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");
-    row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");
+    if (parameters) row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");
+    if (time) row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -355,12 +371,14 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   std::vector<std::string> notes;
   notes.push_back(fmt::format("{}: {}{}; {}{}.", full_name(metric), spread, in_words(metric.direction),
                               metric.description, metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
+  if (std::string note = pairs_of_table_note(report); !note.empty()) notes.push_back(std::move(note));
   if (any(report, [](const auto&) { return true; })) {
     if (report.looks.empty() &&
         report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() + report.gone() <
             report.total())
-      notes.emplace_back("the sweep isn't finished: answers may change, and p holds for one look at a number of seeds "
-                         "that was fixed beforehand.");
+      notes.push_back(fmt::format("{} finished: answers may change, and p holds for one look at a number of seeds that "
+                                  "was fixed beforehand.",
+                                  report.table ? "not all runs are" : "the sweep isn't"));
     notes.push_back(difference_note(report));
     notes.push_back(p_note(report));
     if (std::string note = pairs_note(report); !note.empty()) notes.push_back(std::move(note));
@@ -382,7 +400,9 @@ std::vector<std::string> summary_notes(const ReportData& report) {
         "tuned: p and intervals hold for the settings that were chosen. Two arms that are the same function "
         "can differ because other settings were chosen (in 4 to 21 of 100 simulated sweeps); the "
         "sentences say what p is if this is counted as noise.");
-  notes.emplace_back("time: training time of one run, the mean over the seeds of the arm.");
+  if (!report.table || std::ranges::any_of(report.arms, &has_time))
+    notes.emplace_back("time: training time of one run, the mean over the seeds of the arm.");
+  if (report.table) notes.push_back(fmt::format("columns: {}.", report.table->columns));
   if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }
@@ -404,7 +424,8 @@ std::string progress_sentence(const ReportData& report) {
   for (const RunState state :
        {RunState::running, RunState::queued, RunState::failed, RunState::interrupted, RunState::missing})
     if (const std::size_t n = report.count(state)) text += fmt::format(", {} {}", n, name_of(state));
-  if (const std::size_t n = report.left_out()) text += fmt::format(", {} left out", n);
+  if (const std::size_t n = report.left_out() - report.no_row()) text += fmt::format(", {} left out", n);
+  if (const std::size_t n = report.no_row()) text += fmt::format(", {} missing", n);
   if (const std::size_t n = report.gone()) text += fmt::format(", {} finished before and gone", n);
   return text;
 }

@@ -55,6 +55,7 @@ function differencesTable(arm) {
 }
 
 function drawConfigurations() {
+  if (report.table) return;  // of runs made elsewhere, no configuration is known
   section("configurations", "Configurations",
     element("p", { class: "note" }, "Each arm's whole configuration, resolved, as a file that can be run by itself."),
     ...arms.map((arm) => element("details", {},
@@ -65,15 +66,15 @@ function drawConfigurations() {
 
 function drawRuns() {
   const rows = arms.flatMap((arm) => arm.runs.map((run) => element("tr", {},
-    element("th", { scope: "row" }, arm.label), element("td", {}, String(run.seed)),
+    element("th", { scope: "row" }, arm.label), element("td", {}, run.seed_text),
     element("td", { class: ["failed", "left out"].includes(run.state) ? "failed" : null }, run.state),
     element("td", { "data-tsv": run.value === null ? "" : run.value }, run.texts.value),
     element("td", { "data-tsv": run.seconds || "" }, run.texts.seconds),
-    element("td", { class: "text" }, element("code", {}, run.folder)))));
+    element("td", { class: "text" }, element("code", {}, report.table ? run.id : run.folder)))));
   const table = element("table", { id: "all-runs" },
     element("thead", {}, element("tr", {}, ...["arm", "seed", "state", report.metric.name, "time"].map((title) =>
       element("th", { scope: "col", "data-tsv": title === "time" ? "seconds" : null }, title)),
-    element("th", { scope: "col", class: "text" }, "folder"))),
+    element("th", { scope: "col", class: "text" }, report.table ? "run" : "folder"))),
     element("tbody", {}, ...rows));
   section("runs", "Runs", element("p", { class: "note" }, `${report.progress.sentence}.`),
     element("details", {}, element("summary", {}, rows.length === 1 ? "The run" : `All ${rows.length} runs`), element("div", {},
@@ -86,8 +87,13 @@ function drawProvenance() {
   for (const machine of report.machines)
     say(`${machine.runs} run${machine.runs === 1 ? "" : "s"}`, machine.description);
   if (report.data) say("data", element("code", {}, report.data));
-  say("seeds", report.seeds.join(", "));
-  say("sweep", element("code", {}, report.folder));
+  if (!report.table) {
+    say("seeds", report.seeds.join(", "));
+    say("sweep", element("code", {}, report.folder));
+  } else {
+    say("table", element("code", {}, report.table.file));
+    say("columns", report.table.columns);
+  }
   section("provenance", "Where these numbers come from", report.machines.length < 2 ? null
     : element("p", { class: "warning" },
       "These runs were not all made by the same program on the same kind of machine: " +

@@ -137,8 +137,10 @@ function drawForest() {
   const margin = report.margin ? ` The band is the margin, ±${report.margin}: what counts as the same.` : "";
   const intervals = haveIntervals(compared);
   const shown = figure("forest", `Differences from the reference${intervals ? ", with intervals" : ""}`,
-    `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
-    `by seed${intervals ? `, with ${confidence} intervals by sign flips that hold for all arms at once` : ""}.${margin} ` +
+    `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, ${report.test === "unpaired"
+      ? "runs not paired" : `runs paired by ${report.table && report.table.paired_by ? report.table.paired_by : "seed"}`}` +
+    `${intervals ? `, with ${confidence} intervals by ${report.test === "unpaired" ? "permutations" : "sign flips"} ` +
+      "that hold for all arms at once" : ""}.${margin} ` +
     `${marksMean}, open circles undecided.` +
     (zoomed ? " Arrowheads point to arms outside the axis; open ones end intervals that continue." : "") +
     withoutResults((arm) => arm.reference || arm.comparison),

@@ -13,11 +13,13 @@ function armCounts() {
 const fullName = ({ name, true_name: own }) => (own && own !== name ? `${name} (${own})` : name);
 
 function drawHead() {
-  const head = document.getElementById("head"), { metric, progress } = report;
-  head.append(element("p", { class: "eyebrow" }, report.question ? `Heed report · ${report.name}` : "Heed report"),
+  const head = document.getElementById("head"), { metric, progress, table } = report;
+  const kind = table ? "Heed report of results made elsewhere" : "Heed report", count = report.seeds.length;
+  const seeds = table && !table.paired_by ? `up to ${count} run${count === 1 ? "" : "s"} of each arm`
+    : table && table.paired_by !== "seed" ? `${count} combinations of ${table.paired_by}` : `${count} seed${count === 1 ? "" : "s"}`;
+  head.append(element("p", { class: "eyebrow" }, report.question ? `${kind} · ${report.name}` : kind),
     element("h1", {}, report.question || report.name),
-    element("p", { class: "lead" }, `${armCounts()}${report.seeds.length} seed` +
-      `${report.seeds.length === 1 ? "" : "s"}; ${progress.sentence}. ${fullName(metric)} is ${metric.meaning}` +
+    element("p", { class: "lead" }, `${armCounts()}${seeds}; ${progress.sentence}. ${fullName(metric)} is ${metric.meaning}` +
       `${metric.unit ? `, in ${metric.unit}` : ""}; ${metric.direction}.`));
   const lost = progress.failed + progress.left_out + progress.gone;
   if (progress.finished + lost < progress.total)
@@ -25,7 +27,7 @@ function drawHead() {
   else if (lost)
     head.append(element("p", { class: "warning" }, `${lost} of ${progress.total} runs ` +
       `${lost === 1 ? "is" : "are"} excluded from all numbers on this page: ${[["failed", progress.failed],
-        ["left out", progress.left_out], ["gone", progress.gone]].filter(([, count]) => count)
+        ["left out", progress.left_out - progress.no_row], ["missing", progress.no_row], ["gone", progress.gone]].filter(([, count]) => count)
         .map(([what, count]) => `${count} ${what}`).join(", ")}.`));
   for (const sentence of report.warnings) head.append(element("p", { class: "warning" }, sentence));
   for (const sentence of report.limits) head.append(element("p", { class: "warning" }, sentence));
@@ -53,5 +55,5 @@ drawConfigurations();
 drawRuns();
 drawProvenance();
 drawHead();
-document.getElementById("foot").append(`Made by Heed from ${report.folder}. `,
+document.getElementById("foot").append(`Made by Heed from ${report.table ? report.table.file : report.folder}. `,
   "Figures are drawn with D3 (d3js.org, ISC licence), which is within this file.");

@@ -74,7 +74,8 @@ function drawSingle() {
       writeLines(g.append("text").attr("class", "label").attr("x", 0).attr("y", wide ? line : 15), nameLines.get(arm),
         used(arm), { around: wide, later });
     });
-    explain(rows, (arm) => arm.label, (arm) => arm.runs.map((run) => [`seed ${run.seed}`,
+    const seedOf = ({ seed_text: text }) => (report.table && !report.table.paired_by ? text : `seed ${text}`);
+    explain(rows, (arm) => arm.label, (arm) => arm.runs.map((run) => [seedOf(run),
       run.value === null ? run.state : run.texts.value]));
     svg.append("text").attr("class", "soft").attr("x", (left + width - right) / 2).attr("y", floor + 40)
       .attr("text-anchor", "middle").text(`${report.metric.name}${unit}`);

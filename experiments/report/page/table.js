@@ -44,7 +44,7 @@ function drawAnswers() {
 }
 
 /** Terms of notes that few readers need; they open with a count. */
-const secondRank = /^(pairs|interactions|time|plan|reference|chance): /;
+const secondRank = /^(pairs|interactions|time|plan|reference|chance|columns): /;
 
 /** The notes below a table: the first, then those of second rank, folded. */
 function noteLists(notes, more = []) {
@@ -102,17 +102,17 @@ function tableColumns(metric, rows) {
     about: "how often the arm is better than the reference: the share of the seeds in which " +
       "it is, with ties counted half. 1 is in every seed, 0.5 in as many as not, 0 in none.",
     show: (arm) => (arm.comparison ? arm.comparison.texts.improvement : "") });
-  if (rows.some((arm) => arm.cost))
-    columns.push(
-      { name: "parameters", title: "parameters", by: (arm) => arm.cost && arm.cost.parameters, second: true,
-        tsv: [["parameters"], (arm) => [arm.cost && arm.cost.parameters]],
-        show: (arm) => arm.texts.parameters || "–" },
-      { name: "flops", title: "FLOPs a step", about: "floating-point operations of one training step.",
-        by: (arm) => arm.cost && arm.cost.flops_per_step, second: true,
-        tsv: [["FLOPs a step"], (arm) => [arm.cost && arm.cost.flops_per_step]],
-        show: (arm) => arm.texts.flops || "–" });
-  columns.push({ name: "time", title: "time", by: (arm) => arm.seconds, second: true,
-    tsv: [["seconds"], (arm) => [arm.seconds]], show: (arm) => arm.texts.seconds });
+  if (rows.some((arm) => arm.cost)) columns.push({ name: "parameters", title: "parameters", second: true,
+    by: (arm) => arm.cost && arm.cost.parameters, tsv: [["parameters"], (arm) => [arm.cost && arm.cost.parameters]],
+    show: (arm) => arm.texts.parameters || "–" });
+  if (rows.some((arm) => arm.cost && arm.cost.flops_per_step !== null)) columns.push({ name: "flops",
+    title: "FLOPs a step", about: "floating-point operations of one training step.",
+    by: (arm) => arm.cost && arm.cost.flops_per_step, second: true,
+    tsv: [["FLOPs a step"], (arm) => [arm.cost && arm.cost.flops_per_step]],
+    show: (arm) => arm.texts.flops || "–" });
+  if (!report.table || rows.some((arm) => arm.seconds !== null)) columns.push({ name: "time", title: "time",
+    by: (arm) => arm.seconds, second: true, tsv: [["seconds"], (arm) => [arm.seconds]],
+    show: (arm) => arm.texts.seconds });
   if (memoryDiffers) columns.push({ name: "memory", title: "memory", by: memory, second: true,
     tsv: [["bytes"], (arm) => [memory(arm)]],
     about: "the most that a run on one thread holds at a time.",

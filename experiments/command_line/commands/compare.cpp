@@ -1,0 +1,174 @@
+// heed compare: reports results that were made elsewhere, from a table.
+#include "experiments/results/compare_results.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/print.hpp"
+#include "experiments/command_line/terminal_size.hpp"
+#include "experiments/report/json.hpp"
+#include "experiments/report/renderers.hpp"
+#include "experiments/system/files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/ranges.h>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace heed {
+
+namespace {
+
+struct CompareArguments {
+  std::string file, format = "terminal", output;
+  ResultQuestion question;
+};
+
+/// A format of the report, and how its file's name ends. The format `terminal` has no file.
+struct CompareFormat {
+  std::string name, ending;
+  std::string (*render)(const ReportData&);
+};
+
+std::string compared_as_json(const ReportData& report) { return indented(report_document(report)); }
+std::string compared_as_text(const ReportData& report) { return render_terminal(report, Style{}); }
+
+const std::vector<CompareFormat>& compare_formats() {
+  static const std::vector<CompareFormat> all{
+      {"html", ".html", render_html}, {"markdown", ".md", render_markdown}, {"latex", ".tex", render_latex},
+      {"csv", ".csv", render_csv},    {"json", ".json", compared_as_json},  {"text", ".txt", compared_as_text},
+      {"terminal", "", nullptr}};
+  return all;
+}
+
+std::vector<std::string> compare_format_names() {
+  std::vector<std::string> names;
+  for (const CompareFormat& format : compare_formats()) names.push_back(format.name);
+  return names;
+}
+
+/// The table of a file, or of standard input.
+ResultTable table_of_file(const std::string& file) {
+  if (file == "-") {
+    const std::string bytes{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    return read_results(bytes, "standard input");
+  }
+  const auto bytes = read_file(file, std::numeric_limits<std::uint64_t>::max());
+  if (!bytes) throw Refused(fmt::format("{}; FILE is a table of results, or - for standard input", bytes.error));
+  return read_results(*bytes, file);
+}
+
+/// Where the report goes: --output, or a name from the table's, in the current folder.
+std::string output_file(const CompareArguments& arguments, const CompareFormat& format) {
+  if (!arguments.output.empty()) return arguments.output;
+  const std::string stem = arguments.file == "-" ? "results" : std::filesystem::path(arguments.file).stem().string();
+  return fmt::format("{}-report{}", stem, format.ending);
+}
+
+int compare(const CompareArguments& arguments, Console& console) {
+  const CompareFormat& format = *std::ranges::find(compare_formats(), arguments.format, &CompareFormat::name);
+  if (!format.render && !arguments.output.empty())
+    throw Refused(fmt::format("compare: --output {} does nothing with the format terminal, which is printed; --format "
+                              "html (or another) is written to a file",
+                              arguments.output));
+  const std::string output = output_file(arguments, format);
+  std::error_code error;
+  if (format.render && output != "-" && arguments.file != "-" &&
+      std::filesystem::equivalent(output, arguments.file, error))
+    throw Refused(fmt::format("compare: --output {} is the table itself; name another file", output));
+  const ReportData report = compare_results(table_of_file(arguments.file), arguments.question);
+  if (!format.render) {
+    console.out << render_terminal(report, console.out_style, results_width(console));
+    return 0;
+  }
+  const std::string text = format.render(report);
+  if (output == "-") {
+    console.data << text;
+    return 0;
+  }
+  write_file(output, text);
+  print(console.data, "{}\n", output);
+  return 0;
+}
+
+void declare_columns(Command& command, ResultQuestion& question) {
+  command.add("--metric", question.metrics, "the metric; a further one is compared as well")
+      .repeatable()
+      .value_name("COLUMN");
+  command.add("--reference", question.reference, "the arm that the others are compared with [reference, baseline]")
+      .value_name("ARM");
+  command.add("--arm", question.arm, "what is compared [arm, model, method, ...]").repeatable().value_name("COLUMN");
+  command.add("--seed", question.seed, "the seed: runs with the same seed are a pair [seed, trial, ...]")
+      .value_name("COLUMN");
+  command.add("--pair", question.pair, "in place of --seed: columns that together make a pair")
+      .repeatable()
+      .separated_by(',')
+      .value_name("COLUMNS");
+  command.add("--group", question.group, "arms are compared within each group").repeatable().value_name("COLUMN");
+  command.add("--step", question.step, "the step of an evaluation [step, epoch, ...]; none: no steps")
+      .value_name("COLUMN");
+  command.add("--state", question.state, "whether a run finished or failed [state, status]; none: all finished")
+      .value_name("COLUMN");
+  command.add("--time", question.time, "seconds of training [seconds, runtime]; none: not shown").value_name("COLUMN");
+  command.add("--parameters", question.parameters, "the number of parameters").value_name("COLUMN");
+  command.add("--run-name", question.run_name, "where names of runs have arm and seed: \"{arm}-seed{seed}\"")
+      .value_name("PATTERN");
+}
+
+} // namespace
+
+void add_compare(Commands& commands) {
+  add_command<CompareArguments>(
+      commands, "compare", "report results that were made elsewhere, from a table",
+      "Examples:\n"
+      "  heed compare results.csv --metric accuracy --reference baseline --margin 0.01\n"
+      "  heed compare log.jsonl --metric val_loss --arm optimizer --group dataset --format html\n"
+      "  heed compare wandb.csv --metric \"val/acc\" --run-name \"{arm}-seed{seed}\"\n"
+      "FILE is CSV, TSV, JSON lines, or a JSON list of objects; - is standard input. It has a row for each run, or "
+      "for\n"
+      "each evaluation with a step: then the last value counts, and there are curves. Exports of charts, with a "
+      "column\n"
+      "\"RUN - METRIC\" for each run, are read, too, and so is the runs.csv of heed report --format csv.\n"
+      "An empty cell, nan or inf is a run that failed. An option that takes METRIC=WORD can be repeated; without "
+      "METRIC=,\n"
+      "it is for all metrics. The statistics are those of heed report.\n"
+      "Each format but terminal is written to a file, FILE-report.html and so on in the current folder, whose name is\n"
+      "printed. --output names another file; - is standard output." +
+          std::string(exit_statuses),
+      [](Command& command, CompareArguments& arguments) {
+        ResultQuestion& question = arguments.question;
+        command.add("FILE", arguments.file, "the table; - is standard input").required().value_name("");
+        declare_columns(command, question);
+        command.add("--direction", question.direction, "higher, lower or none is better [by the metric's name]")
+            .repeatable()
+            .value_name("[METRIC=]WORD");
+        command.add("--bounds", question.bounds, "the lowest and the highest possible value [by name and values]")
+            .repeatable()
+            .value_name("[METRIC=]LOW,HIGH");
+        command.add("--unit", question.unit, "the metric's unit").repeatable().value_name("[METRIC=]UNIT");
+        command.add("--margin", question.margin, "differences up to this are the same, in the first metric's unit")
+            .value_name("VALUE");
+        command.add("--learned", question.learned, "a run that reaches this value has learned [by the gap, if any]")
+            .value_name("VALUE");
+        command.add("--test", question.test, "paired or unpaired [paired]")
+            .one_of({"paired", "unpaired"})
+            .value_name("TEST");
+        command.add("--precision", question.precision, "float32 or float64: the rounding of values [float32]")
+            .one_of({"float32", "float64"})
+            .value_name("WORD");
+        command.add("--name", question.name, "the report's title [FILE]").value_name("TEXT");
+        command.add("--question", question.question, "the question, for readers").value_name("TEXT");
+        command.add("--format", arguments.format, fmt::format("{} [terminal]", fmt::join(compare_format_names(), ", ")))
+            .one_of(compare_format_names())
+            .value_name("FORMAT");
+        command.add("--output", arguments.output, "the file to write [FILE-report.ENDING]").value_name("FILE");
+      },
+      compare);
+}
+
+} // namespace heed

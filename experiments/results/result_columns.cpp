@@ -1,0 +1,142 @@
+#include "experiments/results/result_columns.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace heed {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+/// The plain names of a role's columns. The first decides by itself; of the others, one at most may occur, unless
+/// `in_order`: then an earlier name decides before a later one.
+struct RoleNames {
+  ColumnRole role;
+  std::vector<std::string_view> names;
+  bool in_order = false;
+};
+
+const RoleNames& names_of(ColumnRole role) {
+  static const std::array<RoleNames, 6> all{
+      RoleNames{ColumnRole::arm,
+                {"arm"sv, "model"sv, "method"sv, "variant"sv, "algorithm"sv, "algo"sv, "approach"sv, "condition"sv,
+                 "treatment"sv, "system"sv, "model_name"sv, "architecture"sv, "arch"sv}},
+      RoleNames{ColumnRole::seed,
+                {"seed"sv, "random_seed"sv, "rng_seed"sv, "random_state"sv, "trial"sv, "replicate"sv, "repeat"sv,
+                 "repetition"sv}},
+      RoleNames{
+          ColumnRole::step,
+          {"step"sv, "global_step"sv, "steps"sv, "training_step"sv, "train_step"sv, "iteration"sv, "iter"sv, "epoch"sv},
+          true},
+      RoleNames{ColumnRole::state, {"state"sv, "status"sv}, true},
+      RoleNames{ColumnRole::time, {"seconds"sv, "runtime"sv}, true},
+      RoleNames{ColumnRole::run, {"run"sv, "run_id"sv, "run_name"sv, "id"sv, "name"sv}, true}};
+  return *std::ranges::find(all, role, &RoleNames::role);
+}
+
+std::string_view in_words(ColumnRole role) {
+  switch (role) {
+    case ColumnRole::arm: return "arm";
+    case ColumnRole::seed: return "seed";
+    case ColumnRole::step: return "step";
+    case ColumnRole::state: return "state";
+    case ColumnRole::time: return "time";
+    case ColumnRole::run: break;
+  }
+  return "run";
+}
+
+std::vector<std::string> named_columns(const ResultTable& table) {
+  std::vector<std::string> out;
+  for (const std::string& column : table.columns)
+    if (!column.empty()) out.push_back(column);
+  return out;
+}
+
+std::vector<std::size_t> with_plain_name(const ResultTable& table, std::string_view plain) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (!table.columns[i].empty() && plain_column(table.columns[i]) == plain) out.push_back(i);
+  return out;
+}
+
+std::string names_in_words(const ResultTable& table, const std::vector<std::size_t>& columns) {
+  std::vector<std::string> names;
+  for (const std::size_t column : columns) names.push_back(shown_text(table.columns[column]));
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+} // namespace
+
+std::string plain_column(std::string_view name) {
+  static constexpr std::array before{"config."sv,     "config/"sv,  "params."sv,  "params/"sv,
+                                     "parameters."sv, "hparams."sv, "hparams/"sv, "metrics."sv,
+                                     "metrics/"sv,    "summary."sv, "summary/"sv, "hyperparams."sv};
+  std::string out;
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') out += static_cast<char>(c - 'A' + 'a');
+    else out += c == ' ' || c == '-' ? '_' : c;
+  }
+  for (bool found = true; found;) {
+    found = false;
+    for (const std::string_view word : before)
+      if (out.starts_with(word) && out.size() > word.size()) {
+        out.erase(0, word.size());
+        found = true;
+      }
+  }
+  if (const std::size_t letters = out.find_first_not_of('_'); letters != std::string::npos) out.erase(0, letters);
+  return out;
+}
+
+std::string columns_in_words(const ResultTable& table) {
+  constexpr std::size_t most = 20;
+  std::vector<std::string> names = named_columns(table);
+  const std::size_t more = names.size() - std::min(names.size(), most);
+  names.resize(names.size() - more);
+  for (std::string& name : names) name = shown_text(name);
+  return fmt::format("its columns are {}{}", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(", and {} more", more) : "");
+}
+
+std::optional<std::size_t> column_called(const ResultTable& table, const std::string& name, const std::string& option) {
+  const auto exact = std::ranges::find(table.columns, name);
+  if (exact != table.columns.end() && !name.empty()) return static_cast<std::size_t>(exact - table.columns.begin());
+  const std::vector<std::size_t> alike = with_plain_name(table, plain_column(name));
+  if (alike.size() > 1)
+    throw Refused(fmt::format("{}: {} {} can be {}; write the column's whole name", table.name, option,
+                              shown_text(name), names_in_words(table, alike)));
+  return alike.empty() ? std::nullopt : std::optional(alike.front());
+}
+
+std::size_t needed_column(const ResultTable& table, const std::string& name, const std::string& option) {
+  if (const auto found = column_called(table, name, option)) return *found;
+  throw Refused(fmt::format("{}: {}: no column is called {}{}; {}", table.name, option, shown_text(name),
+                            did_you_mean(name, named_columns(table)), columns_in_words(table)));
+}
+
+std::optional<std::size_t> recognised_column(const ResultTable& table, ColumnRole role, const std::string& option) {
+  const RoleNames& names = names_of(role);
+  std::vector<std::size_t> found;
+  for (const std::string_view name : names.names) {
+    const std::vector<std::size_t> alike = with_plain_name(table, name);
+    found.insert(found.end(), alike.begin(), alike.end());
+    if (!found.empty() && (names.in_order || name == names.names.front())) break;
+  }
+  if (found.empty()) return std::nullopt;
+  if (found.size() == 1) return found.front();
+  // Of "step" and "_step", the one that is written so decides.
+  for (const std::size_t column : found)
+    if (table.columns[column] == names.names.front()) return column;
+  if (names.in_order) return found.front();
+  throw Refused(fmt::format("{}: the {} can be {}; choose one with {} COLUMN", table.name, in_words(role),
+                            names_in_words(table, found), option));
+}
+
+} // namespace heed

@@ -1,0 +1,33 @@
+// What a comparison of results asks: the columns of the table, and how arms are compared.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// The fields have the names of the options of `heed compare`. Empty: the column is recognised by its name, or nothing
+/// is asked.
+struct ResultQuestion {
+  std::vector<std::string> metrics; ///< columns; the first decides, the others are compared as well
+  std::string reference;            ///< the name of an arm, or a beginning that only one arm has
+  // Columns. Several columns of `arm` together name an arm, and those of `pair` a pair of runs.
+  std::vector<std::string> arm, pair, group;
+  std::string seed, step, state, time, parameters;
+  /// How runs are called in the wide form: "{arm}-seed{seed}".
+  std::string run_name;
+  // How arms are compared. "higher" or "METRIC=higher"; "0,1" or "METRIC=0,1"; "nats" or "METRIC=nats".
+  std::vector<std::string> direction, bounds, unit;
+  std::optional<double> margin, learned;
+  std::string test = "paired";       ///< paired | unpaired
+  std::string precision = "float32"; ///< float32 | float64: the rounding of the values
+  // Texts for readers.
+  std::string name; ///< of the report; empty: the table's name without its ending
+  std::string question;
+
+  std::string option_mark = "--"; ///< what stands before an option's name in messages
+  std::string option(const char* word) const { return option_mark + word; }
+};
+
+} // namespace heed

@@ -1,0 +1,375 @@
+#include "experiments/results/result_runs.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/values.hpp"
+#include "experiments/results/result_columns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <system_error>
+#include <unordered_map>
+
+namespace heed {
+
+namespace {
+
+constexpr std::size_t longest_name_of_arm = 300;
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+/// A number as from_chars reads it, with a plus sign, too; numbers beyond the range of double are infinite or 0.
+std::optional<double> read_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || text.starts_with('+')) return std::nullopt;
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (stop != end || error == std::errc::invalid_argument) return std::nullopt;
+  return error == std::errc::result_out_of_range ? std::strtod(std::string(text).c_str(), nullptr) : value;
+}
+
+std::string_view hint_for(std::string_view text) {
+  if (text.ends_with('%') && read_number(text.substr(0, text.size() - 1))) return "; write per cent without the sign";
+  if (const std::size_t comma = text.find(','); comma != std::string_view::npos) {
+    std::string without(text);
+    std::erase(without, ',');
+    if (read_number(without)) return "; write 0.5 and 1000, not 0,5 and 1,000";
+  }
+  return "";
+}
+
+/// The columns of a table with a row for each run or evaluation.
+struct LongColumns {
+  std::vector<std::size_t> metrics, arm, pair, group;
+  std::optional<std::size_t> step, state, time, parameters, run, problem;
+  bool has_pair() const { return !pair.empty(); }
+};
+
+std::vector<std::size_t> needed_columns(const ResultTable& table, const std::vector<std::string>& names,
+                                        const std::string& option) {
+  std::vector<std::size_t> out;
+  for (const std::string& name : names) {
+    const std::size_t column = needed_column(table, name, option);
+    if (std::ranges::find(out, column) != out.end())
+      throw Refused(fmt::format("{}: {} names the column {} twice", table.name, option, shown_text(name)));
+    out.push_back(column);
+  }
+  return out;
+}
+
+std::vector<std::size_t> arm_columns(const ResultTable& table, const ResultQuestion& question) {
+  const std::string option = question.option("arm");
+  if (!question.arm.empty()) return needed_columns(table, question.arm, option);
+  if (const auto found = recognised_column(table, ColumnRole::arm, option)) return {*found};
+  throw Refused(fmt::format("{}: no column is recognised as the arm, by names such as arm, model or method; name it "
+                            "with {} COLUMN; {}",
+                            table.name, option, columns_in_words(table)));
+}
+
+std::vector<std::size_t> pair_columns(const ResultTable& table, const ResultQuestion& question) {
+  if (!question.seed.empty() && !question.pair.empty())
+    throw Refused(fmt::format("{} and {} both say which runs belong together; leave one of the two out",
+                              question.option("seed"), question.option("pair")));
+  if (!question.pair.empty()) return needed_columns(table, question.pair, question.option("pair"));
+  if (!question.seed.empty()) return {needed_column(table, question.seed, question.option("seed"))};
+  if (const auto found = recognised_column(table, ColumnRole::seed, question.option("seed"))) return {*found};
+  if (question.test == "unpaired") return {};
+  throw Refused(fmt::format("{}: no column is recognised as the seed, by names such as seed or trial, so nobody knows "
+                            "which runs belong together; name it with {} COLUMN, or other columns with {} COLUMN, or "
+                            "compare runs without pairs with {} unpaired; {}",
+                            table.name, question.option("seed"), question.option("pair"), question.option("test"),
+                            columns_in_words(table)));
+}
+
+std::optional<std::size_t> optional_column(const ResultTable& table, const std::string& name, const char* word,
+                                           std::optional<ColumnRole> role, const ResultQuestion& question) {
+  const std::string option = question.option(word);
+  if (name == "none") return std::nullopt;
+  if (!name.empty()) return needed_column(table, name, option);
+  return role ? recognised_column(table, *role, option) : std::nullopt;
+}
+
+/// Whether `heed report --format csv` wrote the table.
+bool is_of_heed(const ResultTable& table) {
+  constexpr std::array<std::string_view, 7> names{"arm", "seed", "run", "state", "seconds", "folder", "problem"};
+  return std::ranges::all_of(names, [&](std::string_view name) {
+    return std::ranges::find(table.columns, name) != table.columns.end();
+  });
+}
+
+/// Refuses a column that is used as two things.
+void require_different(const ResultTable& table, const LongColumns& columns) {
+  std::unordered_map<std::size_t, const char*> uses;
+  const auto use = [&](std::size_t column, const char* as) {
+    const auto [known, is_new] = uses.emplace(column, as);
+    if (!is_new)
+      throw Refused(fmt::format("{}: the column {} is used as {} and as {}; a column can be one of them", table.name,
+                                shown_text(table.columns[column]), known->second, as));
+  };
+  for (const std::size_t column : columns.metrics) use(column, "a metric");
+  for (const std::size_t column : columns.arm) use(column, "the arm");
+  for (const std::size_t column : columns.pair) use(column, "the seed");
+  for (const std::size_t column : columns.group) use(column, "the group");
+  if (columns.step) use(*columns.step, "the step");
+  if (columns.state) use(*columns.state, "the state");
+  if (columns.parameters) use(*columns.parameters, "the parameters");
+  if (columns.time) use(*columns.time, "the time");
+}
+
+LongColumns long_columns(const ResultTable& table, const ResultQuestion& question) {
+  LongColumns out;
+  out.metrics = needed_columns(table, question.metrics, question.option("metric"));
+  out.arm = arm_columns(table, question);
+  out.group = needed_columns(table, question.group, question.option("group"));
+  out.pair = pair_columns(table, question);
+  out.step = optional_column(table, question.step, "step", ColumnRole::step, question);
+  out.state = optional_column(table, question.state, "state", ColumnRole::state, question);
+  out.time = optional_column(table, question.time, "time", ColumnRole::time, question);
+  out.parameters = optional_column(table, question.parameters, "parameters", std::nullopt, question);
+  if (!question.run_name.empty())
+    throw Refused(fmt::format("{}: {} is for tables in the wide form, whose columns are called \"RUN - METRIC\"; this "
+                              "one has a column for the metric. Name its columns with {}, {} and so on",
+                              table.name, question.option("run-name"), question.option("arm"),
+                              question.option("seed")));
+  require_different(table, out);
+  out.run = recognised_column(table, ColumnRole::run, "");
+  if (out.step && out.pair.empty() && !out.run)
+    throw Refused(
+        fmt::format("{}: it has steps, and neither seeds nor names of runs, so nobody knows which rows are of "
+                    "one run; name a column with {} COLUMN, or say {} none if each row is a run",
+                    table.name, question.option("seed"), question.option("step")));
+  if (is_of_heed(table)) out.problem = column_called(table, "problem", "");
+  return out;
+}
+
+/// A text of the table that names something: an arm, a group, a seed. On one line, without control characters.
+std::string name_in_cell(const ResultTable& table, const TableRow& row, std::size_t column, const char* what) {
+  const std::string_view cell = table.cell(row, column);
+  if (cell.empty())
+    throw Refused(fmt::format("{}: the {} ({}) is empty; each row must have one", table.place(row.line), what,
+                              shown_text(table.columns[column])));
+  if (cell.size() > longest_name_of_arm)
+    throw Refused(fmt::format("{}: the {} has {} bytes, {}; at most {} are allowed", table.place(row.line), what,
+                              cell.size(), shown_text(cell), longest_name_of_arm));
+  std::string text = without_controls(cell);
+  for (char& c : text)
+    if (c == '\n' || c == '\t') c = ' ';
+  return text;
+}
+
+std::string arm_of_row(const ResultTable& table, const TableRow& row, const LongColumns& columns) {
+  if (columns.arm.size() == 1) return name_in_cell(table, row, columns.arm.front(), "arm");
+  std::vector<std::string> parts;
+  for (const std::size_t column : columns.arm)
+    parts.push_back(fmt::format("{} = {}", table.columns[column], name_in_cell(table, row, column, "arm")));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string pair_of_row(const ResultTable& table, const TableRow& row, const LongColumns& columns,
+                        const ResultQuestion& question, bool& whole) {
+  std::string out;
+  for (const std::size_t column : columns.pair) {
+    std::string text = name_in_cell(table, row, column, "seed");
+    const std::optional<std::int64_t> number = whole_number(text);
+    if (number) text = fmt::format("{}", *number);
+    else if (question.pair.empty())
+      throw Refused(fmt::format("{}: the seed ({}) is {}, and must be a whole number; {} {} pairs runs by any texts",
+                                table.place(row.line), shown_text(table.columns[column]), shown_text(text),
+                                question.option("pair"), table.columns[column]));
+    whole = whole && number;
+    out += (out.empty() ? "" : "/") + text;
+  }
+  whole = whole && columns.pair.size() == 1;
+  return out;
+}
+
+std::string columns_read(const ResultTable& table, const LongColumns& columns, const ResultRuns& runs) {
+  const auto named = [&](const std::vector<std::size_t>& of) {
+    std::vector<std::string> names;
+    for (const std::size_t column : of) names.push_back(shown_text(table.columns[column]));
+    return fmt::format("{}", fmt::join(names, " and "));
+  };
+  std::string out = fmt::format("arms by {}", named(columns.arm));
+  if (!columns.group.empty()) out += fmt::format(", groups by {}", named(columns.group));
+  if (columns.has_pair()) out += fmt::format(", seeds by {}", named(columns.pair));
+  const auto add = [&](const char* what, std::optional<std::size_t> column) {
+    if (column) out += fmt::format(", {} by {}", what, shown_text(table.columns[*column]));
+  };
+  add("steps", columns.step);
+  add("states", columns.state);
+  add("parameters", columns.parameters);
+  add("seconds", columns.time);
+  if (runs.has_steps) out += "; the last value of each run counts";
+  return out;
+}
+
+/// Adds the rows of a table to its runs.
+class LongReader {
+public:
+  LongReader(const ResultTable& table, const ResultQuestion& question, const LongColumns& columns)
+      : table_(table), question_(question), columns_(columns) {}
+
+  void add(const TableRow& row, ResultRuns& out) {
+    std::vector<std::string> group;
+    for (const std::size_t column : columns_.group) group.push_back(name_in_cell(table_, row, column, "group"));
+    std::string arm = arm_of_row(table_, row, columns_);
+    std::string pair = pair_of_row(table_, row, columns_, question_, whole_);
+    // Without seeds, rows of one run are those that the table calls by one name; without this, each row is a run.
+    std::string run = columns_.run ? std::string(table_.cell(row, *columns_.run)) : std::string();
+    if (!columns_.has_pair() && (run.empty() || !columns_.step)) run = fmt::format("{} {}", table_.counted, row.line);
+    const auto [known, is_new] = places_.emplace(key_of(group, arm, columns_.has_pair() ? pair : run), out.runs.size());
+    if (is_new) {
+      ResultRun& added = out.runs.emplace_back();
+      added.arm = std::move(arm);
+      added.group = std::move(group);
+      added.pair = std::move(pair);
+      added.id = run.empty() ? fmt::format("{} {}", table_.counted, row.line) : without_controls(run);
+      if (added.id.size() > longest_name_of_arm) added.id = fmt::format("{} {}", table_.counted, row.line);
+      added.line = row.line;
+      added.values.resize(columns_.metrics.size());
+    } else if (!columns_.step) {
+      refuse_repeated(row, out.runs[known->second]);
+    }
+    take_values(row, out.runs[known->second]);
+  }
+
+  bool whole() const { return whole_ && columns_.has_pair(); }
+
+private:
+  static std::string key_of(const std::vector<std::string>& group, const std::string& arm, const std::string& pair) {
+    std::string key;
+    for (const std::string& part : group) key += fmt::format("{}:{}", part.size(), part);
+    return key + fmt::format("{}:{}{}", arm.size(), arm, pair);
+  }
+
+  [[noreturn]] void refuse_repeated(const TableRow& row, const ResultRun& first) const {
+    throw Refused(fmt::format(
+        "{}: {} has a row for the {} {} already, at {} {}; give each run a seed of its own, or name what else tells "
+        "runs apart: {} for evaluations of one run, {} for comparisons within groups, {} for further columns",
+        table_.place(row.line), shown_text(first.arm), columns_.pair.size() == 1 ? "seed" : "pair", first.pair,
+        table_.counted, first.line, question_.option("step"), question_.option("group"), question_.option("pair")));
+  }
+
+  void take_values(const TableRow& row, ResultRun& run) {
+    const std::int64_t step = columns_.step ? step_of_cell(table_, row, *columns_.step, question_) : 0;
+    for (std::size_t m = 0; m < columns_.metrics.size(); ++m)
+      if (const auto value = number_of_cell(table_, row, columns_.metrics[m]))
+        run.values[m].push_back({step, row.line, *value});
+    if (columns_.state) run.state = lower_case(table_.cell(row, *columns_.state));
+    if (columns_.problem) run.problem = without_controls(table_.cell(row, *columns_.problem));
+    if (columns_.time)
+      if (const auto seconds = number_of_cell(table_, row, *columns_.time)) take_seconds(row, *seconds, run);
+    if (columns_.parameters) take_parameters(row, run);
+  }
+
+  void take_seconds(const TableRow& row, double seconds, ResultRun& run) const {
+    if (!std::isfinite(seconds)) return; // of a run that failed
+    if (seconds < 0)
+      throw Refused(fmt::format("{}: the time ({}) is {:g}; it must be seconds, at least 0", table_.place(row.line),
+                                shown_text(table_.columns[*columns_.time]), seconds));
+    run.seconds = std::max(run.seconds.value_or(0), seconds);
+  }
+
+  void take_parameters(const TableRow& row, ResultRun& run) const {
+    const std::string_view cell = table_.cell(row, *columns_.parameters);
+    if (cell.empty()) return;
+    const std::optional<std::int64_t> count = whole_number(cell);
+    if (!count || *count < 1)
+      throw Refused(fmt::format("{}: the number of parameters ({}) is {}; it must be a whole number, at least 1",
+                                table_.place(row.line), shown_text(table_.columns[*columns_.parameters]),
+                                shown_text(cell)));
+    if (run.parameters && *run.parameters != *count)
+      throw Refused(fmt::format("{}: the run has {} parameters here, and {} before; a run has one number of them",
+                                table_.place(row.line), *count, *run.parameters));
+    run.parameters = count;
+  }
+
+  const ResultTable& table_;
+  const ResultQuestion& question_;
+  const LongColumns& columns_;
+  bool whole_ = true;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
+} // namespace
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  const std::optional<double> number = read_number(text);
+  if (!number || !std::isfinite(*number) || std::abs(*number) > static_cast<double>(largest_seed) ||
+      *number != std::trunc(*number))
+    return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+std::optional<double> number_of_cell(const ResultTable& table, const TableRow& row, std::size_t column) {
+  const std::string_view cell = table.cell(row, column);
+  if (cell.empty()) return std::nullopt;
+  if (const std::optional<double> number = read_number(cell)) return number;
+  const std::string word = lower_case(cell);
+  for (const std::string_view empty : {"na", "n/a", "null", "none", "-"})
+    if (word == empty) return std::nullopt;
+  throw Refused(fmt::format("{}: {} is {}, and must be a number (nan, inf or nothing for a run that failed){}",
+                            table.place(row.line), shown_text(table.columns[column]), shown_text(cell),
+                            hint_for(cell)));
+}
+
+std::int64_t step_of_cell(const ResultTable& table, const TableRow& row, std::size_t column,
+                          const ResultQuestion& question) {
+  const std::string_view cell = table.cell(row, column);
+  const std::optional<std::int64_t> step = whole_number(cell);
+  if (step && *step >= 0) return *step;
+  throw Refused(fmt::format("{}: the step ({}) is {}, and must be a whole number, at least 0; {} COLUMN names another "
+                            "column, and {} none says that there are no steps",
+                            table.place(row.line), shown_text(table.columns[column]),
+                            cell.empty() ? "empty" : shown_text(cell), question.option("step"),
+                            question.option("step")));
+}
+
+void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultQuestion& question) {
+  for (ResultRun& run : runs.runs)
+    for (std::size_t m = 0; m < run.values.size(); ++m) {
+      std::vector<ResultValue>& values = run.values[m];
+      if (!std::ranges::is_sorted(values, {}, &ResultValue::step))
+        std::ranges::stable_sort(values, {}, &ResultValue::step);
+      const auto twice = std::ranges::adjacent_find(values, {}, &ResultValue::step);
+      if (twice == values.end()) continue;
+      throw Refused(fmt::format("{}: {}{} has a value of {} at step {} already, at {} {}; a run has one value at a "
+                                "step. If these are different runs, name what tells them apart: {}, {} or {}",
+                                table.place((twice + 1)->line), shown_text(run.arm),
+                                run.pair.empty() ? "" : fmt::format(", seed {},", run.pair), runs.metrics[m],
+                                twice->step, table.counted, twice->line, question.option("arm"),
+                                question.option("pair"), question.option("group")));
+    }
+}
+
+ResultRuns runs_of_rows(const ResultTable& table, const ResultQuestion& question) {
+  const LongColumns columns = long_columns(table, question);
+  ResultRuns out;
+  for (const std::size_t column : columns.metrics) out.metrics.push_back(table.columns[column]);
+  for (const std::size_t column : columns.group) out.group_names.push_back(table.columns[column]);
+  out.has_steps = columns.step.has_value();
+  out.of_heed = is_of_heed(table);
+  LongReader reader(table, question, columns);
+  for (const TableRow& row : table.rows) reader.add(row, out);
+  out.whole_seeds = reader.whole();
+  std::vector<std::string> paired;
+  for (const std::size_t column : columns.pair) paired.push_back(table.columns[column]);
+  if (paired.size() == 1 && question.pair.empty()) paired.front() = "seed";
+  out.paired_by = fmt::format("{}", fmt::join(paired, " and "));
+  out.columns = columns_read(table, columns, out);
+  sort_by_step(out, table, question);
+  return out;
+}
+
+} // namespace heed

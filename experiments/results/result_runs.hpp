@@ -1,0 +1,81 @@
+// Collects the runs of a table of results: which arm, group and seed each one has, and its values.
+#pragma once
+
+#include "experiments/results/result_question.hpp"
+#include "experiments/results/result_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+/// A metric's value at a step, which may be NaN or infinite.
+struct ResultValue {
+  std::int64_t step = 0, line = 0;
+  double value = 0;
+};
+
+/// A run of the table.
+struct ResultRun {
+  std::string arm;                              ///< without control characters
+  std::vector<std::string> group;               ///< its values of the columns of `group`
+  std::string pair;                             ///< its seed, or its values of the columns of `pair`: "3", "3/0"
+  std::string id;                               ///< what the table calls it, or where it is: "line 7"
+  std::int64_t line = 0;                        ///< its first row
+  std::string state, problem;                   ///< of its last row; empty: not in the table
+  std::vector<std::vector<ResultValue>> values; ///< for each metric, by step
+  std::optional<double> seconds;                ///< of its last row
+  std::optional<std::int64_t> parameters;
+};
+
+struct ResultRuns {
+  std::vector<ResultRun> runs;          ///< in the order of their first rows
+  std::vector<std::string> metrics;     ///< the metrics' names in the table
+  std::vector<std::string> group_names; ///< the names of the group columns
+  std::string paired_by;                ///< "seed", "seed and fold"; empty: the table has no seeds
+  bool whole_seeds = false;             ///< all pairs are whole numbers
+  bool has_steps = false;
+  bool of_heed = false; ///< the table is a runs.csv of `heed report --format csv`
+  std::string columns;  ///< what was read as what, in words
+};
+
+/// The runs of a table with a row for each run, or for each evaluation. Throws heed::Refused, with the place, for a
+/// column that is missing or could be several, a cell that is no number, an empty arm or seed, and a repeated row.
+ResultRuns runs_of_rows(const ResultTable& table, const ResultQuestion& question);
+
+/// Whether the table is in the wide form: the metric is no column, but the end of columns' names, "RUN - METRIC" or
+/// "RUN: METRIC".
+bool is_wide(const ResultTable& table, const ResultQuestion& question);
+
+/// The runs of a table in the wide form, as the charts of Weights & Biases are exported: a row for each step, and a
+/// column for each run and metric. The names of the runs say arm and seed (`arm_and_seed`).
+ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& question);
+
+/// The arm and the seed in a run's name.
+struct ArmAndSeed {
+  std::string arm, seed;
+};
+/// By a pattern such as "{arm}-seed{seed}"; with an empty pattern, the seed is the number after the word "seed", or the
+/// number at the end: "baseline-seed3", "seed=3, lr=0.1", "baseline_3". Empty if the name has another form.
+std::optional<ArmAndSeed> arm_and_seed(std::string_view run, const std::string& pattern);
+
+/// A cell that should be a number: NaN for "nan", infinite for "inf". Empty for an empty cell, "NA", "null" and "None".
+/// Throws heed::Refused for any other text.
+/// @param column  its name, for the message
+std::optional<double> number_of_cell(const ResultTable& table, const TableRow& row, std::size_t column);
+
+/// Whole numbers such as "3" and "3.0", as "3"; empty for other texts.
+std::optional<std::int64_t> whole_number(std::string_view text);
+
+/// A step. Throws heed::Refused for a text that is no whole number of at least 0.
+std::int64_t step_of_cell(const ResultTable& table, const TableRow& row, std::size_t column,
+                          const ResultQuestion& question);
+
+/// Sorts each run's values by step. Throws heed::Refused if a run has two values of a metric at one step.
+void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultQuestion& question);
+
+} // namespace heed

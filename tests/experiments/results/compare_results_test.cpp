@@ -1,0 +1,431 @@
+// Tests of comparing a table's results: against the statistics called directly, and every refusal.
+#include "experiments/results/compare_results.hpp"
+
+#include "experiments/report/answers.hpp"
+#include "experiments/report/provenance.hpp"
+#include "experiments/report/renderers.hpp"
+#include "experiments/statistics/comparison.hpp"
+#include "tests/catch.hpp"
+#include "tests/contains.hpp"
+#include "tests/experiments/results/results_support.hpp"
+
+#include <limits>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace heed;
+using test::contains;
+
+namespace {
+
+const ReportArm& arm_called(const ReportData& report, const std::string& label) {
+  for (const ReportArm& arm : report.arms)
+    if (arm.label == label) return arm;
+  FAIL("no arm is called " << label);
+  return report.arms.front();
+}
+
+void check_equal(const statistics::Comparison& found, const statistics::Comparison& wanted) {
+  CHECK(found.seeds == wanted.seeds);
+  CHECK(found.difference.mean == wanted.difference.mean);
+  CHECK(found.p == wanted.p);
+  CHECK(found.p_flip == wanted.p_flip);
+  CHECK(found.p_equivalence_flips == wanted.p_equivalence_flips);
+  CHECK(found.answer == wanted.answer);
+  REQUIRE(found.interval.has_value() == wanted.interval.has_value());
+  if (wanted.interval) CHECK(found.interval->low == wanted.interval->low);
+  if (wanted.interval) CHECK(found.interval->high == wanted.interval->high);
+}
+
+} // namespace
+
+TEST_CASE("random tables have the statistics of their numbers", "[results]") {
+  std::mt19937 draw(7);
+  std::normal_distribution<double> noise;
+  for (int trial = 0; trial < 12; ++trial) {
+    const bool unpaired = trial % 3 == 2, higher = trial % 2 == 0;
+    const std::size_t arms = 2 + static_cast<std::size_t>(trial) % 3;
+    std::vector<statistics::SeedValues> values(arms);
+    std::vector<std::string> rows;
+    for (std::size_t a = 0; a < arms; ++a)
+      for (std::int64_t seed = 0; seed < 9; ++seed) {
+        if (a == 1 && seed == 4 && trial % 4 == 1) continue; // a missing row
+        const double value = 3 + 0.4 * static_cast<double>(a) + noise(draw);
+        const bool failed = a == 1 && seed == 2 && trial % 4 == 2;
+        if (!failed) {
+          values[a].seeds.push_back(10 * seed);
+          values[a].values.push_back(value);
+        }
+        rows.push_back(fmt::format("arm {},{},{}\n", a, 10 * seed, failed ? "NaN" : fmt::format("{}", value)));
+      }
+    std::shuffle(rows.begin(), rows.end(), draw); // the order of rows says nothing
+    std::string text = "model,seed,x\n";
+    for (const std::string& row : rows) text += row;
+    ResultQuestion question;
+    question.metrics = {"x"};
+    question.reference = "arm 0";
+    question.direction = {higher ? "higher" : "lower"};
+    question.margin = 0.5;
+    question.test = unpaired ? "unpaired" : "paired";
+    const ReportData report = compared(text, question);
+    const auto wanted = statistics::compare(values, std::vector<std::size_t>(arms, 0),
+                                            {.test = unpaired ? statistics::Test::unpaired : statistics::Test::paired,
+                                             .higher_is_better = higher,
+                                             .margin = 0.5,
+                                             .resolution = 0x1p-23});
+    REQUIRE(report.arms.size() == arms);
+    CHECK(report.arms[0].label == "arm 0");
+    for (std::size_t a = 1; a < arms; ++a) {
+      CAPTURE(trial, a);
+      const auto& found = arm_called(report, fmt::format("arm {}", a)).comparison;
+      REQUIRE(found.has_value());
+      // arms after the reference are in the order of their rows, which changes p of none of them
+      check_equal(*found, *wanted[a]);
+    }
+  }
+}
+
+TEST_CASE("missing rows are left out and failed runs are failures, and both are said", "[results]") {
+  std::string text = csv_of_three_arms();
+  text.erase(text.find("b,3,"), text.find("c,3,") - text.find("b,3,"));
+  text.replace(text.find("c,5,"), text.find("a,6,") - text.find("c,5,"), "c,5,inf,1\n");
+  text.replace(text.find("c,6,"), text.find("a,7,") - text.find("c,6,"), "c,6,,1\n");
+  const ReportData report = compared(text, accuracy_of());
+  const ReportArm &b = arm_called(report, "b"), &c = arm_called(report, "c");
+  REQUIRE(b.runs.size() == 8);
+  CHECK(b.runs[3].standing() == "missing");
+  CHECK(b.values == 7);
+  CHECK(c.values == 6);
+  CHECK(c.runs[5].state == RunState::failed);
+  CHECK(c.runs[5].problem == "accuracy was inf: no result");
+  CHECK(c.runs[6].problem == "accuracy is empty: no result");
+  CHECK(c.p_failed_worst.has_value());
+  CHECK(progress_sentence(report) == "21 of 24 runs finished, 2 failed, 1 missing");
+  CHECK(contains(answer_sentence(report, b), "1 of 8 seeds is excluded"));
+  CHECK(contains(answer_sentence(report, c), "2 of 8 seeds are excluded"));
+  CHECK(contains(render_terminal(report, Style{}), "missing b, seed 3 (no row): r.csv has no result of it"));
+  CHECK(contains(provenance_warnings(report).at(1), "Missing: r.csv has no result for 1 of 24 runs."));
+}
+
+TEST_CASE("every format says that the runs were made elsewhere and no plan was frozen", "[results]") {
+  const ReportData report = compared(csv_of_three_arms(), accuracy_of());
+  for (const std::string& text :
+       {render_terminal(report, Style{}), render_html(report), render_markdown(report), render_latex(report)}) {
+    CHECK(contains(text, "Made elsewhere"));
+    CHECK(contains(text, "No plan was frozen"));
+  }
+  CHECK(contains(render_csv(report), "elsewhere, read from r.csv; no plan was frozen"));
+  CHECK_FALSE(contains(render_markdown(report), "configuration"));
+  CHECK_FALSE(contains(render_terminal(report, Style{}), "parameters"));
+  CHECK_FALSE(contains(render_latex(report), "parameters"));
+}
+
+TEST_CASE("several metrics are one family, each with its own direction, bounds and unit", "[results]") {
+  ResultQuestion question = accuracy_of();
+  question.metrics = {"accuracy", "loss"};
+  question.bounds = {"loss=0,20"};
+  question.unit = {"loss=nats"};
+  const ReportData report = compared(csv_of_three_arms(), question);
+  CHECK(report.metric.higher_is_better());
+  CHECK(report.metric.high == 1);
+  REQUIRE(report.also.size() == 1);
+  CHECK(report.also[0].direction == Direction::lower);
+  CHECK(report.also[0].high == 20);
+  CHECK(report.also[0].unit == "nats");
+  CHECK(arm_called(report, "b").comparison->family == 4);
+  question.direction = {"loss=higher", "none"};
+  const ReportData other = compared(csv_of_three_arms(), question);
+  CHECK(other.metric.direction == Direction::none);
+  CHECK(other.also[0].direction == Direction::higher);
+}
+
+TEST_CASE("groups have references of their own, and seeds of their own", "[results]") {
+  std::string text = "data,model,seed,accuracy\n";
+  const auto add = [&](const std::string& data, int first) {
+    for (int seed = first; seed < first + 7; ++seed)
+      for (const char* model : {"x", "base"})
+        text += fmt::format("{},{},{},{}\n", data, model, seed,
+                            0.5 + 0.01 * (seed % 5) + (*model == 'x' ? 0.1 : 0) +
+                                0.001 * (seed % 3) * (*model == 'x' ? 1 : 0));
+  };
+  add("100", 0);
+  add("20", 10);
+  ResultQuestion question = accuracy_of("base");
+  question.group = {"data"};
+  const ReportData report = compared(text, question);
+  REQUIRE(report.arms.size() == 4);
+  CHECK(report.arms[0].label == "data = 20: base"); // numbers are sorted
+  CHECK(report.arms[1].name == "x");
+  CHECK(report.arms[1].reference == 0);
+  CHECK(report.arms[3].reference == 2);
+  CHECK(report.arms[3].runs.size() == 7);
+  CHECK(report.no_row() == 0);
+  CHECK(report.arms[1].comparison->difference.pairs == 7);
+  CHECK(report.interactions.empty()); // no common seeds
+  text.clear();
+  text = "data,model,seed,accuracy\n";
+  add("20", 0);
+  add("100", 0);
+  CHECK(compared(text, question).interactions.size() == 1);
+  text += "7,x,0,0.5\n";
+  CHECK(refusal([&] { compared(text, question); }) ==
+        "r.csv: there is no run of the reference, \"base\", at data = 7; its arms are \"x\"");
+}
+
+TEST_CASE("pairs of several columns, and seeds that are texts", "[results]") {
+  std::string text = "model,seed,fold,accuracy\n";
+  for (int seed = 0; seed < 3; ++seed)
+    for (int fold = 0; fold < 4; ++fold)
+      for (const char* model : {"a", "b"})
+        text += fmt::format("{},{},f{},{}\n", model, seed, fold,
+                            0.5 + 0.01 * seed + 0.003 * fold + (*model == 'b' ? 0.1 : 0));
+  CHECK(contains(refusal([&] { compared(text, accuracy_of()); }),
+                 "r.csv:4: \"a\" has a row for the seed 0 already, at line 2; give each run a seed of its own"));
+  ResultQuestion question = accuracy_of();
+  question.pair = {"seed", "fold"};
+  const ReportData report = compared(text, question);
+  CHECK(report.seeds.size() == 12);
+  CHECK(report.arms[1].runs[5].seed_text() == "1/f1");
+  CHECK(contains(render_terminal(report, Style{}), "paired by seed and fold"));
+  question.pair.clear();
+  question.seed = "fold";
+  CHECK(contains(refusal([&] { compared(text, question); }),
+                 "r.csv:2: the seed (\"fold\") is \"f0\", and must be a whole number; --pair fold pairs runs by any"));
+}
+
+TEST_CASE("with steps, the last value counts, and curves are drawn", "[results]") {
+  std::string text = "model,seed,step,accuracy,other\n";
+  for (int seed = 0; seed < 6; ++seed)
+    for (const char* model : {"a", "b"})
+      for (const int step : {20, 10, 30})
+        text += fmt::format("{},{},{},{},\n", model, seed, step,
+                            step == 30 && seed == 5 && *model == 'b' ? ""
+                                                                     : fmt::format("{}", 0.01 * step + 0.01 * seed));
+  const ReportData report = compared(text, accuracy_of());
+  CHECK(report.arms[0].runs[2].value == 0.01 * 30 + 0.01 * 2);
+  REQUIRE(report.arms[0].runs[2].curve.size() == 3);
+  CHECK(report.arms[0].runs[2].curve[0].step == 10);
+  CHECK(report.arms[1].runs[5].value == 0.01 * 20 + 0.01 * 5); // an empty cell is no evaluation
+  CHECK(contains(report.table->warnings.at(0), "1 of 12 runs end before step 30"));
+  text += "b,5,20,0.3,\n";
+  CHECK(contains(refusal([&] { compared(text, accuracy_of()); }), "has a value of accuracy at step 20 already"));
+  ResultQuestion question = accuracy_of();
+  question.step = "none";
+  CHECK(contains(refusal([&] { compared(text, question); }), "has a row for the seed 0 already"));
+}
+
+TEST_CASE("the wide form of exported charts", "[results]") {
+  std::string text = "\"Step\"";
+  for (const char* arm : {"base", "new"})
+    for (int seed = 1; seed <= 6; ++seed)
+      for (const char* end : {"", "__MIN", "__MAX"}) text += fmt::format(",\"{}-seed{} - val/acc{}\"", arm, seed, end);
+  text += "\n";
+  for (const int step : {0, 10}) {
+    text += fmt::format("\"{}\"", step);
+    for (const double base : {0.5, 0.6})
+      for (int seed = 1; seed <= 6; ++seed) {
+        const double value = base + 0.01 * seed + 0.01 * step + (base > 0.55 ? 0.001 * (seed % 2) : 0);
+        text += fmt::format(",\"{0}\",\"{0}\",\"{0}\"", value);
+      }
+    text += "\n";
+  }
+  ResultQuestion question;
+  question.metrics = {"val/acc"};
+  question.reference = "base";
+  const ReportData report = compared(text, question);
+  REQUIRE(report.arms.size() == 2);
+  CHECK(report.arms[1].label == "new");
+  CHECK(report.arms[1].runs.size() == 6);
+  CHECK(report.arms[1].runs[0].seed == 1);
+  CHECK(report.arms[1].runs[0].curve.size() == 2);
+  CHECK(report.arms[1].runs[0].id == "new-seed1");
+  CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
+  question.arm = {"x"};
+  CHECK(contains(refusal([&] { compared(text, question); }), "--arm does nothing here: the table is in the wide form"));
+  question.arm.clear();
+  question.run_name = "{arm}/{seed}";
+  CHECK(contains(refusal([&] { compared(text, question); }), "the run \"base-seed1\" does not have the form"));
+  question.run_name = "{arm}{seed}";
+  CHECK(contains(refusal([&] { compared(text, question); }), "between {arm} and {seed} must be a text"));
+  question.run_name = "{arm}";
+  CHECK(contains(refusal([&] { compared(text, question); }), "it must have {arm} and {seed}, each once"));
+
+  question.run_name.clear();
+  CHECK(contains(refusal([&] {
+                   compared("Step,swift-oath-3 - val/acc,calm-sea-4 - val/acc,dry-oak-5 - val/acc\n1,1,1,1\n",
+                            question);
+                 }),
+                 "each of the 3 runs is an arm of its own"));
+  const std::string colons = "Step,base_1: val/acc,base_2: val/acc,new_1: val/acc,new_2: val/acc\n1,0.1,0.2,0.3,0.4\n";
+  CHECK(compared(colons, question).arms[1].runs.size() == 2);
+}
+
+TEST_CASE("states of trackers, and Heed's own runs.csv", "[results]") {
+  std::string text = "Name,State,model,seed,accuracy,Runtime\n";
+  for (int seed = 0; seed < 7; ++seed)
+    for (const char* model : {"a", "b"})
+      text += fmt::format("r{},{},{},{},{},{}\n", seed,
+                          seed == 3                    ? "crashed"
+                          : seed == 4 && *model == 'a' ? "running"
+                                                       : "finished",
+                          model, seed, 0.5 + 0.01 * seed, 60 + seed);
+  const ReportData report = compared(text, accuracy_of());
+  CHECK(report.arms[0].runs[3].state == RunState::failed);
+  CHECK(report.arms[0].runs[3].problem == "its state is crashed");
+  CHECK(report.arms[0].runs[4].state == RunState::running);
+  CHECK(report.arms[0].runs[0].id == "r0");
+  CHECK(report.arms[0].seconds == Approx((60 + 61 + 62 + 65 + 66) / 5.0));
+  ResultQuestion question = accuracy_of();
+  question.state = "none";
+  CHECK(compared(text, question).count(RunState::finished) == 14);
+  text += "x,resting,a,7,0.5,1\n";
+  CHECK(contains(refusal([&] { compared(text, accuracy_of()); }), "r.csv:16: the state is \"resting\"; known are"));
+
+  std::string own = "arm,seed,run,state,val_loss,seconds,folder,problem\r\n";
+  for (int seed = 0; seed < 6; ++seed) {
+    own += fmt::format("reference (x = 1),{0},r{0},finished,{1},2,runs/r{0},\r\n", seed, 1.5 + 0.1 * seed);
+    own += fmt::format("x = 2,{0},q{0},{1},{2},2,runs/q{0},{3}\r\n", seed, seed == 0 ? "failed" : "finished",
+                       seed == 0 ? "" : "1.25", seed == 0 ? "NaN loss at step 17" : "");
+  }
+  ResultQuestion of_loss;
+  of_loss.metrics = {"val_loss"};
+  const ReportData loss = compared(own, of_loss);
+  CHECK(loss.arms[0].label == "reference (x = 1)");
+  CHECK(loss.metric.unit == "nats");
+  CHECK(loss.arms[1].runs[0].problem == "NaN loss at step 17");
+}
+
+TEST_CASE("runs without seeds are compared without pairs", "[results]") {
+  std::string text = "model,accuracy\n";
+  for (int i = 0; i < 8; ++i) text += fmt::format("a,{}\nb,{}\n", 0.5 + 0.01 * i, 0.7 + 0.01 * ((3 * i) % 8));
+  CHECK(contains(refusal([&] { compared(text, accuracy_of()); }),
+                 "or compare runs without pairs with --test unpaired"));
+  ResultQuestion question = accuracy_of();
+  question.test = "unpaired";
+  const ReportData report = compared(text, question);
+  CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
+  CHECK(report.arms[1].comparison->reference_runs == 8);
+  CHECK(report.seeds.size() == 8);
+  CHECK(report.arms[1].runs[0].seed_text() == "line 3");
+  // equal rows of unlike runs are no equal pairs
+  std::string same = "model,accuracy\n";
+  for (int i = 0; i < 8; ++i) same += fmt::format("a,0.{0}\nb,0.{0}\n", i);
+  CHECK_FALSE(compared(same, question).arms[1].comparison->equal);
+  std::string stepped = "model,step,accuracy\na,1,0.1\na,2,0.2\nb,1,0.1\nb,2,0.2\n";
+  CHECK(contains(refusal([&] { compared(stepped, question); }), "nobody knows which rows are of one run"));
+}
+
+TEST_CASE("parameters and time come from named columns", "[results]") {
+  std::string text = "model,seed,accuracy,n,s\n";
+  for (int seed = 0; seed < 6; ++seed) text += fmt::format("a,{0},0.5{0},1000,{0}\nb,{0},0.6{0},1200,10\n", seed);
+  ResultQuestion question = accuracy_of();
+  question.parameters = "n";
+  question.time = "s";
+  const ReportData report = compared(text, question);
+  CHECK(report.arms[0].cost->parameters == 1000);
+  CHECK(report.arms[0].seconds == 2.5);
+  CHECK(contains(render_terminal(report, Style{}), "1,200"));
+  CHECK_FALSE(contains(render_html(report), "\"flops_per_step\":0"));
+  CHECK(contains(refusal([&] { compared(text + "a,6,0.5,1001,1\n", question); }),
+                 "r.csv:14: \"a\" has 1001 parameters in this run, and 1000 at line 2"));
+  CHECK(contains(refusal([&] { compared(text + "a,6,0.5,1e3x,1\n", question); }),
+                 "must be a whole number, at least 1"));
+  CHECK(contains(refusal([&] { compared(text + "a,6,0.5,1000,-1\n", question); }), "it must be seconds, at least 0"));
+}
+
+TEST_CASE("what can't be known or is wrong is refused with the place, the allowed and the nearest", "[results]") {
+  const std::string text = csv_of_three_arms();
+  const auto error = [&](const auto& change, const std::string& of) {
+    ResultQuestion question = accuracy_of();
+    change(question);
+    return refusal([&] { compared(of, question); });
+  };
+  const auto nothing = [](ResultQuestion&) {};
+  CHECK(contains(error([](auto& q) { q.metrics.clear(); }, text), "no metric is named; name its column with --metric"));
+  CHECK(contains(error([](auto& q) { q.metrics = {"acuracy"}; }, text),
+                 "no column is called \"acuracy\"; did you mean 'accuracy'?"));
+  CHECK(contains(error(
+                     [](auto& q) {
+                       q.metrics = {"accuracy", "accuracy"};
+                     },
+                     text),
+                 "--metric names \"accuracy\" twice"));
+  CHECK(contains(error([](auto& q) { q.reference = "d"; }, text), "no arm is called \"d\""));
+  CHECK(contains(error([](auto& q) { q.reference = ""; }, text),
+                 "name the arm that the others are compared with: --reference ARM; the arms are \"a\", \"b\", \"c\""));
+  CHECK(contains(error([](auto& q) { q.arm = {"seed", "seed"}; }, text), "--arm names the column \"seed\" twice"));
+  CHECK(contains(error([](auto& q) { q.group = {"model"}; }, text),
+                 "the column \"model\" is used as the arm and as the group"));
+  CHECK(contains(error(
+                     [](auto& q) {
+                       q.seed = "seed";
+                       q.pair = {"seed"};
+                     },
+                     text),
+                 "leave one of the two out"));
+  CHECK(contains(error([](auto& q) { q.margin = 0; }, text), "--margin is 0; it must be a number above 0"));
+  CHECK(contains(error([](auto& q) { q.margin = std::numeric_limits<double>::quiet_NaN(); }, text), "--margin is nan"));
+  CHECK(contains(error([](auto& q) { q.learned = std::numeric_limits<double>::infinity(); }, text),
+                 "--learned is inf"));
+  CHECK(contains(error([](auto& q) { q.test = "pared"; }, text), "did you mean 'paired'?"));
+  CHECK(contains(error([](auto& q) { q.precision = "float16"; }, text), "--precision \"float16\": it must be"));
+  CHECK(contains(error([](auto& q) { q.direction = {"hihger"}; }, text), "did you mean 'higher'?"));
+  CHECK(contains(error([](auto& q) { q.direction = {"los=lower"}; }, text),
+                 "\"los\" is none of the metrics; they are \"accuracy\""));
+  CHECK(contains(error([](auto& q) { q.direction = {"lower", "higher"}; }, text), "--direction is given twice"));
+  CHECK(contains(error([](auto& q) { q.bounds = {"1,0"}; }, text),
+                 "it must be the lowest and the highest possible value"));
+  CHECK(contains(error([](auto& q) { q.bounds = {"0"}; }, text), "it must be the lowest and the highest"));
+  CHECK(contains(error([](auto& q) { q.bounds = {"0,0.55"}; }, text),
+                 "r.csv:3: \"accuracy\" is 0.56, beyond its bounds 0 and 0.55 (--bounds)"));
+  CHECK(contains(error([](auto& q) { q.run_name = "{arm}-{seed}"; }, text),
+                 "--run-name is for tables in the wide form"));
+  CHECK(contains(error([](auto& q) { q.step = "accuracy"; }, text), "is used as a metric and as the step"));
+  CHECK(contains(error([](auto& q) { q.step = "loss"; }, text),
+                 "r.csv:2: the step (\"loss\") is \"1.5\", and must be a whole number"));
+  CHECK(contains(error(
+                     [](auto& q) {
+                       q.option_mark = "";
+                       q.metrics = {"x"};
+                     },
+                     text),
+                 "r.csv: metric: no column"));
+  CHECK(contains(error(nothing, text + "a,8,much,1\n"), "r.csv:26: \"accuracy\" is \"much\", and must be a number"));
+  CHECK(contains(error(nothing, text + "a,8,\"0,5\",1\n"), "write 0.5 and 1000, not 0,5 and 1,000"));
+  CHECK(contains(error(nothing, text + "a,8,50%,1\n"), "write per cent without the sign"));
+  CHECK(contains(error(nothing, text + ",8,0.5,1\n"), "r.csv:26: the arm (\"model\") is empty"));
+  CHECK(contains(error(nothing, text + "a,,0.5,1\n"), "r.csv:26: the seed (\"seed\") is empty"));
+  CHECK(contains(error(nothing, text + "a,1.5,0.5,1\n"), "must be a whole number"));
+  CHECK(contains(error(nothing, text + "a,7.0,0.5,1\n"),
+                 "r.csv:26: \"a\" has a row for the seed 7 already, at line 23"));
+  CHECK(contains(error(nothing, text + std::string(1000, 'x') + ",8,0.5,1\n"), "at most 300 are allowed"));
+  CHECK(contains(error(nothing, "model,seed,accuracy\na,0,1\na,1,1\n"),
+                 "there is one arm only, \"a\"; a comparison needs two"));
+  CHECK(contains(error(nothing, "x,seed,accuracy\na,0,1\nb,1,1\n"), "no column is recognised as the arm"));
+  CHECK(contains(error([](auto& q) { q.metrics = {"steps_to(acc, 1)"}; },
+                       "model,seed,\"steps_to(acc, 1)\"\na,0,1\nb,0,1\n"),
+                 "say it with --bounds 0,STEPS"));
+  CHECK(contains(
+      error([](auto& q) { q.metrics = {"zeal"}; }, "model,seed,zeal\na,0,1\nb,0,1\n"),
+      "the name \"zeal\" does not say whether higher or lower values are better; say it with --direction zeal=higher"));
+}
+
+TEST_CASE("names of arms are shown as they are, and do no harm", "[results]") {
+  std::string text = "model,seed,accuracy\n";
+  const std::vector<std::string> names{"Größe <b>\"ß\"</b>", "\"x\x1b[31m\ny\"\"</script>\"", "日本"};
+  for (int seed = 0; seed < 6; ++seed)
+    for (std::size_t a = 0; a < names.size(); ++a) {
+      const std::string cell = a == 0 ? "\"Größe <b>\"\"ß\"\"</b>\"" : names[a];
+      text += fmt::format("{},{},{}\n", cell, seed, 0.5 + 0.01 * static_cast<double>(a) + 0.02 * (seed % 4));
+    }
+  const ReportData report = compared(text, accuracy_of("日本"));
+  CHECK(report.arms[0].label == "日本");
+  CHECK(report.arms[1].label == names[0]);
+  CHECK(report.arms[2].label == "x\\x1b[31m y\"</script>");
+  const std::string html = render_html(report);
+  CHECK_FALSE(contains(html, "y\\\"</script>"));
+  CHECK_FALSE(contains(html, "<b>"));
+  CHECK(contains(render_terminal(report, Style{}), "日本"));
+}

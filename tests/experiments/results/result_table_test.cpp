@@ -1,0 +1,88 @@
+// Tests of reading tables of results: forms, places in errors, hostile files.
+#include "experiments/results/result_table.hpp"
+
+#include "autograd/error.hpp"
+#include "tests/catch.hpp"
+#include "tests/contains.hpp"
+#include "tests/experiments/results/results_support.hpp"
+
+#include <string>
+
+using namespace heed;
+using test::contains;
+
+TEST_CASE("CSV, TSV, JSON lines and a JSON list are the same table", "[results]") {
+  const std::string csv = "model,seed,acc\na,0,0.5\nb,1,0.25\n", tsv = "model\tseed\tacc\na\t0\t0.5\nb\t1\t0.25\n",
+                    lines = "{\"model\":\"a\",\"seed\":0,\"acc\":0.5}\n{\"model\":\"b\",\"seed\":1,\"acc\":0.25}\n",
+                    list = "[{\"model\":\"a\",\"seed\":0,\"acc\":0.5},\n {\"model\":\"b\",\"seed\":1,\"acc\":0.25}]";
+  const std::string crlf = "\xEF\xBB\xBFmodel,seed,acc\r\na,0,0.5\r\n\r\nb,1,0.25\r\n";
+  for (const std::string& text : {csv, tsv, lines, list, crlf}) {
+    CAPTURE(text);
+    const ResultTable table = read_results(text, "r");
+    CHECK(table.columns == std::vector<std::string>{"model", "seed", "acc"});
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.cell(table.rows[0], 2) == "0.5");
+    CHECK(table.cell(table.rows[1], 0) == "b");
+    CHECK(table.cell(table.rows[1], 1) == "1");
+  }
+  CHECK(read_results(csv, "r").place(3) == "r:3");
+  CHECK(read_results(list, "r").place(2) == "r, entry 2");
+  CHECK(read_results(crlf, "r").rows[1].line == 4);
+}
+
+TEST_CASE("cells of JSON: inner objects, null, missing members, Python's NaN, exact numbers", "[results]") {
+  const ResultTable table = read_results("{\"config\": {\"seed\": 3, \"deep\": {\"x\": true}}, \"acc\": NaN, \"note\": "
+                                         "\"NaN \\\" Infinity\"}\n"
+                                         "{\"acc\": -Infinity, \"list\": [1, 2]}\n{\"acc\": null, \"new\": 1e-7}\n"
+                                         "{\"acc\": 0.30000000000000004}",
+                                         "r.jsonl");
+  CHECK(table.columns == std::vector<std::string>{"config.seed", "config.deep.x", "acc", "note", "list", "new"});
+  CHECK(table.cell(table.rows[0], 0) == "3");
+  CHECK(table.cell(table.rows[0], 1) == "true");
+  CHECK(table.cell(table.rows[0], 2) == "NaN");
+  CHECK(table.cell(table.rows[0], 3) == "NaN \" Infinity");
+  CHECK(table.cell(table.rows[1], 2) == "-Infinity");
+  CHECK(table.cell(table.rows[1], 4) == "[1, 2]");
+  CHECK(table.cell(table.rows[2], 2).empty());
+  CHECK(table.cell(table.rows[2], 5) == "1e-07");
+  CHECK(table.cell(table.rows[3], 2) == "0.30000000000000004");
+  CHECK(table.cell(table.rows[3], 5).empty());
+}
+
+TEST_CASE("a quoted cell may have separators and line ends", "[results]") {
+  const ResultTable table = read_results("model,acc\n\"a, \"\"b\"\"\nc\",1\nd,2\n", "r");
+  CHECK(table.cell(table.rows[0], 0) == "a, \"b\"\nc");
+  CHECK(table.rows[1].line == 4);
+}
+
+TEST_CASE("files that are no tables are refused with the place and what to do", "[results]") {
+  using namespace std::string_literals;
+  const auto error = [](const std::string& text) { return refusal([&] { read_results(text, "r.csv"); }); };
+  CHECK(contains(error(""), "r.csv is empty; it needs a row for each run"));
+  CHECK(contains(error(" \n\xEF\xBB\xBF"), "is empty") == false); // a mark in the middle is a character
+  CHECK(contains(error("\xEF\xBB\xBF\n "), "r.csv is empty"));
+  CHECK(contains(error("model,acc\n"), "no rows below"));
+  CHECK(contains(error("model,acc\na,1,2\n"), "r.csv:2: this row has 3 cells, and the first line names 2 columns"));
+  CHECK(contains(error("model,acc\n\na\n"), "r.csv:3: this row has 1 cell,"));
+  CHECK(contains(error("acc,model,acc\na,1,2\n"), "r.csv:1: columns 1 and 3 are both called \"acc\""));
+  CHECK(contains(error("model;acc\na;1\n"), "r.csv:1: the columns are separated by semicolons"));
+  CHECK(contains(error("model,acc\n\"a,1\n"), "r.csv:2: the quote that opens a cell here is never closed"));
+  CHECK(contains(error("\xFF\xFEm\0o\0"s), "iconv -f UTF-16 -t UTF-8"));
+  CHECK(contains(error("model,acc\na\xC3,1\n"), "is not UTF-8"));
+  CHECK(contains(error("{\"a\": 1}\n{\"a\": }\n"), "r.csv:2: it is not JSON"));
+  CHECK(contains(error("{\"a\": 1}\n[1]\n"), "r.csv:2: this is not a JSON object"));
+  CHECK(contains(error("[{\"a\": 1}, 2]"), "r.csv, entry 2: this is not a JSON object"));
+  CHECK(contains(error("[]"), "empty list"));
+  CHECK(contains(error("[{\"a\": 1}"), "it is not JSON"));
+}
+
+TEST_CASE("shown texts have no control characters and are cut between characters", "[results]") {
+  CHECK(shown_text("a\x1b[31mb") == "\"a\\x1b[31mb\"");
+  std::string huge(100000, 'x');
+  CHECK(shown_text(huge).size() < 100);
+  CHECK(contains(shown_text(huge), "(100000 bytes)"));
+  std::string umlauts;
+  for (int i = 0; i < 1000; ++i) umlauts += "ä";
+  const std::string shown = shown_text("x" + umlauts);
+  CHECK(contains(shown, "ä...\" (2001 bytes)"));
+}
