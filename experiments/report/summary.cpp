@@ -300,7 +300,10 @@ std::string starts_note(const ReportData& report) {
 /// The note about pairs that are more than a seed, of which all other notes speak.
 std::string pairs_of_table_note(const ReportData& report) {
   if (!report.table || report.paired_by() == "seed") return "";
-  return fmt::format("seeds: in these texts, a seed is a combination of {}.", report.paired_by());
+  return fmt::format(
+      "seeds: in these texts, a seed is a {}{}. p assumes that they are independent; folds of one data set "
+      "share most of their rows, so p of folds is too small.",
+      report.paired_by().find(" and ") == std::string::npos ? "" : "combination of ", report.paired_by());
 }
 
 } // namespace

@@ -1,320 +1,38 @@
 #include "experiments/results/compare_results.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/metrics/catalogue.hpp"
-#include "experiments/results/metric_names.hpp"
 #include "experiments/results/result_columns.hpp"
+#include "experiments/results/result_groups.hpp"
 #include "experiments/results/result_runs.hpp"
+#include "experiments/results/table_metrics.hpp"
 #include "experiments/runs/run_state.hpp"
-#include "experiments/system/text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace heed {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Values beyond float32's range are no results, as in a sweep.
 constexpr double greatest_result = std::numeric_limits<float>::max();
-/// The sampled flips of more seeds would take minutes.
-constexpr std::size_t most_seeds = 10'000;
-constexpr std::size_t most_arms = 1000;
-
-std::string arms_in_words(const std::vector<std::string>& arms) {
-  constexpr std::size_t most = 20;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(most, arms.size()); ++i) names.push_back(shown_text(arms[i]));
-  return fmt::format("{}{}", fmt::join(names, ", "),
-                     arms.size() > most ? fmt::format(", and {} more", arms.size() - most) : "");
-}
-
-std::string metric_list(const ResultRuns& runs) {
-  std::vector<std::string> names;
-  for (const std::string& metric : runs.metrics) names.push_back(shown_text(metric));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// ---- metrics --------------------------------------------------------------------------------------------------------
-
-/// The value of a repeatable option for a metric: of "METRIC=VALUE", or of "VALUE", which holds for all metrics.
-class ByMetric {
-public:
-  /// Throws heed::Refused for a name that is none of the metrics, and for two values of one metric.
-  ByMetric(const std::vector<std::string>& given, const ResultQuestion& question, const ResultRuns& runs,
-           const char* word)
-      : option_(question.option(word)) {
-    for (const std::string& text : given) {
-      const std::size_t equals = text.rfind('=');
-      const std::string metric = equals == std::string::npos ? "" : text.substr(0, equals);
-      if (equals != std::string::npos && !known(metric, question, runs))
-        throw Refused(fmt::format("{} {}: {} is none of the metrics; they are {}", option_, text, shown_text(metric),
-                                  metric_list(runs)));
-      std::string name;
-      for (std::size_t m = 0; m < runs.metrics.size(); ++m)
-        if (equals != std::string::npos && (metric == runs.metrics[m] || metric == question.metrics[m]))
-          name = runs.metrics[m];
-      if (!values_.emplace(name, equals == std::string::npos ? text : text.substr(equals + 1)).second)
-        throw Refused(fmt::format("{} is given twice{}; leave one out", option_,
-                                  name.empty() ? "" : fmt::format(" for {}", name)));
-    }
-  }
-
-  std::optional<std::string> of(const std::string& metric) const {
-    for (const std::string& name : {metric, std::string()})
-      if (const auto found = values_.find(name); found != values_.end()) return found->second;
-    return std::nullopt;
-  }
-  const std::string& option() const { return option_; }
-
-private:
-  static bool known(const std::string& metric, const ResultQuestion& question, const ResultRuns& runs) {
-    return std::ranges::find(runs.metrics, metric) != runs.metrics.end() ||
-           std::ranges::find(question.metrics, metric) != question.metrics.end();
-  }
-
-  std::string option_;
-  std::map<std::string, std::string> values_;
-};
-
-Direction direction_of(const ByMetric& given, const std::string& metric) {
-  if (const auto word = given.of(metric)) {
-    if (*word == "higher") return Direction::higher;
-    if (*word == "lower") return Direction::lower;
-    if (*word == "none") return Direction::none;
-    throw Refused(fmt::format("{} {}: it must be 'higher', 'lower' or 'none'{}", given.option(), shown_text(*word),
-                              did_you_mean(*word, {"higher", "lower", "none"})));
-  }
-  if (const auto known = direction_by_name(metric)) return *known;
-  throw Refused(fmt::format("the name {} does not say whether higher or lower values are better; say it with {} "
-                            "{}=higher, =lower, or =none if neither is",
-                            shown_text(metric), given.option(), metric));
-}
-
-std::optional<double> bound_of(std::string_view text) {
-  if (text == "inf") return infinity;
-  if (text == "-inf") return -infinity;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || std::isnan(value))
-    return std::nullopt;
-  return value;
-}
-
-ValueRange bounds_of(const ByMetric& given, const std::string& metric, double lowest, double highest) {
-  const auto text = given.of(metric);
-  if (!text) return range_by_name(metric, lowest, highest);
-  const std::vector<std::string> parts = parts_of(*text, ',');
-  const auto low = bound_of(trimmed(parts.front())), high = bound_of(trimmed(parts.back()));
-  if (parts.size() != 2 || !low || !high || !(*low < *high))
-    throw Refused(fmt::format("{} {}: it must be the lowest and the highest possible value, as in 0,1 or 0,inf",
-                              given.option(), shown_text(*text)));
-  return {*low, *high};
-}
-
-void require_within(const ResultTable& table, const ResultRuns& runs, std::size_t m, const Metric& metric,
-                    const std::string& option) {
-  for (const ResultRun& run : runs.runs)
-    for (const ResultValue& value : run.values[m])
-      if (std::isfinite(value.value) && !metric.has(value.value))
-        throw Refused(fmt::format("{}: {} is {:g}, beyond its bounds {:g} and {:g} ({})", table.place(value.line),
-                                  shown_text(metric.name), value.value, metric.low, metric.high, option));
-}
-
-/// What a metric is, as far as the table and the options say it. A metric of Heed's own runs is known.
-std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs) {
-  const ByMetric directions(question.direction, question, runs, "direction"),
-      bounds(question.bounds, question, runs, "bounds"), units(question.unit, question, runs, "unit");
-  std::vector<Metric> out;
-  for (std::size_t m = 0; m < runs.metrics.size(); ++m) {
-    const std::string& name = runs.metrics[m];
-    double lowest = infinity, highest = -infinity;
-    for (const ResultRun& run : runs.runs)
-      for (const ResultValue& value : run.values[m]) {
-        if (!std::isfinite(value.value)) continue;
-        lowest = std::min(lowest, value.value);
-        highest = std::max(highest, value.value);
-      }
-    const bool asked = directions.of(name) || bounds.of(name) || units.of(name);
-    const std::optional<Metric> known = runs.of_heed && !asked ? metric_named(Config(), name) : std::nullopt;
-    if (known) {
-      out.push_back(*known);
-      continue;
-    }
-    if (name.starts_with("steps_to") && !bounds.of(name))
-      throw Refused(fmt::format("{}: runs that never reached the target count as the metric's upper bound; say it with "
-                                "{} 0,STEPS",
-                                name, bounds.option()));
-    Metric metric;
-    metric.name = without_controls(name);
-    metric.direction = direction_of(directions, name);
-    const ValueRange range = bounds_of(bounds, name, lowest, highest);
-    metric.low = range.low;
-    metric.high = range.high;
-    metric.unit = without_controls(units.of(name).value_or(""));
-    std::string within;
-    if (std::isfinite(range.low) && std::isfinite(range.high))
-      within = fmt::format(", from {:g} to {:g}", range.low, range.high);
-    else if (std::isfinite(range.low)) within = fmt::format(", at least {:g}", range.low);
-    else if (std::isfinite(range.high)) within = fmt::format(", at most {:g}", range.high);
-    const bool by_name = !directions.of(name) || (!within.empty() && !bounds.of(name));
-    metric.description = fmt::format("{} of {}{}{}", runs.has_steps ? "the last value" : "the value", table.name,
-                                     within,
-                                     by_name ? fmt::format(" ({} by the metric's name)",
-                                                           directions.of(name)                 ? "bounds"
-                                                           : within.empty() || bounds.of(name) ? "direction"
-                                                                                               : "direction and bounds")
-                                             : "");
-    require_within(table, runs, m, metric, bounds.option());
-    out.push_back(std::move(metric));
-  }
-  return out;
-}
-
-// ---- arms -----------------------------------------------------------------------------------------------------------
-
-/// The names of all arms, in the order of their first rows.
-std::vector<std::string> arm_names(const ResultRuns& runs) {
-  std::vector<std::string> out;
-  std::set<std::string_view> seen;
-  for (const ResultRun& run : runs.runs)
-    if (seen.insert(run.arm).second) out.push_back(run.arm);
-  return out;
-}
-
-/// The arm that is called the reference, if the question names none.
-std::optional<std::string> usual_reference(const std::vector<std::string>& arms) {
-  std::vector<std::string> found;
-  for (const std::string& arm : arms) {
-    std::string word = arm;
-    for (char& c : word)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (word == "reference" || word == "baseline" || word == "control" || word.starts_with("reference (") ||
-        word.ends_with("(reference)"))
-      found.push_back(arm);
-  }
-  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
-}
-
-std::string reference_arm(const ResultTable& table, const ResultQuestion& question,
-                          const std::vector<std::string>& arms) {
-  const std::string option = question.option("reference");
-  if (question.reference.empty()) {
-    if (const auto usual = usual_reference(arms)) return *usual;
-    throw Refused(fmt::format("{}: no arm is called reference or baseline; name the arm that the others are compared "
-                              "with: {} ARM; the arms are {}",
-                              table.name, option, arms_in_words(arms)));
-  }
-  const std::string& wanted = question.reference;
-  if (std::ranges::find(arms, wanted) != arms.end()) return wanted;
-  std::vector<std::string> beginning;
-  for (const std::string& arm : arms)
-    if (arm.starts_with(wanted)) beginning.push_back(arm);
-  if (beginning.size() == 1) return beginning.front();
-  if (beginning.size() > 1)
-    throw Refused(fmt::format("{}: {} {}: several arms begin so: {}; write the whole name", table.name, option,
-                              shown_text(wanted), arms_in_words(beginning)));
-  throw Refused(fmt::format("{}: {}: no arm is called {}{}; the arms are {}", table.name, option, shown_text(wanted),
-                            did_you_mean(wanted, arms), arms_in_words(arms)));
-}
-
-/// The runs of a group, by arm; arms are in the order of the report.
-struct ResultGroup {
-  std::vector<std::string> values;
-  std::vector<std::string> arms;
-  std::map<std::string, std::vector<const ResultRun*>> runs;
-};
-
-/// A number for sorting groups, if all values of a column are numbers.
-std::optional<double> group_number(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  return text.empty() || *end != '\0' ? std::nullopt : std::optional(number);
-}
-
-/// Groups with numbers are sorted by them; words keep the table's order, as in a sweep.
-void sort_result_groups(std::vector<ResultGroup>& groups) {
-  const std::size_t columns = groups.front().values.size();
-  std::vector<std::vector<double>> ranks(groups.size());
-  for (std::size_t column = 0; column < columns; ++column) {
-    const bool numeric = std::ranges::all_of(groups, [&](const ResultGroup& group) {
-      return group_number(group.values[column]).has_value();
-    });
-    std::vector<std::string> seen;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const std::string& text = groups[g].values[column];
-      if (std::ranges::find(seen, text) == seen.end()) seen.push_back(text);
-      ranks[g].push_back(numeric ? *group_number(text)
-                                 : static_cast<double>(std::ranges::find(seen, text) - seen.begin()));
-    }
-  }
-  std::vector<std::size_t> order(groups.size());
-  for (std::size_t g = 0; g < order.size(); ++g) order[g] = g;
-  std::ranges::stable_sort(order, {}, [&](std::size_t g) { return ranks[g]; });
-  std::vector<ResultGroup> sorted;
-  for (const std::size_t g : order) sorted.push_back(std::move(groups[g]));
-  groups = std::move(sorted);
-}
-
-std::string group_in_words(const ResultRuns& runs, const std::vector<std::string>& values) {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    parts.push_back(fmt::format("{} = {}", runs.group_names[i], values[i]));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs) {
-  const std::vector<std::string> arms = arm_names(runs);
-  if (arms.size() < 2)
-    throw Refused(fmt::format("{}: there is one arm only, {}; a comparison needs two. {} COLUMN names the column whose "
-                              "values are compared; {}",
-                              table.name, arms_in_words(arms), question.option("arm"), columns_in_words(table)));
-  if (arms.size() > most_arms)
-    throw Refused(
-        fmt::format("{}: there are {} arms ({}); at most {} are compared. Is the arm another column? {} COLUMN "
-                    "names it",
-                    table.name, arms.size(), arms_in_words(arms), most_arms, question.option("arm")));
-  const std::string reference = reference_arm(table, question, arms);
-  std::vector<ResultGroup> out;
-  std::map<std::vector<std::string>, std::size_t> places;
-  for (const ResultRun& run : runs.runs) {
-    const auto [place, is_new] = places.emplace(run.group, out.size());
-    if (is_new) out.push_back({run.group, {}, {}});
-    out[place->second].runs[run.arm].push_back(&run);
-  }
-  for (ResultGroup& group : out) {
-    for (const std::string& arm : arms)
-      if (group.runs.contains(arm)) group.arms.push_back(arm);
-    const auto found = std::ranges::find(group.arms, reference);
-    if (found == group.arms.end())
-      throw Refused(fmt::format("{}: there is no run of the reference, {}, at {}; its arms are {}", table.name,
-                                shown_text(reference), group_in_words(runs, group.values), arms_in_words(group.arms)));
-    std::rotate(group.arms.begin(), found, found + 1);
-  }
-  sort_result_groups(out);
-  return out;
-}
-
-// ---- runs -----------------------------------------------------------------------------------------------------------
+/// The sampled flips or permutations of more runs of an arm would take minutes.
+constexpr std::size_t most_pairs = 10'000, most_unpaired = 2'000;
 
 /// Numbers for the seeds: the seeds themselves if all are whole numbers, else their places.
 class SeedNumbers {
 public:
-  SeedNumbers(const ResultRuns& runs, bool paired) : whole_(runs.whole_seeds), paired_(paired) {
-    if (whole_) return;
-    for (const ResultRun& run : runs.runs)
-      if (paired_) numbers_.emplace(run.pair, static_cast<std::int64_t>(numbers_.size()));
+  SeedNumbers(const ResultRuns& runs, bool paired) : whole_(runs.whole_seeds) {
+    if (whole_ || !paired) return;
+    for (const ResultRun& run : runs.runs) numbers_.emplace(run.pair, static_cast<std::int64_t>(numbers_.size()));
   }
 
   std::int64_t of(const std::string& pair) const { return whole_ ? whole_number(pair).value_or(0) : numbers_.at(pair); }
@@ -322,7 +40,7 @@ public:
   std::string name_of(const std::string& pair) const { return whole_ ? "" : pair; }
 
 private:
-  bool whole_, paired_;
+  bool whole_;
   std::map<std::string, std::int64_t> numbers_;
 };
 
@@ -416,11 +134,10 @@ public:
       const std::vector<const ResultRun*>& runs = group.runs.at(name);
       arm.cost = cost_of_arm(table_, runs);
       add_runs(runs, seeds, arm);
-      if (arm.runs.size() > most_seeds)
+      if (const std::size_t most = question_.test == "unpaired" ? most_unpaired : most_pairs; arm.runs.size() > most)
         throw Refused(fmt::format("{}: {} has {} runs; at most {} are compared. If rows are evaluations of a run, name "
                                   "their column with {} COLUMN",
-                                  table_.name, shown_text(name), arm.runs.size(), most_seeds,
-                                  question_.option("step")));
+                                  table_.name, shown_text(name), arm.runs.size(), most, question_.option("step")));
       report.arms.push_back(std::move(arm));
     }
   }
@@ -474,8 +191,6 @@ private:
   std::int64_t next_ = 0; ///< numbers of runs without seeds, which differ in all arms
 };
 
-// ---- the report -----------------------------------------------------------------------------------------------------
-
 /// A warning if runs end at different steps.
 std::string ends_in_words(const ReportData& report) {
   std::int64_t latest = 0;
@@ -506,6 +221,7 @@ std::string ends_in_words(const ReportData& report) {
 
 std::string report_name(const ResultTable& table, const ResultQuestion& question) {
   if (!question.name.empty()) return without_controls(question.name);
+  if (table.name == "standard input") return "results";
   std::string name = table.name;
   if (const std::size_t slash = name.rfind('/'); slash != std::string::npos) name.erase(0, slash + 1);
   if (const std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);

@@ -7,8 +7,8 @@
 
 namespace heed {
 
-/// The report of a table, with the statistics that a sweep of the same numbers has (`compute_statistics`). All renderers
-/// take it; ReportData::table tells them that the runs were made elsewhere.
+/// The report of a table, with the statistics that a sweep of the same numbers has (`compute_statistics`). All
+/// renderers take it; ReportData::table tells them that the runs were made elsewhere.
 ///
 /// A run whose last value is not finite, or is missing, has failed. A run that an arm has no row for, although another
 /// arm of its group has one with this seed, is left out. Values whose relative difference is at most that of the

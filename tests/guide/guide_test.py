@@ -13,7 +13,7 @@ What is done with a block:
   text after sh            what these lines print, to the letter, unless `outputs` says how it is compared
   other text               what `outputs` says
   python                   run
-  cpp, with a title        saved for the commands that compile it
+  cpp or csv, with a title saved for the commands that use it
   a score's file and word  built, by themselves and into the layers' tests
 
 A block, or a line of one, that can't be run stands in `untested` with the reason; any other is an error.
@@ -339,6 +339,17 @@ def refused_filter(stated, _, desk):
     assert printed.startswith(stated), f"it printed\n{printed}"
 
 
+def lines_of(stated, printed, _):
+    """Some of the lines."""
+    missing = [line for line in stated.splitlines() if line not in (printed or "").splitlines()]
+    assert not missing, f"it did not print\n{missing}\nbut\n{printed}"
+
+
+def refused_comparison(stated, _, desk):
+    words = ["compare", "results.csv", "--metric", "acuracy", "--reference", "baseline"]
+    exactly(stated, attempt([desk.program, *words], cwd=desk.folder).stderr)
+
+
 def classes(stated, printed, _):
     """As many lines of the same form; the classes and their probabilities depend on the training."""
     form = r"(?:[01]\.\d{6}\t[0-4]\n)+"
@@ -371,6 +382,7 @@ outputs = {
         "heed: my.toml:4:1: ": refused('name = "mine"\n\n[attention]\nscore_mod = "30 * tan(s / 30)"\n'),
     },
     "docs/how-to/compare-and-repeat-runs.md": {"heed: --where: ": refused_filter},
+    "docs/how-to/results-from-anywhere.md": {"  arm ": lines_of, "heed: ": refused_comparison},
     "docs/how-to/own-score.md": {"  student\n": variant_of_the_score},
     "docs/how-to/as-a-library.md": {"step 100 ": roughly},
     "docs/how-to/generate.md": {"0.931234": classes},
@@ -460,8 +472,8 @@ def try_document(document, desk, desk_with_score):
             continue  # build_example_variants
         if block.language != "sh" and first_line(block) in untested.get(name_of(document), {}):
             continue
-        if block.language == "cpp" and block.title:
-            with points.point(f"{block.place}: a command compiles {block.title}"):
+        if block.language in ("cpp", "csv") and block.title:
+            with points.point(f"{block.place}: a command uses {block.title}"):
                 uses = [line for other in every if other.language == "sh" for line in documents.commands(other)
                         if block.title in line.split()]
                 assert len(uses) == 1, f"{len(uses)} commands do"

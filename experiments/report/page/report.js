@@ -21,6 +21,7 @@ function drawHead() {
     element("h1", {}, report.question || report.name),
     element("p", { class: "lead" }, `${armCounts()}${seeds}; ${progress.sentence}. ${fullName(metric)} is ${metric.meaning}` +
       `${metric.unit ? `, in ${metric.unit}` : ""}; ${metric.direction}.`));
+  if (table) head.append(element("p", { class: "warning" }, report.warnings[0]));
   const lost = progress.failed + progress.left_out + progress.gone;
   if (progress.finished + lost < progress.total)
     head.append(element("p", { class: "warning" }, "Not all runs have finished: the numbers on this page are of those that have."));
@@ -29,7 +30,7 @@ function drawHead() {
       `${lost === 1 ? "is" : "are"} excluded from all numbers on this page: ${[["failed", progress.failed],
         ["left out", progress.left_out - progress.no_row], ["missing", progress.no_row], ["gone", progress.gone]].filter(([, count]) => count)
         .map(([what, count]) => `${count} ${what}`).join(", ")}.`));
-  for (const sentence of report.warnings) head.append(element("p", { class: "warning" }, sentence));
+  for (const sentence of report.warnings.slice(table ? 1 : 0)) head.append(element("p", { class: "warning" }, sentence));
   for (const sentence of report.limits) head.append(element("p", { class: "warning" }, sentence));
   head.append(element("nav", { "aria-label": "Sections" },
     ...sections.flatMap(([id, title]) => [element("a", { href: `#${id}` }, title), " "])));

@@ -109,13 +109,13 @@ function drawTalkFigure(svg, all) {
   svg.selectAll(".interval, .number").style("font-size", `${size}px`);
   const rest = compared.length - shown.length, { metric } = report;
   // An answer that a look found is of that look's seeds.
-  const [fewest, largest] = d3.extent(shown, ({ comparison }) => comparison.pairs);
+  const [fewest, largest] = d3.extent(shown, ({ comparison }) => comparison.pairs || comparison.seeds.length);
   const seeds = `${fewest === largest ? "" : `${fewest} to `}${largest} seed${largest === 1 ? "" : "s"}`;
   const intervals = haveIntervals(shown) ? `, ${confidence} intervals` : "";
   const foot = `${metric.name}${unit}, ${metric.direction}: difference from ` +
     `the reference${intervals}, ${seeds}` +
     `${report.margin ? `, margin ±${report.margin}` : ""}` +
-    `${rest ? `; and ${rest} more` : ""}`;
+    `${rest ? `; and ${rest} more` : ""}${report.table ? "; made elsewhere, no plan" : ""}`;
   fitText(svg.append("text").attr("class", "small soft").attr("x", edge).attr("y", height - 34), foot,
     width - 2 * edge);
   return shown;

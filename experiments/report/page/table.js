@@ -197,6 +197,6 @@ function drawTable() {
     return;
   }
   const { node, columns } = armTable("ablations", "ablations", report.metric, arms);
-  section("table", "Ablations", node,
+  section("table", report.table ? "Results" : "Ablations", node,
     ...noteLists([...report.notes, ...report.formulas], columns.map(about).filter(Boolean)));
 }

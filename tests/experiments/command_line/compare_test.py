@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""`heed compare`: the answers of a real sweep's runs.csv are those of `heed report`; files, formats, statuses; hostile
+and large tables. Prints TAP. Usage: compare_test.py HEED"""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from small_config import SMALL  # noqa: E402
+from tap import attempt, run, run_case  # noqa: E402
+
+HEED = str(pathlib.Path(sys.argv[1]).resolve())
+STATISTICS = ("label", "n", "mean", "standard_deviation", "interquartile_mean", "comparison", "answer", "learned",
+              "p_failed_worst", "smallest_effect", "missing_answer", "seconds")
+# An arm diverges in some seeds or all.
+SWEEP = """shards = 1
+[report]
+metric = "val_loss"
+also = ["val_accuracy"]
+margin = 0.05
+test = "{test}"
+[sweep]
+seeds = [3, 4, 5, 6, 7, 8]
+[[sweep.block]]
+grid = {{ "attention.score" = ["additive", "cosine"] }}
+[[sweep.block]]
+arms = [{{ "train.learning_rate" = 1e6, "train.adamw.weight_decay" = 1.0 }}]
+"""
+
+
+class Compare(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = pathlib.Path(folder.name)
+
+    def heed(self, *words: str, **options) -> subprocess.CompletedProcess:
+        return attempt([HEED, *words], cwd=self.place, **options)
+
+    def write(self, name: str, text: str) -> None:
+        (self.place / name).write_text(text, encoding="utf-8")
+
+    def results(self, name: str = "results.csv") -> None:
+        noise = random.Random(1)
+        rows = [f"{arm},{seed},{0.5 + better + noise.gauss(0, 0.01):.4f}" for arm, better in (("base", 0), ("new", 0.1))
+                for seed in range(7)]
+        self.write(name, "\n".join(["model,seed,acc", *rows]) + "\n")
+
+    def refused(self, *words: str, **options) -> str:
+        done = self.heed("compare", *words, **options)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        return done.stderr
+
+    def assert_as_the_sweep(self, test: str) -> None:
+        model = SMALL.format(steps=300).replace("length = 4", "length = 3\nsymbols = 7")  # which it learns
+        self.write("sweep.toml", model + "learning_rate = 0.01\n" + SWEEP.format(test=test))
+        # The exit status is 1 if runs fail.
+        self.heed("run", "sweep.toml")
+        for form in ("csv", "json"):
+            run([HEED, "report", "runs", "--format", form], cwd=self.place)
+        [folder] = (self.place / "runs/sweeps").glob("sweep-*")
+        self.heed("compare", str(folder / "runs.csv"), "--metric", "val_loss", "--metric", "val_accuracy", "--margin",
+                  "0.05", "--test", test, "--format", "json", "--output", "compared.json")
+        wanted = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        found = json.loads((self.place / "compared.json").read_text(encoding="utf-8"))
+        self.assertEqual(len(wanted["arms"]), 4)
+        self.assertGreater(wanted["progress"]["failed"], 0)
+        for side in (lambda report: report["arms"], lambda report: report["also"][0]["arms"]):
+            for arm, other in zip(side(wanted), side(found), strict=True):
+                for key in STATISTICS:
+                    self.assertEqual(arm.get(key), other.get(key), f"{arm['label']}: {key}")
+        for report in (wanted, found):
+            report["problems"] = [(p["arm"], p["seeds"], p["state"], p["reason"]) for p in report["problems"]]
+        self.assertEqual(wanted["problems"], found["problems"])
+        self.assertTrue(any(arm["comparison"] and arm["comparison"]["p"] is not None for arm in found["arms"]))
+
+    def test_answers_are_those_of_the_sweep(self) -> None:
+        self.assert_as_the_sweep("paired")
+
+    def test_answers_are_those_of_an_unpaired_sweep(self) -> None:
+        self.assert_as_the_sweep("unpaired")
+
+    def test_files_and_formats(self) -> None:
+        self.results()
+        words = ["compare", "results.csv", "--metric", "acc", "--reference", "base"]
+        printed = self.heed(*words)
+        self.assertEqual((printed.returncode, printed.stderr), (0, ""))
+        self.assertIn("Made elsewhere: these results were read from results.csv", printed.stdout)
+        self.assertIn("new is better: acc is 0.", printed.stdout)
+        for form, ending in (("html", "html"), ("markdown", "md"), ("latex", "tex"), ("csv", "csv"), ("json", "json"),
+                             ("text", "txt")):
+            done = self.heed(*words, "--format", form)
+            self.assertEqual((done.returncode, done.stdout), (0, f"results-report.{ending}\n"), done.stderr)
+            whole = (self.place / f"results-report.{ending}").read_text(encoding="utf-8")
+            self.assertIn("elsewhere", whole)
+            other = self.heed(*words, "--format", form, "--output", "-")
+            self.assertEqual(other.stdout.replace("\r\n", "\n"), whole.replace("\r\n", "\n"))
+        text = (self.place / "results-report.txt").read_text(encoding="utf-8")
+        self.assertEqual(text, printed.stdout)
+        self.assertIn("does nothing with the format terminal", self.refused(*words[1:], "--output", "x.txt"))
+        self.assertIn("is the table itself", self.refused(*words[1:], "--format", "csv", "--output", "./results.csv"))
+        failed = self.heed(*words, "--format", "csv", "--output", "no/such/folder.csv")
+        self.assertEqual(failed.returncode, 1)
+        table = (self.place / "results.csv").read_text(encoding="utf-8")
+        piped = self.heed("compare", "-", *words[2:], input=table)
+        self.assertEqual(piped.stdout.replace("standard input", "results.csv"), printed.stdout)
+
+    def test_command_lines_that_are_refused(self) -> None:
+        self.results()
+        self.write("empty.csv", "")
+        (self.place / "wide.csv").write_bytes("model,seed,acc\n".encode("utf-16"))
+        for words, said in (
+                (["none.csv", "--metric", "acc"], "none.csv"),
+                ([".", "--metric", "acc"], "FILE is a table of results"),
+                (["empty.csv", "--metric", "acc"], "empty.csv is empty"),
+                (["wide.csv", "--metric", "acc"], "iconv -f UTF-16 -t UTF-8"),
+                (["results.csv"], "name its column with --metric COLUMN"),
+                (["results.csv", "--metric", "ac", "--reference", "base"], "did you mean 'acc'?"),
+                (["results.csv", "--metric", "acc", "--reference", "bass"], "did you mean 'base'?"),
+                (["results.csv", "--metric", "acc"], "name the arm that the others are compared with"),
+                (["results.csv", "--metric", "acc", "--format", "pdf"], "pdf"),
+                (["results.csv", "--metric", "acc", "--margin", "x"], "margin"),
+                (["results.csv", "--metric", "acc", "--pair", "seed,acc", "--reference", "base"], "used as a metric")):
+            self.assertIn(said, self.refused(*words))
+        self.assertIn('"acc" is "x"', self.refused("-", "--metric", "acc", "--reference", "a",
+                                                   input="model,seed,acc\na,0,x\nb,0,1\n"))
+
+    def test_hostile_texts(self) -> None:
+        rows = "".join(f'"\x1b[2J<script>alert(1)</script>",{s},0.5{s}\nbase,{s},0.4{s}\n' for s in range(6))
+        self.write("results.csv", "model,seed,acc\n" + rows)
+        words = ["compare", "results.csv", "--metric", "acc", "--reference", "base"]
+        printed = self.heed(*words)
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        self.assertNotIn("\x1b", printed.stdout)
+        self.heed(*words, "--format", "html")
+        self.assertNotIn("<script>alert", (self.place / "results-report.html").read_text(encoding="utf-8"))
+        self.write("results.csv", "model,seed,acc\n" + "x" * 3_000_000 + ",0,1\n")
+        self.assertLess(len(self.refused("results.csv", "--metric", "acc")), 1000)
+        self.write("results.csv", "a" * 1_000_000 + "\n1\n")
+        self.assertLess(len(self.refused("results.csv", "--metric", "acc")), 1000)
+        self.write("results.jsonl", '{"a":' * 5000 + "1" + "}" * 5000)
+        self.assertIn("results.jsonl:1: ", self.refused("results.jsonl", "--metric", "acc"))
+        many = {f"m{i}": i for i in range(20_000)}
+        self.write("results.jsonl", json.dumps(many) + "\n")
+        self.assertIn("more than 10000 different members", self.refused("results.jsonl", "--metric", "acc"))
+
+    def test_a_million_rows(self) -> None:
+        noise = random.Random(2)
+        with (self.place / "log.csv").open("w", encoding="utf-8") as log:
+            log.write("model,seed,step,acc\n")
+            for arm in ("base", "new"):
+                for seed in range(10):
+                    log.writelines(f"{arm},{seed},{step},{noise.random():.6f}\n" for step in range(50_000))
+        started = time.monotonic()
+        done = self.heed("compare", "log.csv", "--metric", "acc", "--reference", "base")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("20 of 20 runs finished", done.stdout)
+        if "HEED_INSTRUMENTED" not in os.environ:
+            self.assertLess(time.monotonic() - started, 60)  # an idle machine takes some seconds
+        self.write("runs.csv", "model,seed,acc\n" + "".join(f"{a},{s},0.{s}\n" for a in "ab" for s in range(20_000)))
+        self.assertIn("has 20000 runs; at most 10000 are compared",
+                      self.refused("runs.csv", "--metric", "acc", "--reference", "a"))
+
+
+run_case(Compare)
