@@ -45,6 +45,8 @@ EXCEPTIONS = {
     ("launch/slurm_settings.cpp", "read_file("): "the user's settings",
     ("command_line/commands/attend.cpp", "make_folder("): "a folder that the user named, for arrays",
     ("command_line/commands/attend.cpp", "write_file("): "a folder that the user named, for arrays",
+    ("command_line/commands/compare.cpp", "read_file("): "a table that the user named",
+    ("command_line/commands/compare.cpp", "write_file("): "a file that the user named",
     ("command_line/commands/diff.cpp", "filesystem::is_directory("): "a word of the command line",
     ("command_line/commands/evaluate.cpp", "filesystem::symlink_status("): "a file that the user named",
     ("command_line/commands/inspect.cpp", "filesystem::is_regular_file("): "a word of the command line",
