@@ -115,9 +115,9 @@ struct LayerChoice {
   LayerChoice& operator=(LayerChoice&&) noexcept;
   ~LayerChoice();
 
-  /// The choice for cross attention: cross_score, cross_normalizer, cross_projection, cross_score_mod and cross_mask_mod
-  /// replace score, normalizer, projection, score_mod and mask_mod. If score, normaliser or projection differs from self
-  /// attention's, its own options have their defaults.
+  /// The choice for cross attention: cross_score, cross_normalizer, cross_projection, cross_score_mod and
+  /// cross_mask_mod replace score, normalizer, projection, score_mod and mask_mod. If score, normaliser or projection
+  /// differs from self attention's, its own options have their defaults.
   LayerChoice for_cross_attention() const;
   /// The same choice without formulas and their parameters, for attention in which query and key have no positions.
   LayerChoice without_formulas() const;
