@@ -41,6 +41,7 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.value_residual",
           "attention.persistent_keys",
           "attention.talking_heads",
+          "attention.cosine.shared",
           "attention.score_mod",
           "attention.mask_mod",
           "model.segment_end",
