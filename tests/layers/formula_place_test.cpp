@@ -87,3 +87,35 @@ TEST_CASE("a formula is refused where a layer has no segments and no patches", "
                                        {.width = 4, .memory_width = 4, .heads = 1, .registers = 2}, InitRule{}),
                     Contains("cross_mask_mod uses the positions of queries, and registers have none"));
 }
+
+TEST_CASE("what a mask formula hides from a head or from an entry is skipped there", "[attention][formula]") {
+  // Two heads, two entries: head 0 has a window of 64, and the entries have segments of 100 and of 400 tokens.
+  const std::int64_t length = 512, far = 384; // a strip of queries at `far`, and the first tile of keys
+  std::vector<std::int32_t> segments;
+  for (const std::int64_t each : {100, 400})
+    for (std::int64_t t = 0; t < length; ++t) segments.push_back(static_cast<std::int32_t>(t / each));
+  const Mask mask{
+      .causal = true, .query_segments = {segments.data(), length}, .key_segments = {segments.data(), length}};
+  const auto skips = [&](const char* text, std::int64_t b, std::int64_t h) {
+    const ReadFormula read = read_formula(text, FormulaKind::mask, {});
+    REQUIRE(read.formula);
+    const FormulaProgram program = program_of(nullptr, &*read.formula, {});
+    Tape tape;
+    ScoreFormula* formula = keep_formula(
+        tape, program, {}, {.batch = 2, .heads = 2, .queries = length, .keys = length, .width = 4, .mask = mask});
+    Tape::Scratch scratch(tape);
+    formula->begin(tape, scratch, false);
+    for (std::int64_t at = 0; at <= 2 * b + h; ++at) formula->begin_head(at / 2, at % 2);
+    const ScoreFormula::View v = formula->view(far, 0);
+    return v.c0 == v.c1;
+  };
+  for (std::int64_t b = 0; b < 2; ++b)
+    for (std::int64_t h = 0; h < 2; ++h) {
+      INFO("entry " << b << ", head " << h);
+      CHECK(skips("i - j < 64 or h == 1", b, h) == (h == 0));
+      CHECK(skips("floor(i / 64) == floor(j / 64) or h == 1", b, h) == (h == 0));
+      CHECK(skips("segment_i == segment_j", b, h) == (b == 0));
+      CHECK(skips("segment_i == segment_j or h == 1", b, h) == (b == 0 && h == 0));
+      CHECK_FALSE(skips("i - j < 512", b, h));
+    }
+}

@@ -155,7 +155,7 @@ TEST_CASE("a mistake is shown at its column", "[formula]") {
                          {"s ** 2", 2, "a power is written with ^"},
                          {"tan(s)", 0, "no function 'tan'; there are abs, clamp, cos"},
                          {"tanh s", 0, "tanh is a function"},
-                         {"s + slop", 4, "no name 'slop'; there are b, bias, h, heads"},
+                         {"s + slop", 4, "no name 'slop'; there are at, b, bias, column_i"},
                          {"s + slop", 4, "[attention.parameters.slop]"},
                          {"clamp(s, 1)", 0, "clamp takes three values, here it has 2"},
                          {"min(s)", 0, "two or more"},
