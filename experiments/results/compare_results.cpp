@@ -180,7 +180,7 @@ private:
 
   void leave_out(ReportRun& run) const {
     run.left_out = run.no_row = true;
-    run.problem = fmt::format("{} has no result of it", table_.name);
+    run.problem = fmt::format("{} has no result of it", table_.file());
   }
 
   const ResultTable& table_;
@@ -222,8 +222,7 @@ std::string ends_in_words(const ReportData& report) {
 std::string report_name(const ResultTable& table, const ResultQuestion& question) {
   if (!question.name.empty()) return without_controls(question.name);
   if (table.name == "standard input") return "results";
-  std::string name = table.name;
-  if (const std::size_t slash = name.rfind('/'); slash != std::string::npos) name.erase(0, slash + 1);
+  std::string name = table.file();
   if (const std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
   return without_controls(name);
 }
@@ -263,7 +262,7 @@ ReportData compare_results(const ResultTable& table, const ResultQuestion& quest
   report.name = report_name(table, question);
   report.question = without_controls(question.question);
   report.sweep = true;
-  report.table = ReportTable{.file = without_controls(table.name),
+  report.table = ReportTable{.file = table.file(),
                              .paired_by = without_controls(runs.paired_by),
                              .columns = without_controls(runs.columns),
                              .warnings = {}};

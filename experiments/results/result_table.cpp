@@ -156,6 +156,11 @@ void read_json_list(ResultTable& table, std::string_view text) {
 
 } // namespace
 
+std::string ResultTable::file() const {
+  const std::size_t slash = name.rfind('/');
+  return without_controls(slash == std::string::npos ? name : name.substr(slash + 1));
+}
+
 std::string ResultTable::place(std::int64_t line) const {
   return counted == "line" ? fmt::format("{}:{}", name, line) : fmt::format("{}, {} {}", name, counted, line);
 }

@@ -18,6 +18,8 @@ struct ResultTable {
   std::vector<std::string> columns; ///< an unnamed column is ""
   std::vector<TableRow> rows;       ///< cells beyond the end of a row are empty
 
+  /// The name without folders and control characters, for texts of reports: "results.csv".
+  std::string file() const;
   /// "results.csv:7"; "results.json, entry 7".
   std::string place(std::int64_t line) const;
   /// A row's cell without white space at its ends.

@@ -126,8 +126,7 @@ std::string meaning_of(const ResultTable& table, const ResultRuns& runs, const V
   std::vector<std::string_view> by_name;
   if (direction_by_its_name) by_name.emplace_back("direction");
   if (bounds_by_its_name && !within.empty()) by_name.emplace_back("bounds");
-  return fmt::format("each run's {}value in {}{}{}", runs.has_steps ? "last " : "", without_controls(table.name),
-                     within,
+  return fmt::format("each run's {}value in {}{}{}", runs.has_steps ? "last " : "", table.file(), within,
                      by_name.empty() ? "" : fmt::format(" ({} by the metric's name)", fmt::join(by_name, " and ")));
 }
 

@@ -675,6 +675,33 @@ def check_lone(points, folder):
         assert seen["curves"] == ["val_loss", "train_loss"], seen["curves"]
 
 
+def check_elsewhere(points, folder):
+    """Reports of tables: with groups, steps and failures, and of runs without seeds."""
+    def value(arm, seed, step):
+        return "nan" if (arm, seed) == ("new", 3) and step > 10 else 0.1 * step / (seed + 9)
+    rows = [f'"{arm} <b>&",{data},{seed},{step},{value(arm, seed, step)}' for arm in ("base", "new", "other")
+            for data in ("b", "a") for seed in range(7) for step in (5, 10, 20)]
+    (folder / "steps.csv").write_text("\n".join(["model,data,seed,step,acc", *rows]) + "\n", encoding="utf-8")
+    pairs = "".join(f"a,{i}\nb,{i * i}\n" for i in range(1, 9))
+    (folder / "plain.csv").write_text("model,cost\n" + pairs, encoding="utf-8")
+    for table, words in (("steps.csv", ["--metric", "acc", "--group", "data", "--reference", "base"]),
+                         ("plain.csv", ["--metric", "cost", "--direction", "lower", "--reference", "a", "--test",
+                                        "unpaired"])):
+        page = folder / f"{table}.html"
+        run([HEED, "compare", str(folder / table), *words, "--format", "html", "--output", str(page)])
+        probed = with_probe(page, "layout_probe.js")
+        for width in (1200, 390):
+            visit = chromium.visit(probed, width, False)
+            with points.point(f"the page of {table} says that its runs were made elsewhere, {width} pixels wide"):
+                seen = visit.probed()
+                assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
+                assert "Results" in seen["headings"] and "Ablations" not in seen["headings"], seen["headings"]
+                assert "configurations" not in seen["sections"], seen["sections"]
+                assert "No plan was frozen" in page.read_text(encoding="utf-8")
+                assert ("curves" in seen["sections"]) == (table == "steps.csv"), seen["sections"]
+                assert "0 seeds" not in seen["words"] and "undefined" not in seen["words"], seen["words"]
+
+
 def main():
     points = Points()
     with tempfile.TemporaryDirectory() as name:
@@ -752,6 +779,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         check_crowded(points, pathlib.Path(name))
         check_lone(points, pathlib.Path(name))
+        check_elsewhere(points, pathlib.Path(name))
     points.plan()
 
 

@@ -26,6 +26,7 @@ TEST_CASE("CSV, TSV, JSON lines and a JSON list are the same table", "[results]"
     CHECK(table.cell(table.rows[1], 1) == "1");
   }
   CHECK(read_results(csv, "r").place(3) == "r:3");
+  CHECK(read_results(csv, "a/b\x1b/r.csv").file() == "r.csv");
   CHECK(read_results(list, "r").place(2) == "r, entry 2");
   CHECK(read_results(crlf, "r").rows[1].line == 4);
 }
