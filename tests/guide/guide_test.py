@@ -73,7 +73,7 @@ def listed_variants_exist(page, heed, place):
         chosen = [f"{key}={value}"]
         family = re.match(r"(attention|position)\.(\w+)\.\w+$", key)
         if family:
-            of = "kind" if family[1] == "position" else "normalizer"
+            of = "kind" if family[1] == "position" else "score" if family[2] == "cosine" else "normalizer"
             chosen.insert(0, f"{family[1]}.{of}={family[2]}")
         if key == "attention.query_key_norm_over":
             chosen.insert(0, "attention.query_key_norm=rms")
