@@ -5,6 +5,7 @@
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/schedules.hpp"
 #include "layers/attention/normalizer.hpp"
+#include "layers/attention/projection.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/feed_forward.hpp"
 #include "layers/norm.hpp"
@@ -175,6 +176,37 @@ std::vector<Sketch> sketch_position(const std::string& name) {
   return {};
 }
 
+// ---- projections ----------------------------------------------------------------------------------------------------
+
+// What decoding stores for each token, beside what it stores with the first projection.
+std::vector<Sketch> sketch_projection(const std::string& name) {
+  Sketch out{.title = "stored for each token: width 64, 4 heads", .x = "projection", .y = "numbers"};
+  const f32::ProjectionInfo* const first = f32::projections().front();
+  for (const f32::ProjectionInfo* info : {first, &f32::projection_info(name)}) {
+    if (info == first && !out.bars.empty()) break;
+    Start start;
+    const auto projection = info->make(start.scope(),
+                                       {.width = 64,
+                                        .heads = 4,
+                                        .query_heads = 4,
+                                        .key_heads = 4,
+                                        .value_heads = 4,
+                                        .query_width = 16,
+                                        .value_width = 16},
+                                       {});
+    start.values();
+    f32::Tape tape;
+    f32::Pass pass(tape, start.parameters, nullptr, {});
+    const f32::Projected made = projection->of_self(pass, tape.zeros({1, 1, 64}), 0);
+    const f32::StoredVectors& stored = made.stored;
+    const std::int64_t numbers = projection->stores_vectors()
+                                     ? stored.vectors.size() + (stored.rotated.tape ? stored.rotated.size() : 0)
+                                     : made.k.size() + made.v.size();
+    out.bars.emplace_back(info->about.name, static_cast<double>(numbers));
+  }
+  return {std::move(out)};
+}
+
 // ---- norms, feed-forward networks -----------------------------------------------------------------------------------
 
 std::vector<Sketch> sketch_norm(const std::string& name) {
@@ -189,7 +221,7 @@ std::vector<Sketch> sketch_norm(const std::string& name) {
     out.curves.push_back({labels[feature], sampled(-4, 4, 160, [&](double x) {
                             const std::vector<float> given = {static_cast<float>(x), 1, -0.5F, 0.2F};
                             std::vector<float> y(4);
-                            info.row(given.data(), y.data(), shape, parameters);
+                            info.row(given.data(), y.data(), shape, parameters, {});
                             return static_cast<double>(y[feature]);
                           })});
   return {std::move(out)};
@@ -249,6 +281,7 @@ std::vector<Sketch> sketches_of(const std::string& key, const std::string& name)
   if (key == "attention.score") return sketch_score(name);
   if (key == "attention.normalizer") return sketch_normalizer(name);
   if (key == "position.kind") return sketch_position(name);
+  if (key == "attention.projection") return sketch_projection(name);
   if (key == "block.norm_kind") return sketch_norm(name);
   if (key == "block.activation") return sketch_feed_forward(name);
   if (key == "train.optimizer") return sketch_optimizer(name);

@@ -54,10 +54,12 @@ public:
     tape_.backward(sum(stack_(pass, x, {.query_segments = one, .key_segments = one})));
   }
 
-  // Calls the observer in a forward pass over a row of zero vectors.
+  // Calls the observer in a forward pass over a row of zero vectors in two segments.
   void forward_of_zeros(Observer& observer) {
+    std::fill(segments_.begin() + std::ssize(segments_) / 2, segments_.end(), 1);
+    const Segments halves{segments_.data(), shape_[1]};
     Pass pass(tape_, parameters_, nullptr, {.observer = &observer});
-    stack_(pass, tape_.zeros(shape_), nullptr);
+    stack_(pass, tape_.zeros(shape_), {.query_segments = halves, .key_segments = halves});
   }
 
   std::int64_t parameters() const { return parameters_.count(); }
@@ -67,7 +69,7 @@ private:
   Shape shape_;
   Parameters parameters_;
   BlockStack stack_;
-  std::vector<std::int32_t> segments_; // the row is one segment
+  std::vector<std::int32_t> segments_; // the row is one segment, or two
   std::vector<Real> gradients_, vectors_, of_vectors_;
   Tape tape_;
 };

@@ -81,7 +81,7 @@ void add_check(Commands& commands) {
         command
             .add("--picture", arguments.picture,
                  "draw the reference's first block: which keys each query may attend to, and what positions and "
-                 "formulas add to the scores of zero vectors, with initial parameters")
+                 "formulas add to the scores of zero vectors, with initial parameters and two segments")
             .value_name("FILE.svg");
         command.add("--length", arguments.length, "with --picture: tokens of the row [32]")
             .within(1, 256)

@@ -48,7 +48,7 @@ ProjectedRow row(const ProjectionArguments& a) {
 extern const ProjectionInfo projection_shared_key_value{
     .about = {.name = "shared_key_value",
               .summary = "v = k: one projection gives keys and values. Norms and positions act on the keys only",
-              .paper = "Do Transformers Need Three Projections? 2026, arXiv 2606.04032 (Q-K=V)",
+              .paper = "Kayyam, Gopal and Lewis 2026, arXiv 2606.04032 (Q-K=V)",
               .equals = "",
               .cost = "three matrices; in decoding, one vector is stored in place of a key and a value",
               .options = {},
