@@ -46,15 +46,31 @@ private:
 
 /// What a state in the table says.
 RunState state_by_word(const ResultTable& table, const ResultQuestion& question, const ResultRun& run, ReportRun& out) {
-  static const std::map<std::string, RunState, std::less<>> words{
-      {"", RunState::finished},         {"finished", RunState::finished},  {"completed", RunState::finished},
-      {"complete", RunState::finished}, {"success", RunState::finished},   {"succeeded", RunState::finished},
-      {"done", RunState::finished},     {"ok", RunState::finished},        {"failed", RunState::failed},
-      {"crashed", RunState::failed},    {"killed", RunState::failed},      {"diverged", RunState::failed},
-      {"error", RunState::failed},      {"errored", RunState::failed},     {"running", RunState::running},
-      {"queued", RunState::queued},     {"pending", RunState::queued},     {"scheduled", RunState::queued},
-      {"preempted", RunState::queued},  {"preempting", RunState::running}, {"interrupted", RunState::interrupted},
-      {"missing", RunState::missing},   {"left out", RunState::finished},  {"gone", RunState::missing}};
+  static const std::map<std::string, RunState, std::less<>> words{{"", RunState::finished},
+                                                                  {"finished", RunState::finished},
+                                                                  {"completed", RunState::finished},
+                                                                  {"complete", RunState::finished},
+                                                                  {"success", RunState::finished},
+                                                                  {"succeeded", RunState::finished},
+                                                                  {"done", RunState::finished},
+                                                                  {"ok", RunState::finished},
+                                                                  {"failed", RunState::failed},
+                                                                  {"crashed", RunState::failed},
+                                                                  {"killed", RunState::failed},
+                                                                  {"diverged", RunState::failed},
+                                                                  {"error", RunState::failed},
+                                                                  {"errored", RunState::failed},
+                                                                  {"running", RunState::running},
+                                                                  {"queued", RunState::queued},
+                                                                  {"pending", RunState::queued},
+                                                                  {"scheduled", RunState::queued},
+                                                                  {"preempted", RunState::queued},
+                                                                  {"preempting", RunState::running},
+                                                                  {"interrupted", RunState::interrupted},
+                                                                  {"missing", RunState::missing},
+                                                                  {"left out", RunState::finished},
+                                                                  {"gone", RunState::missing},
+                                                                  {"not chosen yet", RunState::queued}};
   const auto found = words.find(run.state);
   if (found == words.end())
     throw Refused(
@@ -219,6 +235,26 @@ std::string ends_in_words(const ReportData& report) {
       first->curve.back().step);
 }
 
+/// The same for the further metrics, which may have values at other steps.
+std::vector<std::string> further_ends_in_words(const ResultRuns& runs) {
+  std::vector<std::string> out;
+  if (!runs.has_steps) return out;
+  for (std::size_t m = 1; m < runs.metrics.size(); ++m) {
+    std::int64_t latest = 0;
+    for (const ResultRun& run : runs.runs)
+      if (!run.values[m].empty()) latest = std::max(latest, run.values[m].back().step);
+    const auto early = std::ranges::count_if(runs.runs, [&](const ResultRun& run) {
+      return !run.values[m].empty() && run.values[m].back().step < latest;
+    });
+    if (early > 0)
+      out.push_back(
+          fmt::format("Different ends of {}: {} of {} runs have no value at step {}, which is the last of the "
+                      "others. The last value of each run counts.",
+                      without_controls(runs.metrics[m]), early, runs.runs.size(), latest));
+  }
+  return out;
+}
+
 std::string report_name(const ResultTable& table, const ResultQuestion& question) {
   if (!question.name.empty()) return without_controls(question.name);
   if (table.name == "standard input") return "results";
@@ -288,6 +324,7 @@ ReportData compare_results(const ResultTable& table, const ResultQuestion& quest
     for (std::size_t i = 0; i < most; ++i) report.seeds.push_back(static_cast<std::int64_t>(i));
   compute_statistics(report);
   if (const std::string ends = ends_in_words(report); !ends.empty()) report.table->warnings.push_back(ends);
+  for (std::string& ends : further_ends_in_words(runs)) report.table->warnings.push_back(std::move(ends));
   return report;
 }
 

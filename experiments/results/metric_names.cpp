@@ -25,6 +25,13 @@ constexpr std::array other_higher_words{
     "psnr"sv, "ssim"sv,        "r"sv,   "reward"sv, "rewards"sv, "return"sv,   "returns"sv, "likelihood"sv,
     "elbo"sv, "correlation"sv, "mcc"sv, "kappa"sv,  "pearson"sv, "spearman"sv, "comet"sv,   "bertscore"sv};
 
+/// Words that change what another word means: "neg_mean_squared_error", "time_to_accuracy", "accuracy_drop",
+/// "accuracy_std", "error_reduction".
+constexpr std::array changing_words{"neg"sv,      "negative"sv,    "minus"sv,     "to"sv,       "drop"sv,
+                                    "gap"sv,      "std"sv,         "stdev"sv,     "stddev"sv,   "var"sv,
+                                    "variance"sv, "sem"sv,         "reduction"sv, "decrease"sv, "increase"sv,
+                                    "delta"sv,    "improvement"sv, "diff"sv,      "change"sv,   "difference"sv};
+
 /// The words of a name in lower case, without digits at their ends: {"eval", "accuracy"} for "evalAccuracy", {"rouge",
 /// "l"} for "rouge-L", {"hits"} for "hits@10". "F1" and "R2" are "f" and "r" only with their digit.
 std::vector<std::string> words_of(std::string_view name) {
@@ -55,6 +62,14 @@ bool any_of_words(const std::vector<std::string>& words, const auto& known) {
                              [&](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
 }
 
+/// "negative_log_likelihood", "neg_log_likelihood".
+bool is_negative_log_likelihood(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i + 2 < words.size(); ++i)
+    if ((words[i] == "neg" || words[i] == "negative") && words[i + 1] == "log" && words[i + 2] == "likelihood")
+      return true;
+  return false;
+}
+
 /// "cross_entropy", "bits_per_byte", "crossEntropy".
 bool is_entropy(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
@@ -66,7 +81,10 @@ bool is_entropy(const std::vector<std::string>& words) {
 } // namespace
 
 std::optional<Direction> direction_by_name(std::string_view metric) {
+  if (metric.starts_with("steps_to(")) return Direction::lower; // Heed's own
   const std::vector<std::string> words = words_of(metric);
+  if (is_negative_log_likelihood(words)) return Direction::lower;
+  if (any_of_words(words, changing_words)) return std::nullopt;
   const bool lower = any_of_words(words, lower_words) || is_entropy(words);
   const bool higher = any_of_words(words, share_words) || any_of_words(words, other_higher_words);
   if (lower == higher) return std::nullopt;

@@ -5,6 +5,7 @@
 #include "experiments/results/result_columns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ std::string reference_arm(const ResultTable& table, const ResultQuestion& questi
 std::optional<double> group_number(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
-  return text.empty() || *end != '\0' ? std::nullopt : std::optional(number);
+  return text.empty() || *end != '\0' || !std::isfinite(number) ? std::nullopt : std::optional(number);
 }
 
 /// Groups with numbers are sorted by them; words keep the table's order, as in a sweep.

@@ -176,6 +176,13 @@ std::string arm_of_row(const ResultTable& table, const TableRow& row, const Long
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// "a/b" with its quotes, so that pairs of texts with slashes stay different.
+std::string in_quotes(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
 std::string pair_of_row(const ResultTable& table, const TableRow& row, const LongColumns& columns,
                         const ResultQuestion& question, bool& whole) {
   std::string out;
@@ -188,6 +195,7 @@ std::string pair_of_row(const ResultTable& table, const TableRow& row, const Lon
                                 table.place(row.line), shown_text(table.columns[column]), shown_text(text),
                                 question.option("pair"), table.columns[column]));
     whole = whole && number;
+    if (columns.pair.size() > 1 && text.find_first_of("/\"") != std::string::npos) text = in_quotes(text);
     out += (out.empty() ? "" : "/") + text;
   }
   whole = whole && columns.pair.size() == 1;
@@ -266,8 +274,11 @@ private:
     for (std::size_t m = 0; m < columns_.metrics.size(); ++m)
       if (const auto value = number_of_cell(table_, row, columns_.metrics[m]))
         run.values[m].push_back({step, row.line, *value});
-    if (columns_.state) run.state = lower_case(table_.cell(row, *columns_.state));
-    if (columns_.problem) run.problem = without_controls(table_.cell(row, *columns_.problem));
+    if (step >= run.last_step) {
+      run.last_step = step;
+      if (columns_.state) run.state = lower_case(table_.cell(row, *columns_.state));
+      if (columns_.problem) run.problem = without_controls(table_.cell(row, *columns_.problem));
+    }
     if (columns_.time)
       if (const auto seconds = number_of_cell(table_, row, *columns_.time)) take_seconds(row, *seconds, run);
     if (columns_.parameters) take_parameters(row, run);

@@ -26,7 +26,8 @@ struct ResultRun {
   std::string pair;                             ///< its seed, or its values of the columns of `pair`: "3", "3/0"
   std::string id;                               ///< what the table calls it, or where it is: "line 7"
   std::int64_t line = 0;                        ///< its first row
-  std::string state, problem;                   ///< of its last row; empty: not in the table
+  std::int64_t last_step = 0;                   ///< of its rows
+  std::string state, problem;                   ///< at its last step; empty: not in the table
   std::vector<std::vector<ResultValue>> values; ///< for each metric, by step
   std::optional<double> seconds;                ///< of its last row
   std::optional<std::int64_t> parameters;

@@ -134,9 +134,9 @@ void add_compare(Commands& commands) {
       "each evaluation with a step: then the last value counts, and there are curves. Exports of charts, with a "
       "column\n"
       "\"RUN - METRIC\" for each run, are read, too, and so is the runs.csv of heed report --format csv.\n"
-      "An empty cell, nan or inf is a run that failed. An option that takes METRIC=WORD can be repeated; without "
-      "METRIC=,\n"
-      "it is for all metrics. The statistics are those of heed report.\n"
+      "An empty cell, nan or inf is a run that failed. With steps, an empty cell is no evaluation.\n"
+      "An option that takes METRIC=WORD can be repeated; without METRIC=, it is for all metrics.\n"
+      "The statistics are those of heed report.\n"
       "Each format but terminal is written to a file, FILE-report.html and so on in the current folder, whose name is\n"
       "printed. --output names another file; - is standard output." +
           std::string(exit_statuses),

@@ -216,6 +216,34 @@ TEST_CASE("with steps, the last value counts, and curves are drawn", "[results]"
   CHECK(contains(refusal([&] { compared(text, question); }), "has a row for the seed 0 already"));
 }
 
+TEST_CASE("the state is that of the last step, and different ends of further metrics are said", "[results]") {
+  std::string text = "model,seed,step,accuracy,loss,state\n";
+  for (int seed = 0; seed < 6; ++seed)
+    for (const char* arm : {"a", "b"}) {
+      text += fmt::format("{},{},200,0.{},{},finished\n", arm, seed, 50 + seed, *arm == 'a' ? "1.5" : "");
+      text += fmt::format("{},{},100,0.4,1.6,running\n", arm, seed);
+    }
+  ResultQuestion question = accuracy_of();
+  question.metrics.emplace_back("loss");
+  const ReportData report = compared(text, question);
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs) CHECK(run.state == RunState::finished);
+  REQUIRE(report.table->warnings.size() == 1);
+  CHECK(contains(report.table->warnings.front(), "Different ends of loss: 6 of 12 runs have no value at step 200"));
+}
+
+TEST_CASE("pairs whose texts have slashes stay apart", "[results]") {
+  std::string text = "model,data,fold,accuracy\n";
+  for (int k = 0; k < 6; ++k)
+    for (const char* arm : {"a", "b"}) {
+      text += fmt::format("{},d{}/0,c,0.5{}\n", arm, k, k);
+      text += fmt::format("{},d{},0/c,0.6{}\n", arm, k, k);
+    }
+  ResultQuestion question = accuracy_of();
+  question.pair = {"data", "fold"};
+  CHECK(compared(text, question).arms.front().runs.size() == 12);
+}
+
 TEST_CASE("the wide form of exported charts", "[results]") {
   std::string text = "\"Step\"";
   for (const char* arm : {"base", "new"})

@@ -75,9 +75,12 @@ TEST_CASE("names of metrics say which values are better", "[results]") {
                            "test_auroc", "top1_acc", "acc@5", "R2", "mAP", "episode_return", "recall_at_5"})
     CHECK((direction_by_name(name) == Direction::higher));
   for (const char* name : {"loss", "val_loss", "trainLoss", "error_rate", "perplexity", "PPL", "WER", "test/rmse",
-                           "bits_per_byte", "cross-entropy", "crossEntropy", "nll", "L1 error"})
+                           "bits_per_byte", "cross-entropy", "crossEntropy", "nll", "L1 error",
+                           "negative_log_likelihood", "neg-log-likelihood", "steps_to(val_accuracy, 0.9)"})
     CHECK((direction_by_name(name) == Direction::lower));
-  for (const char* name : {"x", "score", "f", "r", "accuracy_loss", "entropy", "lr", "", "time", "é", "map_error"})
+  for (const char* name : {"x", "score", "f", "r", "accuracy_loss", "entropy", "lr", "", "time", "é", "map_error",
+                           "neg_mean_squared_error", "time_to_accuracy", "steps to success", "accuracy_drop",
+                           "accuracyStd", "error_reduction"})
     CHECK_FALSE(direction_by_name(name).has_value());
 }
 

@@ -93,6 +93,7 @@ const Engine fake_engine{.check = fake_check,
                          .attend = nullptr,
                          .generate = nullptr,
                          .attention_cost = nullptr,
+                         .added_scores = nullptr,
                          .products = [] { return std::string("an abacus"); }};
 
 WorkerParts parts() {
