@@ -182,14 +182,10 @@ def drawn_parts(heed, checkout):
 
 
 def drawn_variants(heed):
+    """The pictures of the families, by name."""
     with tempfile.TemporaryDirectory() as place:
-        out = {}
-        for key in FAMILIES:
-            if any(family["key"] == key for family in json.loads(run([heed, "variants", "--json"]))):
-                run([heed, "variants", key, "--pictures", place])
-        for file in sorted(pathlib.Path(place).iterdir()):
-            out[file.name] = file.read_text(encoding="utf-8")
-        return out
+        run([heed, "variants", "--pictures", place])
+        return {file.name: file.read_text(encoding="utf-8") for file in sorted(pathlib.Path(place).iterdir())}
 
 
 def pages_and_pictures(heed, checkout):

@@ -1,4 +1,4 @@
-#include "layers/attention/projection.hpp"
+#include "layers/attention/projections/query_and_key.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,7 @@ namespace {
 
 class Identity final : public Projection {
 public:
-  Identity(const Scope& scope, const ProjectionShape& shape)
-      : query_(map(scope, "query", shape.width, shape.queries(), shape)),
-        key_(map(scope, "key", shape.source_width(), shape.keys(), shape)) {
+  Identity(const Scope& scope, const ProjectionShape& shape) : maps_(scope, shape) {
     const std::int64_t result = shape.heads * shape.value_width;
     if (shape.values() != shape.source_width() || result != shape.width)
       throw Failed(fmt::format(
@@ -20,26 +18,19 @@ public:
           shape.source_width(), shape.value_heads, shape.value_width, shape.heads, shape.width));
   }
 
-  Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return query_(pass, x); }
+  Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return maps_.query(pass, x); }
   Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t) const override {
-    return {.k = key_(pass, source), .v = source};
+    return {.k = maps_.key(pass, source), .v = source};
   }
 
 private:
-  static Linear map(const Scope& scope, const char* name, std::int64_t in, std::int64_t out,
-                    const ProjectionShape& shape) {
-    return projection_map(scope, name, in, out, shape.bias, shape.queries() + shape.keys());
-  }
-
-  Linear query_, key_;
+  QueryAndKey maps_;
 };
 
 ProjectedRow row(const ProjectionArguments& a) {
-  const ProjectionShape& s = a.shape;
-  const auto& p = a.parameters;
-  return {affine_row(a.x, s.width, s.queries(), p[0], s.bias ? p[1] : nullptr),
-          affine_row(a.x, s.width, s.keys(), p[s.bias ? 2 : 1], s.bias ? p[3] : nullptr),
-          {a.x, a.x + s.width}};
+  ProjectedRow out = QueryAndKey::row(a);
+  out.v.assign(a.x, a.x + a.shape.width);
+  return out;
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-#include "layers/attention/projection.hpp"
+#include "layers/attention/projections/query_and_key.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,7 @@ namespace {
 
 class SharedKeyValue final : public Projection {
 public:
-  SharedKeyValue(const Scope& scope, const ProjectionShape& shape)
-      : query_(map(scope, "query", shape.width, shape.queries(), shape)),
-        key_(map(scope, "key", shape.source_width(), shape.keys(), shape)) {
+  SharedKeyValue(const Scope& scope, const ProjectionShape& shape) : maps_(scope, shape) {
     if (shape.keys() != shape.values())
       throw Failed(fmt::format("[attention] the projection 'shared_key_value' makes keys and values one, and they have "
                                "the widths {} and {} (of all heads): set one attention.head_width and "
@@ -18,9 +16,9 @@ public:
                                shape.keys(), shape.values()));
   }
 
-  Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return query_(pass, x); }
+  Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return maps_.query(pass, x); }
   Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t) const override {
-    return of_stored(pass, {.vectors = key_(pass, source)});
+    return of_stored(pass, {.vectors = maps_.key(pass, source)});
   }
   bool stores_vectors() const override { return true; }
   Projected of_stored(Pass&, const StoredVectors& stored) const override {
@@ -28,19 +26,13 @@ public:
   }
 
 private:
-  static Linear map(const Scope& scope, const char* name, std::int64_t in, std::int64_t out,
-                    const ProjectionShape& shape) {
-    return projection_map(scope, name, in, out, shape.bias, shape.queries() + shape.keys());
-  }
-
-  Linear query_, key_;
+  QueryAndKey maps_;
 };
 
 ProjectedRow row(const ProjectionArguments& a) {
-  const ProjectionShape& s = a.shape;
-  const auto& p = a.parameters;
-  const std::vector<Real> k = affine_row(a.x, s.width, s.keys(), p[s.bias ? 2 : 1], s.bias ? p[3] : nullptr);
-  return {affine_row(a.x, s.width, s.queries(), p[0], s.bias ? p[1] : nullptr), k, k};
+  ProjectedRow out = QueryAndKey::row(a);
+  out.v = out.k;
+  return out;
 }
 
 } // namespace
