@@ -50,12 +50,13 @@ public:
   /// vectors.
   virtual void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const = 0;
   /// Like `weights`. It also writes a value of the row, such as a threshold. From this value, `weights_from` computes
-  /// the same weights again, up to rounding, in less time. A rule without such a value overrides neither.
+  /// the same weights again, up to rounding, in less time. It may write a better value, of the scores that it has. A
+  /// rule without such a value overrides neither.
   virtual void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const {
     value = 0;
     weights(s, w, keys, scratch);
   }
-  virtual void weights_from(Real /*value*/, const Real* s, Real* w, RowKeys keys, Real* scratch) const {
+  virtual void weights_from(Real& /*value*/, const Real* s, Real* w, RowKeys keys, Real* scratch) const {
     weights(s, w, keys, scratch);
   }
   /// Computes ds, the gradient with respect to the scores, from dw, the gradient with respect to the weights. s and w
@@ -89,18 +90,14 @@ void row_roots(const Real* x, Real* y, std::int64_t n);
 Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n);
 /// y_j = exp(factor x_j - shift), likewise.
 Real row_scaled_exponentials(const Real* x, Real factor, Real shift, Real* y, std::int64_t n);
-/// y_j = exp(x_j - shifts_j), all at most 1.
-void row_difference_exponentials(const Real* x, const Real* shifts, Real* y, std::int64_t n);
 /// y_j = exp(x_j - shift) - exp(-shift), without loss of digits where x_j is near 0. Returns the sum of |y_j|.
 Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n);
-/// y_j = log(1 + exp(x_j)).
-void row_softplus(const Real* x, Real* y, std::int64_t n);
-/// y_j = 1 / (1 + exp(-x_j)).
-void row_logistic(const Real* x, Real* y, std::int64_t n);
-/// y_j = x_0 + ... + x_j. y may be x.
-void row_prefix_sums(const Real* x, Real* y, std::int64_t n);
-/// y_j = x_j + ... + x_{n-1}. y may be x.
-void row_suffix_sums(const Real* x, Real* y, std::int64_t n);
+/// y_j = exp(x_j - t_j) with t_j = sum_{k >= j} log(1 + exp(x_k)), which is sigmoid(x_j) prod_{k > j} (1 -
+/// sigmoid(x_k)). Returns t_0.
+Real row_stick_parts(const Real* x, Real* y, std::int64_t n);
+/// y_j = w_j (x_j - m_j) with m_j = (sum + sum_{k <= j} w_k x_k) / (total + sum_{k <= j} w_k): running means of x with
+/// the weights w >= 0. y_j = 0 where w_j = 0.
+void row_less_running_means(const Real* x, const Real* w, Real sum, Real total, Real* y, std::int64_t n);
 /// y_j = exp(x_j - shift) where x_j >= least, else 0. Returns the number of x_j >= least.
 std::int64_t row_exponentials_from(const Real* x, Real least, Real shift, Real* y, std::int64_t n);
 /// y_j = factor (x_j - max of x), and minus infinity in the rest of the last SIMD vector.

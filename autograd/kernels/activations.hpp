@@ -12,12 +12,16 @@ struct ValueAndSlope {
 
 inline Simd logistic(const Simd& x) { return Real{1} / (Real{1} + exponential(-x)); }
 
-/// log(1 + u) for 0 <= u <= 1: with t = u / (2 + u) <= 1/3, it is 2 (t + t^3 / 3 + t^5 / 5 + ...).
+/// log(1 + u) for 0 <= u <= 1: with t = u / (2 + u) <= 1/3, it is 2 (t + t^3 / 3 + t^5 / 5 + ...). Four terms at a time
+/// form a group, since each step of the sum waits for the previous step.
 inline Simd log_one_plus(const Simd& u) {
-  constexpr int terms = std::is_same_v<Real, float> ? 8 : 17;
-  const Simd t = u / (u + Real{2}), square = t * t;
+  constexpr int fours = std::is_same_v<Real, float> ? 2 : 5; // the rest is below half of a unit in the last place
+  const Simd t = u / (u + Real{2}), x = t * t, x2 = x * x, x4 = x2 * x2;
+  const auto of = [](int k) { return Simd(Real{2} / static_cast<Real>(2 * k + 1)); };
   Simd series(Real{0});
-  for (int k = terms; k >= 0; --k) series = xsimd::fma(series, square, Simd(Real{2} / static_cast<Real>(2 * k + 1)));
+  for (int k = 4 * (fours - 1); k >= 0; k -= 4)
+    series = xsimd::fma(series, x4,
+                        xsimd::fma(xsimd::fma(of(k + 3), x, of(k + 2)), x2, xsimd::fma(of(k + 1), x, of(k))));
   return series * t;
 }
 

@@ -16,22 +16,58 @@ inline constexpr int lanes = static_cast<int>(Simd::size);
 /// n, rounded up to a multiple of the vector size.
 inline constexpr std::int64_t whole_vectors(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
 
+namespace detail {
+
+// The first n lanes, by the masked instructions of the build's CPUs.
+#if defined(__AVX512F__)
+inline __m512 load_lanes(const float* p, int n) {
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1), p);
+}
+inline __m512d load_lanes(const double* p, int n) {
+  return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1U << n) - 1), p);
+}
+inline void store_lanes(float* p, __m512 v, int n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1U << n) - 1), v);
+}
+inline void store_lanes(double* p, __m512d v, int n) {
+  _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1U << n) - 1), v);
+}
+#elif defined(__AVX2__)
+inline __m256i first_lanes(int n, int words) {
+  alignas(32) static constexpr std::int32_t flags[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(flags + 8 - n * words));
+}
+inline __m256 load_lanes(const float* p, int n) { return _mm256_maskload_ps(p, first_lanes(n, 1)); }
+inline __m256d load_lanes(const double* p, int n) { return _mm256_maskload_pd(p, first_lanes(n, 2)); }
+inline void store_lanes(float* p, __m256 v, int n) { _mm256_maskstore_ps(p, first_lanes(n, 1), v); }
+inline void store_lanes(double* p, __m256d v, int n) { _mm256_maskstore_pd(p, first_lanes(n, 2), v); }
+#else
+inline Simd load_lanes(const Real* p, int n) {
+  alignas(64) Real padded[lanes] = {};
+  for (int i = 0; i < n; ++i) padded[i] = p[i];
+  return Simd::load_aligned(padded);
+}
+inline void store_lanes(Real* p, const Simd& v, int n) {
+  alignas(64) Real all[lanes];
+  v.store_aligned(all);
+  for (int i = 0; i < n; ++i) p[i] = all[i];
+}
+#endif
+
+} // namespace detail
+
 /// The first n values at p. The other lanes are zero.
 inline Simd load(const Real* p, int n = lanes) {
   if (n == lanes) [[likely]]
     return Simd::load_unaligned(p);
-  alignas(64) Real padded[lanes] = {};
-  for (int i = 0; i < n; ++i) padded[i] = p[i];
-  return Simd::load_aligned(padded);
+  return detail::load_lanes(p, n);
 }
 
 /// Writes the first n lanes.
 inline void store(Real* p, const Simd& v, int n = lanes) {
   if (n == lanes) [[likely]]
     return v.store_unaligned(p);
-  alignas(64) Real all[lanes];
-  v.store_aligned(all);
-  for (int i = 0; i < n; ++i) p[i] = all[i];
+  detail::store_lanes(p, v, n);
 }
 
 /// Calls f(i, n) for i = 0, lanes, 2 lanes, ...; n is `lanes` except in the last call.

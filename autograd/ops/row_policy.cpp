@@ -1,6 +1,7 @@
 #include "autograd/row_policy.hpp"
 
 #include "autograd/kernels/activations.hpp"
+#include "autograd/kernels/scan.hpp"
 #include "autograd/kernels/simd.hpp"
 
 #include <algorithm>
@@ -56,10 +57,6 @@ Real row_scaled_exponentials(const Real* x, Real factor, Real shift, Real* y, st
   return row_sum(y, n);
 }
 
-void row_difference_exponentials(const Real* x, const Real* shifts, Real* y, std::int64_t n) {
-  map(n, [&](std::int64_t j, int m) { store(y + j, bounded_exponential(load(x + j, m) - load(shifts + j, m)), m); });
-}
-
 Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n) {
   const Real base = std::exp(-shift);
   return sum_over(n, [&](std::int64_t j, int m) {
@@ -69,41 +66,30 @@ Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t 
   });
 }
 
-void row_softplus(const Real* x, Real* y, std::int64_t n) {
+// In three loops: in one, each vector's chain of operations would be too long for several vectors to overlap.
+Real row_stick_parts(const Real* x, Real* y, std::int64_t n) {
+  Simd after(Real{0});
+  const auto add = [&](std::int64_t j, int m) {
+    const Simd sums = suffix_sums(load(y + j, m)) + after;
+    after = from_first_lane(sums);
+    store(y + j, sums, m);
+  };
   map(n, [&](std::int64_t j, int m) { store(y + j, softplus(load(x + j, m)), m); });
+  const std::int64_t whole = n / lanes * lanes;
+  if (whole < n) add(whole, static_cast<int>(n - whole));
+  for (std::int64_t j = whole; j > 0; j -= lanes) add(j - lanes, lanes);
+  map(n, [&](std::int64_t j, int m) { store(y + j, bounded_exponential(load(x + j, m) - load(y + j, m)), m); });
+  return after.get(0);
 }
 
-void row_logistic(const Real* x, Real* y, std::int64_t n) {
-  map(n, [&](std::int64_t j, int m) { store(y + j, logistic(load(x + j, m)), m); });
-}
-
-// Sums of four values at a time, so that few additions have to wait for the previous sum.
-void row_prefix_sums(const Real* x, Real* y, std::int64_t n) {
-  Real before = 0;
-  std::int64_t j = 0;
-  for (; j + 4 <= n; j += 4) {
-    const Real two = x[j] + x[j + 1], four = two + (x[j + 2] + x[j + 3]), first = x[j], third = two + x[j + 2];
-    y[j] = before + first;
-    y[j + 1] = before + two;
-    y[j + 2] = before + third;
-    y[j + 3] = before + four;
-    before += four;
-  }
-  for (; j < n; ++j) y[j] = before += x[j];
-}
-
-void row_suffix_sums(const Real* x, Real* y, std::int64_t n) {
-  Real after = 0;
-  std::int64_t j = n;
-  for (; j >= 4; j -= 4) {
-    const Real two = x[j - 1] + x[j - 2], four = two + (x[j - 3] + x[j - 4]), last = x[j - 1], third = two + x[j - 3];
-    y[j - 1] = after + last;
-    y[j - 2] = after + two;
-    y[j - 3] = after + third;
-    y[j - 4] = after + four;
-    after += four;
-  }
-  while (j-- > 0) y[j] = after += x[j];
+void row_less_running_means(const Real* x, const Real* w, Real sum, Real total, Real* y, std::int64_t n) {
+  Simd sums(sum), totals(total);
+  map(n, [&](std::int64_t j, int m) {
+    const Simd xs = load(x + j, m), ws = load(w + j, m);
+    sums = prefix_sums(ws * xs) + from_last_lane(sums);
+    totals = prefix_sums(ws) + from_last_lane(totals);
+    store(y + j, ws * (xs - sums / xsimd::max(totals, Simd(std::numeric_limits<Real>::min()))), m);
+  });
 }
 
 std::int64_t row_exponentials_from(const Real* x, Real least, Real shift, Real* y, std::int64_t n) {

@@ -101,6 +101,11 @@ bool pools_by_formula(std::string_view value, const Lines& all) {
 
 /// Streams; before, it was composed of operations in blocks of queries.
 bool is_l1(std::string_view value, const Lines&) { return value == "\"l1\""; }
+/// Rules whose rows are computed in fewer passes, and a logarithm with fewer terms.
+bool has_shorter_rows(std::string_view value, const Lines&) {
+  return value == "\"softpick\"" || value == "\"stick_breaking\"";
+}
+bool is_on(std::string_view value, const Lines&) { return value == "true"; }
 
 constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {7, "attention.cross_normalizer", has_threshold},
@@ -113,7 +118,10 @@ constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {8, "attention.mask_mod", counts_rows},
                                 {8, "pooling", pools_by_formula},
                                 {9, "attention.score", is_l1},
-                                {9, "attention.cross_score", is_l1}};
+                                {9, "attention.cross_score", is_l1},
+                                {10, "attention.normalizer", has_shorter_rows},
+                                {10, "attention.cross_normalizer", has_shorter_rows},
+                                {10, "attention.forget_gate", is_on}};
 
 } // namespace
 

@@ -25,7 +25,7 @@ public:
   void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override {
     rule_.weights_and_value(s, w, keys, scratch, value);
   }
-  void weights_from(Real value, const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
+  void weights_from(Real& value, const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
     rule_.weights_from(value, s, w, keys, scratch);
   }
   void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {

@@ -43,7 +43,7 @@ public:
     if (none) std::fill_n(w, keys.n, Real{0});
     clip(w, 1 / sum, keys.n);
   }
-  void weights_from(Real log_sum, const Real* s, Real* w, RowKeys keys, Real*) const override {
+  void weights_from(Real& log_sum, const Real* s, Real* w, RowKeys keys, Real*) const override {
     row_exponentials(s, log_sum, w, keys.n);
     clip(w, 1, keys.n);
   }

@@ -30,7 +30,7 @@ public:
     }
     weights_above(threshold, x, w, keys.n);
   }
-  void weights_from(Real threshold, const Real* s, Real* w, RowKeys keys, Real* x) const override {
+  void weights_from(Real& threshold, const Real* s, Real* w, RowKeys keys, Real* x) const override {
     if (row_is_lost(s, w, keys.n)) return;
     row_from_top(s, Real(0.5), x, keys.n);
     weights_above(threshold, x, w, keys.n);

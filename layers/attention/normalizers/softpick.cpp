@@ -7,30 +7,58 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// With m = max(0, max_k s_k) and d_j = exp(s_j - m) - exp(-m): w_j = max(d_j, 0) / sum_k |d_k|.
+// With d_j = exp(s_j - m) - exp(-m): w_j = max(d_j, 0) / sum_k |d_k|. m is 0, or the largest score where exp(s_j) could
+// overflow. The row's value is the sum, or -1 where m is not 0.
 class SoftpickRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override {
-    const Real total = row_exponentials_less_one(s, std::max(row_largest(s, keys.n), Real{0}), w, keys.n);
-    const Real inverse = total == 0 ? Real{0} : 1 / total;
-    if (std::isnan(inverse)) {
-      std::fill_n(w, keys.n, inverse);
-      return;
-    }
-    for (std::int64_t j = 0; j < keys.n; ++j) w[j] = std::max(w[j], Real{0}) * inverse;
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
+    Real total = 0;
+    weights_and_value(s, w, keys, scratch, total);
+  }
+  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const override {
+    const Real top = row_largest(s, keys.n), shift = top < most ? Real{0} : top;
+    total = row_exponentials_less_one(s, shift, w, keys.n);
+    divide(w, total, keys.n);
+    if (shift != 0) total = -1;
+  }
+  void weights_from(Real& total, const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
+    if (!(total >= 0)) return weights(s, w, keys, scratch);
+    // Scores are computed anew in the backward pass, with other roundings: of scores near 0, so is their sum.
+    total = row_exponentials_less_one(s, 0, w, keys.n);
+    divide(w, total, keys.n);
   }
 
   // ds_j = exp(s_j - m) / sum_k |d_k| (step(s_j) dw_j - sign(s_j) sum_k dw_k w_k), with step(0) = 0 and sign(0) = 1
-  // (equation 7). The best key gives the sum: its d is 1 - exp(-m). If no score is above 0, all weights are 0, and so
-  // is the gradient.
+  // (equation 7). If no score is above 0, all weights are 0, and so is the gradient.
+  void backward_from(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                     Real* scratch) const override {
+    if (!(total >= 0)) return backward(s, w, dw, ds, keys, scratch);
+    backward(s, w, dw, ds, keys, 0, total);
+  }
   void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
-    const Real top = std::max(row_largest(s, keys.n), Real{0}), most = row_largest(w, keys.n);
-    if (!(most > 0)) {
+    const Real top = row_largest(s, keys.n), shift = top < most ? Real{0} : top;
+    backward(s, w, dw, ds, keys, shift, row_exponentials_less_one(s, shift, ds, keys.n));
+  }
+
+private:
+  static constexpr Real most = 60;
+
+  // A product with 1 / total would not give a single key the weight 1.
+  static void divide(Real* d, Real total, std::int64_t n) {
+    if (total == 0) {
+      std::fill_n(d, n, Real{0});
+      return;
+    }
+    for (std::int64_t j = 0; j < n; ++j) d[j] = std::max(d[j], Real{0}) / total;
+  }
+
+  static void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real shift, Real total) {
+    if (!(row_largest(w, keys.n) > 0)) {
       std::fill_n(ds, keys.n, Real{0});
       return;
     }
-    const Real along = row_dot(w, dw, keys.n), inverse = most / -std::expm1(-top);
-    row_exponentials(s, top, ds, keys.n);
+    const Real along = row_dot(w, dw, keys.n), inverse = 1 / total;
+    row_exponentials(s, shift, ds, keys.n);
     for (std::int64_t j = 0; j < keys.n; ++j)
       ds[j] *= inverse * ((s[j] > 0 ? dw[j] : Real{0}) - (s[j] >= 0 ? along : -along));
   }
@@ -57,7 +85,7 @@ extern const NormalizerInfo normalizer_softpick{
                   "the weights need not sum to 1, so a head may attend to nothing",
               .paper = "Zuhri, Fuadi and Aji 2025, arXiv 2504.20966",
               .equals = "",
-              .cost = "one exponential for each pair, twice in training",
+              .cost = "one exponential for each pair, three in training",
               .options = {},
               .presets = {}},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {

@@ -34,7 +34,7 @@ public:
     least = k_ < keys.n ? row_kth_largest(s, k_, keys.n, scratch) : -std::numeric_limits<Real>::infinity();
     weights_of_best(least, s, w, keys.n);
   }
-  void weights_from(Real least, const Real* s, Real* w, RowKeys keys, Real*) const override {
+  void weights_from(Real& least, const Real* s, Real* w, RowKeys keys, Real*) const override {
     if (!row_is_lost(s, w, keys.n)) weights_of_best(least, s, w, keys.n);
   }
 
