@@ -113,7 +113,7 @@ struct LocalLauncher::Worker {
   }
 };
 
-LocalLauncher::LocalLauncher() : program_(this_program()), file_(running_program) {}
+LocalLauncher::LocalLauncher() : program_(this_program()), file_(running_program()) {}
 
 LocalLauncher::LocalLauncher(std::filesystem::path program) : program_(std::move(program)), file_(program_) {}
 

@@ -9,12 +9,16 @@
 
 namespace heed {
 
+/// Names the file of the program, for a process that executes another file: a Python interpreter with Heed's library.
+/// The functions below are then about this file. Throws heed::Failed if it cannot be opened. Call it before the others.
+void set_program(const std::filesystem::path& file);
+
 /// The path of the file that this process executes, even if the file was replaced since. It is for messages, for other
 /// machines, and for finding files beside it.
 std::filesystem::path this_program();
 
 /// Starting this path executes the same file as this process, even if this_program() was replaced.
-inline constexpr const char* running_program = "/proc/self/exe";
+std::filesystem::path running_program();
 
 /// Whether this_program() is still the file that this process executes. If not, the program and its modules were
 /// rebuilt or reinstalled since.

@@ -1,0 +1,36 @@
+// The Python module `heed._heed`: Heed's library, for the package in python/heed/.
+#include "python/bindings/bindings.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/command_line/build.hpp"
+#include "experiments/system/program.hpp"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+
+#include <dlfcn.h>
+
+namespace nb = nanobind;
+
+namespace {
+
+/// Python loads a module so that no other library sees its symbols. Engines take theirs from the program, which this
+/// module stands in for (engines/engine_module.hpp).
+void show_symbols_to_engines() {
+  Dl_info here = {};
+  if (dladdr(reinterpret_cast<void*>(&show_symbols_to_engines), &here) == 0 ||
+      dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr)
+    throw heed::Failed("Heed's library does not find itself");
+}
+
+} // namespace
+
+NB_MODULE(_heed, module) {
+  module.doc() = "Heed's library. Use the package `heed`, which has the documentation.";
+  show_symbols_to_engines();
+  nb::exception<heed::Refused>(module, "Refused", PyExc_ValueError);
+  nb::exception<heed::Failed>(module, "Failed", PyExc_RuntimeError);
+  module.def("version", heed::version_text);
+  module.def("set_program", heed::set_program, nb::arg("program"));
+  heed::python::add_reports(module);
+}

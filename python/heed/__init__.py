@@ -1,0 +1,22 @@
+"""Heed from Python: experiments from configs, their runs as data frames, statistics for results from anywhere, and
+attention for PyTorch (heed.torch).
+
+    >>> import heed
+    >>> report = heed.compare("results.csv", metric="accuracy", reference="baseline", margin=0.01)
+    >>> report.table
+
+Errors: heed.Refused (a ValueError) for input that is refused before any work, and heed.Failed (a RuntimeError) for an
+error during the work. Their messages say where, what and how to mend it.
+"""
+
+from . import _heed
+from ._heed import Failed, Refused
+from ._program import PROGRAM
+
+_heed.set_program(PROGRAM)
+
+from ._compare import compare  # noqa: E402
+from ._report import Report  # noqa: E402
+
+__all__ = ["Failed", "Refused", "Report", "compare"]
+__version__ = _heed.version().split()[1]

@@ -1,0 +1,106 @@
+"""Reports: the document, data frames, and the formats of `heed report`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _heed
+from ._packages import need
+
+if TYPE_CHECKING:
+    import pandas
+
+_FORMATS = {"html": ".html", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json", "text": ".txt"}
+
+
+class Report:
+    """The report of a sweep or of a table of results. It is made once, and does not change when its files change.
+
+    `print(report)` gives the report of the terminal. A notebook shows the page.
+    """
+
+    def __init__(self, data: _heed.ReportOfData) -> None:
+        self._data = data
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """All numbers of the report, as `heed report --format json` has them. Numbers are not rounded; unknown values
+        and values that are not finite are None."""
+        document: dict[str, Any] = json.loads(self._data.json())
+        return document
+
+    @cached_property
+    def table(self) -> pandas.DataFrame:
+        """An arm a row, the reference first, with every statistic as a column: a pandas.DataFrame.
+
+        The columns are those of `heed report --format csv`; their units are the metric's, seconds and counts. Further
+        metrics have rows of their own, with their name in the column `metric`.
+        """
+        return _frame(self._data.csv(), "Report.table")
+
+    @cached_property
+    def runs(self) -> pandas.DataFrame:
+        """A run a row, with its arm, seed, state and values: a pandas.DataFrame."""
+        return _frame(self._data.runs_csv(), "Report.runs")
+
+    @property
+    def answers(self) -> dict[str, str | None]:
+        """For each arm the answer as a sentence, or a word where there is none; None for the reference."""
+        return {arm["label"]: arm["answer"] for arm in self.document["arms"]}
+
+    def to(self, format: str) -> str:
+        """The report as a text: html (one page without links to elsewhere), markdown, latex, csv, json or text."""
+        makers = {"html": self._data.html, "markdown": self._data.markdown, "latex": self._data.latex,
+                  "csv": self._data.csv, "json": lambda: json.dumps(self.document, indent=2, ensure_ascii=False) + "\n",
+                  "text": lambda: self._data.text(0)}
+        if format not in makers:
+            raise _heed.Refused(f"there is no format {format!r}; formats: {', '.join(makers)}")
+        return makers[format]()
+
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> Path:
+        """Writes the report to a file, which must not exist yet, and returns its path.
+
+        Args:
+            path: The file. Its ending gives the format (.html, .md, .tex, .csv, .json, .txt).
+            format: The format, for another ending.
+        Raises:
+            heed.Refused: The ending names no format.
+            FileExistsError: The file exists; its content is not touched.
+        """
+        path = Path(path)
+        if format is None:
+            format = next((name for name, ending in _FORMATS.items() if ending == path.suffix), None)
+            if format is None:
+                raise _heed.Refused(f"{path}: the ending {path.suffix!r} names no format; endings: "
+                                    f"{', '.join(_FORMATS.values())}")
+        text = self.to(format)
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+        return path
+
+    def __str__(self) -> str:
+        return self._data.text(shutil.get_terminal_size().columns)
+
+    def __repr__(self) -> str:
+        arms = self.document["arms"]
+        return f"<heed.Report {self.document['name']!r}: {len(arms)} arms, {self.document['metric']['name']}>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        page = html.escape(self._data.html(), quote=True)
+        return (f'<iframe srcdoc="{page}" title="report" sandbox="allow-scripts allow-downloads" '
+                'style="width: 100%; height: 42em; border: 1px solid #8888"></iframe>')
+
+
+def _frame(csv: str, what: str) -> pandas.DataFrame:
+    import io
+
+    pandas = need("pandas", what)
+    frame: pandas.DataFrame = pandas.read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
+    return frame

@@ -1,0 +1,48 @@
+"""Runs pytest on the tests of the Python package, and prints a point for each in the Test Anything Protocol.
+
+Usage: run.py [ARGUMENT OF PYTEST ...]
+"""
+
+import pathlib
+import sys
+
+import pytest
+
+
+class Points:
+    """A pytest plugin: one point for each test."""
+
+    def __init__(self):
+        self.count = 0
+
+    def _print(self, kind, name, detail=""):
+        self.count += 1
+        print(f"{kind} {self.count} - {name}", flush=True)
+        for line in detail.splitlines():
+            print("# " + line, flush=True)
+
+    def pytest_runtest_logreport(self, report):
+        name = report.nodeid.replace("#", "")
+        if report.failed:
+            self._print("not ok", f"{name} ({report.when})", str(report.longrepr))
+        elif report.skipped:
+            self._print("ok", f"{name} # SKIP {report.longrepr[2] if isinstance(report.longrepr, tuple) else ''}")
+        elif report.when == "call":
+            self._print("ok", name)
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self._print("not ok", f"{report.nodeid} (read)", str(report.longrepr))
+
+
+def main(arguments):
+    points = Points()
+    folder = pathlib.Path(__file__).parent
+    status = pytest.main([str(folder), "-p", "no:terminal", "-p", "no:cacheprovider", f"--rootdir={folder}", *arguments],
+                         plugins=[points])
+    print(f"1..{points.count}")
+    return 0 if status in (0, 1) and points.count else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

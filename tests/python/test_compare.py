@@ -1,0 +1,165 @@
+"""heed.compare gives what `heed compare` gives, for every form of a table."""
+
+import csv
+import json
+import math
+import os
+import random
+import subprocess
+
+import heed
+import pytest
+
+HEED = os.environ["HEED_COMMAND"]
+
+
+def random_rows(seed):
+    """Runs of some arms and seeds: some missing, some without a result, sometimes in groups."""
+    draw = random.Random(seed)
+    arms = ["baseline", *(f"variant {n}" for n in range(draw.randint(1, 3)))]
+    groups = draw.choice([[None], ["a", "b"]])
+    rows = []
+    for group in groups:
+        for number, arm in enumerate(arms):
+            for run in range(draw.randint(3, 9)):
+                if draw.random() < 0.1:
+                    continue
+                row = {"model": arm, "seed": run}
+                if group:
+                    row["dataset"] = group
+                row["accuracy"] = None if draw.random() < 0.05 else round(draw.gauss(0.7 + 0.02 * number, 0.02), 6)
+                row["loss"] = draw.gauss(1.0, 0.1)
+                rows.append(row)
+    return rows, bool(groups[0])
+
+
+def as_csv(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({name: "" if value is None else repr(value) if isinstance(value, float) else value
+                             for name, value in row.items()})
+
+
+def without_places(value):
+    """A document without the names of runs and tables: a run is a line of a file there, and an entry of a list here."""
+    if isinstance(value, dict):
+        return {name: without_places(item) for name, item in value.items() if name not in ("id", "problem")}
+    return [without_places(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_statistics_equal_the_command_lines(tmp_path, seed):
+    rows, grouped = random_rows(seed)
+    as_csv(tmp_path / "results.csv", rows)
+    words = ["--metric", "accuracy", "--metric", "loss", "--reference", "baseline", "--margin", "0.01", "--name", "x"]
+    asked = {"metric": ["accuracy", "loss"], "reference": "baseline", "margin": 0.01, "name": "x"}
+    if grouped:
+        words += ["--group", "dataset"]
+        asked["group"] = "dataset"
+    if seed % 3 == 0:
+        words += ["--test", "unpaired"]
+        asked["test"] = "unpaired"
+    told = subprocess.run([HEED, "compare", "results.csv", *words, "--format", "json", "--output", "-"], cwd=tmp_path,
+                          capture_output=True, text=True)
+    if told.returncode != 0:
+        with pytest.raises(heed.Refused):
+            heed.compare(rows, **asked)
+        return
+    document = json.loads(told.stdout)
+    report = heed.compare(rows, **asked).document
+    assert without_places(report["arms"]) == without_places(document["arms"])
+    assert report["notes"][1:] == document["notes"][1:]  # the first names the table
+
+
+def test_forms_of_a_table():
+    import numpy
+    import pandas
+
+    rows = [{"arm": arm, "seed": seed, "accuracy": value + seed / 100}
+            for arm, value in (("baseline", 0.5), ("wide", 0.6)) for seed in range(6)]
+    frame = pandas.DataFrame(rows)
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    numbers = [{**row, "seed": numpy.int64(row["seed"]), "accuracy": numpy.float64(row["accuracy"])} for row in rows]
+    reports = [heed.compare(form, metric="accuracy") for form in (rows, frame, columns, numbers)]
+    assert len({json.dumps(without_places(report.document["arms"])) for report in reports}) == 1
+    table = reports[0].table
+    assert list(table["arm"]) == ["baseline", "wide"]
+    assert math.isclose(table["difference"][1], 0.1)
+    assert reports[0].answers["baseline"] is None
+    assert "wide is better" in reports[0].answers["wide"]
+
+
+def test_missing_values_of_pandas_are_runs_without_a_result():
+    import pandas
+
+    rows = [{"arm": arm, "seed": seed, "accuracy": 0.5 + seed / 100} for arm in ("baseline", "wide") for seed in range(6)]
+    rows[-1]["accuracy"] = None
+    frame = pandas.DataFrame(rows)
+    told = [heed.compare(form, metric="accuracy").document["progress"]
+            for form in (rows, frame, frame.convert_dtypes())]
+    assert told[0] == told[1] == told[2]
+    assert "1 failed" in json.dumps(told[0])
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda rows: rows[3].update(accuracy="high"), ["entry 4", "high"]),
+    (lambda rows: rows.append(dict(rows[0])), ["entry 13"]),
+    (lambda rows: [row.update(arm="baseline") or row.update(seed=i) for i, row in enumerate(rows)], ["arm"]),
+    (lambda rows: [row.update(score=row.pop("accuracy")) for row in rows], ["accuracy", "score"]),
+])
+def test_mistakes_are_refused_with_their_place(change, words):
+    rows = [{"arm": arm, "seed": seed, "accuracy": 0.5 + seed / 100} for arm in ("baseline", "wide") for seed in range(6)]
+    change(rows)
+    with pytest.raises(heed.Refused) as refused:
+        heed.compare(rows, metric="accuracy")
+    assert all(word in str(refused.value) for word in words)
+    assert "--" not in str(refused.value)  # options of the command line are not those of Python
+
+
+def test_unknown_types_and_uneven_columns():
+    with pytest.raises(TypeError, match="data frame|DataFrame"):
+        heed.compare(7, metric="accuracy")
+    with pytest.raises(heed.Refused, match="different numbers"):
+        heed.compare({"arm": ["a", "b"], "accuracy": [1]}, metric="accuracy")
+
+
+def test_files_with_names_of_any_language(tmp_path):
+    rows = [{"arm": arm, "seed": seed, "accuracy": 0.5 + seed / 100} for arm in ("baseline", "größer") for seed in range(6)]
+    path = tmp_path / "результаты 結果.csv"
+    as_csv(path, rows)
+    report = heed.compare(path, metric="accuracy")
+    assert "größer" in report.answers
+    page = report.save(tmp_path / "отчёт.html")
+    assert "größer" in page.read_text(encoding="utf-8")
+    with pytest.raises(FileExistsError):
+        report.save(page)
+    with pytest.raises(heed.Refused, match="ending"):
+        report.save(tmp_path / "report.docx")
+    for format in ("html", "markdown", "latex", "csv", "json", "text"):
+        assert report.to(format)
+
+
+def test_missing_file():
+    with pytest.raises(OSError):
+        heed.compare("no such file.csv", metric="accuracy")
+
+
+def test_threads_compare_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    rows = [{"arm": arm, "seed": seed, "accuracy": 0.5 + seed / 100} for arm in ("baseline", "wide") for seed in range(6)]
+    with ThreadPoolExecutor(8) as threads:
+        documents = list(threads.map(lambda _: json.dumps(heed.compare(rows, metric="accuracy").document["arms"]),
+                                     range(32)))
+    assert len(set(documents)) == 1
+
+
+def test_after_a_fork():
+    rows = [{"arm": arm, "seed": seed, "accuracy": 0.5 + seed / 100} for arm in ("baseline", "wide") for seed in range(6)]
+    before = heed.compare(rows, metric="accuracy").to("csv")
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if heed.compare(rows, metric="accuracy").to("csv") == before else 1)
+    assert os.waitpid(child, 0)[1] == 0
