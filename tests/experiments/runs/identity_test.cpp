@@ -172,6 +172,12 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("attention.score = \"l1\"") == 9);
   CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"l1\"") == 9);
   CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"dot\"") == 6);
+  CHECK(numerics("attention.normalizer = \"softpick\"") == 10);
+  CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_normalizer = \"softpick\"") == 10);
+  const std::string causal = "model.kind = \"decoder\"\nattention.";
+  CHECK(numerics(causal + "normalizer = \"stick_breaking\"") == 10);
+  CHECK(numerics(causal + "forget_gate = true") == 10);
+  CHECK(numerics(causal + "forget_gate = false") == 6);
   const std::string t5 = "position.kind = \"t5\"\nposition.t5.";
   CHECK(numerics(t5 + "furthest = 15") == 8); // of 32 buckets, 16 hold one distance each: 0 to 15
   CHECK(numerics(t5 + "furthest = 16") == 6);
