@@ -16,14 +16,15 @@ namespace heed {
 namespace {
 
 /// Refuses overrides of tuned options, because each arm chooses their values itself.
-void refuse_tuned_overrides(const Settings& settings, const std::vector<std::string>& overrides) {
+void refuse_tuned_overrides(const Settings& settings, const std::vector<std::string>& overrides,
+                            const std::string& where) {
   if (!settings.sweep().tune) return;
   for (const auto& [key, values] : settings.sweep().tune->axes)
     for (const std::string& assignment : overrides)
       if (assignment.substr(0, assignment.find('=')) == key)
-        throw Refused(fmt::format("command line: [sweep.tune] tries values of {} ({}), so setting it does nothing; "
-                                  "change the grid",
-                                  key, values.front().origin.text()));
+        throw Refused(fmt::format("{}: [sweep.tune] tries values of {} ({}), so setting it does nothing; change the "
+                                  "grid",
+                                  where, key, values.front().origin.text()));
 }
 
 } // namespace
@@ -36,15 +37,21 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
                     const std::filesystem::path& out, const std::filesystem::path& starts) {
-  Settings settings = load_settings(file, overrides);
-  refuse_tuned_overrides(settings, overrides);
+  return prepare(Settings::load(file), file.stem().string(), overrides, "command line", tasks, out, starts);
+}
+
+Preparation prepare(Settings settings, const std::string& name, const std::vector<std::string>& overrides,
+                    const std::string& where, Tasks& tasks, const std::filesystem::path& out,
+                    const std::filesystem::path& starts) {
+  if (!overrides.empty()) settings.override_with(overrides, where);
+  refuse_tuned_overrides(settings, overrides, where);
   const std::filesystem::path& with_starts = starts.empty() ? out : starts;
-  Preparation prepared = prepare(settings, file.stem().string(), tasks, with_starts);
+  Preparation prepared = prepare(settings, name, tasks, with_starts);
   if (out.empty() || is_frozen(prepared.plan, out) || !has_sweep_of_name(prepared.plan, out)) return prepared;
   settings.use_earlier_shards();
   std::optional<Preparation> resumed;
   try {
-    resumed = prepare(std::move(settings), file.stem().string(), tasks, with_starts);
+    resumed = prepare(std::move(settings), name, tasks, with_starts);
   } catch (const Refused&) { // there is no such plan: a plan is frozen after it has been accepted
     return prepared;
   }

@@ -20,6 +20,12 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 /// @param starts  the output folder with the runs of [train] start; empty: `out`
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
                     const std::filesystem::path& out, const std::filesystem::path& starts = {});
+/// The same for settings that no file has.
+/// @param name   the plan's name, if the settings have none
+/// @param where  what gives the overrides, for messages
+Preparation prepare(Settings settings, const std::string& name, const std::vector<std::string>& overrides,
+                    const std::string& where, Tasks& tasks, const std::filesystem::path& out,
+                    const std::filesystem::path& starts = {});
 
 /// The facts of a report that depend on an arm's configuration and data. Throws heed::Refused if the data is not
 /// usable.

@@ -180,9 +180,9 @@ Settings Settings::parse_saved(std::string_view toml, const std::string& name) {
   return settings;
 }
 
-void Settings::override_with(const std::vector<std::string>& assignments) {
+void Settings::override_with(const std::vector<std::string>& assignments, const std::string& where) {
   Problems problems;
-  const Origin origin{"command line", 0, 0, ++layer_};
+  const Origin origin{where, 0, 0, ++layer_};
   auto problem = [&](std::string_view text) { problems.add(fmt::format("{}: {}", origin.text(), text)); };
   std::set<std::string> given;
   for (const std::string& assignment : assignments) {

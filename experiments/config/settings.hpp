@@ -142,7 +142,8 @@ public:
 
   /// Applies `a.b=value` from the command line, read by the option's type; `a.b=@default` resets an option. All
   /// assignments of one call are one layer. `sweep.seeds` can be set too.
-  void override_with(const std::vector<std::string>& assignments);
+  /// @param where  what gives them, for messages
+  void override_with(const std::vector<std::string>& assignments, const std::string& where = "command line");
   /// The settings of one arm: these changes are one layer above all others.
   Settings with(const std::vector<Change>& changes) const;
 

@@ -30,7 +30,12 @@ ResultTable table_of_columns(const std::string& name, const std::string& counted
 
 void add_question(nb::module_& module) {
   nb::class_<ResultQuestion>(module, "ResultQuestion")
-      .def("__init__", [](ResultQuestion* at) { new (at) ResultQuestion{.option_mark = ""}; })
+      .def("__init__",
+           [](ResultQuestion* at) {
+             ResultQuestion question;
+             question.option_mark.clear();
+             new (at) ResultQuestion(std::move(question));
+           })
       .def_rw("metrics", &ResultQuestion::metrics)
       .def_rw("reference", &ResultQuestion::reference)
       .def_rw("arm", &ResultQuestion::arm)

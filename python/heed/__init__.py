@@ -2,21 +2,27 @@
 attention for PyTorch (heed.torch).
 
     >>> import heed
+    >>> sweep = heed.run("configs/quickstart.toml", {"train.steps": 200})
+    >>> sweep.table
     >>> report = heed.compare("results.csv", metric="accuracy", reference="baseline", margin=0.01)
     >>> report.table
 
 Errors: heed.Refused (a ValueError) for input that is refused before any work, and heed.Failed (a RuntimeError) for an
-error during the work. Their messages say where, what and how to mend it.
+error during the work. Their messages say where, what and how to mend it; of a configuration, `error.mistakes` has each
+mistake with its file, line and column.
 """
 
 from . import _heed
 from ._heed import Failed, Refused
+from ._mistakes import Mistake, mistakes_of
 from ._program import PROGRAM
 
 _heed.set_program(PROGRAM)
+setattr(Refused, "mistakes", property(mistakes_of))
 
 from ._compare import compare  # noqa: E402
 from ._report import Report  # noqa: E402
+from ._sweep import Plan, Sweep, check, load, plan, run  # noqa: E402
 
-__all__ = ["Failed", "Refused", "Report", "compare"]
+__all__ = ["Failed", "Mistake", "Plan", "Refused", "Report", "Sweep", "check", "compare", "load", "plan", "run"]
 __version__ = _heed.version().split()[1]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +57,7 @@ class Report:
 
     def to(self, format: str) -> str:
         """The report as a text: html (one page without links to elsewhere), markdown, latex, csv, json or text."""
-        makers = {"html": self._data.html, "markdown": self._data.markdown, "latex": self._data.latex,
+        makers: dict[str, Callable[[], str]] = {"html": self._data.html, "markdown": self._data.markdown, "latex": self._data.latex,
                   "csv": self._data.csv, "json": lambda: json.dumps(self.document, indent=2, ensure_ascii=False) + "\n",
                   "text": lambda: self._data.text(0)}
         if format not in makers:
@@ -99,8 +101,5 @@ class Report:
 
 
 def _frame(csv: str, what: str) -> pandas.DataFrame:
-    import io
-
-    pandas = need("pandas", what)
-    frame: pandas.DataFrame = pandas.read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
+    frame: pandas.DataFrame = need("pandas", what).read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
     return frame

@@ -1,6 +1,7 @@
 // heed run: executes the runs of a configuration that are not finished yet, then shows the report.
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"
+#include "experiments/command_line/board_runs.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/fitted_message.hpp"
@@ -70,30 +71,6 @@ void part_overrides(RunArguments& arguments) {
   if (on_slurm(arguments) || (arguments.slurm.empty() && !arguments.slurm_file)) return;
   throw Refused(fmt::format("{} does nothing without --on slurm; add that, or leave it out",
                             arguments.slurm_file ? "--slurm" : "'" + arguments.slurm.front() + "'"));
-}
-
-/// @param labels  of the arms
-std::string label_of(const std::vector<std::string>& labels, const PlannedRun& run) {
-  const std::string seed = fmt::format("seed {}", run.seed);
-  return labels.size() == 1 ? seed : fmt::format("{}, {}", labels.at(run.arm), seed);
-}
-
-/// All runs in the order of the progress display: the tuning runs, then the replicates.
-std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) {
-  std::vector<BoardRun> runs;
-  const std::vector<std::string> labels = named_labels(plan, prepared.arms.front().config);
-  const auto add = [&](const std::string& label, std::size_t arm, const Trial* trial) {
-    const Load load = load_of(prepared, plan, arm, trial);
-    runs.push_back({label, load.steps, load.flops()});
-  };
-  if (plan.tuning) {
-    const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
-    for (std::size_t i = 0; i < trials.size(); ++i)
-      add(fmt::format("tuning {}: {}", short_words(*trials[i]), label_of(labels, plan.tuning->runs[i])),
-          plan.tuning->runs[i].arm, trials[i]);
-  }
-  for (const PlannedRun& run : plan.runs) add(label_of(labels, run), run.arm, nullptr);
-  return runs;
 }
 
 /// The command line that repeats this command.

@@ -1,0 +1,165 @@
+// Sweeps from Python: a configuration is checked, planned and executed, and its folder is read.
+#include "python/bindings/bindings.hpp"
+#include "python/bindings/report.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/command_line/board_runs.hpp"
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/refresh_attention.hpp"
+#include "experiments/command_line/sweep_kernels.hpp"
+#include "experiments/launch/local_launcher.hpp"
+#include "experiments/report/problem_groups.hpp"
+#include "experiments/sweep/plan_notes.hpp"
+#include "experiments/sweep/run_sweep.hpp"
+#include "experiments/sweep/tuning.hpp"
+
+#include <chrono>
+#include <exception>
+#include <fmt/format.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace heed::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// A configuration that was checked, with the tasks that the check has read.
+struct PreparedSweep {
+  std::unique_ptr<Tasks> tasks = std::make_unique<Tasks>();
+  Preparation preparation;
+  fs::path out;
+};
+
+PreparedSweep prepare_sweep(const std::optional<fs::path>& file, const std::string& toml, const std::string& name,
+                            const std::vector<std::string>& overrides, const fs::path& out) {
+  PreparedSweep sweep{.preparation = {}, .out = out};
+  sweep.preparation = prepare(file ? Settings::load(*file) : Settings::parse(toml, name),
+                              file ? file->stem().string() : name, overrides, "overrides", *sweep.tasks, out);
+  if (!is_frozen(sweep.preparation.plan, out)) refuse_unreachable(sweep.preparation);
+  return sweep;
+}
+
+/// Passes the progress to a Python object, and polls Python's signals. `shown` has the methods begin(text), draw(lines,
+/// line, done, total) and say(text).
+class EventsForPython : public SweepEvents {
+public:
+  EventsForPython(const PreparedSweep& sweep, nb::object shown) : sweep_(sweep), shown_(std::move(shown)) {}
+
+  void ready(const SweepStart& start) override {
+    const std::size_t before = start.runs - start.to_do;
+    call("begin", fmt::format("{}  {}{}", start.plan.name, size_in_words(start.plan),
+                              start.to_do == 0 ? "; all had been trained by an earlier command"
+                              : before > 0     ? fmt::format("; {} done before", before)
+                                               : ""));
+    if (start.to_do > 0) board_.emplace(board_runs(sweep_.preparation, start.plan), now());
+  }
+  void heard(const RunEvent& event) override {
+    board_->take(event, now());
+    if (event.kind == RunEvent::Kind::failed)
+      call("say", fmt::format("failed {}: {}", board_->label(event.run), event.reason));
+  }
+  void tuned(const Plan& plan) override {
+    for (std::size_t a = 0; a < plan.arms.size(); ++a)
+      call("say", fmt::format("tuned {}: {}", plan.arms[a].label, tuning_in_words(*plan.tuning, a)));
+  }
+  bool stop_requested() override {
+    const nb::gil_scoped_acquire locked;
+    if (!problem_ && PyErr_CheckSignals() != 0) keep_problem();
+    if (constexpr double seconds = 0.2; board_ && now() - drawn_ >= seconds) {
+      drawn_ = now();
+      call("draw", board_->lines(drawn_, 100), board_->plain_line(drawn_), board_->done(), board_->total());
+    }
+    return problem_ != nullptr;
+  }
+  /// Throws what stopped the sweep: KeyboardInterrupt, or an exception of the Python object.
+  void rethrow() const {
+    if (problem_) std::rethrow_exception(problem_);
+  }
+
+private:
+  template <class... Values> void call(const char* method, const Values&... values) {
+    const nb::gil_scoped_acquire locked;
+    if (problem_ || shown_.is_none()) return;
+    try {
+      shown_.attr(method)(values...);
+    } catch (...) {
+      problem_ = std::current_exception();
+    }
+  }
+  void keep_problem() {
+    try {
+      throw nb::python_error();
+    } catch (...) {
+      problem_ = std::current_exception();
+    }
+  }
+
+  const PreparedSweep& sweep_;
+  nb::object shown_;
+  std::optional<ProgressBoard> board_;
+  std::exception_ptr problem_;
+  double drawn_ = 0;
+};
+
+struct SweepEnd {
+  fs::path folder;
+  std::size_t failed = 0, missing = 0;
+};
+
+/// Executes what is missing. Python's other threads run meanwhile.
+SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object shown) {
+  EventsForPython events(sweep, std::move(shown));
+  SweepResult result;
+  {
+    const nb::gil_scoped_release unlocked;
+    LocalLauncher launcher;
+    Executor executor(launcher,
+                      [&](std::size_t to_do) { return allocation_for(sweep.preparation, to_do, jobs, threads); });
+    result = run_sweep(sweep.preparation.plan, sweep.out, executor, events, kernels_to_pin(false));
+  }
+  events.rethrow();
+  return {result.folder, result.executed.failed, result.to_do};
+}
+
+ReportOfData report_of(const fs::path& out, const fs::path& folder) {
+  const Plan plan = load_plan(folder);
+  const AttentionProblems problems = refresh_attention(plan, out);
+  Tasks tasks;
+  ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
+  for (ReportArm& arm : data.arms)
+    for (ReportRun& run : arm.runs)
+      if (const auto found = problems.find(run.id); found != problems.end()) run.attention_problem = found->second;
+  return {std::make_shared<const ReportData>(std::move(data))};
+}
+
+} // namespace
+
+void add_sweeps(nb::module_& module) {
+  const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
+  nb::class_<PreparedSweep>(module, "PreparedSweep")
+      .def_prop_ro("plan", [](const PreparedSweep& s) { return to_json(s.preparation.plan); })
+      .def_prop_ro("size", [](const PreparedSweep& s) { return size_in_words(s.preparation.plan); })
+      .def_prop_ro("metric", [](const PreparedSweep& s) { return s.preparation.metric.name; })
+      .def_prop_ro("notes", [](const PreparedSweep& s) { return notes_of(s.preparation); })
+      .def("execute", execute, nb::arg("jobs"), nb::arg("threads"), nb::arg("shown").none());
+  nb::class_<SweepEnd>(module, "SweepEnd")
+      .def_ro("folder", &SweepEnd::folder)
+      .def_ro("failed", &SweepEnd::failed)
+      .def_ro("missing", &SweepEnd::missing);
+  module.def("prepare_sweep", prepare_sweep, nb::arg("file").none(), nb::arg("toml"), nb::arg("name"),
+             nb::arg("overrides"), nb::arg("out"), unlocked);
+  module.def("find_sweep", find_sweep, nb::arg("out"), nb::arg("name").none(), unlocked);
+  module.def("report_of_sweep", report_of, nb::arg("out"), nb::arg("folder"), unlocked);
+  module.def("failures_in_words",
+             [](const ReportOfData& report, std::size_t failed) { return failures_in_words(*report.data, failed); });
+}
+
+} // namespace heed::python

@@ -1,0 +1,98 @@
+"""Shows the progress of a sweep: on a terminal, in a notebook, or as lines of a file."""
+
+from __future__ import annotations
+
+import html
+import sys
+import time
+from typing import Any, Protocol
+
+
+class Progress(Protocol):
+    """What a sweep tells. An exception of a method stops the sweep as Ctrl-C does."""
+
+    def begin(self, text: str) -> None: ...
+    def draw(self, lines: list[str], line: str, done: int, total: int) -> None: ...
+    def say(self, text: str) -> None: ...
+
+
+class Lines:
+    """A line on standard error every 30 seconds."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + 30
+
+    def begin(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def draw(self, lines: list[str], line: str, done: int, total: int) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + 30
+            print(line, file=sys.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+class Terminal(Lines):
+    """Lines on standard error that are redrawn in place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._drawn = 0
+
+    def draw(self, lines: list[str], line: str, done: int, total: int) -> None:
+        self.clear()
+        sys.stderr.write("\n".join(lines) + "\n")
+        sys.stderr.flush()
+        self._drawn = len(lines)
+
+    def say(self, text: str) -> None:
+        self.clear()
+        super().say(text)
+
+    def clear(self) -> None:
+        if self._drawn:
+            sys.stderr.write(f"\x1b[{self._drawn}A\x1b[J")
+            self._drawn = 0
+
+
+class Notebook:
+    """A bar in a notebook's cell."""
+
+    def __init__(self, display: Any) -> None:
+        self._display = display
+        self._handle: Any = None
+        self._said: list[str] = []
+
+    def begin(self, text: str) -> None:
+        self._said.append(text)
+        self._handle = self._display.display(self._page([], 0, 0), display_id=True)
+
+    def draw(self, lines: list[str], line: str, done: int, total: int) -> None:
+        self._handle.update(self._page(lines[1:] or [line], done, total))
+
+    def say(self, text: str) -> None:
+        self._said.append(text)
+
+    def clear(self) -> None:
+        if self._handle is not None:
+            self._handle.update(self._page([], 0, 0))
+
+    def _page(self, lines: list[str], done: int, total: int) -> Any:
+        said = "".join(f"<div>{html.escape(text)}</div>" for text in self._said)
+        bar = f'<progress value="{done}" max="{total}" style="width: 24em"></progress> {done} of {total} runs' if total else ""
+        return self._display.HTML(f"{said}{bar}<pre>{html.escape(chr(10).join(lines))}</pre>" if lines or bar else said)
+
+
+def progress_here() -> Any:
+    """The display that fits: a notebook's, a terminal's, or plain lines."""
+    if "ipykernel" in sys.modules:
+        try:
+            import IPython
+
+            if IPython.get_ipython() is not None:  # type: ignore[attr-defined, no-untyped-call, unused-ignore]
+                return Notebook(IPython.display)  # type: ignore[attr-defined, unused-ignore]
+        except (ImportError, AttributeError):
+            pass
+    return Terminal() if sys.stderr.isatty() else Lines()

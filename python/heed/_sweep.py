@@ -1,0 +1,205 @@
+"""Sweeps: a configuration is checked, planned and run; its results are a Sweep."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _heed
+from ._progress import progress_here
+from ._report import Report
+from ._toml import config_text, value_text
+
+if TYPE_CHECKING:
+    import pandas
+
+Config = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+Overrides = Union[Mapping[str, Any], Sequence[str], None]
+
+
+class Plan:
+    """What a configuration asks for: arms, seeds and runs. Nothing is trained yet, and no file is written."""
+
+    def __init__(self, prepared: _heed.PreparedSweep) -> None:
+        self._prepared = prepared
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The plan, as plan.json in a sweep's folder has it."""
+        document: dict[str, Any] = json.loads(self._prepared.plan)
+        return document
+
+    @property
+    def name(self) -> str:
+        """The sweep's name."""
+        return str(self.document["name"])
+
+    @property
+    def arms(self) -> list[dict[str, Any]]:
+        """The arms, the reference first: label, changes, runs, cost."""
+        return list(self.document["arms"])
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """The runs: id, arm (an index into `arms`), seed, config (TOML)."""
+        return list(self.document["runs"])
+
+    @property
+    def metric(self) -> str:
+        """The metric that decides."""
+        return self._prepared.metric
+
+    @property
+    def notes(self) -> list[str]:
+        """Settings that are valid and have no effect, as sentences."""
+        return list(self._prepared.notes)
+
+    def __repr__(self) -> str:
+        return f"<heed.Plan {self.name!r}: {self._prepared.size}, compared by {self.metric}>"
+
+
+class Sweep:
+    """A sweep in an output folder, finished or not.
+
+    `report` and all that comes from it are read once; `refresh()` reads them again.
+    """
+
+    def __init__(self, out: Path, folder: Path) -> None:
+        self.out = out
+        """The output folder with the runs."""
+        self.folder = folder
+        """The sweep's own folder, with its plan and its reports."""
+
+    @cached_property
+    def report(self) -> Report:
+        """The report. Missing attention weights of the inputs of [report] attend are computed first."""
+        return Report(_heed.report_of_sweep(self.out, self.folder))
+
+    def refresh(self) -> None:
+        """Forgets what was read, so that runs that finished since are seen."""
+        self.__dict__.pop("report", None)
+
+    @property
+    def name(self) -> str:
+        """The sweep's name."""
+        return str(self.report.document["name"])
+
+    @property
+    def table(self) -> pandas.DataFrame:
+        """An arm a row, every statistic a column: see Report.table."""
+        return self.report.table
+
+    @property
+    def runs(self) -> pandas.DataFrame:
+        """A run a row: see Report.runs."""
+        return self.report.runs
+
+    @property
+    def answers(self) -> dict[str, str | None]:
+        """For each arm its answer: see Report.answers."""
+        return self.report.answers
+
+    @property
+    def arms(self) -> list[dict[str, Any]]:
+        """The arms of the report's document: label, changes, statistics, curve, runs."""
+        return list(self.report.document["arms"])
+
+    def __str__(self) -> str:
+        return str(self.report)
+
+    def __repr__(self) -> str:
+        return f"<heed.Sweep {self.name!r} in {str(self.folder)!r}: {self.report.document['progress']['sentence']}>"
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def check(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[str] = "runs") -> list[str]:
+    """Checks a configuration, its data and the model of each arm. Trains nothing. The same as `heed check`.
+
+    Args:
+        config: A file, or a dict: {"attention.score": "additive"} and {"attention": {"score": "additive"}} are the same.
+        overrides: Values that replace those of the config: a dict by full name, or texts such as "train.steps=200".
+        out: The output folder with the runs of [train] start.
+    Returns:
+        Notes on settings without effect.
+    Raises:
+        heed.Refused: All mistakes: where, what was found, what is allowed, and the nearest name.
+    """
+    return plan(config, overrides, out=out).notes
+
+
+def plan(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[str] = "runs") -> Plan:
+    """The plan of a configuration. Arguments and errors are those of `check`."""
+    return Plan(_prepare(config, overrides, Path(out)))
+
+
+def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[str] = "runs", jobs: int = 0,
+        threads: int = 0, progress: bool | Any = True) -> Sweep:
+    """Runs what is missing of a configuration's sweep, and returns the sweep. The same as `heed run`.
+
+    Runs are processes of their own; other Python threads run meanwhile. Ctrl-C: running jobs save a checkpoint and stop,
+    and KeyboardInterrupt is raised; the same call resumes them.
+
+    Args:
+        config, overrides: As in `check`.
+        out: The output folder.
+        jobs: Runs at once; 0: as the machine allows.
+        threads: Threads of each run; 0: as the machine allows. Results do not depend on jobs and threads.
+        progress: True: shown as in a terminal, or as a bar in a notebook. False: not shown. Or an object with the methods
+            begin(text), draw(lines, line, done, total) and say(text).
+    Raises:
+        heed.Refused: As in `check`; nothing was trained.
+        heed.Failed: Some runs failed. The error's attribute `sweep` is the sweep with the others.
+    """
+    prepared = _prepare(config, overrides, Path(out))
+    shown: Any = progress_here() if progress is True else None if progress is False else progress
+    for note in prepared.notes:
+        if shown is not None:
+            print(f"heed: note: {note}", file=sys.stderr, flush=True)
+    try:
+        end = prepared.execute(jobs, threads, shown)
+    finally:
+        if hasattr(shown, "clear"):
+            shown.clear()
+    sweep = Sweep(Path(out), end.folder)
+    if end.failed or end.missing:
+        words = (_heed.failures_in_words(sweep.report._data, end.failed) if end.failed else
+                 f"{end.missing} runs finished but are missing: their folders were removed or changed afterwards. "
+                 "Repeat them with")
+        failed = _heed.Failed(f"{words} the same call of heed.run")
+        failed.sweep = sweep  # type: ignore[attr-defined]
+        raise failed
+    return sweep
+
+
+def load(out: str | os.PathLike[str] = "runs", sweep: str | None = None) -> Sweep:
+    """A sweep of an output folder.
+
+    Args:
+        out: The output folder.
+        sweep: The sweep's name, the beginning of its folder's name, or a path; None: the latest.
+    Raises:
+        heed.Refused: There is no such sweep, or its plan is damaged.
+    """
+    folder = Path(out)
+    return Sweep(folder, _heed.find_sweep(folder, sweep))
+
+
+def _prepare(config: Config, overrides: Overrides, out: Path) -> _heed.PreparedSweep:
+    if overrides is None:
+        words: list[str] = []
+    elif isinstance(overrides, Mapping):
+        words = [f"{name}={value_text(value, name)}" for name, value in overrides.items()]
+    elif isinstance(overrides, str):
+        words = [overrides]
+    else:
+        words = list(overrides)
+    if isinstance(config, Mapping):
+        return _heed.prepare_sweep(None, config_text(config), "config", words, out)
+    return _heed.prepare_sweep(Path(config), "", "", words, out)
