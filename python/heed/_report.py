@@ -11,11 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _heed
+from . import _figures, _heed
 from ._packages import need
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 _FORMATS = {"html": ".html", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json", "text": ".txt"}
 
@@ -54,6 +55,34 @@ class Report:
     def answers(self) -> dict[str, str | None]:
         """For each arm the answer as a sentence, or a word where there is none; None for the reference."""
         return {arm["label"]: arm["answer"] for arm in self.document["arms"]}
+
+    def forest(self) -> Figure:
+        """A matplotlib figure: the differences from the reference with their intervals, an arm a row."""
+        return _figures.forest(self.document)
+
+    def curves(self, metric: str | None = None, *, log: bool = False) -> Figure:
+        """A matplotlib figure of the learning curves: the mean over seeds, and a band from the lowest to the highest.
+
+        Args:
+            metric: The curves' metric if None; or "val_loss", "train_loss".
+            log: A logarithmic axis of values.
+        """
+        return _figures.curves(self.document, metric, log)
+
+    def lengths(self) -> Figure:
+        """A matplotlib figure of the metric on rows of each length (train.evaluate_by_length, evaluate_lengths)."""
+        return _figures.lengths(self.document)
+
+    def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0) -> Figure:
+        """A matplotlib figure of a head's attention weights for an input of [report] attend.
+
+        Args:
+            layer: The block's number, counted from 0, or the name of a module such as "encoder.blocks.0.attention".
+            head: The head's number, counted from 0.
+            arm: The arm's label; None: the first arm with weights, which is the reference.
+            example: The number of the input, counted from 0.
+        """
+        return _figures.attention(self.document, layer, head, arm, example)
 
     def to(self, format: str) -> str:
         """The report as a text: html (one page without links to elsewhere), markdown, latex, csv, json or text."""

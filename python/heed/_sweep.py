@@ -17,6 +17,7 @@ from ._toml import config_text, value_text
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 Config = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Overrides = Union[Mapping[str, Any], Sequence[str], None]
@@ -108,6 +109,22 @@ class Sweep:
     def arms(self) -> list[dict[str, Any]]:
         """The arms of the report's document: label, changes, statistics, curve, runs."""
         return list(self.report.document["arms"])
+
+    def forest(self) -> Figure:
+        """Differences from the reference with their intervals: see Report.forest."""
+        return self.report.forest()
+
+    def curves(self, metric: str | None = None, *, log: bool = False) -> Figure:
+        """Learning curves: see Report.curves."""
+        return self.report.curves(metric, log=log)
+
+    def lengths(self) -> Figure:
+        """The metric on rows of each length: see Report.lengths."""
+        return self.report.lengths()
+
+    def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0) -> Figure:
+        """A head's attention weights: see Report.attention."""
+        return self.report.attention(layer, head, arm=arm, example=example)
 
     def __str__(self) -> str:
         return str(self.report)

@@ -153,7 +153,7 @@ def test_a_damaged_plan_is_refused(tmp_path):
 
 def test_a_run_that_fails_leaves_the_sweep(tmp_path):
     with pytest.raises(heed.Failed) as failed:
-        heed.run(CONFIG, {"train.optimizer": "sgd", "train.learning_rate": 1e30, "sweep.seeds": [1]}, out=tmp_path, progress=False)
+        heed.run(CONFIG, {"train.optimizer": "sgd", "train.learning_rate": 1e6, "train.steps": 200, "sweep.seeds": [1]}, out=tmp_path, progress=False)
     assert "failed" in str(failed.value)
     assert "failed" in repr(failed.value.sweep)
 
