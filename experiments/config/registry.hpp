@@ -36,4 +36,12 @@ std::string wrong_metric(const std::string& name);
 /// the family: "attention.score". Defined in experiments/registry/.
 std::vector<Sketch> sketches_of(const std::string& key, const std::string& name);
 
+/// A word of an option that is no family of variants, with a picture.
+struct SketchedWord {
+  std::string key, word;
+  std::string summary; ///< what the picture shows
+};
+/// All of them; `sketches_of` has their panels.
+const std::vector<SketchedWord>& sketched_words();
+
 } // namespace heed

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <memory>
+#include <numbers>
 
 namespace heed {
 
@@ -207,6 +208,46 @@ std::vector<Sketch> sketch_projection(const std::string& name) {
   return {std::move(out)};
 }
 
+// ---- gates and other changes of heads -------------------------------------------------------------------------------
+
+std::vector<Sketch> sketch_gate(const std::string& word) {
+  Sketch out{.title = word == "head" ? "factor of a head's output" : "factor of a feature of a head's output",
+             .x = word == "head" ? "W x of the head" : "W x of the feature",
+             .y = "sigmoid(W x)"};
+  out.curves.push_back({"", sampled(-6, 6, 120, [](double x) { return 1 / (1 + std::exp(-x)); })});
+  return {std::move(out)};
+}
+
+// y - (y . v) v / |v|^2 of vectors of length 1.
+std::vector<Sketch> sketch_exclusive() {
+  Sketch out{.title = "y and the query's own v have length 1",
+             .x = "angle between y and v (degrees)",
+             .y = "length of the output"};
+  out.curves.push_back({"", sampled(0, 180, 90, [](double degrees) {
+                          const double angle = degrees / 180 * std::numbers::pi;
+                          return std::abs(std::sin(angle)); // v is (1, 0), so y - (y . v) v is (0, sin)
+                        })});
+  return {std::move(out)};
+}
+
+std::vector<Sketch> sketch_differential() {
+  const auto softmax = [](const std::vector<float>& scores) {
+    std::vector<float> out(scores.size());
+    f32::normalizer_info("softmax").row(scores.data(), out.data(), {.n = std::ssize(scores)}, {});
+    return out;
+  };
+  constexpr float lambda = 0.8F;
+  const std::vector<float> first = softmax({0, 1, 0.5F, 3, 0.2F, 1.5F, 0, 1}),
+                           second = softmax({0.2F, 1.2F, 0.4F, 1, 0.3F, 1.8F, 0.1F, 1});
+  Sketch one{.title = "weights of the first map, A1", .x = "key", .y = "weight"},
+      both{.title = "A1 - 0.8 A2", .x = "key", .y = "weight"};
+  for (std::size_t j = 0; j < first.size(); ++j) {
+    one.bars.emplace_back(fmt::format("{}", j), static_cast<double>(first[j]));
+    both.bars.emplace_back(fmt::format("{}", j), static_cast<double>(first[j] - lambda * second[j]));
+  }
+  return {std::move(one), std::move(both)};
+}
+
 // ---- norms, feed-forward networks -----------------------------------------------------------------------------------
 
 std::vector<Sketch> sketch_norm(const std::string& name) {
@@ -286,7 +327,20 @@ std::vector<Sketch> sketches_of(const std::string& key, const std::string& name)
   if (key == "block.activation") return sketch_feed_forward(name);
   if (key == "train.optimizer") return sketch_optimizer(name);
   if (key == "train.schedule") return sketch_schedule(name);
+  if (key == "attention.gate") return sketch_gate(name);
+  if (key == "attention.exclusive") return sketch_exclusive();
+  if (key == "attention.differential") return sketch_differential();
   return {};
+}
+
+const std::vector<SketchedWord>& sketched_words() {
+  static const std::vector<SketchedWord> all{
+      {"attention.gate", "head", "the gate of a head, from the attention's input x"},
+      {"attention.gate", "elementwise", "the gate of a feature, from the attention's input x"},
+      {"attention.exclusive", "true",
+       "what is left of a head's output y without its part along the query's own value v"},
+      {"attention.differential", "v1", "the weights of eight keys by one map, and by the difference of two"}};
+  return all;
 }
 
 } // namespace heed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -217,6 +218,14 @@ def _prepare(config: Config, overrides: Overrides, out: Path) -> _heed.PreparedS
         words = [overrides]
     else:
         words = list(overrides)
-    if isinstance(config, Mapping):
+    if not isinstance(config, Mapping):
+        return _heed.prepare_sweep(Path(config), "", "", words, out)
+    try:
         return _heed.prepare_sweep(None, config_text(config), "config", words, out)
-    return _heed.prepare_sweep(Path(config), "", "", words, out)
+    except _heed.Refused as error:  # a dict has no lines
+        refused = _heed.Refused(_PLACE_IN_DICT.sub("config: ", str(error)))
+        refused.problems = [_PLACE_IN_DICT.sub("config: ", problem) for problem in getattr(error, "problems", [])]
+    raise refused
+
+
+_PLACE_IN_DICT = re.compile(r"\bconfig:\d+:\d+: ")

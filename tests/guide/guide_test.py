@@ -115,6 +115,7 @@ untested = {
         "docker build -t heed -f Containerfile .": "needs Docker",
         'docker run --rm -v "$PWD:/work" -w /work heed run configs/quickstart.toml --jobs 4': "needs Docker",
     },
+    "docs/how-to/from-python.md": {"pip install .": "needs PyPI; the page's blocks of Python are tests/python's"},
     "docs/how-to/other-tools.md": {
         "pip install mlflow": "needs PyPI; tests/peers/run does it",
         "python experiments/exports/to_mlflow.py runs --heed ./heed --tracking-uri sqlite:///mlflow.db":
@@ -126,6 +127,9 @@ untested = {
         "@software{heed,": "a text for people",
     },
 }
+
+# Pages whose Python needs the package: the suite `python` runs them (tests/python/test_docs.py).
+of_the_package = ["docs/how-to/from-python.md"]
 
 # {example ID, or command and example ID: the runs, of which it is one}; docs/README.md states the first four
 example_runs = {
@@ -435,6 +439,8 @@ def try_block(block, before, printed, desk, number):
         config(block, desk, number)
     elif block.language == "sh":
         return shell(block, desk)
+    elif block.language == "python" and name_of(block.document) in of_the_package:
+        return None
     elif block.language == "python":
         return run([sys.executable, "-c", block.text], cwd=desk.folder)
     elif block.language == "text":

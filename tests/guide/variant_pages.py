@@ -56,7 +56,8 @@ FAMILIES = {
 }
 
 # Options that are no family: the page, its heading, its first sentence, and the sections. A section has a heading, its
-# lines of a config, its paper, the options that it explains, and whether `heed check --picture` draws it.
+# lines of a config, its paper, the options that it explains, and its picture: True if `heed check --picture` draws it, or
+# the name of one that `heed variants --pictures` draws.
 PARTS = (
     ("masks", "Masks",
      "A mask says which keys a query may attend to. Masks combine: a key is seen if all of them allow it. Grey cells are"
@@ -77,12 +78,15 @@ PARTS = (
      )),
     ("gates", "Gates and other changes of heads",
      "What is done to values, weights and heads, besides score, normaliser and position.", (
-         ("Gate for each head", '[attention]\ngate = "head"', "Qiu 2025, arXiv 2505.06708", ["attention.gate"], False),
-         ("Gate for each feature", '[attention]\ngate = "elementwise"', "Qiu 2025, arXiv 2505.06708", [], False),
+         ("Gate for each head", '[attention]\ngate = "head"', "Qiu 2025, arXiv 2505.06708", ["attention.gate"],
+          "attention.gate-head.svg"),
+         ("Gate for each feature", '[attention]\ngate = "elementwise"', "Qiu 2025, arXiv 2505.06708", [],
+          "attention.gate-elementwise.svg"),
          ("Forget gate", "[attention]\nforget_gate = true", "Lin 2025, arXiv 2503.02130", ["attention.forget_gate"], True),
-         ("Exclusive self attention", "[attention]\nexclusive = true", "arXiv 2603.09078", ["attention.exclusive"], False),
+         ("Exclusive self attention", "[attention]\nexclusive = true", "arXiv 2603.09078", ["attention.exclusive"],
+          "attention.exclusive-true.svg"),
          ("Differential attention", '[attention]\ndifferential = "v1"', "Ye 2024, arXiv 2410.05258",
-          ["attention.differential"], False),
+          ["attention.differential"], "attention.differential-v1.svg"),
          ("Value residual", '[attention]\nvalue_residual = "learned"', "Zhou 2024, arXiv 2410.17897",
           ["attention.value_residual"], False),
          ("Persistent keys", "[attention]\npersistent_keys = 16", "Sukhbaatar 2019, arXiv 1907.01470",
@@ -153,7 +157,7 @@ def part_section(part, section, options):
     for key in keys:
         lines += [f"`{key}`: {cell(options[key]['meaning'])}", ""]
     if drawn:
-        lines += [f"![{title}](images/{picture_name(part, title)})", ""]
+        lines += [f"![{title}](images/{picture_name(part, title) if drawn is True else drawn})", ""]
     lines += ["```toml", config, "```"]
     return [*lines, *(["", f"- Paper: {cell(paper)}"] if paper else []), ""]
 
@@ -169,7 +173,7 @@ def drawn_parts(heed, checkout):
         place = pathlib.Path(name)
         for part, _, _, sections in PARTS:
             for title, config, _, _, drawn in sections:
-                if not drawn:
+                if drawn is not True:
                     continue
                 text = "" if "kind" in config else '\n[position]\nkind = "none"\n'
                 # Only the title of a picture depends on the file's name.

@@ -129,6 +129,7 @@ def test_all_mistakes_are_listed():
     (CONFIG, ["train.steps"], "not an assignment"),
     ("no such file.toml", None, "no such file"),
     ({1: 2}, None, "names of options are texts"),
+    ({"model": {"width": "x"}}, None, "config: model.width is the text 'x'"),
 ])
 def test_wrong_arguments(config, overrides, words):
     with pytest.raises((heed.Refused, TypeError)) as error:

@@ -217,17 +217,22 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
   return 0;
 }
 
-/// Writes FOLDER/FAMILY-NAME.svg for each variant with a picture.
-int draw(const std::vector<VariantFamily>& families, const std::filesystem::path& folder, Console& console) {
+/// Writes FOLDER/FAMILY-NAME.svg for each variant with a picture; if all families are drawn, also for words of other
+/// options.
+int draw(const std::vector<VariantFamily>& families, bool all, const std::filesystem::path& folder, Console& console) {
   std::int64_t drawn = 0;
+  const auto draw_one = [&](const std::string& key, const std::string& name, const std::string& title) {
+    const std::vector<Sketch> panels = sketches_of(key, name);
+    if (panels.empty()) return;
+    if (drawn++ == 0) std::filesystem::create_directories(folder);
+    write_file(folder / fmt::format("{}-{}.svg", key, name), svg_of(panels, title));
+  };
   for (const VariantFamily& family : families)
-    for (const Variant* variant : family.variants) {
-      const std::vector<Sketch> panels = sketches_of(key_of(family), variant->name);
-      if (panels.empty()) continue;
-      if (drawn++ == 0) std::filesystem::create_directories(folder);
-      write_file(folder / fmt::format("{}-{}.svg", key_of(family), variant->name),
-                 svg_of(panels, fmt::format("{} {}: {}", family.title, variant->name, variant->summary)));
-    }
+    for (const Variant* variant : family.variants)
+      draw_one(key_of(family), variant->name, fmt::format("{} {}: {}", family.title, variant->name, variant->summary));
+  if (all)
+    for (const SketchedWord& word : sketched_words())
+      draw_one(word.key, word.word, fmt::format("{} = {}: {}", word.key, word.word, word.summary));
   if (drawn == 0) throw Refused("variants: none of these variants has a picture");
   print(console.out, "{}: {} picture{}\n", folder.string(), drawn, plural(drawn));
   return 0;
@@ -238,7 +243,7 @@ int variants(const VariantsArguments& arguments, Console& console) {
   if (!arguments.pictures.empty()) {
     if (arguments.measure || arguments.json)
       throw Refused("variants: --pictures only draws; leave out --measure and --json");
-    return draw(families, arguments.pictures, console);
+    return draw(families, arguments.family.empty(), arguments.pictures, console);
   }
   if (arguments.measure) return measured(families, arguments, console);
   if (!arguments.lengths.empty() || arguments.width || arguments.heads || arguments.seconds)
