@@ -8,7 +8,6 @@
 #include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/sweep_kernels.hpp"
 #include "experiments/launch/local_launcher.hpp"
-#include "experiments/report/problem_groups.hpp"
 #include "experiments/sweep/plan_notes.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -48,7 +47,7 @@ PreparedSweep prepare_sweep(const std::optional<fs::path>& file, const std::stri
 }
 
 /// Passes the progress to a Python object, and polls Python's signals. `shown` has the methods begin(text), draw(lines,
-/// line, done, total) and say(text).
+/// line, done, total) and say(text), and may have a `width`, in columns, of the lines.
 class EventsForPython : public SweepEvents {
 public:
   EventsForPython(const PreparedSweep& sweep, nb::object shown) : sweep_(sweep), shown_(std::move(shown)) {}
@@ -75,7 +74,7 @@ public:
     if (!problem_ && PyErr_CheckSignals() != 0) keep_problem();
     if (constexpr double seconds = 0.2; board_ && now() - drawn_ >= seconds) {
       drawn_ = now();
-      call("draw", board_->lines(drawn_, 100), board_->plain_line(drawn_), board_->done(), board_->total());
+      call("draw", board_->lines(drawn_, width()), board_->plain_line(drawn_), board_->done(), board_->total());
     }
     return problem_ != nullptr;
   }
@@ -85,6 +84,10 @@ public:
   }
 
 private:
+  std::size_t width() const {
+    constexpr std::size_t usual = 100;
+    return nb::hasattr(shown_, "width") ? nb::cast<std::size_t>(shown_.attr("width")) : usual;
+  }
   template <class... Values> void call(const char* method, const Values&... values) {
     const nb::gil_scoped_acquire locked;
     if (problem_ || shown_.is_none()) return;
@@ -158,8 +161,6 @@ void add_sweeps(nb::module_& module) {
              nb::arg("overrides"), nb::arg("out"), unlocked);
   module.def("find_sweep", find_sweep, nb::arg("out"), nb::arg("name").none(), unlocked);
   module.def("report_of_sweep", report_of, nb::arg("out"), nb::arg("folder"), unlocked);
-  module.def("failures_in_words",
-             [](const ReportOfData& report, std::size_t failed) { return failures_in_words(*report.data, failed); });
 }
 
 } // namespace heed::python

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import shutil
 import sys
 import time
 from typing import Any, Protocol
@@ -40,6 +41,11 @@ class Terminal(Lines):
     def __init__(self) -> None:
         super().__init__()
         self._drawn = 0
+
+    @property
+    def width(self) -> int:
+        """Columns of the lines, so that none of them wraps."""
+        return max(20, shutil.get_terminal_size().columns - 1)
 
     def draw(self, lines: list[str], line: str, done: int, total: int) -> None:
         self.clear()

@@ -175,6 +175,9 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
         heed.Refused: As in `check`; nothing was trained.
         heed.Failed: Some runs failed. The error's attribute `sweep` is the sweep with the others.
     """
+    for name, value in (("jobs", jobs), ("threads", threads)):
+        if value < 0:
+            raise _heed.Refused(f"{name} is {value}; it must be at least 1, or 0: as the machine allows")
     prepared = _prepare(config, overrides, Path(out))
     shown: Any = progress_here() if progress is True else None if progress is False else progress
     for note in prepared.notes:
@@ -187,10 +190,14 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
             shown.clear()
     sweep = Sweep(Path(out), end.folder)
     if end.failed or end.missing:
-        words = (_heed.failures_in_words(sweep.report._data, end.failed) if end.failed else
-                 f"{end.missing} runs finished but are missing: their folders were removed or changed afterwards. "
-                 "Repeat them with")
-        failed = _heed.Failed(f"{words} the same call of heed.run")
+        document = sweep.report.document
+        reasons = [f"{problem['arm']}, seed {', '.join(map(str, problem['seeds']))}: {problem['reason']}"
+                   for problem in document["problems"]]
+        words = (f"{end.failed} of {document['progress']['total']} runs failed; the others are finished and stay"
+                 if end.failed else
+                 f"{end.missing} runs finished but are missing: their folders were removed or changed afterwards; the "
+                 "same call repeats them")
+        failed = _heed.Failed("\n".join([words, *reasons]))
         failed.sweep = sweep  # type: ignore[attr-defined]
         raise failed
     return sweep

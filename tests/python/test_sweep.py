@@ -137,6 +137,12 @@ def test_wrong_arguments(config, overrides, words):
     assert words in str(error.value)
 
 
+def test_wrong_numbers_of_jobs_and_threads():
+    for wrong in ({"jobs": -1}, {"threads": -2}):
+        with pytest.raises(heed.Refused, match="at least 1"):
+            heed.run(CONFIG, **wrong)
+
+
 def test_missing_sweeps_are_refused(tmp_path, out, sweep):
     with pytest.raises(heed.Refused):
         heed.load(tmp_path / "nowhere")
@@ -155,7 +161,7 @@ def test_a_damaged_plan_is_refused(tmp_path):
 def test_a_run_that_fails_leaves_the_sweep(tmp_path):
     with pytest.raises(heed.Failed) as failed:
         heed.run(CONFIG, {"train.optimizer": "sgd", "train.learning_rate": 1e6, "train.steps": 200, "sweep.seeds": [1]}, out=tmp_path, progress=False)
-    assert "failed" in str(failed.value)
+    assert "2 of 2 runs failed" in str(failed.value) and "not finite" in str(failed.value)
     assert "failed" in repr(failed.value.sweep)
 
 
