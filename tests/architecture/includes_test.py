@@ -18,7 +18,7 @@ from tap import run_case  # noqa: E402
 CHECKOUT = pathlib.Path(sys.argv[1])
 PAGE = "docs/architecture.md"
 HEADER = "| room | includes | keeps to itself |"
-ROOTS = ["autograd", "options", "layers", "experiments"]
+ROOTS = ["autograd", "options", "layers", "experiments", "python"]
 OUTSIDE = re.compile(r"(xsimd|xtensor|xflens|cblas|openblas)\b")  # what autograd/ alone may name
 DOOR = "autograd/xtensor.hpp"  # for tests and other people's programs: no source reads xtensor's headers, which are slow
 

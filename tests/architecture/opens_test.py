@@ -3,7 +3,7 @@
 system/output_file.hpp alone, which follows no link, opens regular files alone and waits for nobody. Usage: opens_test.py
 CHECKOUT
 
-What stands here reaches files in another way, with what and why that is no file of an output folder."""
+So does the Python package, whose bindings and modules call these rooms. What stands here reaches files in another way, with what and why that is no file of an output folder."""
 
 import pathlib
 import re
@@ -23,6 +23,11 @@ OTHER_WAYS = re.compile(
     r"symlink|opendir|fopen|freopen|stat|lstat)\(|\bfopen\(|\b[io]?fstream\b|directory_iterator|sqlite3_open|"
     r"(?:fs|filesystem)::(?:exists|file_size|last_write_time|is_\w+|remove\w*|rename|copy\w*|create_\w+|status|"
     r"symlink_status|resize_file|read_symlink)\(")
+
+PYTHONS_WAYS = re.compile(
+    r"\bopen\(|\b(?:read|write)_(?:text|bytes)\(|\b(?:unlink|mkdir|rmdir|iterdir|r?glob|rename|touch)\(|"
+    r"\bos\.(?:remove|rename|replace|walk|listdir|scandir|makedirs|path\.\w+)\b|\bshutil\.(?!get_terminal_size)|\btempfile\.|"
+    r"\.(?:exists|is_file|is_dir|is_symlink|l?stat)\(")
 
 # The file, and a word that its line has.
 EXCEPTIONS = {
@@ -64,34 +69,43 @@ EXCEPTIONS = {
     ("command_line/data_guess.cpp", "filesystem::exists("): "the user's data",
     ("command_line/data_guess.cpp", "filesystem::is_directory("): "the user's data",
     ("command_line/data_guess.cpp", "read_beginning("): "the user's data",
+    ("python/heed/_compare.py", "read_bytes("): "a table that the caller named",
+    ("python/heed/_report.py", "path.open("): "a file that the caller named",
 }
 
 
-def code_of(text: str) -> list[str]:
+def code_of(text: str, comment: str) -> list[str]:
     """A source's lines without comments and texts."""
-    return [re.sub(r'"(?:\\.|[^"\\])*"', '""', line).split("//")[0] for line in text.splitlines()]
+    return [re.sub(r'"(?:\\.|[^"\\])*"', '""', line).split(comment)[0] for line in text.splitlines()]
 
 
 def complaints(sources: dict[str, str], exceptions: dict[tuple[str, str], str]) -> list[str]:
     out, used = [], set()
     for file, text in sources.items():
-        for number, line in enumerate(code_of(text), 1):
-            for found in OTHER_WAYS.finditer(line):
+        ways, comment = (PYTHONS_WAYS, "#") if file.endswith(".py") else (OTHER_WAYS, "//")
+        place = file if file.startswith("python/") else f"experiments/{file}"
+        for number, line in enumerate(code_of(text, comment), 1):
+            for found in ways.finditer(line):
                 fitting = [key for key in exceptions if key[0] == file and key[1] in line]
                 used.update(fitting)
                 if not fitting:
-                    out.append(f"experiments/{file}:{number}: {found[0]} reaches files, and not by system/output_file.hpp")
+                    out.append(f"{place}:{number}: {found[0]} reaches files, and not by system/output_file.hpp")
     out += [f"{file} has no {word} any more: its exception can go" for file, word in exceptions if (file, word) not in used]
     return out
+
+
+def sources_in(root: pathlib.Path, folders: list[str], pattern: str) -> dict[str, str]:
+    return {str(file.relative_to(root)): file.read_text(encoding="utf-8")
+            for folder in folders for file in sorted((root / folder).rglob(pattern))}
 
 
 class Opens(unittest.TestCase):
     maxDiff = None
 
     def test_files_of_output_folders_are_reached_in_one_way(self):
-        sources = {str(file.relative_to(CHECKOUT / "experiments")): file.read_text(encoding="utf-8")
-                   for room in ROOMS for file in sorted((CHECKOUT / "experiments" / room).rglob("*.[ch]pp"))}
+        sources = sources_in(CHECKOUT / "experiments", ROOMS, "*.[ch]pp")
         self.assertGreater(len(sources), 100)
+        sources |= sources_in(CHECKOUT, ["python"], "*.[ch]pp") | sources_in(CHECKOUT, ["python/heed"], "*.py")
         self.assertEqual(complaints(sources, EXCEPTIONS), [])
 
     # The check itself, with sources that are made up.
@@ -102,6 +116,17 @@ class Opens(unittest.TestCase):
                      'FILE* f = fopen(name, "w");', 'NewFile(folder / "x").finish();',
                      'for (fs::directory_iterator it(out); ...)', 'auto parts = FileParts::open(path);'):
             self.assertEqual(len(complaints({"runs/x.cpp": line}, {})), 1, line)
+
+    def test_other_ways_of_python_are_found(self):
+        for line in ('with open(folder / "x") as file:', 'text = path.read_text()', 'for run in out.iterdir():',
+                     'os.remove(path)', 'shutil.rmtree(out)', 'if (out / "x").exists():', 'with path.open("w") as file:'):
+            found = complaints({"python/heed/x.py": line}, {})
+            self.assertEqual(len(found), 1, line)
+            self.assertTrue(found[0].startswith("python/heed/x.py:1: "), found[0])
+        for line in ('folder = _heed.find_sweep(out, name)', '# open(path)', 'raise ValueError("open() is a word here")',
+                     'name = os.fspath(path)', 'reopen(file)'):
+            self.assertEqual(complaints({"python/heed/x.py": line}, {}), [], line)
+        self.assertEqual(len(complaints({"python/bindings/x.cpp": "std::ifstream in(path);"}, {})), 1)
 
     def test_the_one_way_and_words_in_texts_and_comments_pass(self):
         for line in ('run.log().open_to_append();', 'const auto text = run.config().read();', '// ::open( is not for here',

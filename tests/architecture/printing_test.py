@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from tap import run_case  # noqa: E402
 
 CHECKOUT = pathlib.Path(sys.argv[1])
-ROOTS = ["autograd", "options", "layers", "experiments"]
+ROOTS = ["autograd", "options", "layers", "experiments", "python"]
 AROUND = re.compile(r"\b(cout|cerr|clog|wcout|wcerr|stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b|"
                     r"\b([fv]?printf|vfprintf|v?dprintf|puts|fputs|putchar|fputc|putc|fwrite|perror|psignal|syslog)\(|"
                     r"fmt::(v?print|println)\b|\bwrite\(\s*[12]\b|/dev/(tty|stdout|stderr)")
