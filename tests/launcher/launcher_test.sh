@@ -28,8 +28,13 @@ else
   test('fuzz', executable('test_fuzz', 'main.cpp'), suite : 'fuzz')
   test('fuzzers', find_program('fuzzers.sh'), args : meson.project_source_root(), suite : 'fuzz')
 endif
+if get_option('python') != '' and import('fs').exists(get_option('python'))
+  test('python', find_program('python.sh'), args : get_option('python'), suite : 'python')
+  alias_target('python_package', shared_module('_heed', 'main.cpp', build_by_default : false))
+endif
 MESON
-printf "option('fuzz', type : 'boolean', value : false)\n" >"$project/meson_options.txt"
+printf "option('fuzz', type : 'boolean', value : false)\noption('python', type : 'string', value : '')\n" \
+  >"$project/meson_options.txt"
 cat >"$project/benchmarks/meson.build" <<'MESON'
 executable('bench_engine', '../main.cpp', build_by_default : false)
 executable('bench_engine_avx2', '../main.cpp', build_by_default : false)
@@ -72,7 +77,10 @@ CPP
 echo 'int float64() { return 64; }' >"$project/float64.cpp"
 printf '#!/bin/sh\necho "All tests passed (9 assertions in 7 test cases)"\n' >"$project/stated.sh"
 printf '#!/bin/sh\n[ -z "$HEED_LONG" ] || ls "$1/build-fuzz" | grep -x fuzz_first\n' >"$project/fuzzers.sh"
-chmod +x "$project/stated.sh" "$project/fuzzers.sh"
+printf '#!/bin/sh\n[ -x "$1" ] && printf "ok 1 - a\\nok 2 - b\\n"\n' >"$project/python.sh"
+chmod +x "$project/stated.sh" "$project/fuzzers.sh" "$project/python.sh"
+mkdir "$project/tests/python"
+echo "numpy" >"$project/tests/python/requirements.txt"
 
 points=0
 point() {  # point WHAT STATUS: prints one point of TAP; on failure with what the launcher last said
@@ -218,6 +226,59 @@ heed test fuzz --long && last_is "2 passed, 0 failed" && [[ ! -e $project/build-
   grep -qx 'fuzz = true' "$project/build-fuzz/meson-private/cmd_line.txt"
 point "heed test fuzz --long has Clang build the fuzzers, and them alone, in a build of their own" $?
 
+# Python's venv makes a folder with a pip that fails as the files `no_pypi` and `no_torch` say. The launcher takes the
+# system's own Python where there is one, so that this comes first in it.
+module="$project/build/lib_heed.so"
+environment="$project/build-python"
+mkdir -p "$place/modules"
+cat >"$place/modules/venv.py" <<'PYTHON'
+import os, pathlib, sys
+folder = pathlib.Path(sys.argv[1], "bin")
+folder.mkdir(parents=True)
+(folder / "python").symlink_to(sys.executable)
+(folder / "pip").write_text("""#!/bin/sh
+echo "$*" >>"$FAKES/pip"
+case "$*" in
+  *torch*) [ ! -f "$FAKES/no_torch" ] ;;
+  *) [ ! -f "$FAKES/no_pypi" ] || { echo "no way to PyPI" >&2; false; } ;;
+esac
+""")
+(folder / "pip").chmod(0o755)
+PYTHON
+with_venv() { PYTHONPATH="$place/modules" PYTHONDONTWRITEBYTECODE=1 heed "$@"; }
+touch "$place/no_pypi"
+with_venv test python
+[[ $? == 1 ]] && err_has "no way to PyPI" && err_has "pip could not install" && ! err_has "torch" &&
+  [[ ! -e $environment/heed-requirements ]]
+point "heed test python says why pip can't install what the suite needs" $?
+rm "$place/no_pypi"
+touch "$place/no_torch"
+with_venv test python && last_is "2 passed, 0 failed" && err_has "could not install PyTorch" &&
+  [[ -e $module ]]
+point "heed test python builds and runs the suite in an environment of its own; PyTorch may be missing" $?
+: >"$place/pip"
+with_venv test python && last_is "2 passed, 0 failed" && err_has "could not install PyTorch" && [[ ! -s $place/pip ]]
+point "the environment is made once" $?
+rm "$module" "$place/no_torch"
+heed run && { heed test; last_is "4 passed, 1 failed"; } && ! grep -q '/ python' "$place/out" && [[ ! -e $module ]]
+point "no other command builds the package or runs its suite" $?
+heed test other && last_is "1 passed, 0 failed" && [[ ! -e $module ]]
+point "nor do other suites" $?
+rm -r "$environment"
+echo "" >>"$project/meson.build"
+heed run && heed test other && last_is "1 passed, 0 failed"
+point "a folder that was set up for the suite builds without its environment" $?
+with_venv test python other && last_is "3 passed, 0 failed" && ! err_has "PyTorch"
+point "and with it as soon as it is there again" $?
+echo "scipy" >>"$project/tests/python/requirements.txt"
+: >"$place/pip"
+with_venv test python && [[ -s $place/pip ]]
+point "another list of packages makes the environment anew" $?
+HEED_BUILD="build other" with_venv test python && last_is "2 passed, 0 failed" &&
+  [[ -e "$project/build other/lib_heed.so" && ! -e "$project/build other-python" ]]
+point "other build folders share the environment" $?
+rm -rf "$project/build other"
+
 heed test --coverage
 [[ $? == 0 && -e $project/build-coverage/test_other && ! -e $project/build-coverage/heed ]] &&
   last_is "['gcovr', 'a project', 'build-coverage']" && grep -qx "1 passed, 0 failed" "$place/out" &&
@@ -279,6 +340,21 @@ point "new package lists are fetched where the old ones do not do" $?
 : >"$place/calls"
 heed run && [[ ! -s $place/calls ]]
 point "what is there is not installed again" $?
+
+heed packages && [[ ! -s $place/out ]] && err_has "no Debian package is missing"
+point "heed packages says that no package is missing" $?
+rm "$place/installed"
+rm -rf "$project/build"
+: >"$place/calls"
+heed packages && grep -qE '^(apt-get|sudo apt-get|.* && (sudo )?apt-get) install -y --no-install-recommends g\+\+$' "$place/out" &&
+  [[ ! -s $place/calls && ! -e $project/build ]]
+point "it prints the command that installs what pip needs, and does nothing else" $?
+touch "$place/bare"
+heed packages && grep -q " libboost1.81-dev .* python3-dev python3-venv$" "$place/out" &&
+  ! grep -qE "catch2|meson" "$place/out" && heed packages tests && grep -qE " meson .* catch2 " "$place/out"
+point "pip needs fewer packages than the tests" $?
+rm "$place/bare"
+touch "$place/installed"
 
 # The packages of each system that is known.
 asks_for() {  # asks_for BOOST: what apt-get was told to install
