@@ -206,6 +206,7 @@ void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, s
 
 void fill_evaluation_batch(const RunModel::OtherRows& at, const RunModel& run, Split split, std::int64_t first,
                            std::int64_t rows, Batch& batch, Content content) {
+  if (run.poll) (*run.poll)();
   batch.reset(rows, at.shape, run.form);
   const auto write = content == Content::whole ? &Task::evaluation_row : &Task::evaluation_row_lengths;
   for (std::int64_t i = 0; i < rows; ++i) (at.task->*write)(run.form, split, first + i, batch, i);

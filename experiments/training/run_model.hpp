@@ -4,6 +4,7 @@
 
 #include "autograd/parameters.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/system/polling.hpp"
 #include "experiments/training/training.hpp"
 
 #include <algorithm>
@@ -32,6 +33,8 @@ struct RunModel {
   Form form;
   TaskShape shape; ///< of the training rows
   std::vector<OtherRows> at_lengths, on_sets;
+  /// Called before each batch of an evaluation; null if there is no PollScope, which must outlive this object.
+  const Poll* poll = PollScope::current();
 
   /// Registers the parameters without initialising them. Throws heed::Refused if model and task are incompatible, if
   /// widths do not match, or if the model does not support lengths beyond the training length: a parameter with values
