@@ -2,12 +2,15 @@
 
 #include "experiments/command_line/fitted_message.hpp"
 #include "experiments/data/csv.hpp"
+#include "experiments/index/run_filter.hpp"
+#include "experiments/metrics/steps_to.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/sweep/arms_of_runs.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <map>
 #include <ostream>
 
@@ -42,14 +45,82 @@ void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, C
   }
 }
 
-void add_arms(RunIndex& index, const std::filesystem::path& out, Console& console) {
+void add_arms(RunIndex& index, const std::filesystem::path& out,
+              const std::function<void(const std::string&)>& problem) {
   const ArmsOfRuns arms = arms_of_runs(out);
-  for (const std::string& problem : arms.problems)
-    say(console, fmt::format("the arms of this sweep's runs are unknown: {}", problem));
+  for (const std::string& why : arms.problems)
+    problem(fmt::format("the arms of this sweep's runs are unknown: {}", why));
   index.set_arms(arms.labels);
 }
 
 bool may_name_arm(std::string_view text) { return text.find("arm") != std::string_view::npos; }
+
+namespace {
+
+/// The metric that most of the runs have as report.metric.
+std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
+  const Cell value = index.commonest_value("report.metric", where);
+  const auto* name = std::get_if<std::string>(&value);
+  return name ? std::optional(evaluated_metric(*name)) : std::nullopt;
+}
+
+/// The table's columns if the user names none: the options in which the runs differ, and their results.
+std::vector<IndexField> usual_columns(RunIndex& index, const std::optional<SqlPart>& where) {
+  constexpr std::size_t most_options = 4;
+  std::vector<IndexField> out;
+  const auto add = [&](std::string_view name) {
+    for (const IndexField& field : index.fields())
+      if (field.name == name) out.push_back(field);
+  };
+  for (const char* name : {"id", "name", "state", "seed"}) add(name);
+  for (const IndexField& field : index.options_that_differ(where))
+    if (out.size() < 4 + most_options) out.push_back(field);
+  if (const auto metric = common_metric(index, where)) add(*metric);
+  add("seconds");
+  return out;
+}
+
+/// The index's rows. SQLite allows at most 2000 columns in a query, so larger selections use several queries.
+std::vector<std::vector<Cell>> rows_of(RunIndex& index, const std::vector<IndexField>& columns,
+                                       const Selection& selection) {
+  constexpr std::size_t at_once = 500;
+  std::vector<std::vector<Cell>> rows;
+  for (std::size_t first = 0; first < columns.size(); first += at_once) {
+    const std::size_t end = std::min(first + at_once, columns.size());
+    auto part = index.select({columns.begin() + static_cast<std::ptrdiff_t>(first),
+                              columns.begin() + static_cast<std::ptrdiff_t>(end)},
+                             selection);
+    rows.resize(part.size());
+    for (std::size_t r = 0; r < part.size(); ++r)
+      rows[r].insert(rows[r].end(), std::make_move_iterator(part[r].begin()), std::make_move_iterator(part[r].end()));
+  }
+  return rows;
+}
+
+} // namespace
+
+FoundRuns find_runs(RunIndex& index, const std::filesystem::path& out, const RunsQuestion& question,
+                    const std::function<void(const std::string&)>& problem) {
+  const bool all_fields = question.columns.empty() && question.all_fields;
+  if (all_fields || may_name_arm(question.where.value_or("")) || may_name_arm(question.sort) ||
+      std::ranges::any_of(question.columns, may_name_arm))
+    add_arms(index, out, problem);
+  Selection selection;
+  if (question.where) selection.where = parse_filter(*question.where, index.fields(), question.option("where"));
+  if (!question.sort.empty())
+    selection.sort = field_named(index.fields(), question.sort, question.option("sort") + ": ");
+  selection.reverse = question.reverse;
+  selection.limit = question.limit;
+  FoundRuns found;
+  for (const std::string& name : question.columns)
+    found.columns.push_back(field_named(index.fields(), name, question.option("columns") + ": "));
+  if (found.columns.empty())
+    found.columns = all_fields ? index.fields_present(selection.where) : usual_columns(index, selection.where);
+  found.rows = rows_of(index, found.columns, selection);
+  found.left_out = index.left_out();
+  found.all = index.size();
+  return found;
+}
 
 boost::json::value as_json(const Cell& cell, const IndexField& field) {
   struct ToJson {

@@ -1,26 +1,61 @@
-// Helper functions for commands that list runs through the index of an output folder: messages about excluded folders,
-// and cells as text.
+// Finds runs through the index of an output folder, for commands that list runs: messages about excluded folders, and
+// cells as text.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
+#include "experiments/command_line/option_names.hpp"
 #include "experiments/index/run_index.hpp"
 
 #include <boost/json/value.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
 /// Prints the excluded folders on the console, grouped by reason, and the reason if the index is only in memory.
 void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console);
 
-/// Reads the arms of all runs in the output folder and passes their labels to the index. Prints which plans are
-/// unreadable.
-void add_arms(RunIndex& index, const std::filesystem::path& out, Console& console);
+/// Reads the arms of all runs in the output folder and passes their labels to the index. `problem` receives a sentence
+/// for each unreadable plan.
+void add_arms(RunIndex& index, const std::filesystem::path& out,
+              const std::function<void(const std::string&)>& problem);
 
 /// Whether a filter or the name of a field may name the field `arm`. If not, the plans need not be read.
 bool may_name_arm(std::string_view text);
+
+/// Which runs to find, in which order, with which columns. The fields have the names of the options of `heed runs`.
+struct RunsQuestion {
+  std::optional<std::string> where;
+  std::string sort;                 ///< empty: by start time
+  std::vector<std::string> columns; ///< empty: the usual ones
+  std::optional<std::int64_t> limit;
+  bool reverse = false;
+  /// What the usual columns are. False: the options in which the runs differ, and their results. True: every field with
+  /// a value.
+  bool all_fields = false;
+
+  OptionNames option = {};
+};
+
+/// The selected runs.
+struct FoundRuns {
+  std::vector<IndexField> columns;
+  std::vector<std::vector<Cell>> rows;
+  std::vector<LeftOut> left_out;
+  std::size_t all = 0; ///< number of runs in the index
+};
+
+/// The runs of the output folder `out` that match. Throws heed::Refused for a wrong filter or field. The result does
+/// not use the index, so the caller can destroy it before it prints, because printing can block for as long as a user
+/// reads.
+FoundRuns find_runs(RunIndex& index, const std::filesystem::path& out, const RunsQuestion& question,
+                    const std::function<void(const std::string&)>& problem);
 
 /// A cell as JSON: true or false for a Boolean field, null for an empty cell.
 boost::json::value as_json(const Cell& cell, const IndexField& field);

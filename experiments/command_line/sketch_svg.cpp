@@ -39,13 +39,13 @@ std::string short_number(double x) { return fmt::format("{:.3g}", std::abs(x) < 
 // A coordinate. The small term keeps rounding of exact halves the same on all CPUs.
 double at(double x) { return std::round(10 * x + 1e-3) / 10; }
 
-struct Axis {
+struct SketchAxis {
   double low, high;
   double share(double x) const { return (x - low) / (high - low); }
 };
 
 // About four round numbers within the axis.
-std::vector<double> ticks(const Axis& axis) {
+std::vector<double> ticks(const SketchAxis& axis) {
   const double length = axis.high - axis.low, power = std::pow(10, std::floor(std::log10(length / 3)));
   double step = power;
   for (const double times : {2.0, 5.0, 10.0})
@@ -82,14 +82,14 @@ private:
         escaped(what));
   }
 
-  void draw_x_axis(const Axis& axis) {
+  void draw_x_axis(const SketchAxis& axis) {
     for (const double x : ticks(axis)) {
       const double place = at(x_ + width * axis.share(x));
       add(R"(<path d="M{} {}v4" stroke="#5c6068"/>)", place, top + height);
       text(place, top + height + 17, "middle", short_number(x));
     }
   }
-  void draw_y_axis(const Axis& axis) {
+  void draw_y_axis(const SketchAxis& axis) {
     for (const double y : ticks(axis)) {
       const double place = at(top + height * (1 - axis.share(y)));
       add(R"(<path d="M{} {}h{}" stroke="#eceae4"/>)", x_, place, width);
@@ -147,7 +147,7 @@ private:
   }
 
   void draw_bars() {
-    Axis axis{0, 0};
+    SketchAxis axis{0, 0};
     for (const auto& [label, value] : sketch_.bars) {
       axis.low = std::min(axis.low, value);
       axis.high = std::max(axis.high, 1.06 * value);
@@ -166,7 +166,7 @@ private:
   }
 
   void draw_curves() {
-    Axis x{std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()}, y = x;
+    SketchAxis x{std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()}, y = x;
     for (const Sketch::Curve& curve : sketch_.curves)
       for (const auto& [at_x, at_y] : curve.points) {
         x = {std::min(x.low, at_x), std::max(x.high, at_x)};

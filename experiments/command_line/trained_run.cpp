@@ -57,11 +57,8 @@ TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<s
   return trained(run, average, damaged, "heed");
 }
 
-namespace {
-
-TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
-                   const std::string& program) {
-  const Config config = read_config(run);
+Checkpoint trained_weights(const RunFolder& run, const Config& config, std::int64_t average,
+                           std::vector<std::string>& damaged, const std::string& program) {
   std::optional<KeptCheckpoint> kept = newest_weights(run, &damaged);
   if (kept && average > 1) {
     damaged.clear(); // the next call reports them again
@@ -74,6 +71,10 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
   if (!kept)
     throw Refused(fmt::format("run {} (it is {}) has no checkpoint yet; train it first: heed run CONFIG", run.id(),
                               name_of(state_of(run))));
+  return std::move(kept->checkpoint);
+}
+
+std::unique_ptr<Task> task_of_run(const RunFolder& run, const Config& config) {
   std::unique_ptr<Task> task = make_task(config);
   // A different file gives a different vocabulary, so the run's tokens would be misinterpreted.
   const auto manifest = read_manifest(run);
@@ -82,11 +83,37 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
                               "original data{}",
                               run.id(), manifest->data, task->fingerprint(),
                               config.data.path.empty() ? "" : fmt::format(" at \"{}\"", config.data.path)));
-  return {run.id(), config, std::move(task), std::move(kept->checkpoint),
-          kernels_of(config, {manifest ? manifest->build.kernels : ""})};
+  return task;
+}
+
+std::string kernels_of_run(const RunFolder& run, const Config& config) {
+  const auto manifest = read_manifest(run);
+  return kernels_of(config, {manifest ? manifest->build.kernels : ""});
+}
+
+namespace {
+
+TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
+                   const std::string& program) {
+  const Config config = read_config(run);
+  Checkpoint weights = trained_weights(run, config, average, damaged, program);
+  return {run.id(), config, task_of_run(run, config), std::move(weights), kernels_of_run(run, config)};
 }
 
 } // namespace
+
+std::string row_as_input(const Config& config, const Task& task, std::int64_t row, const std::string& option) {
+  const Form form = form_of(config);
+  const std::int64_t rows = task.evaluation_rows(form, Split::validation);
+  if (row < 0 || row >= rows)
+    throw Refused(fmt::format("{} {}: the validation split has rows 0 to {}", option, row, rows - 1));
+  if (form == Form::image_classification) return fmt::format("row {}", row);
+  Batch batch;
+  batch.reset(1, task.shape(form), form);
+  task.evaluation_row(form, Split::validation, row, batch, 0);
+  task.require_whole();
+  return task.decode(std::span(batch.tokens).first(static_cast<std::size_t>(batch.lengths[0])));
+}
 
 std::string average_in_words(std::int64_t average) {
   return average > 1 ? fmt::format(", the average of {} checkpoints", average) : "";

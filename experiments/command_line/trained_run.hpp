@@ -33,6 +33,19 @@ TrainedRun trained_run(const std::string& out, const std::string& run, std::int6
 /// Like the function above, for a run's folder; `damaged` receives a sentence for each damaged checkpoint.
 TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged);
 
+/// The parts of a trained run: its weights, as `trained_run` takes them; its task; and the instruction set of its
+/// training, if supported here. They throw the same errors.
+/// @param program  how the user calls Heed, for commands in messages
+Checkpoint trained_weights(const RunFolder& run, const Config& config, std::int64_t average,
+                           std::vector<std::string>& damaged, const std::string& program = "heed");
+std::unique_ptr<Task> task_of_run(const RunFolder& run, const Config& config);
+std::string kernels_of_run(const RunFolder& run, const Config& config);
+
+/// Row `row` of the validation split, written as an input: the row's text, or "row 3" if the row is an image. Throws
+/// heed::Refused if there is no such row.
+/// @param option  the name of the row's number in messages
+std::string row_as_input(const Config& config, const Task& task, std::int64_t row, const std::string& option);
+
 /// ", the average of 5 checkpoints"; empty for one.
 std::string average_in_words(std::int64_t average);
 

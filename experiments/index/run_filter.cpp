@@ -27,11 +27,20 @@ struct Token {
   bool quoted = false; ///< a name in double quotes, which is never a keyword
 };
 
-/// Throws a message with the text and a mark below the position. Columns count characters from 1.
-[[noreturn]] void refuse(std::string_view text, std::size_t at, const std::string& what) {
-  const auto column = std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at),
+/// What is wrong at a byte of the text.
+struct FilterProblem {
+  std::size_t at = 0;
+  std::string what;
+};
+
+[[noreturn]] void refuse(std::size_t at, std::string what) { throw FilterProblem{at, std::move(what)}; }
+
+/// A message with the text and a mark below the position. Columns count characters from 1.
+std::string in_words(const FilterProblem& problem, std::string_view text, const std::string& option) {
+  const auto column = std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(problem.at),
                                     [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-  throw Refused(fmt::format("--where: column {}: {}\n      {}\n      {:>{}}", column + 1, what, text, "^", column + 1));
+  return fmt::format("{}: column {}: {}\n      {}\n      {:>{}}", option, column + 1, problem.what, text, "^",
+                     column + 1);
 }
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -60,7 +69,7 @@ std::string quoted(std::string_view text, std::size_t& at) {
       return out;
     }
   }
-  refuse(text, begin, fmt::format("the {} that begins here is not closed", quote == '\'' ? "text" : "name"));
+  refuse(begin, fmt::format("the {} that begins here is not closed", quote == '\'' ? "text" : "name"));
 }
 
 std::vector<Token> tokens_of(std::string_view text) {
@@ -89,10 +98,9 @@ std::vector<Token> tokens_of(std::string_view text) {
       const std::string two(text.substr(at, 2));
       const bool long_one = two == "!=" || two == "<=" || two == ">=" || two == "<>" || two == "==";
       if (!long_one && std::string_view("=<>(),").find(c) == std::string_view::npos)
-        refuse(text, at,
-               fmt::format("'{}' is not allowed here; allowed are names, numbers, 'texts', = != < <= > >=, "
-                           "like, in, and, or, not, ( and )",
-                           c));
+        refuse(at, fmt::format("'{}' is not allowed here; allowed are names, numbers, 'texts', = != < <= > >=, "
+                               "like, in, and, or, not, ( and )",
+                               c));
       at += long_one ? 2 : 1;
       out.push_back({Token::Type::symbol,
                      two == "<>" && long_one   ? "!="
@@ -134,14 +142,13 @@ std::string kind_in_words(Kind kind) {
 
 class Parser {
 public:
-  Parser(std::string_view text, const std::vector<IndexField>& fields)
-      : text_(text), fields_(fields), tokens_(tokens_of(text)) {}
+  Parser(std::string_view text, const std::vector<IndexField>& fields) : fields_(fields), tokens_(tokens_of(text)) {}
 
   SqlPart all() {
-    if (next().type == Token::Type::end) refuse(text_, 0, "the filter is empty; for example: val_loss < 1.9");
+    if (next().type == Token::Type::end) refuse(0, "the filter is empty; for example: val_loss < 1.9");
     SqlPart out = alternatives(0);
     if (next().type != Token::Type::end)
-      refuse(text_, next().at,
+      refuse(next().at,
              fmt::format("{} is not expected here; the filter could end, or continue with and, or", in_words(next())));
     return out;
   }
@@ -178,7 +185,7 @@ private:
   }
 
   SqlPart negation(int depth) {
-    if (depth > deepest) refuse(text_, next().at, fmt::format("the filter is nested deeper than {} levels", deepest));
+    if (depth > deepest) refuse(next().at, fmt::format("the filter is nested deeper than {} levels", deepest));
     if (take_word("not")) {
       SqlPart out = negation(depth + 1);
       out.sql = "(NOT " + out.sql + ")";
@@ -187,7 +194,7 @@ private:
     if (take_symbol("(")) {
       SqlPart out = alternatives(depth + 1);
       if (!take_symbol(")"))
-        refuse(text_, next().at, fmt::format("a ) is missing here, where {} was found", in_words(next())));
+        refuse(next().at, fmt::format("a ) is missing here, where {} was found", in_words(next())));
       return out;
     }
     return comparison();
@@ -207,9 +214,8 @@ private:
     } else if (token.type == Token::Type::name && !is_grammar(token)) {
       out.field = &field(token);
     } else {
-      refuse(text_, token.at,
-             fmt::format("a field, a number or a text in single quotes is expected, where {} was found",
-                         in_words(token)));
+      refuse(token.at, fmt::format("a field, a number or a text in single quotes is expected, where {} was found",
+                                   in_words(token)));
     }
     ++at_;
     return out;
@@ -226,14 +232,14 @@ private:
     for (const IndexField& field : fields_)
       if (field.name == token.value) return field;
     if (compared_ && std::find(compared_->words.begin(), compared_->words.end(), token.value) != compared_->words.end())
-      refuse(text_, token.at, fmt::format("a text stands in single quotes: {} = '{}'", compared_->name, token.value));
+      refuse(token.at, fmt::format("a text stands in single quotes: {} = '{}'", compared_->name, token.value));
     try {
       return field_named(fields_, token.value, "");
     } catch (const Refused& refused) {
       const std::string hint = compared_ && compared_->kind != Kind::number
                                    ? fmt::format("\n      (a text stands in single quotes: '{}')", token.value)
                                    : "";
-      refuse(text_, token.at, refused.what() + hint);
+      refuse(token.at, refused.what() + hint);
     }
   }
 
@@ -245,12 +251,12 @@ private:
       return whole;
     double real = 0;
     if (const auto [end, error] = std::from_chars(first, last, real); error == std::errc() && end == last) return real;
-    refuse(text_, token.at, fmt::format("{} is not a number", token.value));
+    refuse(token.at, fmt::format("{} is not a number", token.value));
   }
 
   SqlPart comparison() {
     if (++comparisons_ > most_comparisons)
-      refuse(text_, next().at, fmt::format("the filter has more than {} comparisons; use in (...)", most_comparisons));
+      refuse(next().at, fmt::format("the filter has more than {} comparisons; use in (...)", most_comparisons));
     compared_ = nullptr;
     const Operand left = literal_or_name();
     compared_ = left.field;
@@ -259,14 +265,14 @@ private:
     if (take_word("like")) return likeness(left, inverted);
     const Token sign = next();
     if (inverted)
-      refuse(text_, sign.at, "after this 'not', like or in is expected; to negate a comparison, put not before it");
+      refuse(sign.at, "after this 'not', like or in is expected; to negate a comparison, put not before it");
     static constexpr std::array<std::string_view, 6> signs{"=", "!=", "<", "<=", ">", ">="};
     if (sign.type != Token::Type::symbol || std::find(signs.begin(), signs.end(), sign.value) == signs.end())
-      refuse(text_, sign.at,
+      refuse(sign.at,
              fmt::format("a comparison is expected (= != < <= > >= like in), where {} was found", in_words(sign)));
     ++at_;
     const Operand right = literal_or_name();
-    if (!left.field && !right.field) refuse(text_, left.at, "a comparison needs a field on one of its sides");
+    if (!left.field && !right.field) refuse(left.at, "a comparison needs a field on one of its sides");
     return compare(left, sign, right);
   }
 
@@ -275,16 +281,14 @@ private:
     const std::string between = fmt::format(" {} ", sign.value == "!=" ? "<>" : sign.value);
     if (left.field && right.field) {
       if (left.field->kind != right.field->kind)
-        refuse(text_, right.at,
-               fmt::format("{} is {}, and {} is {}", left.field->name, kind_in_words(left.field->kind),
-                           right.field->name, kind_in_words(right.field->kind)));
+        refuse(right.at, fmt::format("{} is {}, and {} is {}", left.field->name, kind_in_words(left.field->kind),
+                                     right.field->name, kind_in_words(right.field->kind)));
     } else {
       const Operand& literal = left.field ? right : left;
       check_type(left.field ? *left.field : *right.field, literal, ordered);
     }
     const Kind kind = left.field ? left.field->kind : right.field->kind;
-    if (ordered && kind == Kind::flag)
-      refuse(text_, sign.at, "values that are true or false have no order; use = or !=");
+    if (ordered && kind == Kind::flag) refuse(sign.at, "values that are true or false have no order; use = or !=");
     SqlPart out = left.sql();
     append(out, between, right.sql());
     // SQLite sorts all texts above all numbers.
@@ -305,57 +309,52 @@ private:
                       : ordered                    ? !literal.truth && !literal.is_text()
                                                    : !literal.truth;
     if (!fits)
-      refuse(text_, literal.at,
-             fmt::format("{} is {}, and can't be compared {}with {}", field.name, kind_in_words(field.kind),
-                         ordered ? "by order " : "", found));
+      refuse(literal.at, fmt::format("{} is {}, and can't be compared {}with {}", field.name, kind_in_words(field.kind),
+                                     ordered ? "by order " : "", found));
     if (ordered || !literal.is_text() || field.words.empty()) return;
     const auto& word = std::get<std::string>(literal.literal);
     if (std::find(field.words.begin(), field.words.end(), word) == field.words.end())
-      refuse(text_, literal.at,
-             fmt::format("{} is never '{}'; it is one of {}{}", field.name, word, list_in_words(field.words),
-                         did_you_mean(word, field.words)));
+      refuse(literal.at, fmt::format("{} is never '{}'; it is one of {}{}", field.name, word,
+                                     list_in_words(field.words), did_you_mean(word, field.words)));
   }
 
   SqlPart membership(const Operand& left, bool inverted) {
-    if (!left.field) refuse(text_, left.at, "in needs a field before it: attention.score in ('dot', 'additive')");
+    if (!left.field) refuse(left.at, "in needs a field before it: attention.score in ('dot', 'additive')");
     if (!take_symbol("("))
-      refuse(text_, next().at, fmt::format("in needs a list in parentheses, where {} was found", in_words(next())));
+      refuse(next().at, fmt::format("in needs a list in parentheses, where {} was found", in_words(next())));
     SqlPart out = left.sql();
     out.sql += inverted ? " NOT IN (" : " IN (";
     std::string between;
     do {
       const Operand entry = literal_or_name();
       if (++in_lists_ > most_in_lists)
-        refuse(text_, entry.at, fmt::format("the filter's lists hold more than {} values", most_in_lists));
-      if (entry.field) refuse(text_, entry.at, "the list of in holds numbers and texts in single quotes, no fields");
+        refuse(entry.at, fmt::format("the filter's lists hold more than {} values", most_in_lists));
+      if (entry.field) refuse(entry.at, "the list of in holds numbers and texts in single quotes, no fields");
       check_type(*left.field, entry, false);
       append(out, between, entry.sql());
       between = ", ";
     } while (take_symbol(","));
     if (!take_symbol(")"))
-      refuse(text_, next().at, fmt::format("a , or ) is expected in the list, where {} was found", in_words(next())));
+      refuse(next().at, fmt::format("a , or ) is expected in the list, where {} was found", in_words(next())));
     out.sql = "(" + out.sql + "))";
     return out;
   }
 
   SqlPart likeness(const Operand& left, bool inverted) {
     if (!left.field || left.field->kind == Kind::number || left.field->kind == Kind::flag)
-      refuse(text_, left.at,
-             fmt::format("like asks of a text{}",
-                         left.field ? fmt::format("; {} is {}", left.field->name, kind_in_words(left.field->kind))
-                                    : ": name like 'which%'"));
+      refuse(left.at, fmt::format("like asks of a text{}", left.field ? fmt::format("; {} is {}", left.field->name,
+                                                                                    kind_in_words(left.field->kind))
+                                                                      : ": name like 'which%'"));
     const Operand pattern = literal_or_name();
-    if (!pattern.is_text()) refuse(text_, pattern.at, "like needs a text in single quotes: name like 'which%'");
+    if (!pattern.is_text()) refuse(pattern.at, "like needs a text in single quotes: name like 'which%'");
     if (const auto bytes = std::get<std::string>(pattern.literal).size(); bytes > longest_pattern)
-      refuse(text_, pattern.at,
-             fmt::format("the pattern has {} bytes, and can have at most {}", bytes, longest_pattern));
+      refuse(pattern.at, fmt::format("the pattern has {} bytes, and can have at most {}", bytes, longest_pattern));
     SqlPart out = left.sql();
     append(out, inverted ? " NOT LIKE " : " LIKE ", pattern.sql());
     out.sql = "(" + out.sql + ")";
     return out;
   }
 
-  std::string_view text_;
   const std::vector<IndexField>& fields_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
@@ -365,8 +364,12 @@ private:
 
 } // namespace
 
-SqlPart parse_filter(std::string_view text, const std::vector<IndexField>& fields) {
-  return Parser(text, fields).all();
+SqlPart parse_filter(std::string_view text, const std::vector<IndexField>& fields, const std::string& option) {
+  try {
+    return Parser(text, fields).all();
+  } catch (const FilterProblem& problem) {
+    throw Refused(in_words(problem, text, option));
+  }
 }
 
 } // namespace heed

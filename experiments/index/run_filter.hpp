@@ -1,4 +1,4 @@
-// Parses the filter of `--where`, which selects runs, and translates it to SQL.
+// Parses the filter of `heed runs --where`, which selects runs, and translates it to SQL.
 //
 //   filter      := and { "or" and }
 //   and         := not { "and" not }
@@ -17,6 +17,7 @@
 
 #include "experiments/index/run_index.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace heed {
@@ -24,6 +25,8 @@ namespace heed {
 /// Returns the filter as SQL about the row `r` of `runs`. Names, types and allowed words are checked, because SQLite
 /// would treat a misspelt name as a text. Throws heed::Refused, and says where in the text the problem is, what was
 /// found, what is allowed, and the nearest name.
-SqlPart parse_filter(std::string_view text, const std::vector<IndexField>& fields);
+/// @param option  the name of the filter in messages
+SqlPart parse_filter(std::string_view text, const std::vector<IndexField>& fields,
+                     const std::string& option = "--where");
 
 } // namespace heed

@@ -32,19 +32,6 @@ struct AttendArguments {
   bool json = false;
 };
 
-/// One row of the validation split, written as an input: the row's text, or "row 3" if the row is an image.
-std::string row_as_input(const TrainedRun& run, std::int64_t row) {
-  const Form form = form_of(run.config);
-  const std::int64_t rows = run.task->evaluation_rows(form, Split::validation);
-  if (row >= rows) throw Refused(fmt::format("--row {}: the validation split has rows 0 to {}", row, rows - 1));
-  if (form == Form::image_classification) return fmt::format("row {}", row);
-  Batch batch;
-  batch.reset(1, run.task->shape(form), form);
-  run.task->evaluation_row(form, Split::validation, row, batch, 0);
-  run.task->require_whole();
-  return run.task->decode(std::span(batch.tokens).first(static_cast<std::size_t>(batch.lengths[0])));
-}
-
 std::vector<AttentionRequest> requests_of(const AttendArguments& arguments, const TrainedRun& run) {
   std::vector<AttentionRequest> requests;
   const auto add = [&](const std::string& input) {
@@ -52,7 +39,7 @@ std::vector<AttentionRequest> requests_of(const AttendArguments& arguments, cons
       requests.push_back({input, arguments.output});
   };
   for (const std::string& input : arguments.inputs) add(input);
-  for (const std::int64_t row : arguments.rows) add(row_as_input(run, row));
+  for (const std::int64_t row : arguments.rows) add(row_as_input(run.config, *run.task, row, "--row"));
   if (requests.empty())
     throw Refused("give an input: --input TEXT, or --row N of the validation split; each may be repeated");
   if (arguments.output && requests.size() > 1)

@@ -1,5 +1,6 @@
 // heed evaluate: evaluates a trained run on a whole split. No other command evaluates the test split.
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/evaluation_question.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
@@ -52,20 +53,12 @@ std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string
 
 int evaluate(const EvaluateArguments& arguments, Console& console) {
   TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  TrainOptions& options = run.config.train;
-  if (arguments.beam) options.evaluate_beam = *arguments.beam;
-  if (arguments.length_penalty) options.evaluate_length_penalty = *arguments.length_penalty;
-  else if (options.evaluate_beam < 2) options.evaluate_length_penalty = 0;
-  if (arguments.length_penalty_kind && options.evaluate_length_penalty == 0)
-    throw Refused("--length-penalty-kind does nothing if the length penalty is 0: also give --length-penalty");
-  if (arguments.bleu_tokenization && options.evaluate_beam == 0)
-    throw Refused("--bleu-tokenization does nothing without decoding: also give --beam");
-  options.evaluate_length_penalty_kind = arguments.length_penalty_kind.value_or(options.evaluate_length_penalty_kind);
-  options.evaluate_bleu_tokenization = arguments.bleu_tokenization.value_or(options.evaluate_bleu_tokenization);
-  if (!arguments.lengths.empty()) options.evaluate_lengths = arguments.lengths;
-  const Split split = arguments.split == "test"         ? Split::test
-                      : arguments.split == "validation" ? Split::validation
-                                                        : Split::train;
+  run.config = evaluated_config(run.config, {.beam = arguments.beam,
+                                             .length_penalty = arguments.length_penalty,
+                                             .length_penalty_kind = arguments.length_penalty_kind,
+                                             .bleu_tokenization = arguments.bleu_tokenization,
+                                             .lengths = arguments.lengths});
+  const Split split = split_named(arguments.split);
   const std::int64_t written = arguments.write.empty() ? 0 : write_outputs(run, split, arguments.write);
   const MetricsRecord metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
   console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run.id, metrics.step, arguments.split,
@@ -109,12 +102,12 @@ void add_evaluate(Commands& commands) {
             .add("--beam", arguments.beam,
                  "beam width for also decoding the split (sequence-to-sequence); 1: greedy; 0: no decoding "
                  "[train.evaluate_beam]")
-            .within(0, 1024);
+            .within(0, EvaluationQuestion::most_beam);
         command
             .add("--length-penalty", arguments.length_penalty,
                  "alpha of the beam search's length penalty "
                  "[train.evaluate_length_penalty]")
-            .within(0.0, 100.0);
+            .within(0.0, EvaluationQuestion::most_length_penalty);
         command
             .add("--length-penalty-kind", arguments.length_penalty_kind,
                  "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens "
@@ -130,7 +123,7 @@ void add_evaluate(Commands& commands) {
             .add("--lengths", arguments.lengths,
                  "also measure on sequences of these lengths, which the task generates: 64,128 "
                  "[train.evaluate_lengths]")
-            .within(1, 1 << 20)
+            .within(1, EvaluationQuestion::longest)
             .separated_by(',')
             .value_name("LENGTHS");
         command.add("--write", arguments.write, "write each example with the model's output to a new file, as TSV")

@@ -2,6 +2,7 @@
 #include "experiments/exports/export.hpp"
 
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
@@ -41,7 +42,8 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
     return out;
   }
   RunIndex index(arguments.out);
-  if (may_name_arm(arguments.where)) add_arms(index, arguments.out, console);
+  if (may_name_arm(arguments.where))
+    add_arms(index, arguments.out, [&](const std::string& problem) { say(console, problem); });
   Selection selection;
   if (!arguments.where.empty()) selection.where = parse_filter(arguments.where, index.fields());
   for (const auto& row : index.select({field_named(index.fields(), "id", "")}, selection))

@@ -1,6 +1,7 @@
 // heed generate: generates text with a trained run's model.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/fitted_message.hpp"
+#include "experiments/command_line/generation_question.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
@@ -28,56 +29,17 @@ struct GenerateArguments {
   std::optional<std::string> length_penalty_kind;
 };
 
-// Throws heed::Refused if an option is given that has no effect for this kind of model.
-void refuse_others(const std::string& kind, const std::vector<std::pair<std::string, bool>>& given,
-                   const std::string& instead) {
-  for (const auto& [option, is_given] : given)
-    if (is_given)
-      throw Refused(fmt::format("{} does nothing for a run of model.kind = \"{}\": it {}", option, kind, instead));
-}
-
-constexpr std::int64_t usual_classes = 5;
-
-Sampling sampling_of(const GenerateArguments& a, Form form, const std::string& kind) {
-  if (gives_class(form))
-    refuse_others(kind,
-                  {{"--prompt", !a.prompt.empty()},
-                   {"--tokens", a.tokens.has_value()},
-                   {"--temperature", a.temperature.has_value()},
-                   {"--seed", a.seed.has_value()},
-                   {"--beam", a.beam.has_value()},
-                   {"--length-penalty", a.length_penalty.has_value()},
-                   {"--length-penalty-kind", a.length_penalty_kind.has_value()}},
-                  "takes --input or --input-file, and --top-k");
-  else if (form == Form::sequence_to_sequence)
-    refuse_others(kind,
-                  {{"--prompt", !a.prompt.empty()},
-                   {"--tokens", a.tokens.has_value()},
-                   {"--top-k", a.top_k.has_value()},
-                   {"--temperature", a.temperature.has_value()},
-                   {"--seed", a.seed.has_value()}},
-                  "takes --input or --input-file, --beam, --length-penalty and --length-penalty-kind");
-  else
-    refuse_others(kind,
-                  {{"--input", !a.input.empty()},
-                   {"--input-file", !a.file.empty()},
-                   {"--beam", a.beam.has_value()},
-                   {"--length-penalty", a.length_penalty.has_value()},
-                   {"--length-penalty-kind", a.length_penalty_kind.has_value()}},
-                  "takes --prompt, --tokens, --temperature, --top-k and --seed");
-  Sampling s;
-  s.tokens = a.tokens.value_or(s.tokens);
-  s.top_k = a.top_k.value_or(gives_class(form) ? usual_classes : s.top_k);
-  s.temperature = a.temperature.value_or(s.temperature);
-  s.seed = a.seed.value_or(s.seed);
-  s.beam = a.beam.value_or(s.beam);
-  s.length_penalty = a.length_penalty.value_or(s.length_penalty);
-  s.length_penalty_kind = a.length_penalty_kind.value_or(s.length_penalty_kind);
-  if (a.length_penalty_kind && s.length_penalty == 0)
-    throw Refused("--length-penalty-kind does nothing if the length penalty is 0: also give --length-penalty");
-  if (s.length_penalty > 0 && s.beam < 2)
-    throw Refused("--length-penalty does nothing if --beam is 1: only a beam of at least 2 compares outputs");
-  return s;
+GenerationQuestion question_of(const GenerateArguments& a) {
+  return {.prompt = a.prompt,
+          .has_input = !a.input.empty(),
+          .has_input_file = !a.file.empty(),
+          .tokens = a.tokens,
+          .top_k = a.top_k,
+          .beam = a.beam,
+          .temperature = a.temperature,
+          .length_penalty = a.length_penalty,
+          .seed = a.seed,
+          .length_penalty_kind = a.length_penalty_kind};
 }
 
 std::vector<std::string> inputs_of(const GenerateArguments& a, Form form) {
@@ -97,7 +59,7 @@ int generate(const GenerateArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const Form form = form_of(run.config);
   const bool continues = form == Form::language_model;
-  Sampling sampling = sampling_of(arguments, form, run.config.model.kind);
+  Sampling sampling = sampling_of(question_of(arguments), form, run.config.model.kind);
   sampling.write = [&](std::string_view text) {
     console.data << text;
     console.data.flush();
@@ -130,28 +92,29 @@ void add_generate(Commands& commands) {
       "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
           std::string(exit_statuses),
       [](Command& command, GenerateArguments& arguments) {
-        constexpr std::int64_t many = std::int64_t{1} << 40;
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--prompt", arguments.prompt, "the text to continue").value_name("TEXT");
-        command.add("--tokens", arguments.tokens, "number of tokens to generate [500]").within(1, many);
+        command.add("--tokens", arguments.tokens, "number of tokens to generate [500]")
+            .within(1, GenerationQuestion::most_tokens);
         command
             .add("--temperature", arguments.temperature,
                  "temperature of the random choices; 0: always the most "
                  "probable token [1]")
-            .within(0.0, 1e6);
+            .within(0.0, GenerationQuestion::most_temperature);
         command
             .add("--top-k", arguments.top_k,
                  "choose only among the k most probable tokens; 0: all [0; for classes "
                  "5]")
-            .within(0, many);
+            .within(0, GenerationQuestion::most_top_k);
         command.add("--seed", arguments.seed, "seed of the random choices [0]").value_name("N");
         command.add("--input", arguments.input, "the input text").value_name("TEXT");
         command.add("--input-file", arguments.file, "a file with an input text on each line").value_name("FILE");
-        command.add("--beam", arguments.beam, "beam width; 1: greedy search [1]").within(1, 1024);
+        command.add("--beam", arguments.beam, "beam width; 1: greedy search [1]")
+            .within(1, GenerationQuestion::most_beam);
         command
             .add("--length-penalty", arguments.length_penalty,
                  "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
-            .within(0.0, 100.0);
+            .within(0.0, GenerationQuestion::most_length_penalty);
         command
             .add("--length-penalty-kind", arguments.length_penalty_kind,
                  "base of the length penalty: gnmt: (5 + "

@@ -1,6 +1,7 @@
 // heed inspect: shows statistics of the heads, layers and modules of a run's model, or of a configuration's untrained
 // model.
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/inspection_json.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/trained_run.hpp"
@@ -20,9 +21,6 @@ namespace {
 
 namespace json = boost::json;
 
-/// A head is called localised if its mean attention distance, in positions, is below this bound.
-constexpr double localised_below = 1.5;
-
 struct InspectArguments {
   std::string run, out = "runs", split = "validation";
   std::vector<std::string> overrides;
@@ -38,39 +36,14 @@ bool is_file(const InspectArguments& arguments) {
 
 std::string three_digits(std::optional<double> value) { return value ? fmt::format("{:.3g}", *value) : "-"; }
 
-bool localised(const HeadInspection& head) { return head.distance && *head.distance < localised_below; }
-
-json::value number(std::optional<double> value) { return value ? json::value(*value) : json::value(); }
-
 json::value as_json(const std::string& subject, const InspectArguments& arguments, const Inspection& found) {
-  json::array heads, modules, layers;
-  for (const HeadInspection& h : found.heads)
-    heads.push_back(json::object{{"attention", h.attention},
-                                 {"head", h.head},
-                                 {"entropy", h.entropy},
-                                 {"distance", number(h.distance)},
-                                 {"importance", number(h.importance)},
-                                 {"first_key", number(h.first_key)},
-                                 {"score_variance", number(h.score_variance)},
-                                 {"localised", localised(h)}});
-  for (const ModuleInspection& m : found.modules)
-    modules.push_back(json::object{{"module", m.module},
-                                   {"activation", number(m.activation)},
-                                   {"gradient", number(m.gradient)},
-                                   {"weight", number(m.weight)}});
-  for (const LayerInspection& l : found.layers)
-    layers.push_back(json::object{{"layer", l.layer},
-                                  {"rank_residual", number(l.rank_residual)},
-                                  {"gradient", number(l.gradient)},
-                                  {"weight", number(l.weight)}});
-  return json::object{{is_file(arguments) ? "config" : "run", subject},
-                      {"step", found.step},
-                      {"average", arguments.average},
-                      {"split", arguments.split},
-                      {"rows", found.rows},
-                      {"heads", std::move(heads)},
-                      {"layers", std::move(layers)},
-                      {"modules", std::move(modules)}};
+  json::object out{{is_file(arguments) ? "config" : "run", subject},
+                   {"step", found.step},
+                   {"average", arguments.average},
+                   {"split", arguments.split},
+                   {"rows", found.rows}};
+  for (auto& member : inspection_json(found)) out.emplace(member.key(), std::move(member.value()));
+  return out;
 }
 
 void print_heads(const Inspection& found, Console& console) {
@@ -81,7 +54,7 @@ void print_heads(const Inspection& found, Console& console) {
   for (const HeadInspection& h : found.heads)
     table.rows.push_back({h.attention, fmt::format("{}", h.head), fixed(h.entropy, 3), fixed(h.distance, 2),
                           fixed(h.first_key, 3), three_digits(h.score_variance),
-                          h.importance ? signed_fixed(*h.importance, 4) : "-", localised(h) ? "localised" : ""});
+                          h.importance ? signed_fixed(*h.importance, 4) : "-", is_localised(h) ? "localised" : ""});
   console.out << "\n"
               << to_text(table)
               << "\n"

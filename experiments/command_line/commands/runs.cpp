@@ -1,17 +1,14 @@
 // heed runs: lists the runs of a folder, filtered and sorted.
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/data/csv.hpp"
-#include "experiments/index/run_filter.hpp"
-#include "experiments/metrics/steps_to.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/system/text.hpp"
 
 #include <boost/json.hpp>
-#include <algorithm>
 #include <fmt/format.h>
-#include <iterator>
 #include <ostream>
 
 namespace heed {
@@ -28,79 +25,21 @@ struct RunsArguments {
   bool reverse = false, json = false, csv = false;
 };
 
-/// The metric that most of the runs have as report.metric.
-std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
-  const Cell value = index.commonest_value("report.metric", where);
-  const auto* name = std::get_if<std::string>(&value);
-  return name ? std::optional(evaluated_metric(*name)) : std::nullopt;
-}
-
-/// The table's columns if the user names none: the options in which the runs differ, and their results.
-std::vector<IndexField> usual_columns(RunIndex& index, const std::optional<SqlPart>& where) {
-  constexpr std::size_t most_options = 4;
-  std::vector<IndexField> out;
-  const auto add = [&](std::string_view name) {
-    for (const IndexField& field : index.fields())
-      if (field.name == name) out.push_back(field);
-  };
-  for (const char* name : {"id", "name", "state", "seed"}) add(name);
-  for (const IndexField& field : index.options_that_differ(where))
-    if (out.size() < 4 + most_options) out.push_back(field);
-  if (const auto metric = common_metric(index, where)) add(*metric);
-  add("seconds");
-  return out;
-}
-
-/// The selected runs. The index is closed before anything is printed, because printing can block for as long as a user
-/// reads.
-struct Found {
-  std::vector<IndexField> columns;
-  std::vector<std::vector<Cell>> rows;
-  std::vector<LeftOut> left_out;
-  std::size_t all = 0; ///< number of runs in the index
-};
-
-/// The index's rows. SQLite allows at most 2000 columns in a query, so larger selections use several queries.
-std::vector<std::vector<Cell>> select(RunIndex& index, const std::vector<IndexField>& columns,
-                                      const Selection& selection) {
-  constexpr std::size_t at_once = 500;
-  std::vector<std::vector<Cell>> rows;
-  for (std::size_t first = 0; first < columns.size(); first += at_once) {
-    const std::size_t end = std::min(first + at_once, columns.size());
-    auto part = index.select({columns.begin() + static_cast<std::ptrdiff_t>(first),
-                              columns.begin() + static_cast<std::ptrdiff_t>(end)},
-                             selection);
-    rows.resize(part.size());
-    for (std::size_t r = 0; r < part.size(); ++r)
-      rows[r].insert(rows[r].end(), std::make_move_iterator(part[r].begin()), std::make_move_iterator(part[r].end()));
-  }
-  return rows;
-}
-
-Found find(const RunsArguments& arguments, Console& console) {
+FoundRuns find(const RunsArguments& arguments, Console& console) {
   RunIndex index(arguments.out);
-  const bool all_fields = arguments.columns.empty() && (arguments.json || arguments.csv);
-  if (all_fields || may_name_arm(arguments.where.value_or("")) || may_name_arm(arguments.sort) ||
-      std::ranges::any_of(arguments.columns, may_name_arm))
-    add_arms(index, arguments.out, console);
-  Selection selection;
-  if (arguments.where) selection.where = parse_filter(*arguments.where, index.fields());
-  if (!arguments.sort.empty()) selection.sort = field_named(index.fields(), arguments.sort, "--sort: ");
-  selection.reverse = arguments.reverse;
-  selection.limit = arguments.limit;
-  Found out;
-  for (const std::string& name : arguments.columns)
-    out.columns.push_back(field_named(index.fields(), name, "--columns: "));
-  if (out.columns.empty())
-    out.columns = all_fields ? index.fields_present(selection.where) : usual_columns(index, selection.where);
-  out.rows = select(index, out.columns, selection);
-  out.left_out = index.left_out();
-  out.all = index.size();
-  say_left_out(out.left_out, index, console);
-  return out;
+  FoundRuns found = find_runs(index, arguments.out,
+                              {.where = arguments.where,
+                               .sort = arguments.sort,
+                               .columns = arguments.columns,
+                               .limit = arguments.limit,
+                               .reverse = arguments.reverse,
+                               .all_fields = arguments.json || arguments.csv},
+                              [&](const std::string& problem) { say(console, problem); });
+  say_left_out(found.left_out, index, console);
+  return found;
 }
 
-void print_json(const Found& found, bool with_nulls, Console& console) {
+void print_json(const FoundRuns& found, bool with_nulls, Console& console) {
   json::array runs, left_out;
   for (const auto& row : found.rows) {
     json::object& run = runs.emplace_back(json::object{}).as_object();
@@ -112,7 +51,7 @@ void print_json(const Found& found, bool with_nulls, Console& console) {
   console.data << indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
 }
 
-void print_csv(const Found& found, Console& console) {
+void print_csv(const FoundRuns& found, Console& console) {
   std::vector<std::string> cells;
   for (const IndexField& column : found.columns) cells.push_back(column.name);
   console.data << sheet_line(cells);
@@ -122,7 +61,7 @@ void print_csv(const Found& found, Console& console) {
   }
 }
 
-void print_table(const Found& found, Console& console) {
+void print_table(const FoundRuns& found, Console& console) {
   TextTable table;
   for (const IndexField& column : found.columns) {
     table.headings.push_back(column.name);
@@ -137,7 +76,7 @@ void print_table(const Found& found, Console& console) {
 }
 
 int runs(const RunsArguments& arguments, Console& console) {
-  const Found found = find(arguments, console);
+  const FoundRuns found = find(arguments, console);
   if (arguments.json) print_json(found, !arguments.columns.empty(), console);
   else if (arguments.csv) print_csv(found, console);
   else print_table(found, console);
