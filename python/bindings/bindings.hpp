@@ -5,9 +5,17 @@
 
 namespace heed::python {
 
+/// The exceptions Refused and Failed.
+void add_errors(nanobind::module_& module);
+
 /// Reports, and comparisons of results that were made elsewhere.
 void add_reports(nanobind::module_& module);
 /// Sweeps: plans, their execution, and the reports of their folders.
 void add_sweeps(nanobind::module_& module);
+
+/// The runs of a folder, and single runs.
+void add_runs(nanobind::module_& module);
+class OpenRun;
+void add_examinations(nanobind::class_<OpenRun>& run);
 
 } // namespace heed::python

@@ -20,9 +20,13 @@ from ._program import PROGRAM
 _heed.set_program(PROGRAM)
 setattr(Refused, "mistakes", property(mistakes_of))
 
+from ._attention import Attention, AttentionModule, Inspection  # noqa: E402
 from ._compare import compare  # noqa: E402
 from ._report import Report  # noqa: E402
+from ._run import Run, Weights  # noqa: E402
+from ._runs import load_run, runs  # noqa: E402
 from ._sweep import Plan, Sweep, check, load, plan, run  # noqa: E402
 
-__all__ = ["Failed", "Mistake", "Plan", "Refused", "Report", "Sweep", "check", "compare", "load", "plan", "run"]
+__all__ = ["Attention", "AttentionModule", "Failed", "Inspection", "Mistake", "Plan", "Refused", "Report", "Run", "Sweep",
+           "Weights", "check", "compare", "load", "load_run", "plan", "run", "runs"]
 __version__ = _heed.version().split()[1]

@@ -1,0 +1,60 @@
+// Long functions without Python's lock (the GIL), which Ctrl-C stops.
+#pragma once
+
+#include "experiments/system/polling.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+namespace heed::python {
+
+/// Asks Python for signals while a long function works.
+class SignalCheck {
+public:
+  /// Returns, or throws to stop the work. Any thread may call it; only the thread that made this object asks Python.
+  /// Python itself lets only its main thread handle signals. Called without the GIL.
+  void poll() {
+    if (stopped_) throw Stopped();
+    if (std::this_thread::get_id() != caller_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(20);
+    const nanobind::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() == 0) return;
+    error_.emplace(); // the exception that the signal's handler raised: KeyboardInterrupt
+    stopped_ = true;
+    throw Stopped();
+  }
+  /// Throws what the signal's handler raised, if it raised anything. Called with the GIL.
+  void rethrow() const {
+    if (error_) throw nanobind::python_error(*error_);
+  }
+
+private:
+  struct Stopped {};
+
+  std::thread::id caller_ = std::this_thread::get_id();
+  std::chrono::steady_clock::time_point next_ = {};
+  std::atomic<bool> stopped_{false};
+  std::optional<nanobind::python_error> error_;
+};
+
+/// Returns work(signals), which runs without the GIL. At Ctrl-C, engines stop, as does everything that polls `signals`.
+/// Then this function throws Python's exception.
+template <class Work> auto without_lock(const Work& work) {
+  SignalCheck signals;
+  try {
+    const nanobind::gil_scoped_release unlocked;
+    const PollScope scope([&signals] { signals.poll(); });
+    return work(signals);
+  } catch (...) {
+    signals.rethrow();
+    throw;
+  }
+}
+
+} // namespace heed::python
