@@ -5,6 +5,7 @@ Usage: install_test.py CHECKOUT BUILD      BUILD must hold a finished build"""
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -80,4 +81,20 @@ with tempfile.TemporaryDirectory(prefix="heed-install-") as place:
         targets = json.loads((place / "without/meson-info/intro-targets.json").read_text())
         names = {target["name"] for target in targets}
         assert "heed" in names and not any(name.startswith("test_") for name in names), names
+
+    with points.point("what is missing is named, all of it together"):
+        done = attempt([meson, "setup", "-Dtests=false", "-Dd3=/nowhere", str(checkout), str(place / "missing")],
+                       env={**plain, "PKG_CONFIG_LIBDIR": "/nowhere"})
+        assert done.returncode != 0 and re.search(
+            r"ERROR: .*missing: .*xxHash, utf8proc, .*D3 \(/nowhere\)\. (To install what is missing: |heed: )",
+            done.stdout), done.stdout
+
+    with points.point("a Python package without its Python is refused; a build with tests does without"):
+        words = ["-Dpython=/nowhere/python", str(checkout)]
+        done = attempt([meson, "setup", "-Dtests=false", *words, str(place / "package")], env=plain)
+        assert done.returncode != 0 and '/nowhere/python -m pip install "nanobind>=2.4"' in done.stdout, done.stdout
+        run([meson, "setup", *words, str(place / "tests")], env=plain)
+        targets = json.loads((place / "tests/meson-info/intro-targets.json").read_text())
+        names = {target["name"] for target in targets}
+        assert "test_system" in names and "_heed" not in names, names
 points.plan()
