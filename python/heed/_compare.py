@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Words = Union[str, Sequence[str]]
 
 
-def compare(results: Results, *, metric: Words = (), arm: Words = (), reference: str = "", seed: str = "",
+def compare(results: Results, *, metric: Words = (), arm: Words = (), reference: Any = "", seed: str = "",
             pair: Words = (), group: Words = (), step: str = "", state: str = "", time: str = "", parameters: str = "",
             run_name: str = "", direction: str | Mapping[str, str] = "",
             bounds: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
@@ -29,10 +30,12 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
     Args:
         results: A row for each run, or for each evaluation with a step (then the last value counts): a file (CSV, TSV,
             JSON lines, a JSON list), a pandas.DataFrame, a dict of columns, or a list of dicts. None, NaN and an empty
-            text are a run without a result.
+            text are a run without a result. In tables with steps, an empty text, None and a NaN of a data frame are no
+            evaluation. Named levels of a data frame's index are columns; columns of dicts and of several levels have
+            names with dots ("config.seed").
         metric: The column that is compared, or several: the first decides.
         arm: The columns that name what is compared. Recognised if not given: arm, model, method, ...
-        reference: The arm that the others are compared with. Recognised if not given: reference, baseline.
+        reference: The name of the arm that the others are compared with. Recognised if not given: reference, baseline.
         seed: The column with the seed: runs with the same seed are a pair.
         pair: In place of `seed`: columns that together make a pair.
         group: Columns; arms are compared within each group.
@@ -58,67 +61,109 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
     """
     asked = _heed.ResultQuestion()
     asked.metrics, asked.arm, asked.pair, asked.group = map(_words, (metric, arm, pair, group))
-    asked.reference, asked.seed, asked.step, asked.state = reference, seed, step, state
-    asked.time, asked.parameters, asked.run_name = time, parameters, run_name
-    asked.direction = _by_metric(direction, str)
-    asked.bounds = [] if bounds is None else _by_metric(bounds, lambda pair: f"{pair[0]!r},{pair[1]!r}")
-    asked.unit = _by_metric(unit, str)
-    asked.margin, asked.learned, asked.test, asked.precision = margin, learned, test, precision
-    asked.name, asked.question = name, question
-    return Report(_heed.compare_results(_table(results), asked))
+    for name_of, value in (("reference", reference), ("seed", seed), ("step", step), ("state", state), ("time", time),
+                           ("parameters", parameters), ("run_name", run_name), ("test", test), ("precision", precision),
+                           ("name", name), ("question", question)):
+        if isinstance(value, (list, tuple, dict, set)):
+            raise _heed.Refused(f"{name_of} is {value!r}; it must be one text")
+        setattr(asked, name_of, "" if value is None else _cell(value).strip())
+    asked.direction = _by_metric("direction", direction, str)
+    asked.bounds = _by_metric("bounds", bounds, _bounds)
+    asked.unit = _by_metric("unit", unit, str)
+    asked.margin, asked.learned = _number("margin", margin), _number("learned", learned)
+    return Report(_heed.compare_results(_table(results, set(asked.metrics)), asked))
 
 
-def _words(words: Words) -> list[str]:
-    return [words] if isinstance(words, str) else list(words)
+def _words(words: Any) -> list[str]:
+    if words is None:
+        return []
+    return [str(word) for word in words] if isinstance(words, (list, tuple)) else [str(words)]
 
 
-def _by_metric(value: Any, text: Any) -> list[str]:
+def _number(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+        raise _heed.Refused(f"{name} is {value!r}; it must be a number")
+    return float(value)
+
+
+def _bounds(pair: Any) -> str:
+    if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise _heed.Refused(f"bounds is {pair!r}; it must be the lowest and the highest value: (0, 1)")
+    return ",".join(repr(_number("bounds", value)) for value in pair)
+
+
+def _by_metric(name: str, value: Any, text: Callable[[Any], str]) -> list[str]:
+    if value is None or (isinstance(value, str) and value == ""):
+        return []
     if isinstance(value, Mapping):
         return [f"{metric}={text(one)}" for metric, one in value.items()]
-    return [text(value)] if value != "" else []
+    return [text(value)]
 
 
-def _table(results: Any) -> _heed.ResultTable:
+def _table(results: Any, metrics: set[str]) -> _heed.ResultTable:
     if isinstance(results, (str, os.PathLike)):
         path = Path(results)
         return _heed.read_results(path.read_bytes(), str(path))
-    if hasattr(results, "to_dict") and hasattr(results, "columns"):  # a data frame, without an import of pandas
-        columns = [str(column) for column in results.columns]
-        rows = results.itertuples(index=False, name=None)
-        return _heed.table_of_columns("the data frame", "row", columns, [[_cell(value) for value in row] for row in rows])
+    if hasattr(results, "itertuples") and hasattr(results, "columns"):  # a data frame, without an import of pandas
+        named = [level for level in results.index.names if level is not None and level not in results.columns]
+        frame = results.reset_index(level=named) if named else results
+        columns = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.columns]
+        # As pandas does in a file: a missing value is an empty cell.
+        return _texts("the data frame", "row", columns, frame.itertuples(index=False, name=None), set())
     if isinstance(results, Mapping):
-        lengths = {len(values) for values in results.values()}
-        if len(lengths) > 1:
-            counts = ", ".join(f"{name!r} has {len(values)}" for name, values in results.items())
+        series = {str(name): list(values) for name, values in results.items()}
+        if len({len(values) for values in series.values()}) > 1:
+            counts = ", ".join(f"{name!r} has {len(values)}" for name, values in series.items())
             raise _heed.Refused(f"the columns have different numbers of values: {counts}")
-        rows = zip(*results.values())
-        return _heed.table_of_columns("the table", "row", [str(name) for name in results],
-                                      [[_cell(value) for value in row] for row in rows])
+        return _texts("the table", "row", list(series), zip(*series.values()), metrics)
     if isinstance(results, Sequence) and all(isinstance(row, Mapping) for row in results):
-        columns = list(dict.fromkeys(str(name) for row in results for name in row))
-        return _heed.table_of_columns("the list", "entry", columns,
-                                      [[_cell(row.get(name)) for name in columns] for row in results])
+        rows = [_flat(row) for row in results]
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        return _texts("the list", "entry", columns, ([row.get(name) for name in columns] for row in rows), metrics)
     raise TypeError(f"results is of type {type(results).__name__}; it can be a path, a pandas.DataFrame, a dict of "
                     "columns or a list of dicts")
 
 
-def _cell(value: Any) -> str:
-    """A value as a cell of a table: numbers with all their digits."""
+def _texts(name: str, counted: str, columns: list[str], rows: Iterable[Iterable[Any]],
+           metrics: set[str]) -> _heed.ResultTable:
+    """The table as texts. In the columns `metrics`, NaN is a number; elsewhere it is a missing value."""
+    twice = sorted({column for column in columns if columns.count(column) > 1})
+    if twice:
+        raise _heed.Refused(f"{name} has two columns of one name: {', '.join(map(repr, twice))}; rename one")
+    cells = [[_cell(value, column in metrics) for value, column in zip(row, columns)] for row in rows]
+    if not columns or not cells:
+        raise _heed.Refused(f"{name} has no {'columns' if not columns else 'rows'}")
+    return _heed.table_of_columns(name, counted, columns, cells)
+
+
+def _flat(row: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
+    """Dicts within a row become columns such as "config.seed", as in a file of JSON."""
+    out: dict[str, Any] = {}
+    for name, value in row.items():
+        out.update(_flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value})
+    return out
+
+
+def _cell(value: Any, is_metric: bool = False) -> str:
+    """A value as a cell of a table: of metrics with all their digits, of other numbers as they are written."""
     if value is None or value is _missing():
         return ""
-    if isinstance(value, float):
-        return repr(float(value))
     if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    item = getattr(value, "item", None)  # a number of NumPy or PyTorch
-    return _cell(item()) if callable(item) and type(item()) is not type(value) else str(value)
+        return value.encode("utf-8", "replace").decode("utf-8")
+    try:
+        if value != value:  # NaN, NaT
+            return "nan" if is_metric else ""
+        if is_metric and not isinstance(value, bool) and hasattr(value, "__float__") and not hasattr(value, "__index__"):
+            return repr(float(value))
+        text = str(value.item() if hasattr(value, "item") and type(value).__module__ == "torch" else value)
+    except (TypeError, ValueError, RuntimeError):  # an array: it is in a column that is not used
+        text = type(value).__name__
+    return text
 
 
 def _missing() -> Any:
     """pandas.NA, if pandas is in use."""
-    import sys
-
     pandas = sys.modules.get("pandas")
     return pandas.NA if pandas else _missing

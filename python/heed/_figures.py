@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -84,7 +85,8 @@ def forest(document: dict[str, Any]) -> Figure:
                       markerfacecolor="white" if mark == "o" else colour)
             axes.annotate(" ".join(arm["difference_texts"]).strip(), (1.02, row), xycoords=("axes fraction", "data"),
                           va="center", color=_SOFT, fontsize=8)
-        axes.set_yticks(range(len(arms)), [_name(arm) for arm in arms])
+        axes.set_yticks(range(len(arms)), [_wrapped(_name(arm)) for arm in arms])
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
         axes.set_ylim(len(arms) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
@@ -149,11 +151,12 @@ def _bands(axes: Axes, arms: list[dict[str, Any]], of: Callable[[dict[str, Any]]
         band, at = of(arm)
         colour, dash = _ARMS[number % len(_ARMS)], _DASHES[(number + number // len(_ARMS)) % len(_DASHES)]
         axes.fill_between(at, _numbers(band["low"]), _numbers(band["high"]), color=colour, alpha=0.13, linewidth=0)
-        axes.plot(at, _numbers(band["mean"]), color=colour, linestyle=dash, linewidth=1.6, label=_name(arm))
+        axes.plot(at, _numbers(band["mean"]), color=colour, linestyle=dash, linewidth=1.6, label=_wrapped(_name(arm)))
     axes.grid(axis="y", color=_HAIR, linewidth=0.8)
     axes.set_axisbelow(True)
     if len(arms) > 1:
-        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+        axes.legend(fontsize=8 if len(arms) <= 14 else 5, loc="upper left", bbox_to_anchor=(1, 1),
+                    ncols=1 + len(arms) // 25)
 
 
 def attention(document: dict[str, Any], layer: int | str, head: int, arm: str | None, example: int) -> Figure:
@@ -182,9 +185,15 @@ def attention(document: dict[str, Any], layer: int | str, head: int, arm: str | 
         axes.tick_params(length=0)
         axes.set_xlabel("key")
         axes.set_ylabel("query")
-        axes.set_title(f"{maps[example][0]}: {module}, head {head}", fontsize=9, color=_INK)
+        axes.set_title(f"{_wrapped(maps[example][0])}\n{module}, head {head}", fontsize=8, color=_INK)
         figure.colorbar(image, ax=axes, shrink=0.7).outline.set_visible(False)
     return figure
+
+
+def _wrapped(name: str) -> str:
+    """A name in lines of 30 letters, at most three of them."""
+    lines = textwrap.wrap(name, 30)
+    return "\n".join([*lines[:2], lines[2] + (" ..." if len(lines) > 3 else "")] if len(lines) > 2 else lines) or name
 
 
 def _numbers(values: list[float | None]) -> list[float]:

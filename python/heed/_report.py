@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+_TEXTS = ("arm", "changes", "group", "reference", "metric", "verdict", "answer", "id", "run", "state", "problem", "made")
 _FORMATS = {"html": ".html", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json", "text": ".txt"}
 
 
@@ -130,5 +131,7 @@ class Report:
 
 
 def _frame(csv: str, what: str) -> pandas.DataFrame:
-    frame: pandas.DataFrame = need("pandas", what).read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
+    # Names stay texts, also where they look like numbers.
+    frame: pandas.DataFrame = need("pandas", what).read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""],
+                                                            dtype=dict.fromkeys(_TEXTS, "object"))
     return frame

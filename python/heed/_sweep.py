@@ -176,8 +176,11 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
         heed.Failed: Some runs failed. The error's attribute `sweep` is the sweep with the others.
     """
     for name, value in (("jobs", jobs), ("threads", threads)):
-        if value < 0:
-            raise _heed.Refused(f"{name} is {value}; it must be at least 1, or 0: as the machine allows")
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 4096:
+            raise _heed.Refused(f"{name} is {value!r}; it must be a whole number from 1 to 4096, or 0: as the machine "
+                                "allows")
+    if not isinstance(progress, bool) and not hasattr(progress, "draw"):
+        raise TypeError("progress must be True, False, or an object with the methods begin, draw and say")
     prepared = _prepare(config, overrides, Path(out))
     shown: Any = progress_here() if progress is True else None if progress is False else progress
     for note in prepared.notes:
@@ -212,11 +215,14 @@ def load(out: str | os.PathLike[str] = "runs", sweep: str | None = None) -> Swee
     Raises:
         heed.Refused: There is no such sweep, or its plan is damaged.
     """
+    if sweep is not None and not isinstance(sweep, (str, os.PathLike)):
+        raise TypeError(f"sweep is of type {type(sweep).__name__}; it must be a name")
     folder = Path(out)
-    return Sweep(folder, _heed.find_sweep(folder, sweep))
+    return Sweep(folder, _heed.find_sweep(folder, None if sweep is None else os.fspath(sweep)))
 
 
 def _prepare(config: Config, overrides: Overrides, out: Path) -> _heed.PreparedSweep:
+    """Where the config is a dict, mistakes are named without a line."""
     if overrides is None:
         words: list[str] = []
     elif isinstance(overrides, Mapping):

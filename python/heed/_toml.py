@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from ._heed import Refused
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -15,6 +18,10 @@ def value_text(value: Any, where: str) -> str:
     """A value in TOML. Raises TypeError, with the option's name, for what no configuration can have."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    elif hasattr(value, "tolist"):  # a number or an array of NumPy
+        value = value.tolist()
     if isinstance(value, str):
         # JSON's escapes are those of TOML, but for the surrogate pairs of characters that JSON need not escape.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -57,6 +64,10 @@ def _flat(table: Mapping[str, Any], prefix: str) -> list[tuple[str, Any]]:
 def _set(tables: dict[str, Any], path: list[str], value: Any) -> None:
     for name in path[:-1]:
         tables = tables.setdefault(name, {})
+        if not isinstance(tables, dict):
+            raise Refused(f"config: {'.'.join(path)} is an option of {name}, which has a value itself")
+    if path[-1] in tables:
+        raise Refused(f"config: {'.'.join(path)} is given twice, by its full name and within a table; leave one out")
     tables[path[-1]] = value
 
 

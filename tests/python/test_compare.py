@@ -163,3 +163,76 @@ def test_after_a_fork():
     if child == 0:
         os._exit(0 if heed.compare(rows, metric="accuracy").to("csv") == before else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def rows_of(**changes):
+    return [{"arm": arm, "seed": seed, "accuracy": 0.5 + seed / 100, **changes} for arm in ("baseline", "wide")
+            for seed in range(6)]
+
+
+def test_missing_names_of_arms_are_refused():
+    import pandas
+
+    for missing in (None, float("nan")):
+        rows = rows_of()
+        rows[-1]["arm"] = missing
+        for form in (rows, pandas.DataFrame(rows)):
+            with pytest.raises(heed.Refused, match="arm"):
+                heed.compare(form, metric="accuracy")
+
+
+def test_columns_of_one_name_are_refused():
+    import pandas
+
+    frame = pandas.DataFrame(rows_of())
+    with pytest.raises(heed.Refused, match="two columns of one name: 'accuracy'"):
+        heed.compare(pandas.concat([frame, frame[["accuracy"]] / 2], axis=1), metric="accuracy")
+
+
+def test_names_that_look_like_numbers_stay_texts():
+    rows = [{**row, "arm": {"baseline": "001", "wide": "1e5"}[row["arm"]]} for row in rows_of()]
+    report = heed.compare(rows, metric="accuracy", reference="001")
+    assert list(report.table["arm"]) == list(report.answers) == ["001", "1e5"]
+    assert set(report.runs["arm"]) == {"001", "1e5"}
+
+
+def test_arms_of_other_types():
+    import numpy
+
+    for reference, other in ((0, 1), (False, True), (numpy.float32(0.001), numpy.float32(0.1))):
+        rows = [{**row, "arm": {"baseline": reference, "wide": other}[row["arm"]]} for row in rows_of()]
+        assert list(heed.compare(rows, metric="accuracy", reference=reference).answers) == [str(reference), str(other)]
+
+
+def test_other_columns_may_hold_anything():
+    import numpy
+
+    rows = [{**row, "image": numpy.zeros((2, 2)), "time": object()} for row in rows_of()]
+    assert heed.compare(rows, metric="accuracy", time=None).answers["wide"]
+
+
+def test_index_levels_and_nested_dicts_are_columns():
+    import pandas
+
+    frame = pandas.DataFrame(rows_of()).set_index(["arm", "seed"])
+    nested = [{"config": {"arm": row["arm"]}, "seed": row["seed"], "accuracy": row["accuracy"]} for row in rows_of()]
+    expected = heed.compare(rows_of(), metric="accuracy").answers
+    assert heed.compare(frame, metric="accuracy").answers == expected
+    assert heed.compare(nested, metric="accuracy", arm="config.arm").answers == expected
+
+
+@pytest.mark.parametrize("wrong, words", [
+    ({"margin": True}, "margin is True"), ({"margin": "0.01"}, "margin is '0.01'"), ({"bounds": (0, 0.9, 1)}, "bounds is"),
+    ({"bounds": 0.5}, "bounds is 0.5"), ({"reference": ["baseline"]}, "reference is"), ({"metric": 5}, "5"),
+    ({"seed": ["seed"]}, "seed is"), ({"test": "both"}, "both"),
+])
+def test_wrong_arguments_are_named(wrong, words):
+    with pytest.raises(heed.Refused) as refused:
+        heed.compare(rows_of(), **{"metric": "accuracy", **wrong})
+    assert words in str(refused.value)
+
+
+def test_empty_tables_are_refused():
+    for empty in ({}, [], {"arm": [], "accuracy": []}):
+        with pytest.raises(heed.Refused, match="no (rows|columns)"):
+            heed.compare(empty, metric="accuracy")

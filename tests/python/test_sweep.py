@@ -138,9 +138,24 @@ def test_wrong_arguments(config, overrides, words):
 
 
 def test_wrong_numbers_of_jobs_and_threads():
-    for wrong in ({"jobs": -1}, {"threads": -2}):
-        with pytest.raises(heed.Refused, match="at least 1"):
+    for wrong in ({"jobs": -1}, {"threads": -2}, {"jobs": 1.0}, {"jobs": "2"}, {"jobs": 10**12}):
+        with pytest.raises(heed.Refused, match="a whole number from 1"):
             heed.run(CONFIG, **wrong)
+
+
+def test_an_option_that_is_given_twice_is_refused():
+    for twice in ({"train": {"steps": 20}, "train.steps": 5}, {"train.steps": 5, "train": {"steps": 20}}):
+        with pytest.raises(heed.Refused, match="train.steps is given twice"):
+            heed.check(twice)
+
+
+def test_arrays_and_paths_in_a_config(tmp_path):
+    import numpy
+
+    plan = heed.plan(CONFIG, {"sweep.seeds": numpy.arange(2)}, out=tmp_path)
+    assert {run["seed"] for run in plan.runs} == {0, 1}
+    with pytest.raises(heed.Refused, match="text.txt"):
+        heed.check({"task.kind": "text", "data.path": tmp_path / "text.txt"})
 
 
 def test_missing_sweeps_are_refused(tmp_path, out, sweep):
