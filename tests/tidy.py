@@ -31,11 +31,12 @@ def of_the_program(build):
         words = shlex.split(entry["command"])
         if any(re.match(r"-DHEED_REAL=(?!f32$)", word) for word in words):
             continue
+        if "nanobind" in file.parts:
+            continue
         joined = re.findall(r'^#include "(.*\.cpp)"', file.read_text(encoding="utf-8"), re.M)
         if not joined and file.is_relative_to(ROOT) and not file.is_relative_to(build):
             joined = [str(file.relative_to(ROOT))]
-        joined = [file for file in joined  # build-python/ has nanobind's source
-                  if not file.startswith(("tests/", "benchmarks/", "build")) and "float64" not in file]
+        joined = [file for file in joined if not file.startswith(("tests/", "benchmarks/")) and "float64" not in file]
         if not joined:
             continue
         files += joined
