@@ -2,10 +2,12 @@
 // and each instruction set; `engine()` chooses one.
 #pragma once
 
+#include "experiments/operators/attention_operator.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +48,9 @@ struct Engine {
   /// vectors, by head: [heads][length * length], -infinity for masked pairs. Positions that add to the embeddings are
   /// left out. Parameters have their initial values.
   std::vector<std::vector<double>> (*added_scores)(const Config&, std::int64_t length);
+  /// Attention of the configuration's first block, for arrays of other programs. Throws heed::Refused or heed::Failed
+  /// if the options and the shape do not fit together.
+  std::unique_ptr<AttentionOperator> (*attention_operator)(const Config&, const OperatorShape&);
   std::string (*products)(); ///< the implementation of matrix products, for manifests
 };
 

@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "autograd/products.hpp"
 #include "experiments/engines/engine.hpp"
+#include "experiments/operators/operator_table.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/training/attending.hpp"
 #include "experiments/training/evaluation.hpp"
@@ -85,6 +86,7 @@ const Engine& engine_table() {
                             .generate = generate,
                             .attention_cost = attention_cost,
                             .added_scores = added_scores,
+                            .attention_operator = make_attention_operator,
                             .products = product_description};
   return table;
 }

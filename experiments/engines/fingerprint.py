@@ -7,7 +7,7 @@ import re
 import sys
 
 ROOMS = ["autograd", "options", "layers"] + [f"experiments/{room}" for room in (
-    "system", "config", "data", "tasks", "models", "metrics", "decoding", "training", "engines")]
+    "system", "config", "data", "tasks", "models", "operators", "metrics", "decoding", "training", "engines")]
 
 output, depfile, checkout = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 headers = sorted(header for room in ROOMS for header in (checkout / room).rglob("*.hpp"))

@@ -18,4 +18,7 @@ void add_runs(nanobind::module_& module);
 class OpenRun;
 void add_examinations(nanobind::class_<OpenRun>& run);
 
+/// Attention as an operator of PyTorch.
+void add_operators(nanobind::module_& module);
+
 } // namespace heed::python

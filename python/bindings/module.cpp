@@ -27,12 +27,14 @@ void show_symbols_to_engines() {
 
 NB_MODULE(_heed, module) {
   module.doc() = "Heed's library. Use the package `heed`, which has the documentation.";
-  nb::set_leak_warnings(false); // at exit, threads of the user may still hold objects
+  // At exit, threads of the user and operators of PyTorch may still hold objects.
+  nb::set_leak_warnings(false);
   show_symbols_to_engines();
   heed::python::add_errors(module);
   module.def("version", heed::version_text);
   module.def("set_program", heed::set_program, nb::arg("program"));
   heed::python::add_reports(module);
+  heed::python::add_operators(module);
   heed::python::add_runs(module);
   heed::python::add_sweeps(module);
 }

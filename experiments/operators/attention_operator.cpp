@@ -1,0 +1,305 @@
+#include "experiments/operators/attention_operator.hpp"
+
+#include "autograd/error.hpp"
+#include "autograd/recompute.hpp"
+#include "autograd/workers.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/models/model.hpp"
+#include "experiments/operators/operator_table.hpp"
+#include "experiments/operators/pool.hpp"
+#include "layers/attention/attention.hpp"
+#include "layers/position/position.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+using Kind = OperatorShape::Kind;
+
+// A view of memory that requires no gradient.
+Tensor constant_view(Tape& tape, Real* data, const Shape& shape, const Shape& stride) {
+  std::int64_t span = 1;
+  for (int i = 0; i < shape.rank; ++i) span += (shape[i] - 1) * stride[i];
+  return Op::view(tape.constant(data, {shape.size() == 0 ? 0 : span}), data, shape, stride);
+}
+
+// Some entries of an array.
+StridedArray entries_of(const StridedArray& array, std::int64_t first, std::int64_t count) {
+  StridedArray some = array;
+  some.data = static_cast<Real*>(array.data) + first * array.stride[0];
+  some.shape[0] = count;
+  return some;
+}
+
+// An operand of a part: the tensor, and the leaf whose gradient is wanted, which is empty if there is none.
+struct Operand {
+  Tensor value, leaf;
+};
+
+// The strides of an input's gradient: those of the input if its entries fill their memory one after the other, in any
+// order of the other axes; otherwise those of a contiguous array.
+Shape gradient_strides(const Shape& shape, const Shape& stride) {
+  std::int64_t next = 1, block = 1; // the number of elements of the axes so far, and of all axes after the first
+  for (int i = 1; i < shape.rank; ++i) block *= shape[i];
+  while (next < block) {
+    int axis = 1;
+    while (axis < shape.rank && (shape[axis] == 1 || stride[axis] != next)) ++axis;
+    if (axis == shape.rank) return shape.row_major();
+    next *= shape[axis];
+  }
+  return shape[0] == 1 || stride[0] == next ? stride : shape.row_major();
+}
+
+// The gradient's memory is only known in the backward pass. Until then, this stands for it.
+Real* gradient_to_come(Real* values) { return values; }
+
+// `stride`: that of its gradient.
+Operand operand(Tape& tape, const StridedArray& array, bool differentiable, const Shape& stride) {
+  auto* data = static_cast<Real*>(array.data);
+  const Tensor given = constant_view(tape, data, array.shape, array.stride);
+  if (!differentiable) return {given, {}};
+  if (!(stride == array.stride)) {
+    data = tape.keep<Real>(array.shape.size());
+    put_into(constant_view(tape, data, array.shape, stride), given);
+  }
+  const Tensor leaf = tape.leaf(data, gradient_to_come(data), {array.shape.size()});
+  return {Op::view(leaf, data, array.shape, stride), leaf};
+}
+
+// Makes dy the gradient of y. Returns the tensor at which a backward pass begins.
+Tensor with_gradient(const Tensor& y, const StridedArray& dy) {
+  const Op op("gradient", {&y});
+  const Tensor end = op.output({1});
+  end.data[0] = 0;
+  const Tensor from = constant_view(*y.tape, static_cast<Real*>(dy.data), dy.shape, dy.stride);
+  op.record(end, [y, from] {
+    Tensor to = y;
+    to.data = y.tape->grad_target(y).p;
+    put_into(to, from);
+  });
+  return end;
+}
+
+// A part of the batch on one tape.
+struct Part {
+  TapeLease tape;
+  std::int64_t first = 0, count = 0;
+  std::vector<Tensor> leaves; // of the arguments that require a gradient, in order
+  Tensor y;
+};
+
+// Do two calls have the same arguments, in the same memory?
+bool same_memory(const OperatorCall& a, const OperatorCall& b) {
+  const auto same = [](const StridedArray& x, const StridedArray& y) {
+    return x.data == y.data && x.shape == y.shape && x.stride == y.stride;
+  };
+  return std::ranges::equal(a.inputs, b.inputs, same) && a.parameters == b.parameters &&
+         a.differentiable == b.differentiable && a.lengths == b.lengths && a.allowed == b.allowed;
+}
+
+class Operator final : public AttentionOperator {
+public:
+  Operator(const Config& config, const OperatorShape& shape)
+      : choice_(config.layers.front()), result_width_(shape.value_width) {
+    const Scope scope(initial_, init_rules(config));
+    const AttentionOptions& options = choice_.attention;
+    const bool has_projections = shape.kind == Kind::self;
+    const MultiHeadAttention::Shape with_projections{.width = shape.width,
+                                                     .heads = shape.heads,
+                                                     .bias = yes(options.qkv_bias, choice_.block.bias),
+                                                     .output_bias = yes(options.output_bias, choice_.block.bias),
+                                                     .longest = shape.longest};
+    const RelativeShape of_heads = has_projections ? MultiHeadAttention::relative_shape(choice_, with_projections)
+                                                   : RelativeShape{shape.heads, shape.query_width, shape.value_width,
+                                                                   shape.longest};
+    const PositionInfo& info = position_info(choice_.position.kind);
+    if (info.has_vectors)
+      throw Refused(fmt::format("the position '{}' is added to the embeddings, so it does not act within attention: "
+                                "add it to the input, or choose another one",
+                                choice_.position.kind));
+    if (info.make_relative) position_ = info.make_relative(scope / "position", of_heads, choice_.position_options);
+    if (position_) position_->check(options);
+    if (has_projections) {
+      MultiHeadAttention::Shape full = with_projections;
+      full.position = position_;
+      multi_head_.emplace(scope, choice_, full, residual_init(config));
+      result_width_ = initial_.find("output.weight") ? shape.width : shape.heads * of_heads.value_width;
+    } else {
+      heads_.emplace(scope, choice_, ScoreShape{shape.heads, shape.query_width, shape.key_width, shape.longest});
+      if (heads_->orders_keys() && !options.causal)
+        throw Refused(fmt::format("the normaliser '{}' orders the keys before a query: it needs causal attention "
+                                  "(causal = true)",
+                                  options.normalizer));
+    }
+    for (const Parameters::Entry& e : initial_.entries()) parameters_.push_back({e.name, e.shape});
+  }
+
+  const std::vector<OperatorParameter>& parameters() const override { return parameters_; }
+  std::int64_t result_width() const override { return result_width_; }
+
+  void initialise(std::uint64_t seed, const std::vector<void*>& to) const override {
+    Parameters drawn = initial_;
+    drawn.initialise(seed);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const Parameters::Entry& e = drawn.entries()[i];
+      std::copy_n(drawn.values({i}), e.shape.size(), static_cast<Real*>(to[i]));
+    }
+  }
+
+  std::unique_ptr<OperatorState> forward(const OperatorCall& call, const StridedArray& y) const override {
+    return run_forward(call, &y);
+  }
+
+  void backward(const OperatorCall& call, std::unique_ptr<OperatorState> given, const StridedArray& dy,
+                const std::vector<void*>& gradients) const override {
+    std::unique_ptr<State> state(static_cast<State*>(given.release()));
+    if (state && !same_memory(state->call, call)) state.reset();
+    if (!state) state = run_forward(call, nullptr);
+    if (!state) return;
+    const Gradients to(call, *this, gradients, state->parts.size());
+    const TeamLease team(call.threads);
+    team->run(static_cast<int>(state->parts.size()), [&](int number, int) {
+      Part& part = state->parts[static_cast<std::size_t>(number)];
+      for (std::size_t i = 0; i < part.leaves.size(); ++i)
+        part.leaves[i].slot->grad = to.of(static_cast<std::size_t>(number), i, part.first);
+      part.tape->backward(with_gradient(part.y, entries_of(dy, part.first, part.count)));
+      for (const Tensor& leaf : part.leaves)
+        if (Tape::untouched(leaf)) std::fill_n(leaf.slot->grad, leaf.size(), Real{0});
+    });
+    to.add_up();
+  }
+
+private:
+  class State final : public OperatorState {
+  public:
+    explicit State(OperatorCall c) : call(std::move(c)) {}
+    OperatorCall call;
+    std::vector<Part> parts;
+  };
+
+  // The memory of the gradients. Each part has its own entries of the inputs' gradients; a parameter's gradient is the
+  // sum over the parts, each of which has an array of its own.
+  class Gradients {
+  public:
+    Gradients(const OperatorCall& call, const Operator& owner, const std::vector<void*>& to, std::size_t parts) {
+      for (std::size_t i = 0, next = 0; i < call.differentiable.size(); ++i) {
+        if (!call.differentiable[i]) continue;
+        Of of{static_cast<Real*>(to.at(next++)), 0, 0, {}};
+        if (i < call.inputs.size()) {
+          const StridedArray& x = call.inputs[i];
+          of.entry = gradient_strides(x.shape, x.stride)[0];
+        } else {
+          of.size = owner.parameters_[i - call.inputs.size()].shape.size();
+          of.others.resize(static_cast<std::size_t>(of.size) * (parts > 0 ? parts - 1 : 0));
+        }
+        all_.push_back(std::move(of));
+      }
+    }
+    Real* of(std::size_t part, std::size_t i, std::int64_t first_entry) const {
+      const Of& x = all_[i];
+      if (x.size == 0) return x.p + first_entry * x.entry;
+      return part == 0 ? x.p : const_cast<Real*>(x.others.data()) + static_cast<std::int64_t>(part - 1) * x.size;
+    }
+    void add_up() const {
+      for (const Of& x : all_)
+        for (std::size_t i = 0; i < x.others.size(); ++i) x.p[i % static_cast<std::size_t>(x.size)] += x.others[i];
+    }
+
+  private:
+    struct Of {
+      Real* p;
+      std::int64_t entry, size; // of an input: the distance of its entries; of a parameter: its size
+      std::vector<Real> others;
+    };
+    std::vector<Of> all_;
+  };
+
+  // Null if no argument requires a gradient.
+  std::unique_ptr<State> run_forward(const OperatorCall& call, const StridedArray* y) const {
+    const std::int64_t batch = call.inputs.front().shape[0];
+    const auto count = static_cast<std::size_t>(std::min<std::int64_t>(batch, std::max(call.threads, 1)));
+    const bool records = std::ranges::count(call.differentiable, true) > 0;
+    auto state = std::make_unique<State>(call);
+    for (std::size_t n = 0; n < count; ++n) {
+      Part& part = state->parts.emplace_back();
+      const int all = static_cast<int>(count), number = static_cast<int>(n);
+      part.first = begin_of_part(batch, number, all);
+      part.count = begin_of_part(batch, number + 1, all) - part.first;
+    }
+    const TeamLease team(call.threads);
+    team->run(static_cast<int>(count), [&](int number, int) {
+      Part& part = state->parts[static_cast<std::size_t>(number)];
+      Tape& tape = *part.tape;
+      tape.record(records);
+      part.y = run_part(call, part, tape);
+      if (y) {
+        const StridedArray to = entries_of(*y, part.first, part.count);
+        put_into(constant_view(tape, static_cast<Real*>(to.data), to.shape, to.stride), part.y);
+      }
+    });
+    if (!records) return nullptr;
+    return state;
+  }
+
+  Tensor run_part(const OperatorCall& call, Part& part, Tape& tape) const {
+    // The pass reads the parameters' names and shapes only: their values are the caller's.
+    Pass pass(tape, initial_, nullptr, {.training = call.training, .seed = call.seed, .first_row = part.first});
+    const auto differentiable = [&](std::size_t i) { return i < call.differentiable.size() && call.differentiable[i]; };
+    std::vector<Tensor> inputs;
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      const Operand x = operand(tape, entries_of(call.inputs[i], part.first, part.count), differentiable(i),
+                                gradient_strides(call.inputs[i].shape, call.inputs[i].stride));
+      inputs.push_back(x.value);
+      if (x.leaf.tape) part.leaves.push_back(x.leaf);
+    }
+    for (std::size_t i = 0; i < call.parameters.size(); ++i) {
+      auto* values = static_cast<Real*>(const_cast<void*>(call.parameters[i]));
+      Tensor& leaf = pass.state().leaves[i];
+      if (differentiable(call.inputs.size() + i)) {
+        leaf = tape.leaf(values, gradient_to_come(values), parameters_[i].shape);
+        part.leaves.push_back(leaf);
+      } else {
+        leaf = tape.constant(values, parameters_[i].shape);
+      }
+    }
+    const Mask mask = mask_of(call, inputs, part.first);
+    if (multi_head_) return (*multi_head_)(pass, inputs[0], mask);
+    return (*heads_)(
+        pass,
+        {.queries = inputs[0], .values = inputs[2], .keys = inputs[1], .mask = mask, .position = position_.get()});
+  }
+
+  Mask mask_of(const OperatorCall& call, const std::vector<Tensor>& inputs, std::int64_t first) const {
+    Mask mask;
+    mask.offset = call.offset;
+    if (call.lengths) mask.lengths = call.lengths + first;
+    if (call.allowed) {
+      const std::int64_t queries = inputs.front().shape[-2], keys = inputs.back().shape[-2];
+      mask.allowed_shared = call.allowed_batch == 1;
+      mask.allowed_heads = call.allowed_heads;
+      mask.allowed = call.allowed + (mask.allowed_shared ? 0 : first * call.allowed_heads * queries * keys);
+    }
+    return self_attention_mask(choice_.attention, mask);
+  }
+
+  LayerChoice choice_;
+  std::int64_t result_width_;
+  mutable Parameters initial_; // names and shapes; it never has values
+  std::shared_ptr<const RelativePosition> position_;
+  std::optional<Attention> heads_;
+  std::optional<MultiHeadAttention> multi_head_;
+  std::vector<OperatorParameter> parameters_;
+};
+
+} // namespace
+
+std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorShape& shape) {
+  return std::make_unique<Operator>(config, shape);
+}
+
+} // namespace heed::HEED_REAL

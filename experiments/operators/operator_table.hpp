@@ -1,0 +1,15 @@
+// The operators of one precision and instruction set, for its engine table.
+#pragma once
+
+#include "autograd/real.hpp"
+#include "experiments/operators/attention_operator.hpp"
+
+#include <memory>
+
+namespace heed::HEED_REAL {
+
+/// The operator of the configuration's first block. Throws heed::Refused or heed::Failed if the options and the shape
+/// do not fit together.
+std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorShape& shape);
+
+} // namespace heed::HEED_REAL
