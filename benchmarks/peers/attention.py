@@ -68,11 +68,22 @@ def formula(name: str, heads: int, length: int):
     return attend, parameters
 
 
+def heeds(score):
+    """Heed's operator: the same arguments as those of the functions above."""
+    from heed.torch import attention, parameter_shapes
+
+    def attend(q, k, v, parameters, causal):
+        names = parameter_shapes(q.shape[1], q.shape[3], score=score)
+        return attention(q, k, v, score=score, causal=causal, parameters=dict(zip(names, parameters)))
+
+    return attend
+
+
 class Case:
     """Attention of one shape; `run` is forward and backward to queries, keys, values and the score's parameters."""
 
     def __init__(self, score: str, batch: int, heads: int, length: int, width: int, causal: bool, compiled: bool,
-                 formula_name: str = ""):
+                 formula_name: str = "", operator: bool = False):
         q, k, v = (torch.randn(batch, heads, length, width, requires_grad=True) for _ in range(3))
         matrix = lambda: (0.1 * torch.randn(heads, width, width)).requires_grad_()
         parameters = {
@@ -86,6 +97,8 @@ class Case:
         function = functions[score]
         if formula_name:
             function, parameters = formula(formula_name, heads, length)
+        if operator:
+            function = heeds(score)
         if compiled:
             torch._dynamo.reset()
             function = torch.compile(function, dynamic=False)

@@ -7,6 +7,7 @@
 #include "experiments/models/model.hpp"
 #include "experiments/operators/operator_table.hpp"
 #include "experiments/operators/pool.hpp"
+#include "experiments/operators/stored_bias.hpp"
 #include "layers/attention/attention.hpp"
 #include "layers/position/position.hpp"
 
@@ -89,7 +90,8 @@ Tensor with_gradient(const Tensor& y, const StridedArray& dy) {
 struct Part {
   TapeLease tape;
   std::int64_t first = 0, count = 0;
-  std::vector<Tensor> leaves; // of the arguments that require a gradient, in order
+  std::vector<Tensor> leaves;                 // of the arguments that require a gradient, in order
+  std::optional<StoredBiasPosition> position; // if there is a bias
   Tensor y;
 };
 
@@ -99,21 +101,32 @@ bool same_memory(const OperatorCall& a, const OperatorCall& b) {
     return x.data == y.data && x.shape == y.shape && x.stride == y.stride;
   };
   return std::ranges::equal(a.inputs, b.inputs, same) && a.parameters == b.parameters &&
-         a.differentiable == b.differentiable && a.lengths == b.lengths && a.allowed == b.allowed;
+         a.differentiable == b.differentiable && a.lengths == b.lengths && a.allowed == b.allowed &&
+         same(a.bias, b.bias);
+}
+
+// The options of the attention that is meant.
+LayerChoice choice_of(const Config& config, Kind kind) {
+  if (kind != Kind::cross) return config.layers.front();
+  LayerChoice out = config.decoder_layers.at(0).for_cross_attention();
+  out.attention.causal = false; // the mask of the decoder's own positions
+  return out;
 }
 
 class Operator final : public AttentionOperator {
 public:
   Operator(const Config& config, const OperatorShape& shape)
-      : choice_(config.layers.front()), result_width_(shape.value_width) {
+      : choice_(choice_of(config, shape.kind)), result_width_(shape.value_width) {
     const Scope scope(initial_, init_rules(config));
     const AttentionOptions& options = choice_.attention;
-    const bool has_projections = shape.kind == Kind::self;
+    const bool has_projections = shape.kind != Kind::heads;
     const MultiHeadAttention::Shape with_projections{.width = shape.width,
+                                                     .memory_width = shape.memory_width,
                                                      .heads = shape.heads,
                                                      .bias = yes(options.qkv_bias, choice_.block.bias),
                                                      .output_bias = yes(options.output_bias, choice_.block.bias),
-                                                     .longest = shape.longest};
+                                                     .longest = shape.longest,
+                                                     .longest_queries = shape.longest};
     const RelativeShape of_heads = has_projections ? MultiHeadAttention::relative_shape(choice_, with_projections)
                                                    : RelativeShape{shape.heads, shape.query_width, shape.value_width,
                                                                    shape.longest};
@@ -194,7 +207,8 @@ private:
           const StridedArray& x = call.inputs[i];
           of.entry = gradient_strides(x.shape, x.stride)[0];
         } else {
-          of.size = owner.parameters_[i - call.inputs.size()].shape.size();
+          const std::size_t n = i - call.inputs.size();
+          of.size = n < owner.parameters_.size() ? owner.parameters_[n].shape.size() : call.bias.shape.size();
           of.others.resize(static_cast<std::size_t>(of.size) * (parts > 0 ? parts - 1 : 0));
         }
         all_.push_back(std::move(of));
@@ -268,10 +282,22 @@ private:
       }
     }
     const Mask mask = mask_of(call, inputs, part.first);
-    if (multi_head_) return (*multi_head_)(pass, inputs[0], mask);
-    return (*heads_)(
-        pass,
-        {.queries = inputs[0], .values = inputs[2], .keys = inputs[1], .mask = mask, .position = position_.get()});
+    if (multi_head_)
+      return inputs.size() == 1 ? (*multi_head_)(pass, inputs[0], mask)
+                                : (*multi_head_)(pass, inputs[0], inputs[1], mask);
+    const RelativePosition* position = position_.get();
+    if (call.bias.data) {
+      auto* values = static_cast<Real*>(call.bias.data);
+      Tensor bias = tape.constant(values, call.bias.shape);
+      if (differentiable(call.inputs.size() + call.parameters.size())) {
+        bias = tape.leaf(values, gradient_to_come(values), call.bias.shape);
+        part.leaves.push_back(bias);
+      }
+      position = &part.position.emplace(position, bias, call.offset);
+    }
+    const AttentionInputs all{
+        .queries = inputs[0], .values = inputs[2], .keys = inputs[1], .mask = mask, .position = position};
+    return (*heads_)(pass, all);
   }
 
   Mask mask_of(const OperatorCall& call, const std::vector<Tensor>& inputs, std::int64_t first) const {

@@ -18,11 +18,13 @@ struct OperatorShape {
   enum class Kind {
     heads, ///< queries [B, H, Tq, Dq], keys [B, Hk, Tk, Dk], values [B, Hk, Tk, Dv] to [B, H, Tq, Dv]
     self,  ///< multi-head self attention with its projections: [B, T, width] to [B, T, width]
+    cross, ///< multi-head cross attention: [B, Tq, width] and the encoder output [B, Tk, memory_width]
   };
   Kind kind = Kind::heads;
   std::int64_t heads = 1;
   std::int64_t query_width = 0, key_width = 0, value_width = 0; ///< heads: of one head
-  std::int64_t width = 0;                                       ///< self: of the input and of the result
+  std::int64_t width = 0;                                       ///< self, cross: of the input and of the result
+  std::int64_t memory_width = 0;                                ///< cross: of the encoder output
   std::int64_t longest = 0; ///< upper bound on the number of keys, for parameters by position
 };
 
@@ -41,9 +43,11 @@ struct StridedArray {
 /// The arguments of a call. All memory must stay valid until the call, and the backward call of its state, have
 /// returned.
 struct OperatorCall {
-  std::vector<StridedArray> inputs;    ///< heads: queries, keys, values; self: x
+  std::vector<StridedArray> inputs;    ///< heads: queries, keys, values; self: x; cross: x, memory
   std::vector<const void*> parameters; ///< contiguous, in the order of AttentionOperator::parameters
-  /// Which of the inputs, and then of the parameters, require a gradient. Empty: none.
+  /// heads: [H or 1, Tq, Tk], contiguous, added to the scores. Empty: none.
+  StridedArray bias{};
+  /// Which of the inputs, then of the parameters, and then the bias, if there is one, require a gradient. Empty: none.
   std::vector<bool> differentiable{};
   std::int64_t offset = 0;                           ///< the position of query 0
   const std::int32_t* lengths = nullptr;             ///< [B]: the number of keys of each batch entry; null: all

@@ -115,6 +115,7 @@ void add_operators(nb::module_& module) {
              at->differentiable = differentiable;
              at->threads = threads;
            })
+      .def("set_bias", [](OperatorCall& call, const TensorMemory& bias) { call.bias = array_of(bias); })
       .def("set_mask",
            [](OperatorCall& call, std::int64_t offset, std::uintptr_t lengths, std::uintptr_t allowed,
               std::int64_t allowed_batch, std::int64_t allowed_heads) {
@@ -164,8 +165,12 @@ void add_operators(nb::module_& module) {
                                       .longest = longest});
              });
   module.def("multi_head_operator", [](const std::vector<std::string>& settings, std::int64_t heads, std::int64_t width,
-                                       std::int64_t longest) {
-    return make(settings, {.kind = Kind::self, .heads = heads, .width = width, .longest = longest});
+                                       std::int64_t memory_width, std::int64_t longest) {
+    return make(settings, {.kind = memory_width > 0 ? Kind::cross : Kind::self,
+                           .heads = heads,
+                           .width = width,
+                           .memory_width = memory_width,
+                           .longest = longest});
   });
   module.def("operator_states", [] { return States::all().count(); });
 }

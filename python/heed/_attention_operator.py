@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -23,23 +23,15 @@ SEPARATOR = "\x1f"  # between the settings, which are texts such as "attention.s
 @functools.lru_cache(maxsize=512)
 def operator(settings: str, precision: str, heads: int, widths: tuple[int, ...], longest: int) -> (
         _heed.AttentionOperator):
-    """The engine's operator for these settings: of heads with the widths of queries, keys and values, or with
-    projections, of one width."""
+    """The engine's operator for these settings: of heads with the widths of queries, keys and values; or with
+    projections, of one width, or, for cross attention, with that of the encoder output."""
     all_settings = [f"precision={precision}", *filter(None, settings.split(SEPARATOR))]
     try:
         if len(widths) == 3:
             return _heed.attention_operator(all_settings, heads, *widths, longest)
-        return _heed.multi_head_operator(all_settings, heads, widths[0], longest)
+        return _heed.multi_head_operator(all_settings, heads, widths[0], widths[1] if len(widths) == 2 else 0, longest)
     except _heed.Refused as error:
         raise _heed.Refused(str(error).replace("command line: ", "", 1)) from None
-
-
-def operator_for(settings: str, inputs: Sequence[Tensor], heads: int, longest: int, offset: int = 0) -> (
-        _heed.AttentionOperator):
-    """The operator for these inputs: queries, keys and values, or the input of the projections."""
-    if not longest:
-        longest = max(int(inputs[0].shape[-2]) + offset, int(inputs[-1].shape[-2]), 1)
-    return operator(settings, _PRECISIONS[inputs[0].dtype], heads, tuple(int(x.shape[-1]) for x in inputs), longest)
 
 
 def gradient_strides(x: Tensor) -> tuple[int, ...]:
@@ -63,105 +55,119 @@ def gradient_strides(x: Tensor) -> tuple[int, ...]:
     return tuple(x.stride()) if x.shape[0] == 1 or x.stride(0) == filled else tuple(contiguous)
 
 
+_SCHEMA = ("Tensor[] inputs, Tensor[] parameters, Tensor? bias, Tensor? lengths, Tensor? allowed, Tensor? seed, "
+           "str settings, int heads, int longest, int offset, bool[] differentiable")
+
+
+class _Arguments(NamedTuple):
+    """The arguments of both operators, as in the schema."""
+
+    inputs: Sequence[Tensor]          # queries, keys and values; or x; or x and the encoder output
+    parameters: Sequence[Tensor]      # contiguous, in the engine's order
+    bias: Optional[Tensor]            # [H or 1, Tq, Tk], contiguous
+    lengths: Optional[Tensor]         # [B], int32
+    allowed: Optional[Tensor]         # [B or 1, H or 1, Tq, Tk], uint8, contiguous
+    seed: Optional[Tensor]            # one int64; None: nothing is random
+    settings: str
+    heads: int
+    longest: int                      # 0: that of the inputs
+    offset: int
+    differentiable: Sequence[bool]    # of the inputs, the parameters and the bias
+
+    def further(self) -> list[Tensor]:
+        return [*self.parameters] if self.bias is None else [*self.parameters, self.bias]
+
+    def operator(self) -> _heed.AttentionOperator:
+        longest = self.longest
+        if not longest:
+            longest = max(int(self.inputs[0].shape[-2]) + self.offset, int(self.inputs[-1].shape[-2]), 1)
+        widths = tuple(int(x.shape[-1]) for x in self.inputs)
+        found = operator(self.settings, _PRECISIONS[self.inputs[0].dtype], self.heads, widths, longest)
+        for (name, shape), given in zip(found.parameters(), self.parameters):
+            if list(given.shape) != shape:
+                raise _heed.Refused(f"the parameter {name} must have the shape {shape}; it has {list(given.shape)}")
+        return found
+
+    def call(self) -> _heed.OperatorCall:
+        keys = self.inputs[-1].shape[-2]
+        if self.lengths is not None and len(self.lengths) and not 0 <= self.lengths.min() <= self.lengths.max() <= keys:
+            lowest, highest = int(self.lengths.min()), int(self.lengths.max())
+            raise _heed.Refused(f"lengths has values from {lowest} to {highest}; there are {keys} keys")
+        call = _heed.OperatorCall([_memory(x) for x in self.inputs], [x.data_ptr() for x in self.parameters],
+                                  list(self.differentiable), torch.get_num_threads())
+        call.set_mask(self.offset, 0 if self.lengths is None else self.lengths.data_ptr(),
+                      *(0, 1, 1) if self.allowed is None else (self.allowed.data_ptr(), *self.allowed.shape[:2]))
+        if self.bias is not None:
+            call.set_bias(_memory(self.bias))
+        if self.seed is not None:
+            call.set_training(int(self.seed.item()))
+        return call
+
+    def result(self) -> Tensor:
+        """Memory for the result: of heads, so that a merge of the heads copies nothing."""
+        x = self.inputs[0]
+        if len(self.inputs) == 3:
+            batch, heads, queries, _ = x.shape
+            return x.new_empty((batch, queries, heads, self.inputs[2].shape[-1])).transpose(1, 2)
+        return x.new_empty((*x.shape[:-1], self.operator().result_width()))
+
+    def gradients(self) -> list[Tensor]:
+        """Memory for the gradients of all arguments that require one."""
+        all_strides = [*map(gradient_strides, self.inputs), *(tuple(x.stride()) for x in self.further())]
+        return [x.new_empty_strided(x.shape, strides)
+                for x, strides, wanted in zip([*self.inputs, *self.further()], all_strides, self.differentiable)
+                if wanted]
+
+
 def _memory(x: Tensor) -> tuple[int, list[int], list[int]]:
     return x.data_ptr(), list(x.shape), list(x.stride())
 
 
-def _address(x: Optional[Tensor]) -> int:
-    return 0 if x is None else x.data_ptr()
-
-
-def _call(inputs: Sequence[Tensor], parameters: Sequence[Tensor], lengths: Optional[Tensor], allowed: Optional[Tensor],
-          seed: Optional[Tensor], differentiable: Sequence[bool], offset: int) -> _heed.OperatorCall:
-    call = _heed.OperatorCall([_memory(x) for x in inputs], [x.data_ptr() for x in parameters], list(differentiable),
-                              torch.get_num_threads())
-    call.set_mask(offset, _address(lengths), _address(allowed), 1 if allowed is None else allowed.shape[0],
-                  1 if allowed is None else allowed.shape[1])
-    if seed is not None:
-        call.set_training(int(seed.item()))
-    return call
-
-
-def _check_parameters(owner: _heed.AttentionOperator, parameters: Sequence[Tensor]) -> None:
-    for (name, shape), given in zip(owner.parameters(), parameters):
-        if list(given.shape) != shape:
-            raise _heed.Refused(f"the parameter {name} must have the shape {shape}; it has {list(given.shape)}")
-
-
-def _result(inputs: Sequence[Tensor], owner: _heed.AttentionOperator) -> Tensor:
-    x = inputs[0]
-    if len(inputs) == 3:
-        batch, heads, queries, _ = x.shape
-        return x.new_empty((batch, queries, heads, inputs[2].shape[-1])).transpose(1, 2)
-    return x.new_empty((*x.shape[:-1], owner.result_width()))
-
-
-_ARGUMENTS = ("Tensor[] inputs, Tensor[] parameters, Tensor? lengths, Tensor? allowed, Tensor? seed, str settings, "
-              "int heads, int longest, int offset, bool[] differentiable")
-
-
 @torch.library.custom_op("heed::attention", mutates_args=(), device_types="cpu",
-                         schema=f"({_ARGUMENTS}) -> (Tensor, Tensor)")
-def attention_forward(inputs: Sequence[Tensor], parameters: Sequence[Tensor], lengths: Optional[Tensor],
-                      allowed: Optional[Tensor], seed: Optional[Tensor], settings: str, heads: int, longest: int,
-                      offset: int, differentiable: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    owner = operator_for(settings, inputs, heads, longest, offset)
-    _check_parameters(owner, parameters)
-    y = _result(inputs, owner)
-    mark = owner.forward(_call(inputs, parameters, lengths, allowed, seed, differentiable, offset), _memory(y))
-    return y, torch.from_numpy(mark)
+                         schema=f"({_SCHEMA}) -> (Tensor, Tensor)")
+def attention_forward(*given: Any) -> tuple[Tensor, Tensor]:
+    arguments = _Arguments(*given)
+    y = arguments.result()
+    return y, torch.from_numpy(arguments.operator().forward(arguments.call(), _memory(y)))
 
 
 @attention_forward.register_fake
-def _(inputs: Sequence[Tensor], parameters: Sequence[Tensor], lengths: Optional[Tensor], allowed: Optional[Tensor],
-      seed: Optional[Tensor], settings: str, heads: int, longest: int, offset: int,
-      differentiable: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    owner = operator_for(settings, inputs, heads, longest, offset)
-    _check_parameters(owner, parameters)
-    return _result(inputs, owner), torch.empty(1, dtype=torch.int64)
+def _(*given: Any) -> tuple[Tensor, Tensor]:
+    arguments = _Arguments(*given)
+    arguments.operator()
+    return arguments.result(), torch.empty(1, dtype=torch.int64)
 
 
 @torch.library.custom_op("heed::attention_backward", mutates_args=(), device_types="cpu",
-                         schema=f"(Tensor dy, Tensor mark, {_ARGUMENTS}) -> Tensor[]")
-def attention_backward(dy: Tensor, mark: Tensor, inputs: Sequence[Tensor], parameters: Sequence[Tensor],
-                       lengths: Optional[Tensor], allowed: Optional[Tensor], seed: Optional[Tensor], settings: str,
-                       heads: int, longest: int, offset: int, differentiable: Sequence[bool]) -> list[Tensor]:
-    owner = operator_for(settings, inputs, heads, longest, offset)
-    gradients = _gradients(inputs, parameters, differentiable)
-    owner.backward(_call(inputs, parameters, lengths, allowed, seed, differentiable, offset), mark.data_ptr(),
-                   _memory(dy), [x.data_ptr() for x in gradients])
+                         schema=f"(Tensor dy, Tensor mark, {_SCHEMA}) -> Tensor[]")
+def attention_backward(dy: Tensor, mark: Tensor, *given: Any) -> list[Tensor]:
+    arguments = _Arguments(*given)
+    gradients = arguments.gradients()
+    arguments.operator().backward(arguments.call(), mark.data_ptr(), _memory(dy), [x.data_ptr() for x in gradients])
     return gradients
 
 
 @attention_backward.register_fake
-def _(dy: Tensor, mark: Tensor, inputs: Sequence[Tensor], parameters: Sequence[Tensor], lengths: Optional[Tensor],
-      allowed: Optional[Tensor], seed: Optional[Tensor], settings: str, heads: int, longest: int, offset: int,
-      differentiable: Sequence[bool]) -> list[Tensor]:
-    return _gradients(inputs, parameters, differentiable)
-
-
-def _gradients(inputs: Sequence[Tensor], parameters: Sequence[Tensor], differentiable: Sequence[bool]) -> list[Tensor]:
-    all_strides = [*map(gradient_strides, inputs), *(tuple(x.stride()) for x in parameters)]
-    return [x.new_empty_strided(x.shape, strides)
-            for x, strides, wanted in zip([*inputs, *parameters], all_strides, differentiable) if wanted]
+def _(dy: Tensor, mark: Tensor, *given: Any) -> list[Tensor]:
+    return _Arguments(*given).gradients()
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    operands, parameters, lengths, allowed, seed, *ctx.options = inputs
-    ctx.counts = len(operands), len(parameters)
-    ctx.save_for_backward(*operands, *parameters, lengths, allowed, seed, output[1])
+    arguments = _Arguments(*inputs)
+    ctx.counts = len(arguments.inputs), len(arguments.parameters)
+    ctx.options = tuple(arguments[6:])
+    ctx.save_for_backward(*arguments.inputs, *arguments.parameters, *arguments[2:6], output[1])
 
 
 def _pull(ctx: Any, dy: Tensor, _: Any) -> tuple[Any, ...]:
     saved = list(ctx.saved_tensors)
-    count, parameter_count = ctx.counts
-    operands, parameters = saved[:count], saved[count:count + parameter_count]
-    lengths, allowed, seed, mark = saved[count + parameter_count:]
-    differentiable = ctx.options[-1]
-    gradients = iter(torch.ops.heed.attention_backward(dy, mark, operands, parameters, lengths, allowed, seed,
-                                                       *ctx.options))
-    of_all = [next(gradients) if wanted else None for wanted in differentiable]
-    return of_all[:count], of_all[count:], *(None,) * (3 + len(ctx.options))
+    first, second = ctx.counts[0], sum(ctx.counts)
+    bias, lengths, allowed, seed, mark = saved[second:]
+    arguments = _Arguments(saved[:first], saved[first:second], bias, lengths, allowed, seed, *ctx.options)
+    gradients = iter(torch.ops.heed.attention_backward(dy, mark, *arguments))
+    of_all = [next(gradients) if wanted else None for wanted in arguments.differentiable]
+    of_bias = None if bias is None else of_all[-1]
+    return of_all[:first], of_all[first:second], of_bias, *(None,) * (len(arguments) - 3)
 
 
 def _refuse_second(ctx: Any, *_: Any) -> Any:

@@ -14,7 +14,10 @@ sums over the batch, which are the gradients of parameters, depend on that numbe
 from __future__ import annotations
 
 import functools
+import json
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Optional, Union
 
 from ._packages import need
@@ -27,7 +30,9 @@ from torch import Tensor, nn  # noqa: E402
 from . import _heed  # noqa: E402
 from ._attention_operator import SEPARATOR, operator  # noqa: E402
 
-__all__ = ["Attention", "MultiHeadAttention", "attention", "parameter_shapes"]
+__all__ = ["Attention", "MultiHeadAttention", "attention", "load_checkpoint", "parameter_shapes"]
+
+_STORED = {"F32": torch.float32, "F64": torch.float64}  # in checkpoints
 
 Option = Union[str, bool, int, float]
 
@@ -35,9 +40,9 @@ Option = Union[str, bool, int, float]
 def attention(q: Tensor, k: Tensor, v: Tensor, /, *, score: str = "scaled_dot", normalizer: str = "softmax",
               position: str = "none", causal: bool = False, prefix: int = 0, window: int = 0, dilation: int = 1,
               score_mod: str = "", mask_mod: str = "", options: Optional[Mapping[str, Option]] = None,
-              lengths: Optional[Tensor] = None, mask: Optional[Tensor] = None, offset: int = 0, dropout: float = 0.0,
-              training: bool = True, longest: int = 0, parameters: Optional[Mapping[str, Tensor]] = None,
-              **by_name: Tensor) -> Tensor:
+              lengths: Optional[Tensor] = None, mask: Optional[Tensor] = None, bias: Optional[Tensor] = None,
+              offset: int = 0, dropout: float = 0.0, training: bool = True, longest: int = 0,
+              parameters: Optional[Mapping[str, Tensor]] = None, **by_name: Tensor) -> Tensor:
     """Attention of several heads, without projections.
 
     Args:
@@ -57,6 +62,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, /, *, score: str = "scaled_dot", 
             "position.t5.buckets": 16, "attention.parameters.slope.per": "head"}.
         lengths: [B]: the number of keys of each batch entry; later keys are padding.
         mask: Booleans, true where a query may attend to a key: [Tq, Tk], or [B or 1, H or 1, Tq, Tk].
+        bias: Added to the scores, before a formula: [Tq, Tk] or [H or 1, Tq, Tk]. It may require a gradient.
         offset: The position of the first query. The first key is at position 0.
         dropout: The probability with which a weight is dropped, if `training`.
         training: Are dropout, and the noise of normalisers that have one, active?
@@ -71,22 +77,21 @@ def attention(q: Tensor, k: Tensor, v: Tensor, /, *, score: str = "scaled_dot", 
             parameter, a device other than the CPU, a precision other than float32 and float64.
         NotImplementedError: In the backward pass, for a second derivative.
     """
-    settings = _settings(score, normalizer, position, causal, prefix, window, dilation, score_mod, mask_mod, dropout,
-                         options)
+    settings = _settings(score, normalizer, position, causal, prefix, window, dilation, score_mod, mask_mod,
+                         dropout, options)
     _check_inputs((("q", q), ("k", k), ("v", v)), 4, "[batch, heads, length, width]")
     if q.shape[0] != k.shape[0] or k.shape[:3] != v.shape[:3] or k.shape[1] == 0 or q.shape[1] % k.shape[1] != 0:
-        raise _heed.Refused(f"q {list(q.shape)}, k {list(k.shape)} and v {list(v.shape)} do not fit together: they must "
-                            "be [B, H, Tq, D], [B, Hk, Tk, Dk] and [B, Hk, Tk, Dv], with H a multiple of Hk")
+        raise _misfit(q, k, v)
     heads, widths = q.shape[1], (q.shape[3], k.shape[3], v.shape[3])
     names = _names(settings, heads, widths, longest)
     ordered = _by_name(names, {**(parameters or {})}, by_name)
-    return _run([q, k, v], ordered, heads, q.shape[2], k.shape[2], settings, lengths, mask, offset, longest,
+    return _run([q, k, v], ordered, heads, q.shape[2], k.shape[2], settings, lengths, mask, bias, offset, longest,
                 training and (dropout > 0 or normalizer == "gumbel"))
 
 
-def parameter_shapes(heads: int, query_width: int, key_width: Optional[int] = None, value_width: Optional[int] = None, *,
-                     longest: int = 1, score: str = "scaled_dot", normalizer: str = "softmax", position: str = "none",
-                     causal: bool = False, score_mod: str = "", mask_mod: str = "",
+def parameter_shapes(heads: int, query_width: int, key_width: Optional[int] = None,
+                     value_width: Optional[int] = None, *, longest: int = 1, score: str = "scaled_dot",
+                     normalizer: str = "softmax", position: str = "none", causal: bool = False, score_mod: str = "", mask_mod: str = "",
                      options: Optional[Mapping[str, Option]] = None) -> dict[str, list[int]]:
     """The parameters of `attention` with these options: their full names and shapes, in order.
 
@@ -123,7 +128,6 @@ class _Layer(nn.Module):
             owner.register_parameter(last, nn.Parameter(torch.empty(shape, dtype=dtype)))
             self.parameter_names.append(name)
         self.reset_parameters()
-        self.register_load_state_dict_pre_hook(_take_position)  # type: ignore[no-untyped-call]
 
     def reset_parameters(self, seed: Optional[int] = None) -> None:
         """Draws the initial values of all parameters by the rules of a model of Heed.
@@ -171,13 +175,13 @@ class Attention(_Layer):
                  causal: bool = False, prefix: int = 0, window: int = 0, dilation: int = 1, score_mod: str = "",
                  mask_mod: str = "", dropout: float = 0.0, options: Optional[Mapping[str, Option]] = None,
                  longest: int = 0, dtype: Optional[torch.dtype] = None) -> None:
-        settings = _settings(score, normalizer, position, causal, prefix, window, dilation, score_mod, mask_mod, dropout,
-                             options)
+        settings = _settings(score, normalizer, position, causal, prefix, window, dilation, score_mod, mask_mod,
+                             dropout, options)
         widths = (query_width, key_width or query_width, value_width or query_width)
         super().__init__(settings, heads, widths, longest, dropout > 0 or normalizer == "gumbel", dtype)
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, *, lengths: Optional[Tensor] = None,
-                mask: Optional[Tensor] = None, offset: int = 0) -> Tensor:
+                mask: Optional[Tensor] = None, bias: Optional[Tensor] = None, offset: int = 0) -> Tensor:
         """Queries [B, H, Tq, D], keys [B, Hk, Tk, Dk] and values [B, Hk, Tk, Dv] to [B, H, Tq, Dv]. The arguments are
         those of `attention`."""
         _check_inputs((("q", q), ("k", k), ("v", v)), 4, "[batch, heads, length, width]")
@@ -185,16 +189,15 @@ class Attention(_Layer):
             raise _heed.Refused(f"this module has {self.heads} heads with queries, keys and values of the widths "
                                 f"{self.widths}; q is {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}")
         if q.shape[0] != k.shape[0] or k.shape[:3] != v.shape[:3] or k.shape[1] == 0 or self.heads % k.shape[1] != 0:
-            raise _heed.Refused(f"q {list(q.shape)}, k {list(k.shape)} and v {list(v.shape)} do not fit together: they "
-                                "must be [B, H, Tq, D], [B, Hk, Tk, Dk] and [B, Hk, Tk, Dv], with H a multiple of Hk")
-        return _run([q, k, v], self._ordered(), self.heads, q.shape[2], k.shape[2], self.settings, lengths, mask, offset,
-                    self.longest, self.training and self.has_noise)
+            raise _misfit(q, k, v)
+        return _run([q, k, v], self._ordered(), self.heads, q.shape[2], k.shape[2], self.settings, lengths, mask, bias,
+                    offset, self.longest, self.training and self.has_noise)
 
 
 class MultiHeadAttention(_Layer):
-    """Multi-head self attention with its projections, as a block of a model of Heed has it. The parameters have the
-    names of a checkpoint: a module `blocks.0.attention` takes the values of `blocks.0.attention.qkv.weight` and so on
-    from a run's checkpoint, and those of its positional scheme, `blocks.0.position.*`, too.
+    """Multi-head attention with its projections, as a block of a model of Heed has it. The parameters have the names of
+    a checkpoint: a module `blocks.0.attention` takes the values of `blocks.0.attention.qkv.weight` and so on from a
+    run's checkpoint (`load_checkpoint`).
 
         >>> attend = MultiHeadAttention(512, 8, score="additive", causal=True)
         >>> y = attend(x)                                            # [B, T, 512] to [B, T, 512]
@@ -202,6 +205,8 @@ class MultiHeadAttention(_Layer):
     Args:
         width: The width of the input and of the result.
         heads: The number of heads, which divides the width.
+        memory_width: The width of an encoder output, to which cross attention attends; 0: self attention. Cross
+            attention has no `position`, `causal`, `prefix`, `window` and `dilation`.
         options: Further options of [attention], [position] and [block] by their names in a configuration, such as
             {"attention.key_value_heads": 2, "attention.gate": "head", "block.bias": False}.
         longest: The greatest length, for parameters by position; 0: there are none.
@@ -209,37 +214,75 @@ class MultiHeadAttention(_Layer):
     The other arguments are those of `attention`.
     """
 
-    def __init__(self, width: int, heads: int, *, score: str = "scaled_dot", normalizer: str = "softmax",
-                 position: str = "none", causal: bool = False, prefix: int = 0, window: int = 0, dilation: int = 1,
-                 score_mod: str = "", mask_mod: str = "", dropout: float = 0.0,
+    def __init__(self, width: int, heads: int, memory_width: int = 0, *, score: str = "scaled_dot",
+                 normalizer: str = "softmax", position: str = "none", causal: bool = False, prefix: int = 0,
+                 window: int = 0, dilation: int = 1, score_mod: str = "", mask_mod: str = "", dropout: float = 0.0,
                  options: Optional[Mapping[str, Option]] = None, longest: int = 0,
                  dtype: Optional[torch.dtype] = None) -> None:
-        settings = _settings(score, normalizer, position, causal, prefix, window, dilation, score_mod, mask_mod, dropout,
-                             {"model.width": width, "model.heads": heads, **(options or {})})
-        super().__init__(settings, heads, (width,), longest, dropout > 0 or normalizer == "gumbel", dtype)
+        further: dict[str, Option] = {"model.width": width, "model.heads": heads}
+        if memory_width:
+            if position != "none" or causal or prefix or window or dilation != 1:
+                raise _heed.Refused("in cross attention, queries and keys are positions of different sequences: "
+                                    "position, causal, prefix, window and dilation do not exist there")
+            further["model.kind"] = "encoder_decoder"
+            if score_mod:
+                further["attention.cross_score_mod"] = score_mod
+            if mask_mod:
+                further["attention.cross_mask_mod"] = mask_mod
+            score_mod = mask_mod = ""
+        settings = _settings(score, normalizer, position, None if memory_width else causal, prefix, window, dilation,
+                             score_mod, mask_mod, dropout, {**further, **(options or {})})
+        super().__init__(settings, heads, (width, memory_width) if memory_width else (width,), longest,
+                         dropout > 0 or normalizer == "gumbel", dtype)
 
-    def forward(self, x: Tensor, *, lengths: Optional[Tensor] = None, mask: Optional[Tensor] = None) -> Tensor:
-        """x [B, T, width] to [B, T, width]. The arguments are those of `attention`."""
-        _check_inputs((("x", x),), 3, "[batch, length, width]")
-        if x.shape[2] != self.widths[0]:
-            raise _heed.Refused(f"this module takes vectors of width {self.widths[0]}; x is {list(x.shape)}")
-        return _run([x], self._ordered(), self.heads, x.shape[1], x.shape[1], self.settings, lengths, mask, 0,
-                    self.longest, self.training and self.has_noise)
+    def forward(self, x: Tensor, memory: Optional[Tensor] = None, *, lengths: Optional[Tensor] = None,
+                mask: Optional[Tensor] = None) -> Tensor:
+        """x [B, T, width], and in cross attention the encoder output [B, Tk, memory_width], to [B, T, width]. The other
+        arguments are those of `attention`."""
+        inputs = [x] if memory is None else [x, memory]
+        _check_inputs(tuple(zip(("x", "memory"), inputs)), 3, "[batch, length, width]")
+        if tuple(y.shape[2] for y in inputs) != self.widths or inputs[-1].shape[0] != x.shape[0]:
+            wanted = ", ".join(f"{name} [B, T, {width}]" for name, width in zip(("x", "memory"), self.widths))
+            raise _heed.Refused(f"this module takes {wanted}; it got {', '.join(str(list(y.shape)) for y in inputs)}")
+        return _run(inputs, self._ordered(), self.heads, x.shape[1], inputs[-1].shape[1], self.settings, lengths, mask,
+                    None, 0, self.longest, self.training and self.has_noise)
 
 
-def _take_position(module: nn.Module, values: dict[str, Any], prefix: str, *_: Any) -> None:
-    """A run's checkpoint has the positional scheme of `blocks.0.attention` as `blocks.0.position`."""
-    beside = prefix.rstrip(".").rpartition(".")[0]
-    beside = f"{beside}." if beside else ""
-    for name in module.parameter_names:  # type: ignore[union-attr]
-        if name.startswith("position.") and prefix + name not in values and beside + name in values:
-            values[prefix + name] = values.pop(beside + name)
+def load_checkpoint(path: Union[str, os.PathLike[str]]) -> dict[str, Tensor]:
+    """The parameters in a run's checkpoint, for `load_state_dict` of a model whose blocks have MultiHeadAttention as
+    `attention` or `cross_attention`.
+
+        >>> model.load_state_dict(load_checkpoint("runs/3f2a.../checkpoint-000200.safetensors"), strict=False)
+
+    Names are those of the checkpoint, with one exception: the positional scheme of a block, `blocks.0.position.bias`,
+    is part of the block's attention here, `blocks.0.attention.position.bias`. The state of the optimiser is left out.
+
+    Raises:
+        heed.Refused: The file is no checkpoint.
+    """
+    data = Path(path).read_bytes()
+    try:
+        start = 8 + int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:start])
+        out = {}
+        for name, about in header.items():
+            if name == "__metadata__" or name.startswith("optimizer.") or about["dtype"] not in _STORED:
+                continue
+            first, last = about["data_offsets"]
+            values = torch.frombuffer(bytearray(data[start + first:start + last]), dtype=_STORED[about["dtype"]])
+            block, is_position, rest = name.rpartition(".position.")
+            out[f"{block}.attention.position.{rest}" if is_position else name] = values.reshape(about["shape"])
+    except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        raise _heed.Refused(f"{os.fspath(path)} is no checkpoint (safetensors): {error}") from None
+    return out
 
 
-def _settings(score: str, normalizer: str, position: str, causal: bool, prefix: int, window: int, dilation: int,
-              score_mod: str, mask_mod: str, dropout: float, options: Optional[Mapping[str, Option]]) -> str:
-    all_settings = [f"attention.score={score}", f"attention.normalizer={normalizer}", f"position.kind={position}",
-                    f"attention.causal={'true' if causal else 'false'}"]
+def _settings(score: str, normalizer: str, position: str, causal: Optional[bool], prefix: int, window: int,
+              dilation: int, score_mod: str, mask_mod: str, dropout: float,
+              options: Optional[Mapping[str, Option]]) -> str:
+    all_settings = [f"attention.score={score}", f"attention.normalizer={normalizer}", f"position.kind={position}"]
+    if causal is not None:
+        all_settings.append(f"attention.causal={'true' if causal else 'false'}")
     for name, value, default in (("prefix", prefix, 0), ("window", window, 0), ("dilation", dilation, 1),
                                  ("score_mod", score_mod, ""), ("mask_mod", mask_mod, ""), ("dropout", dropout, 0.0)):
         if value != default:
@@ -269,8 +312,9 @@ def _by_name(names: Sequence[str], by_full_name: dict[str, Tensor], by_last_part
         meant = [name for name in names if name.split(".")[-1] == last]
         if len(meant) != 1:
             allowed = ", ".join(names) or "none"
-            raise _heed.Refused(f"there is no parameter {last!r}; parameters of these options: {allowed}" if not meant else
-                                f"the parameter {last!r} is one of {', '.join(meant)}: give its full name in `parameters`")
+            raise _heed.Refused(f"there is no parameter {last!r}; parameters of these options: {allowed}" if not meant
+                                else f"the parameter {last!r} is one of {', '.join(meant)}: give its full name in "
+                                "`parameters`")
         if meant[0] in by_full_name:
             raise _heed.Refused(f"the parameter {meant[0]} is given twice: as {last!r} and in `parameters`")
         by_full_name[meant[0]] = tensor
@@ -301,8 +345,14 @@ def _check_inputs(inputs: Sequence[tuple[str, Tensor]], axes: int, form: str) ->
             raise _heed.Refused(f"{name} has the shape {list(x.shape)}; it must have {axes} axes, {form}")
 
 
+def _misfit(q: Tensor, k: Tensor, v: Tensor) -> _heed.Refused:
+    return _heed.Refused(f"q {list(q.shape)}, k {list(k.shape)} and v {list(v.shape)} do not fit together: they must "
+                         "be [B, H, Tq, D], [B, Hk, Tk, Dk] and [B, Hk, Tk, Dv], with H a multiple of Hk")
+
+
 def _run(inputs: list[Tensor], parameters: list[Tensor], heads: int, queries: int, keys: int, settings: str,
-         lengths: Optional[Tensor], mask: Optional[Tensor], offset: int, longest: int, is_random: bool) -> Tensor:
+         lengths: Optional[Tensor], mask: Optional[Tensor], bias: Optional[Tensor], offset: int, longest: int,
+         is_random: bool) -> Tensor:
     batch = inputs[0].shape[0]
     for x in parameters:
         if x.dtype != inputs[0].dtype or x.device.type != "cpu":
@@ -319,13 +369,16 @@ def _run(inputs: list[Tensor], parameters: list[Tensor], heads: int, queries: in
         lengths = lengths.to(torch.int32).contiguous()
     if mask is not None:
         mask = _whole_mask(mask, batch, heads, queries, keys)
+    if bias is not None:
+        bias = _whole_bias(bias, inputs[0], heads, queries, keys)
     # Expanded tensors have several elements in one place of memory, where their gradients would mix.
     inputs = [x.contiguous() if x.requires_grad and _overlaps(x) else x for x in inputs]
     parameters = [x.contiguous() for x in parameters]
-    differentiable = [x.requires_grad and torch.is_grad_enabled() for x in (*inputs, *parameters)]
+    operands = [*inputs, *parameters] if bias is None else [*inputs, *parameters, bias]
+    differentiable = [x.requires_grad and torch.is_grad_enabled() for x in operands]
     seed = torch.randint(2**62, (1,)) if is_random else None
-    y: Tensor = torch.ops.heed.attention(inputs, parameters, lengths, mask, seed, settings, heads, longest, offset,
-                                         differentiable)[0]
+    y: Tensor = torch.ops.heed.attention(inputs, parameters, bias, lengths, mask, seed, settings, heads, longest,
+                                         offset, differentiable)[0]
     return y
 
 
@@ -335,11 +388,23 @@ def _overlaps(x: Tensor) -> bool:
 
 def _whole_mask(mask: Tensor, batch: int, heads: int, queries: int, keys: int) -> Tensor:
     if mask.dtype != torch.bool:
-        raise _heed.Refused(f"mask is of {mask.dtype}; it must be torch.bool, true where a query may attend to a key; a "
-                            "bias of the scores is a positional scheme (position=) or a formula (score_mod=)")
+        raise _heed.Refused(f"mask is of {mask.dtype}; it must be torch.bool, true where a query may attend to a key; "
+                            "numbers that are added to the scores are a bias (bias=)")
     shape = mask.shape if mask.dim() == 4 else (1, 1, *mask.shape)
     if (len(shape) != 4 or shape[0] not in (1, batch) or shape[1] not in (1, heads) or shape[2] not in (1, queries) or
             shape[3] not in (1, keys)):
-        raise _heed.Refused(f"mask is {list(mask.shape)}; it must be [{queries}, {keys}] or [{batch} or 1, {heads} or 1, "
-                            f"{queries}, {keys}]")
+        raise _heed.Refused(f"mask is {list(mask.shape)}; it must be [{queries}, {keys}] or [{batch} or 1, {heads} or "
+                            f"1, {queries}, {keys}]")
     return mask.reshape(shape).expand(shape[0], shape[1], queries, keys).contiguous().view(torch.uint8)
+
+
+def _whole_bias(bias: Tensor, x: Tensor, heads: int, queries: int, keys: int) -> Tensor:
+    if bias.dtype != x.dtype or bias.device.type != "cpu":
+        raise _heed.Refused(f"bias is of {bias.dtype} on {bias.device}, and the input of {x.dtype} on the CPU: give "
+                            "all one precision, on the CPU")
+    shape = (1,) * (3 - bias.dim()) + tuple(bias.shape)
+    if (bias.dim() < 2 or len(shape) != 3 or shape[0] not in (1, heads) or shape[1] not in (1, queries) or
+            shape[2] not in (1, keys)):
+        raise _heed.Refused(f"bias is {list(bias.shape)}; it must be [{queries}, {keys}] or [{heads} or 1, {queries}, "
+                            f"{keys}], the same for all batch entries")
+    return bias.reshape(shape).expand(shape[0], queries, keys).contiguous()
