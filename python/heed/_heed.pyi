@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+from numpy import int64
 from numpy.typing import NDArray
 
 from ._mistakes import Mistake

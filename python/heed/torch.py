@@ -91,8 +91,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, /, *, score: str = "scaled_dot", 
 
 def parameter_shapes(heads: int, query_width: int, key_width: Optional[int] = None,
                      value_width: Optional[int] = None, *, longest: int = 1, score: str = "scaled_dot",
-                     normalizer: str = "softmax", position: str = "none", causal: bool = False, score_mod: str = "", mask_mod: str = "",
-                     options: Optional[Mapping[str, Option]] = None) -> dict[str, list[int]]:
+                     normalizer: str = "softmax", position: str = "none", causal: bool = False, score_mod: str = "",
+                     mask_mod: str = "", options: Optional[Mapping[str, Option]] = None) -> dict[str, list[int]]:
     """The parameters of `attention` with these options: their full names and shapes, in order.
 
         >>> parameter_shapes(2, 8, score="additive")
@@ -371,8 +371,6 @@ def _run(inputs: list[Tensor], parameters: list[Tensor], heads: int, queries: in
         mask = _whole_mask(mask, batch, heads, queries, keys)
     if bias is not None:
         bias = _whole_bias(bias, inputs[0], heads, queries, keys)
-    # Expanded tensors have several elements in one place of memory, where their gradients would mix.
-    inputs = [x.contiguous() if x.requires_grad and _overlaps(x) else x for x in inputs]
     parameters = [x.contiguous() for x in parameters]
     operands = [*inputs, *parameters] if bias is None else [*inputs, *parameters, bias]
     differentiable = [x.requires_grad and torch.is_grad_enabled() for x in operands]
@@ -380,10 +378,6 @@ def _run(inputs: list[Tensor], parameters: list[Tensor], heads: int, queries: in
     y: Tensor = torch.ops.heed.attention(inputs, parameters, bias, lengths, mask, seed, settings, heads, longest,
                                          offset, differentiable)[0]
     return y
-
-
-def _overlaps(x: Tensor) -> bool:
-    return any(x.stride(axis) == 0 and x.shape[axis] > 1 for axis in range(x.dim()))
 
 
 def _whole_mask(mask: Tensor, batch: int, heads: int, queries: int, keys: int) -> Tensor:

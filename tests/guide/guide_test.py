@@ -129,7 +129,7 @@ untested = {
 }
 
 # Pages whose Python needs the package: the suite `python` runs them (tests/python/test_docs.py).
-of_the_package = ["docs/how-to/from-python.md"]
+of_the_package = ["docs/how-to/from-python.md", "docs/how-to/attention-in-pytorch.md"]
 
 # {example ID, or command and example ID: the runs, of which it is one}; docs/README.md states the first four
 example_runs = {

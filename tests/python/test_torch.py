@@ -3,6 +3,8 @@ call it."""
 
 import math
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -652,6 +654,18 @@ def test_a_run_s_checkpoint(tmp_path):
     for head in attended["heads"]:
         if head["module"] == "blocks.1.attention":
             torch.testing.assert_close(weights[0, head["head"]], torch.tensor(head["weights"]), rtol=1e-4, atol=1e-5)
+
+
+def test_the_page_of_the_documentation():
+    page = pathlib.Path(os.environ["HEED_CHECKOUT"], "docs/how-to/attention-in-pytorch.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    assert len(blocks) == 4
+    tables = parameter_shapes(4, 32, position="t5", longest=512, options={"position.t5.buckets": 16})
+    names = {"slopes": torch.ones(4, 1), "x": torch.randn(2, 9, 512), "lengths": torch.tensor([9, 3]),
+             "tables": drawn(tables, torch.float32)}
+    for block in blocks[:3]:  # the last one is test_a_run_s_checkpoint
+        exec(block, names)
+    assert names["y"].shape == (2, 9, 512) and names["q"].grad is not None
 
 
 # ---- what is refused -----------------------------------------------------------------------------------------------
