@@ -1,6 +1,7 @@
 // What a comparison of results asks: the columns of the table, and how arms are compared.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +27,14 @@ struct ResultQuestion {
   std::string name; ///< of the report; empty: the table's name without its ending
   std::string question;
 
-  std::string option_mark = "--"; ///< what stands before an option's name in messages
-  std::string option(const char* word) const { return option_mark + word; }
+  /// In messages, options are arguments of a function, as in Python: `run_name` instead of --run-name.
+  bool options_are_arguments = false;
+  std::string option(const char* word) const {
+    if (!options_are_arguments) return std::string("--") + word;
+    std::string name = std::string("`") + word + "`";
+    std::ranges::replace(name, '-', '_');
+    return name;
+  }
 };
 
 } // namespace heed

@@ -33,7 +33,7 @@ void add_question(nb::module_& module) {
       .def("__init__",
            [](ResultQuestion* at) {
              ResultQuestion question;
-             question.option_mark.clear();
+             question.options_are_arguments = true;
              new (at) ResultQuestion(std::move(question));
            })
       .def_rw("metrics", &ResultQuestion::metrics)

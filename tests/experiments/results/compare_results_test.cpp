@@ -415,11 +415,18 @@ TEST_CASE("what can't be known or is wrong is refused with the place, the allowe
                  "r.csv:2: the step (\"loss\") is \"1.5\", and must be a whole number"));
   CHECK(contains(error(
                      [](auto& q) {
-                       q.option_mark = "";
+                       q.options_are_arguments = true;
                        q.metrics = {"x"};
                      },
                      text),
-                 "r.csv: metric: no column"));
+                 "r.csv: `metric`: no column"));
+  CHECK(contains(error(
+                     [](auto& q) {
+                       q.options_are_arguments = true;
+                       q.run_name = "{arm}-{seed}";
+                     },
+                     text),
+                 "`run_name` is for tables in the wide form"));
   CHECK(contains(error(nothing, text + "a,8,much,1\n"), "r.csv:26: \"accuracy\" is \"much\", and must be a number"));
   CHECK(contains(error(nothing, text + "a,8,\"0,5\",1\n"), "write 0.5 and 1000, not 0,5 and 1,000"));
   CHECK(contains(error(nothing, text + "a,8,50%,1\n"), "write per cent without the sign"));

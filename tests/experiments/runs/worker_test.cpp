@@ -94,6 +94,7 @@ const Engine fake_engine{.check = fake_check,
                          .generate = nullptr,
                          .attention_cost = nullptr,
                          .added_scores = nullptr,
+                         .attention_operator = nullptr,
                          .products = [] { return std::string("an abacus"); }};
 
 WorkerParts parts() {
