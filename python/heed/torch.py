@@ -14,10 +14,7 @@ sums over the batch, which are the gradients of parameters, depend on that numbe
 from __future__ import annotations
 
 import functools
-import json
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Optional, Union
 
 from ._packages import need
@@ -29,10 +26,9 @@ from torch import Tensor, nn  # noqa: E402
 
 from . import _heed  # noqa: E402
 from ._attention_operator import SEPARATOR, operator  # noqa: E402
+from ._run import Run  # noqa: E402
 
 __all__ = ["Attention", "MultiHeadAttention", "attention", "load_checkpoint", "parameter_shapes"]
-
-_STORED = {"F32": torch.float32, "F64": torch.float64}  # in checkpoints
 
 Option = Union[str, bool, int, float]
 
@@ -248,32 +244,24 @@ class MultiHeadAttention(_Layer):
                     None, 0, self.longest, self.training and self.has_noise)
 
 
-def load_checkpoint(path: Union[str, os.PathLike[str]]) -> dict[str, Tensor]:
-    """The parameters in a run's checkpoint, for `load_state_dict` of a model whose blocks have MultiHeadAttention as
+def load_checkpoint(weights: Union[Run, Mapping[str, Any]]) -> dict[str, Tensor]:
+    """The weights of a run as tensors, for `load_state_dict` of a model whose blocks have MultiHeadAttention as
     `attention` or `cross_attention`.
 
-        >>> model.load_state_dict(load_checkpoint("runs/3f2a.../checkpoint-000200.safetensors"), strict=False)
+        >>> model.load_state_dict(load_checkpoint(heed.load_run("runs", "3f2a")), strict=False)
 
     Names are those of the checkpoint, with one exception: the positional scheme of a block, `blocks.0.position.bias`,
-    is part of the block's attention here, `blocks.0.attention.position.bias`. The state of the optimiser is left out.
+    is part of the block's attention here, `blocks.0.attention.position.bias`.
 
+    Args:
+        weights: A run, whose newest checkpoint is taken, or weights by name: `run.weights_at(step)`, `run.average(5)`.
     Raises:
-        heed.Refused: The file is no checkpoint.
+        heed.Refused: The run has no intact checkpoint.
     """
-    data = Path(path).read_bytes()
-    try:
-        start = 8 + int.from_bytes(data[:8], "little")
-        header = json.loads(data[8:start])
-        out = {}
-        for name, about in header.items():
-            if name == "__metadata__" or name.startswith("optimizer.") or about["dtype"] not in _STORED:
-                continue
-            first, last = about["data_offsets"]
-            values = torch.frombuffer(bytearray(data[start + first:start + last]), dtype=_STORED[about["dtype"]])
-            block, is_position, rest = name.rpartition(".position.")
-            out[f"{block}.attention.position.{rest}" if is_position else name] = values.reshape(about["shape"])
-    except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        raise _heed.Refused(f"{os.fspath(path)} is no checkpoint (safetensors): {error}") from None
+    out = {}
+    for name, values in (weights.weights if isinstance(weights, Run) else weights).items():
+        block, is_position, rest = name.rpartition(".position.")
+        out[f"{block}.attention.position.{rest}" if is_position else name] = torch.tensor(values)
     return out
 
 

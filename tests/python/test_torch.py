@@ -639,7 +639,9 @@ def test_a_run_s_checkpoint(tmp_path):
             self.blocks = torch.nn.ModuleList([Block(), Block()])
 
     model = Model()
-    model.load_state_dict(load_checkpoint(file))
+    run = heed.load_run(file.parent)
+    model.load_state_dict(load_checkpoint(run))
+    assert load_checkpoint(run.weights_at(3)).keys() == load_checkpoint(run).keys()
     words = attended["heads"][0]["queries"]
     x = model.embedding(torch.tensor([[5 if word == "|" else int(word) for word in words]]))
     # The second block's weights depend on the first block's result. With the unit vectors as values, they are a result.
