@@ -527,7 +527,8 @@ def help_of(heed, command):
 def known_command(heed, line):
     """A command within the text: its name and its options."""
     words = shlex.split(line.replace("...", ""))[1:]
-    if not words or words[0].isupper() or words[0] in ("test", "style", "tidy", "bench") or words[0].startswith("-"):
+    of_launcher = ("test", "style", "tidy", "bench", "packages")
+    if not words or words[0].isupper() or words[0] in of_launcher or words[0].startswith("-"):
         return
     helped = help_of(heed, words[0])
     for word in words[1:]:
