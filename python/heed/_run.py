@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _heed
+from . import _arguments, _heed
 from ._attention import Attention, AttentionModule, Inspection
 from ._packages import need
 
@@ -118,6 +118,12 @@ class Run:
         """The steps of the stored checkpoints, the oldest first, including damaged ones."""
         return self._run.checkpoint_steps()[::-1]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process opens the folder anew."""
+        from ._runs import load_run
+
+        return load_run, (self.folder,)
+
     @cached_property
     def weights(self) -> Weights:
         """The weights of the newest intact checkpoint by name, without the optimiser's state.
@@ -135,7 +141,7 @@ class Run:
         Raises:
             heed.Refused: There is no such checkpoint (the message names those that exist), or it is damaged.
         """
-        return Weights(self._run.weights_at(step))
+        return Weights(self._run.weights_at(_arguments.whole("step", step)))
 
     def average(self, count: int) -> Weights:
         """The mean of the weights of the newest `count` checkpoints.
@@ -281,10 +287,15 @@ class Run:
             heed.Refused: An option has no effect for this kind of model, the text can't be read, or as `evaluate`.
         """
         question = _heed.OpenRun.GenerationQuestion()
-        question.prompt, question.tokens, question.top_k, question.seed = prompt, tokens, top_k, seed
-        question.temperature, question.beam, question.length_penalty = temperature, beam, length_penalty
+        question.prompt = _arguments.text("prompt", prompt)
+        question.tokens = _arguments.whole_or_none("tokens", tokens)
+        question.top_k = _arguments.whole_or_none("top_k", top_k)
+        question.seed, question.beam = _arguments.whole_or_none("seed", seed), _arguments.whole_or_none("beam", beam)
+        question.temperature = _arguments.number_or_none("temperature", temperature)
+        question.length_penalty = _arguments.number_or_none("length_penalty", length_penalty)
         question.length_penalty_kind = _one_of("length_penalty_kind", length_penalty_kind, _PENALTIES)
-        inputs = None if input is None else [input] if isinstance(input, str) else list(input)
+        given = [] if input is None else [input] if isinstance(input, str) else input
+        inputs = None if input is None else [_arguments.text("input", one) for one in given]
         texts, notes = self._run.generate(question, inputs, _average(average))
         _warn(notes)
         if inputs is None:
@@ -310,12 +321,14 @@ class Run:
         """
         import numpy
 
-        text, put_out, forced, step, found, notes = self._run.attend(input, row, output, _average(average), save)
+        shown, put_out, forced, step, found, notes = self._run.attend(
+            _arguments.text_or_none("input", input), _arguments.whole_or_none("row", row),
+            _arguments.text_or_none("output", output), _average(average), bool(save))
         _warn(notes)
         modules = {name: AttentionModule(name, queries, keys, weights, numpy.array(entropies, dtype=numpy.float64),
                                          numpy.array(distances, dtype=numpy.float64))
                    for name, queries, keys, weights, entropies, distances in found}
-        return Attention(text, put_out, forced, step, average, modules)
+        return Attention(shown, put_out, forced, step, average, modules)
 
     def inspect(self, split: str = "validation", *, rows: int = 0, average: int = 1) -> Inspection:
         """Measures heads, layers and modules inside the model. The same as `heed inspect`; nothing is saved.
@@ -365,6 +378,7 @@ def _one_of(option: str, word: str | None, words: Sequence[str]) -> str | None:
 
 
 def _average(count: int) -> int:
+    count = _arguments.whole("average", count)
     if not 1 <= count <= 1 << 20:
         raise _heed.Refused(f"average = {count}: it can be 1 to {1 << 20}")
     return count
