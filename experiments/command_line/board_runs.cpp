@@ -1,5 +1,6 @@
 #include "experiments/command_line/board_runs.hpp"
 
+#include "experiments/command_line/preparation.hpp"
 #include "experiments/sweep/reference_name.hpp"
 #include "experiments/sweep/tuning.hpp"
 
@@ -32,6 +33,13 @@ std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) 
   }
   for (const PlannedRun& run : plan.runs) add(label_of(labels, run), run.arm, nullptr);
   return runs;
+}
+
+std::string start_in_words(const SweepStart& start) {
+  const std::size_t before = start.runs - start.to_do;
+  return size_in_words(start.plan) + (start.to_do == 0 ? "; all had been trained by an earlier command"
+                                      : before > 0     ? fmt::format("; {} done before", before)
+                                                       : "");
 }
 
 } // namespace heed

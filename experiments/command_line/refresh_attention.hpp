@@ -1,6 +1,7 @@
 // Computes the attention weights that a report shows, if they are missing or outdated.
 #pragma once
 
+#include "experiments/report/report_data.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include <filesystem>
@@ -17,5 +18,9 @@ using AttentionProblems = std::map<std::string, std::string>;
 /// other commands added; an example that cannot be recomputed is not changed, nor is one of unknown step. If a run
 /// lacks something, this is returned as a problem and nothing is thrown.
 AttentionProblems refresh_attention(const Plan& plan, const std::filesystem::path& out);
+
+/// The report of a sweep's folder. Attention weights that it shows are refreshed first, if `shows_attention`.
+ReportData report_of_sweep(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
+                           bool shows_attention);
 
 } // namespace heed

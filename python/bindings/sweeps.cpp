@@ -53,11 +53,7 @@ public:
   EventsForPython(const PreparedSweep& sweep, nb::object shown) : sweep_(sweep), shown_(std::move(shown)) {}
 
   void ready(const SweepStart& start) override {
-    const std::size_t before = start.runs - start.to_do;
-    call("begin", fmt::format("{}  {}{}", start.plan.name, size_in_words(start.plan),
-                              start.to_do == 0 ? "; all had been trained by an earlier command"
-                              : before > 0     ? fmt::format("; {} done before", before)
-                                               : ""));
+    call("begin", fmt::format("{}  {}", start.plan.name, start_in_words(start)));
     if (start.to_do > 0) board_.emplace(board_runs(sweep_.preparation, start.plan), now());
   }
   void heard(const RunEvent& event) override {
@@ -133,14 +129,7 @@ SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object s
 }
 
 ReportOfData report_of(const fs::path& out, const fs::path& folder) {
-  const Plan plan = load_plan(folder);
-  const AttentionProblems problems = refresh_attention(plan, out);
-  Tasks tasks;
-  ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
-  for (ReportArm& arm : data.arms)
-    for (ReportRun& run : arm.runs)
-      if (const auto found = problems.find(run.id); found != problems.end()) run.attention_problem = found->second;
-  return {std::make_shared<const ReportData>(std::move(data))};
+  return {std::make_shared<const ReportData>(report_of_sweep(load_plan(folder), out, folder, true))};
 }
 
 } // namespace

@@ -1,10 +1,13 @@
 """Run folders for tests, made by the command, and readers of their files that share no code with Heed."""
 
 import json
+import math
 import os
 import pathlib
 import struct
 import subprocess
+
+import pandas
 
 HEED = os.environ["HEED_COMMAND"]
 
@@ -119,6 +122,18 @@ def heed(*words, cwd, status=0):
     told = subprocess.run([HEED, *map(str, words)], cwd=cwd, capture_output=True)
     assert told.returncode == status, told.stderr.decode()
     return told.stdout.decode() if status == 0 else told.stderr.decode()
+
+
+def command(place, *words, **more):
+    """What the command prints of the folder `runs` in `place`."""
+    return heed(*words, "--out", "runs", cwd=place, **more)
+
+
+def same(a, b):
+    """A value of a data frame, and one of JSON."""
+    if b is None:
+        return a is None or a is pandas.NA or a is pandas.NaT or (isinstance(a, float) and math.isnan(a))
+    return a == b
 
 
 def make_runs(folder):

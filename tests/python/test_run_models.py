@@ -6,20 +6,8 @@ import shutil
 
 import heed
 import numpy
-import pandas
 import pytest
-import run_folders
-from run_folders import ids_of
-
-
-def command(place, *words, **more):
-    return run_folders.heed(*words, "--out", "runs", cwd=place, **more)
-
-
-def same(a, b):
-    if b is None:
-        return a is None or a is pandas.NA or a is pandas.NaT or (isinstance(a, float) and math.isnan(a))
-    return a == b
+from run_folders import command, ids_of, same
 
 
 def printed_metrics(text):

@@ -3,7 +3,6 @@
 import csv
 import gc
 import json
-import math
 import os
 import pathlib
 import tomllib
@@ -12,18 +11,7 @@ import heed
 import numpy
 import pandas
 import pytest
-import run_folders
-from run_folders import flat_metrics, ids_of, read_safetensors
-
-
-def command(place, *words, **more):
-    return run_folders.heed(*words, "--out", "runs", cwd=place, **more)
-
-
-def same(a, b):
-    if b is None:
-        return a is None or a is pandas.NA or a is pandas.NaT or (isinstance(a, float) and math.isnan(a))
-    return a == b
+from run_folders import command, flat_metrics, ids_of, read_safetensors, same
 
 
 def test_runs_equal_the_command_lines(place, out):

@@ -8,7 +8,6 @@
 #include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/terminal_size.hpp"
 
 #include <algorithm>
@@ -85,13 +84,7 @@ int report(const ReportArguments& arguments, Console& console) {
   tell_which(folder, arguments, console);
   const Plan plan = load_plan(folder);
   const Format& format = *std::ranges::find(formats(), arguments.format, &Format::name);
-  AttentionProblems problems;
-  if (format.shows_attention) problems = refresh_attention(plan, out);
-  Tasks tasks;
-  ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
-  for (ReportArm& arm : data.arms)
-    for (ReportRun& run : arm.runs)
-      if (const auto found = problems.find(run.id); found != problems.end()) run.attention_problem = found->second;
+  const ReportData data = report_of_sweep(plan, out, folder, format.shows_attention);
   if (arguments.format == "terminal") {
     console.out << render_terminal(data, console.out_style, results_width(console));
     return 0;

@@ -131,11 +131,8 @@ public:
 
   void ready(const SweepStart& start) override {
     const Plan& plan = start.plan;
-    const std::size_t to_do = start.to_do, before = start.runs - to_do;
-    print(console_.err, "{}  {}{}\n", console_.err_style.bold(plan.name), size_in_words(plan),
-          to_do == 0   ? "; all had been trained by an earlier command"
-          : before > 0 ? fmt::format("; {} done before", before)
-                       : "");
+    const std::size_t to_do = start.to_do;
+    print(console_.err, "{}  {}\n", console_.err_style.bold(plan.name), start_in_words(start));
     if (superseded_) report_superseded_sweep(*superseded_, plan, out_, console_);
     const std::string pinned = plan.frozen ? plan.frozen->kernels : "";
     if (to_do > 0) {
