@@ -18,8 +18,9 @@ Tensor normalize_rows(const char* name, const Tensor& x, const Mask& mask, const
 /// infinity gives zeros.
 class SoftmaxRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override;
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override;
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
+  void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override;
 };
 
 /// The point of the simplex that is nearest to the scores (Martins and Astudillo 2016, arXiv 1602.02068):
@@ -28,8 +29,9 @@ public:
 /// that are not 0, and 0 where the weight is 0.
 class SparsemaxRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override;
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override;
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
+  void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override;
 };
 
 /// w_j = 1 / (1 + exp(-(s_j + bias + own))), independently for each key (Ramapuram et al. 2024, arXiv 2409.04431).
@@ -38,8 +40,9 @@ public:
 class SigmoidRows final : public RowPolicy {
 public:
   explicit SigmoidRows(std::optional<Real> bias, Real own = 0) : bias_(bias), own_(own) {}
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override;
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override;
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
+  void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override;
 
   /// The derivative of sum_j dw_j w_j with respect to `own`.
   double derivative(const Real*, const Real*, const Real*, const Real* ds, RowKeys keys) const {
@@ -55,8 +58,9 @@ private:
 /// score gives zeros.
 class SumRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override;
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override;
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
+  void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override;
 };
 
 /// 1 for the largest score (the first one if several are equal), 0 elsewhere. Its gradient is by definition the
@@ -64,8 +68,9 @@ public:
 /// arXiv 1308.3432).
 class HardmaxRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override;
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override;
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
+  void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override;
 };
 
 /// Independent samples -log(-log u) of the standard Gumbel distribution, without a gradient. An element depends only on

@@ -11,6 +11,18 @@ namespace heed::HEED_REAL {
 double counted_operations();
 void count_operations(double operations);
 
+/// Operations on this thread while an object exists are not counted: the caller counts them itself.
+class UncountedOperations {
+public:
+  UncountedOperations() : before_(counted_operations()) {}
+  ~UncountedOperations() { count_operations(before_ - counted_operations()); }
+  UncountedOperations(const UncountedOperations&) = delete;
+  UncountedOperations& operator=(const UncountedOperations&) = delete;
+
+private:
+  double before_;
+};
+
 /// While an object exists, operations on this thread are counted and take their memory on the tape, but are not
 /// computed, because the cost of a model follows from its shapes. Their results are whatever the memory contained:
 /// zeros if the tape is new and there are UnwrittenPages (autograd/pages.hpp).

@@ -46,27 +46,18 @@ public:
   const RowPolicy& of_head(std::int64_t) const final { return *this; }
   /// Does the rule depend on the order of the keys, and on the query's own position among them?
   virtual bool is_ordered() const { return false; }
-  /// Computes w from s. Here and below, `scratch` has space for two rows of n values, each rounded up to whole SIMD
-  /// vectors.
-  virtual void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const = 0;
-  /// Like `weights`. It also writes a value of the row, such as a threshold. From this value, `weights_from` computes
-  /// the same weights again, up to rounding, in less time. It may write a better value, of the scores that it has. A
-  /// rule without such a value overrides neither.
-  virtual void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const {
-    value = 0;
-    weights(s, w, keys, scratch);
+  /// Computes w from s. It may set `value`, which is 0, to a number of the row, such as a threshold. Here and below,
+  /// `scratch` has space for two rows of n values, each rounded up to whole SIMD vectors.
+  virtual void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const = 0;
+  /// Computes the same weights again, up to rounding, in less time, with the value of the row. It may write a better
+  /// value, of the scores that it has.
+  virtual void weights_from(Real& value, const Real* s, Real* w, RowKeys keys, Real* scratch) const {
+    weights(s, w, keys, scratch, value);
   }
-  virtual void weights_from(Real& /*value*/, const Real* s, Real* w, RowKeys keys, Real* scratch) const {
-    weights(s, w, keys, scratch);
-  }
-  /// Computes ds, the gradient with respect to the scores, from dw, the gradient with respect to the weights. s and w
-  /// are the input and the result of `weights`.
-  virtual void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const = 0;
-  /// The same in less time, with the value of the row.
-  virtual void backward_from(Real /*value*/, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
-                             Real* scratch) const {
-    backward(s, w, dw, ds, keys, scratch);
-  }
+  /// Computes ds, the gradient with respect to the scores, from dw, the gradient with respect to the weights. s is the
+  /// input of `weights`; w and `value` are its results.
+  virtual void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                        Real* scratch) const = 0;
 
 protected:
   ~RowPolicy() = default;

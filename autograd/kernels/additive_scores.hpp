@@ -4,6 +4,7 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/heads.hpp"
 
+#include <mutex>
 #include <type_traits>
 
 namespace heed::HEED_REAL::pairwise {
@@ -91,9 +92,11 @@ struct FactorsRoom {
         bounds(scratch.take<Real>(4 * e.width)), k_columns(packed ? nullptr : scratch.take<Real>(e.width * k_row)),
         packed_(packed), scratch_(scratch) {}
 
-  // Allocates the buffers of the mixed range. Few heads need them.
+  // Allocates the buffers of the mixed range. Few heads need them. Threads may do so at the same time.
   void hold_sums(const Extents& e) {
     if (factors.q_twice) return;
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
     factors.q_twice = scratch_.take<Real>(e.queries * e.width);
     if (!packed_) k_columns_twice = scratch_.take<Real>(e.width * factors.k_row);
   }
@@ -223,10 +226,8 @@ struct AdditiveGradients {
   }
 };
 
-// Stores r for some queries and the tile of keys that starts at j0. Writes the scores to s; rows of s are pair_tile
-// apart.
-template <Range range>
-void keep_r(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
+template <Range range, bool scores>
+void keep_r_and_sums(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
   Simd sum[group][2];
   for (auto& row : sum) row[0] = row[1] = Simd(Real{0});
   for (std::int64_t d = 0; d < a.f.width; ++d) {
@@ -239,12 +240,22 @@ void keep_r(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::
       Real* to = a.r + (d * group + g) * pair_tile;
       r0.store_aligned(to);
       r1.store_aligned(to + lanes);
-      sum[g][0] = xsimd::fma(Simd(a.w[d]), r0, sum[g][0]);
-      sum[g][1] = xsimd::fma(Simd(a.w[d]), r1, sum[g][1]);
+      if constexpr (scores) {
+        sum[g][0] = xsimd::fma(Simd(a.w[d]), r0, sum[g][0]);
+        sum[g][1] = xsimd::fma(Simd(a.w[d]), r1, sum[g][1]);
+      }
     }
   }
-  for (std::int64_t g = 0; g < rows; ++g)
-    for (int half = 0; half < 2; ++half) (sum[g][half] * Real{-2}).store_aligned(s + g * pair_tile + half * lanes);
+  if constexpr (scores)
+    for (std::int64_t g = 0; g < rows; ++g)
+      for (int half = 0; half < 2; ++half) (sum[g][half] * Real{-2}).store_aligned(s + g * pair_tile + half * lanes);
+}
+// Stores r for some queries and the tile of keys that starts at j0. Writes the scores to s, unless it is null; rows of s
+// are pair_tile apart.
+template <Range range>
+void keep_r(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
+  if (s) return keep_r_and_sums<range, true>(a, i, rows, j0, s);
+  keep_r_and_sums<range, false>(a, i, rows, j0, s);
 }
 
 // Adds the contribution of ds, for some queries and one tile of keys, to dq, dk and dw.
@@ -360,11 +371,7 @@ struct Operands {
       any = any || (t->tape && t->slot->requires_grad);
     return any;
   }
-  double operations_anew() const { return queries.operations() + keys.operations(); }
-  // Counts the projections of one pass over the heads, while CountingOnly is active.
-  void count_projections() const {
-    if (counting_only()) count_operations(operations_anew());
-  }
+  double projections() const { return queries.operations() + keys.operations(); }
   const Real* weights(std::int64_t h) const { return form.weights.data + h * e.width; }
   // A score costs an addition, a tanh, a multiplication and an addition for each dimension.
   double operations(const Mask& mask) const {
@@ -372,23 +379,21 @@ struct Operands {
   }
 };
 
-// The gradient targets of one pass over all heads, and the code that writes one head's gradients to them.
+// The gradient targets of one pass over all heads, and the code that writes one head's gradients to them. Making them
+// counts the operations of the projections' gradients.
 struct Gradients {
   GradTarget dq, dk, dw, dwq, dwk;
   bool by_columns; // dk is the gradient of packed keys
   bool at_once;    // the backward pass of a single query has already added to dk
-  Real* dk_rows;   // [Tk, whole_vectors(D)], used only without projections
 
-  Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const GradTarget& of_q, const GradTarget& of_k,
-            bool packed = false, bool one_query = false)
+  Gradients(Tape& tape, const Operands& x, const GradTarget& of_q, const GradTarget& of_k, bool packed = false,
+            bool one_query = false)
       : dq(of_q), dk(of_k), dw(tape.grad_target(x.form.weights)),
         dwq(x.projects() ? tape.grad_target(x.form.matrices.query) : GradTarget{}),
         dwk(x.projects() ? tape.grad_target(x.form.matrices.key) : GradTarget{}), by_columns(packed),
-        at_once(packed && one_query && of_k),
-        dk_rows(x.projects() || packed ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {
+        at_once(packed && one_query && of_k) {
     if (at_once && dk.overwrite && !counting_only())
       std::fill_n(dk.p, x.e.batch * x.e.key_heads * x.e.width * x.k_row, Real{0});
-    if (!counting_only()) return;
     const auto products = [](const GradTarget& of_x, const GradTarget& of_matrix) {
       return (of_x ? 1 : 0) + (of_matrix ? 1 : 0);
     };
@@ -400,10 +405,14 @@ struct Gradients {
     return at_once ? dk.p + (b * x.e.key_heads + h / x.e.sharing()) * x.e.width * x.k_row : nullptr;
   }
 
-  // Writes one head's gradients. dq_rows [Tq, D]; `shared` is a term that is added to the gradient of each weight of
-  // the head.
-  void put(const Operands& x, const AdditiveGradients& a, Real* dq_rows, std::int64_t b, std::int64_t h,
-           Real shared) const {
+  // Scratch memory of `put`; null if it needs none.
+  Real* room(Tape::Scratch& scratch, const Operands& x) const {
+    return x.projects() || by_columns ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width));
+  }
+  // Writes one head's gradients. dq_rows [Tq, D]; dk_rows: see `room`; `shared` is a term that is added to the gradient
+  // of each weight of the head.
+  void put(const Operands& x, const AdditiveGradients& a, const Real* dq_rows, Real* dk_rows, std::int64_t b,
+           std::int64_t h, Real shared) const {
     const Extents& e = x.e;
     const std::int64_t width = whole_vectors(e.width);
     if (x.projects())

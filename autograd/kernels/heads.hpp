@@ -14,6 +14,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <memory>
+#include <type_traits>
 
 namespace heed::HEED_REAL {
 
@@ -175,31 +177,51 @@ inline bool each_written_once(std::initializer_list<GradTarget> targets) {
   return std::ranges::all_of(targets, [](const GradTarget& d) { return !d || d.overwrite; });
 }
 
+/// What a thread has: some heads of some batch entries, or some heads of all batch entries, one entry after the other.
+/// The second is for a sum over the batch for each head.
+enum class Division { entries_and_heads, heads };
+
 /// How many threads share the heads of an attention: 1 if a formula or the gradient of a bias is common to all heads.
 /// @param operations  multiplications and additions of the pass
-inline int threads_for_heads(const Extents& e, const StreamingOptions& options, double operations, bool for_backward) {
+inline int threads_for_heads(const Extents& e, const StreamingOptions& options, double operations, bool for_backward,
+                             Division division = Division::entries_and_heads) {
   constexpr double per_nanosecond = 50;
   if (options.formula) return 1;
   if (options.bias &&
       (!options.bias->serves_several_threads() || (for_backward && !options.bias->gradients_serve_several_threads())))
     return 1;
+  const std::int64_t groups = (division == Division::heads ? 1 : e.batch) * e.key_heads;
   return static_cast<int>(std::min<std::int64_t>(threads_for(operations / per_nanosecond),
-                                                 std::max<std::int64_t>(e.batch * e.key_heads, 1)));
+                                                 std::max<std::int64_t>(groups, 1)));
 }
 
 /// Calls f(thread, b, h, head of keys and values) for every query head, on threads 0 .. threads - 1 of a team. One
 /// thread has all query heads that share keys.
-template <class F> void each_head(const Extents& e, const StreamingOptions& options, int threads, F&& f) {
+template <class F>
+void each_head(const Extents& e, const StreamingOptions& options, int threads, F&& f,
+               Division division = Division::entries_and_heads) {
   if (threads == 1)
     return each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) { f(0, b, h, kh); });
   if (counting_only()) return;
-  const std::int64_t groups = e.batch * e.key_heads;
+  const bool all_entries = division == Division::heads;
+  const std::int64_t groups = (all_entries ? 1 : e.batch) * e.key_heads;
   run_parts(threads, [&](int thread, int) {
     const std::int64_t end = begin_of_part(groups, thread + 1, threads);
-    for (std::int64_t group = begin_of_part(groups, thread, threads); group < end; ++group)
-      for (std::int64_t h = 0; h < e.sharing(); ++h)
-        f(thread, group / e.key_heads, group % e.key_heads * e.sharing() + h, group % e.key_heads);
+    for (std::int64_t group = begin_of_part(groups, thread, threads); group < end; ++group) {
+      const std::int64_t b = group / e.key_heads, kh = group % e.key_heads;
+      for (std::int64_t entry = b; entry < (all_entries ? e.batch : b + 1); ++entry)
+        for (std::int64_t h = 0; h < e.sharing(); ++h) f(thread, entry, kh * e.sharing() + h, kh);
+    }
   });
+}
+
+/// One Room for each of several threads, in scratch memory.
+template <class Room, class... Arguments>
+Room* rooms_of(int threads, Tape::Scratch& scratch, Arguments&&... arguments) {
+  static_assert(std::is_trivially_destructible_v<Room>, "scratch memory destroys nothing");
+  Room* rooms = scratch.take<Room>(threads);
+  for (int i = 0; i < threads; ++i) std::construct_at(rooms + i, arguments...);
+  return rooms;
 }
 
 /// Scratch memory of each of several threads.

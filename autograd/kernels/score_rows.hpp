@@ -116,8 +116,9 @@ struct Rows {
       const RowKeys keys = keys_of(head, block, r, seen, policy);
       Real* const to = seen.place(w + r * strip.row, row(1));
       Real& value = values[(head.b * head.e.heads + head.h) * head.e.queries + block.i0 + r];
+      if (!again) value = 0;
       if (keys.n > 0 && again) policy.weights_from(value, seen.gather(s + r * strip.row, row(0)), to, keys, row(2));
-      else if (keys.n > 0) policy.weights_and_value(seen.gather(s + r * strip.row, row(0)), to, keys, row(2), value);
+      else if (keys.n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), to, keys, row(2), value);
       seen.scatter(to, w + r * strip.row, block.keys, true);
     }
   }

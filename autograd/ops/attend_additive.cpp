@@ -11,9 +11,30 @@ namespace {
 
 using namespace pairwise;
 
+// What one thread needs for the heads that it has.
+struct ForwardRoom {
+  FactorsRoom factors;
+  Real *v, *sums;
+
+  ForwardRoom(Tape::Scratch& scratch, const Operands& x, bool packed)
+      : factors(scratch, x.e, x.k_row, packed), v(scratch.take<Real>(x.e.keys * whole_vectors(x.e.value_width))),
+        sums(scratch.take<Real>(row_block * whole_vectors(x.e.value_width))) {}
+};
+struct BackwardRoom {
+  FactorsRoom factors;
+  AdditiveGradients gradients;
+  Real *v_columns, *dy, *delta, *dv, *dk_rows; // v_columns is null if the values are packed
+
+  BackwardRoom(Tape::Scratch& scratch, const Operands& x, const Gradients& to, bool packed)
+      : factors(scratch, x.e, x.k_row, packed), gradients(scratch, factors, x.e),
+        v_columns(packed ? nullptr : scratch.take<Real>(x.e.value_width * x.k_row)),
+        dy(scratch.take<Real>(x.e.queries * whole_vectors(x.e.value_width))), delta(scratch.take<Real>(x.e.queries)),
+        dv(scratch.take<Real>(x.k_row * whole_vectors(x.e.value_width))), dk_rows(to.room(scratch, x)) {}
+};
+
 // The inputs of one head's backward pass, and its accumulation buffers.
 struct Backward {
-  AdditiveGradients gradients;
+  const AdditiveGradients& gradients;
   Scattered dy;
   PackedRows dy_rows;
   const Real *v_columns, *log_sums, *delta;
@@ -177,73 +198,78 @@ Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const Streaming
   Op op("attend_additive", {&form.queries, packed ? &packed->key_columns : &form.keys, &form.weights, &v}, Counts::yes);
   const Operands x(op, form, v);
   op.require_grad(x.requires_grad() || further_gradients(options));
-  const Extents& e = x.e;
+  const Extents e = x.e;
   Tape& tape = op.tape();
   const std::int64_t v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
-  Tape::Scratch scratch(tape);
-  begin(options, tape, scratch, false);
-  FactorsRoom room(scratch, e, x.k_row, packed);
-  Real* v_scratch = scratch.take<Real>(e.keys * v_width);
-  Real* sums = scratch.take<Real>(row_block * v_width);
-  each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
-    const HeadProblem head{e, options, b, h};
-    prepare(x.queries.head(b, h, h, room.q), x.keys.head(b, kh, h, room.k), e, room, {packed, e, x.k_row, b, kh});
-    const WholeScores scores{{room.factors, x.weights(h)}, lacking(head, x.weights(h))};
-    Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
-    const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
-    stream_forward(head, scores, v_rows, sums, y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], head_sums);
-    if (options.weights) softmax_weights(head, scores, head_sums);
-  });
   const double operations = x.operations(options.mask);
-  count_operations(operations);
-  x.count_projections();
+  count_operations(operations + x.projections());
+  {
+    Tape::Scratch scratch(tape);
+    begin(options, tape, scratch, false);
+    const int threads = packed ? 1 : threads_for_heads(e, options, operations, false);
+    auto* const rooms = rooms_of<ForwardRoom>(threads, scratch, scratch, x, packed != nullptr);
+    each_head(e, options, threads, [&](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+      const UncountedOperations uncounted;
+      auto& [room, v_scratch, sums] = rooms[thread];
+      const HeadProblem head{e, options, b, h};
+      prepare(x.queries.head(b, h, h, room.q), x.keys.head(b, kh, h, room.k), e, room, {packed, e, x.k_row, b, kh});
+      const WholeScores scores{{room.factors, x.weights(h)}, lacking(head, x.weights(h))};
+      Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
+      const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
+      stream_forward(head, scores, v_rows, sums, y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], head_sums);
+      if (options.weights) softmax_weights(head, scores, head_sums);
+    });
+  }
 
   op.record(merged, [=] {
-    const Extents& e = x.e;
     Tape& t = *merged.tape;
-    // Projections that are recomputed are not counted.
-    count_operations(2 * operations - x.operations_anew());
-    x.count_projections();
+    count_operations(2 * operations);
     const Real* dy = t.grad(merged);
-    Tape::Scratch again(t);
-    begin(options, t, again, true);
+    Tape::Scratch scratch(t);
+    begin(options, t, scratch, true);
     MemoryGradients* later = MemoryGradients::for_call(packed, e.queries);
     const auto [dq, dk, dv] = later ? std::array{t.grad_target(x.form.queries), t.grad_target(packed->key_columns),
                                                  GradTarget{}}
                                     : t.grad_targets({x.form.queries, packed ? packed->key_columns : x.form.keys, v});
-    FactorsRoom room_again(again, e, x.k_row, packed);
-    Factors& f = room_again.factors;
-    Real* own_values = packed ? nullptr : again.take<Real>(e.value_width * x.k_row);
-    Real* dy_scratch = again.take<Real>(e.queries * v_width);
-    Real* delta = again.take<Real>(e.queries);
-    const Gradients to(t, again, x, dq, dk, packed, later);
-    Real sum = 0;
-    Backward a{
-        {again, room_again, e}, {}, {}, own_values, nullptr, delta, again.take<Real>(x.k_row * v_width), 0, &sum, {}};
-    each_head(e, options, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
-      prepare(x.queries.head(b, h, h, room_again.q), x.keys.head(b, kh, h, room_again.k), e, room_again,
-              {packed, e, x.k_row, b, kh});
-      a.dy = head_of(y, dy, b, h);
-      a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
-      if (packed) a.v_columns = packed->value_columns + (b * e.key_heads + kh) * e.value_width * x.k_row;
-      else pack_columns(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, own_values, x.k_row);
-      row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
-      a.log_sums = log_sums + (b * e.heads + h) * e.queries;
+    const Gradients to(t, x, dq, dk, packed, later);
+    const int threads = !packed && each_written_once({dq, dk, dv})
+                            ? threads_for_heads(e, options, 2.5 * operations, true, Division::heads)
+                            : 1;
+    auto* const rooms = rooms_of<BackwardRoom>(threads, scratch, scratch, x, to, packed != nullptr);
+    const auto one_head = [&, dv = dv](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+      const UncountedOperations uncounted;
+      auto& [room, gradients, own_values, dy_scratch, delta, dv_rows, dk_rows] = rooms[thread];
+      prepare(x.queries.head(b, h, h, room.q), x.keys.head(b, kh, h, room.k), e, room, {packed, e, x.k_row, b, kh});
+      gradients.begin(x.weights(h), to.columns_of_one_query(x, b, h));
+      if (!packed) pack_columns(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, own_values, x.k_row);
       const HeadProblem head{e, options, b, h};
-      a.gradients.begin(x.weights(h), to.columns_of_one_query(x, b, h));
+      Real sum = 0;
+      Backward a{gradients,
+                 head_of(y, dy, b, h),
+                 {},
+                 packed ? packed->value_columns + (b * e.key_heads + kh) * e.value_width * x.k_row : own_values,
+                 log_sums + (b * e.heads + h) * e.queries,
+                 delta,
+                 dv_rows,
+                 lacking(head, x.weights(h)),
+                 &sum,
+                 {}};
+      a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
+      row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
       if (later) a.gathered = later->share(head, nullptr, a.dy_rows.p);
-      else std::fill_n(a.dv, x.k_row * v_width, Real{0});
-      a.total = lacking(head, x.weights(h));
-      sum = 0;
-      if (f.range == Range::product) backward<Range::product>(head, a, room_again.q);
-      else if (f.range == Range::cut_product) backward<Range::cut_product>(head, a, room_again.q);
-      else backward<Range::mixed>(head, a, room_again.q);
-      if (dv) put_rows(a.dv, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
-      to.put(x, a.gradients, room_again.q, b, h, sum);
-    });
+      else std::fill_n(dv_rows, x.k_row * v_width, Real{0});
+      switch (room.factors.range) {
+        case Range::product: backward<Range::product>(head, a, room.q); break;
+        case Range::cut_product: backward<Range::cut_product>(head, a, room.q); break;
+        case Range::mixed: backward<Range::mixed>(head, a, room.q); break;
+      }
+      if (dv) put_rows(dv_rows, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
+      to.put(x, gradients, room.q, dk_rows, b, h, sum);
+    };
+    each_head(e, options, threads, one_head, Division::heads);
     end_backward(options, t);
     if (later) later->end();
   });

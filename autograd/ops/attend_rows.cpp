@@ -4,7 +4,6 @@
 #include "autograd/normalize.hpp"
 #include "autograd/operation_count.hpp"
 
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <type_traits>
@@ -27,12 +26,20 @@ template <class F> struct OperandsOf {
     constexpr int of_score = std::is_same_v<F, DistanceForm> ? 3 : 2;
     return seen_pairs(e, mask) * static_cast<double>(of_score * e.width + 2 * e.value_width);
   }
-  double operations_anew() const { return 0; }
+  double projections() const { return 0; }
+};
+
+// Where the gradients of queries and keys go.
+struct Targets {
+  GradTarget q, k;
+
+  template <class F> Targets(Tape&, const OperandsOf<F>&, const GradTarget& dq, const GradTarget& dk) : q(dq), k(dk) {}
 };
 
 class Inner {
 public:
-  static constexpr bool shares_heads = true; // several threads may have a head each
+  using To = Targets;
+  static constexpr Division backward_division = Division::entries_and_heads;
 
   Inner(const OperandsOf<DotProductForm>& x, Tape::Scratch& scratch)
       : x_(x), e_(x.e), k_tiles_(scratch.take<Real>(e_.width * whole_tiles(e_.keys))) {}
@@ -46,9 +53,8 @@ public:
     scores_(i, rows, j0, c, tile, row);
   }
 
-  void take_for_backward(Tape&, Tape::Scratch& scratch, const GradTarget& dq, const GradTarget& dk) {
-    to_q_ = dq;
-    to_k_ = dk;
+  void take_for_backward(Tape::Scratch& scratch, const To& to) {
+    to_ = &to;
     q_scratch_ = scratch.take<Real>(e_.queries * width());
     k_scratch_ = scratch.take<Real>(e_.keys * width());
     dq_ = scratch.take<Real>(e_.queries * width());
@@ -68,8 +74,8 @@ public:
   }
   void put(std::int64_t b, std::int64_t h) const {
     const Real factor = x_.form.factor;
-    if (to_k_) put_rows(dk_, width(), e_.keys, e_.width, factor, key_head_of(x_.form.keys, to_k_, e_, b, h));
-    if (to_q_) put_rows(dq_, width(), e_.queries, e_.width, factor, head_of(x_.form.queries, to_q_, b, h));
+    if (to_->k) put_rows(dk_, width(), e_.keys, e_.width, factor, key_head_of(x_.form.keys, to_->k, e_, b, h));
+    if (to_->q) put_rows(dq_, width(), e_.queries, e_.width, factor, head_of(x_.form.queries, to_->q, b, h));
   }
 
 private:
@@ -79,14 +85,15 @@ private:
   const Extents& e_;
   Real* k_tiles_;
   DotProductScores scores_{};
-  GradTarget to_q_, to_k_;
+  const To* to_ = nullptr;
   Real *q_scratch_ = nullptr, *k_scratch_ = nullptr, *dq_ = nullptr, *dk_ = nullptr;
   PackedRows q_rows_{}, k_rows_{};
 };
 
 class Distances {
 public:
-  static constexpr bool shares_heads = true;
+  using To = Targets;
+  static constexpr Division backward_division = Division::entries_and_heads;
 
   Distances(const OperandsOf<DistanceForm>& x, Tape::Scratch& scratch)
       : x_(x), k_tiles_(scratch.take<Real>(x.e.width * whole_tiles(x.e.keys))) {}
@@ -100,9 +107,8 @@ public:
     scores_(i, rows, j0, c, tile, row);
   }
 
-  void take_for_backward(Tape&, Tape::Scratch& scratch, const GradTarget& dq, const GradTarget& dk) {
-    to_q_ = dq;
-    to_k_ = dk;
+  void take_for_backward(Tape::Scratch& scratch, const To& to) {
+    to_ = &to;
     gradients_ = {scratch, x_.e};
     dq_ = scratch.take<Real>(x_.e.queries * x_.e.width);
   }
@@ -115,26 +121,25 @@ public:
   }
   void put(std::int64_t b, std::int64_t h) const {
     const Extents& e = x_.e;
-    if (to_k_) gradients_.put_keys(x_.form.factor, key_head_of(x_.form.keys, to_k_, e, b, h));
-    if (to_q_) put_rows(dq_, e.width, e.queries, e.width, -x_.form.factor, head_of(x_.form.queries, to_q_, b, h));
+    if (to_->k) gradients_.put_keys(x_.form.factor, key_head_of(x_.form.keys, to_->k, e, b, h));
+    if (to_->q) put_rows(dq_, e.width, e.queries, e.width, -x_.form.factor, head_of(x_.form.queries, to_->q, b, h));
   }
 
 private:
   const OperandsOf<DistanceForm>& x_;
   Real* k_tiles_;
   DistanceScores scores_{};
-  GradTarget to_q_, to_k_;
+  const To* to_ = nullptr;
   DistanceGradients gradients_;
   Real* dq_ = nullptr; // [Tq, D]
 };
 
 class Pairwise {
 public:
-  static constexpr bool shares_heads = false; // the gradients of the weights are sums over the heads
+  using To = pairwise::Gradients;
+  static constexpr Division backward_division = Division::heads; // the gradients of the weights are sums over the batch
 
-  Pairwise(const pairwise::Operands& x, Tape::Scratch& scratch) : x_(x), room_(scratch, x.e, x.k_row) {
-    x.count_projections();
-  }
+  Pairwise(const pairwise::Operands& x, Tape::Scratch& scratch) : x_(x), room_(scratch, x.e, x.k_row) {}
 
   void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
     prepare(x_.queries.head(b, h, h, room_.q), x_.keys.head(b, kh, h, room_.k), x_.e, room_,
@@ -149,8 +154,9 @@ public:
       for (std::int64_t k = c.c0; k < c.c1; ++k) tile[r * row + k] += total_;
   }
 
-  void take_for_backward(Tape& tape, Tape::Scratch& scratch, const GradTarget& dq, const GradTarget& dk) {
-    to_.emplace(tape, scratch, x_, dq, dk);
+  void take_for_backward(Tape::Scratch& scratch, const To& to) {
+    to_ = &to;
+    dk_rows_ = to.room(scratch, x_);
     gradients_.emplace(scratch, room_, x_.e);
   }
   void begin_backward(std::int64_t, std::int64_t) {
@@ -166,28 +172,30 @@ public:
       case Range::mixed: return add<Range::mixed>(block, ds, row);
     }
   }
-  void put(std::int64_t b, std::int64_t h) const { to_->put(x_, *gradients_, room_.q, b, h, sum_); }
+  void put(std::int64_t b, std::int64_t h) const { to_->put(x_, *gradients_, room_.q, dk_rows_, b, h, sum_); }
 
 private:
   template <pairwise::Range range> void add(const StripView& block, const Real* ds, std::int64_t row) {
     using pairwise::group, pairwise::pair_tile;
-    alignas(64) Real some[group * pair_tile], unused[group * pair_tile];
+    alignas(64) Real some[group * pair_tile];
     gradients_->begin_rows(block.rows);
     for (std::int64_t c = 0; c < block.keys; c += pair_tile)
       for (std::int64_t r0 = 0; r0 < block.rows; r0 += group) {
         const std::int64_t rows = std::min<std::int64_t>(group, block.rows - r0),
                            keys = std::min(pair_tile, block.keys - c);
-        bool any = false;
-        std::fill_n(some, group * pair_tile, Real{0});
+        Simd sum(Real{0});
+        xsimd::batch_bool<Real> any(false);
         for (std::int64_t g = 0; g < rows; ++g)
-          for (std::int64_t k = 0; k < keys; ++k) {
-            const Real d = ds[(r0 + g) * row + c + k];
-            some[g * pair_tile + k] = d;
-            any = any || d != 0;
-            sum_ += d;
+          for (std::int64_t k = 0; k < pair_tile; k += lanes) {
+            const auto n = static_cast<int>(std::clamp<std::int64_t>(keys - k, 0, lanes));
+            const Simd d = load(ds + (r0 + g) * row + c + k, n);
+            d.store_aligned(some + g * pair_tile + k);
+            any = any || d != Simd(Real{0});
+            sum += d;
           }
-        if (!any) continue;
-        keep_r<range>(*gradients_, block.i0 + r0, rows, block.origin + c, unused);
+        if (!xsimd::any(any)) continue;
+        sum_ += lane_sum(sum);
+        keep_r<range>(*gradients_, block.i0 + r0, rows, block.origin + c, nullptr);
         pairwise::add_gradients(*gradients_, r0, rows, block.origin + c, some);
       }
     gradients_->end_rows(block.rows, room_.q + block.i0 * x_.e.width);
@@ -195,7 +203,8 @@ private:
 
   const pairwise::Operands& x_;
   pairwise::FactorsRoom room_;
-  std::optional<pairwise::Gradients> to_;
+  const To* to_ = nullptr;
+  Real* dk_rows_ = nullptr;
   std::optional<pairwise::AdditiveGradients> gradients_;
   const Real* w_ = nullptr;
   Real total_ = 0; // the sum of w
@@ -220,25 +229,16 @@ template <class Form> struct BackwardRoom {
   Real *grad_weights, *v_tiles, *dy, *dv;
 
   template <class Operands>
-  BackwardRoom(const Operands& x, Tape::Scratch& scratch, const StreamingOptions& options, Tape& tape,
-               const GradTarget& dq, const GradTarget& dk)
+  BackwardRoom(const Operands& x, Tape::Scratch& scratch, const StreamingOptions& options, const typename Form::To& to)
       : form(x, scratch), rows(scratch, x.e, options, true) {
     const std::int64_t v_width = whole_vectors(x.e.value_width);
-    form.take_for_backward(tape, scratch, dq, dk);
+    form.take_for_backward(scratch, to);
     grad_weights = scratch.take<Real>(rows.strip.size());
     v_tiles = scratch.take<Real>(x.e.value_width * whole_tiles(x.e.keys));
     dy = scratch.take<Real>(x.e.queries * v_width);
     dv = scratch.take<Real>(whole_tiles(x.e.keys) * v_width);
   }
 };
-template <class Room, class... Arguments>
-Room* rooms_of(int threads, Tape::Scratch& scratch, Arguments&&... arguments) {
-  static_assert(std::is_trivially_destructible_v<Room>, "scratch memory destroys nothing");
-  Room* rooms = scratch.take<Room>(threads);
-  for (int i = 0; i < threads; ++i) std::construct_at(rooms + i, arguments...);
-  return rooms;
-}
-
 template <class Form, class Operands>
 Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given, const StreamingOptions& options) {
   op.require_grad(x.requires_grad() || further_gradients(options) || given.requires_grad());
@@ -251,13 +251,14 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
   Real* values = tape.keep<Real>(e.batch * e.heads * e.queries);
   if (options.weights) std::fill_n(options.weights, e.batch * e.heads * e.queries * e.keys, Real{0});
   const double operations = x.operations(options.mask);
-  count_operations(operations);
+  count_operations(operations + x.projections());
   {
     Tape::Scratch scratch(tape);
     begin(options, tape, scratch, false);
-    const int threads = Form::shares_heads ? threads_for_heads(e, options, operations, false) : 1;
+    const int threads = threads_for_heads(e, options, operations, false);
     auto* const rooms = rooms_of<ForwardRoom<Form>>(threads, scratch, x, scratch, options);
     each_head(e, options, threads, [&](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+      const UncountedOperations uncounted;
       auto& [here, rows, v_scratch, sums] = rooms[thread];
       const HeadProblem head{e, options, b, h};
       here.begin(b, h, kh);
@@ -280,17 +281,21 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
 
   op.record(merged, [=] {
     Tape& t = *merged.tape;
-    count_operations(2 * operations - x.operations_anew());
     const Real* dy_values = t.grad(merged);
+    count_operations(2 * operations);
     Tape::Scratch scratch(t);
     begin(options, t, scratch, true);
     const auto [dq, dk, dv] = t.grad_targets({x.form.queries, x.form.keys, v});
-    const int threads = Form::shares_heads && !rules->requires_grad() && each_written_once({dq, dk, dv})
-                            ? threads_for_heads(e, options, 2.5 * operations, true)
+    const typename Form::To to(t, x, dq, dk);
+    // The gradients of a head's own number are sums over the batch, too.
+    const Division division = rules->requires_grad() ? Division::heads : Form::backward_division;
+    const int threads = each_written_once({dq, dk, dv})
+                            ? threads_for_heads(e, options, 2.5 * operations, true, division)
                             : 1;
-    auto* const rooms = rooms_of<BackwardRoom<Form>>(threads, scratch, x, scratch, options, t, dq, dk);
+    auto* const rooms = rooms_of<BackwardRoom<Form>>(threads, scratch, x, scratch, options, to);
     rules->begin_backward();
-    each_head(e, options, threads, [&, dv = dv](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+    const auto one_head = [&, dv = dv](int thread, std::int64_t b, std::int64_t h, std::int64_t kh) {
+      const UncountedOperations uncounted;
       auto& [here, rows, g, v_tiles, dy_scratch, dv_rows] = rooms[thread];
       const HeadProblem head{e, options, b, h};
       const RowPolicy& policy = rules->of_head(h);
@@ -314,9 +319,9 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
           const RowKeys keys = rows.keys_of(head, block, r, seen, policy);
           const std::int64_t at = r * rows.strip.row;
           if (keys.n > 0)
-            policy.backward_from(values[(b * e.heads + h) * e.queries + i0 + r], seen.gather(rows.s + at, rows.row(0)),
-                                 seen.gather(rows.w + at, rows.row(1)), seen.gather(g + at, rows.row(2)), rows.row(3),
-                                 keys, rows.row(4));
+            policy.backward(values[(b * e.heads + h) * e.queries + i0 + r], seen.gather(rows.s + at, rows.row(0)),
+                            seen.gather(rows.w + at, rows.row(1)), seen.gather(g + at, rows.row(2)), rows.row(3), keys,
+                            rows.row(4));
           seen.scatter(rows.row(3), rows.s + at, block.keys, true);
         }
         rows.drop(head, block, rows.w);
@@ -327,7 +332,8 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
       }
       here.put(b, h);
       if (dv) put_rows(dv_rows, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
-    });
+    };
+    each_head(e, options, threads, one_head, division);
     end_backward(options, t);
     rules->end_backward(t);
   });

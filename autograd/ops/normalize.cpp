@@ -11,7 +11,7 @@
 
 namespace heed::HEED_REAL {
 
-void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
+void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
   const Real top = row_largest(s, keys.n);
   if (top == -std::numeric_limits<Real>::infinity() && !row_has_nan(s, keys.n)) {
     std::fill_n(w, keys.n, Real{0});
@@ -21,7 +21,7 @@ void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
   map(keys.n, [&](std::int64_t j, int m) { store(w + j, load(w + j, m) * inverse, m); });
 }
 
-void SoftmaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+void SoftmaxRows::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Real along = row_dot(w, dw, keys.n);
   map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
 }
@@ -29,7 +29,7 @@ void SoftmaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds,
 // Newton's method for the threshold. It starts at 1 below the largest score, where only the largest score has a weight
 // (of 1). Each next threshold makes the weights of the scores above the last threshold sum to 1. The threshold rises
 // and fewer scores remain at each step, until it no longer changes.
-void SparsemaxRows::weights(const Real* s, Real* w, RowKeys keys, Real* x) const {
+void SparsemaxRows::weights(const Real* s, Real* w, RowKeys keys, Real* x, Real&) const {
   if (row_is_lost(s, w, keys.n)) return;
   const Simd zero(Real{0}), one(Real{1});
   row_from_top(s, Real{1}, x, keys.n);
@@ -48,7 +48,7 @@ void SparsemaxRows::weights(const Real* s, Real* w, RowKeys keys, Real* x) const
   map(keys.n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(x + j, m) - threshold, zero), m); });
 }
 
-void SparsemaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+void SparsemaxRows::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Simd zero(Real{0}), one(Real{1});
   const auto [sum, count] = sums_over(keys.n, [&](std::int64_t j, int m, Simd& total, Simd& counted) {
     const auto has_weight = load(w + j, m) != zero;
@@ -61,33 +61,33 @@ void SparsemaxRows::backward(const Real*, const Real* w, const Real* dw, Real* d
   });
 }
 
-void SigmoidRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
+void SigmoidRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
   const Real shift = bias_.value_or(-std::log(static_cast<Real>(keys.n))) + own_;
   map(keys.n, [&](std::int64_t j, int m) { store(w + j, logistic(load(s + j, m) + shift), m); });
 }
 
-void SigmoidRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+void SigmoidRows::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   map(keys.n, [&](std::int64_t j, int m) {
     const Simd v = load(w + j, m);
     store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
   });
 }
 
-void SumRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
+// The row's value is the sum.
+void SumRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const {
   if (row_is_lost(s, w, keys.n)) return;
   for (std::int64_t j = 0; j < keys.n; ++j) w[j] = std::max(s[j], Real{0});
-  const Real total = row_sum(w, keys.n);
+  total = row_sum(w, keys.n);
   if (total > 0)
     for (std::int64_t j = 0; j < keys.n; ++j) w[j] /= total;
 }
 
-void SumRows::backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* positive) const {
-  for (std::int64_t j = 0; j < keys.n; ++j) positive[j] = std::max(s[j], Real{0});
-  const Real total = row_sum(positive, keys.n), along = row_dot(w, dw, keys.n);
+void SumRows::backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+  const Real along = row_dot(w, dw, keys.n);
   for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = s[j] > 0 ? (dw[j] - along) / total : Real{0};
 }
 
-void HardmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
+void HardmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
   if (row_has_nan(s, keys.n)) {
     std::fill_n(w, keys.n, std::numeric_limits<Real>::quiet_NaN());
     return;
@@ -96,7 +96,7 @@ void HardmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*) const {
   w[std::find(s, s + keys.n, largest(s, keys.n)) - s] = 1;
 }
 
-void HardmaxRows::backward(const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* p) const {
+void HardmaxRows::backward(Real, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* p) const {
   const Real top = largest(s, keys.n);
   map(keys.n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
   const Real total = sum_over(keys.n, [&](std::int64_t j, int m) { return load(p + j, m); });
@@ -118,6 +118,7 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
   };
   const std::int64_t room = whole_vectors(keys);
   Real* scratch = op.tape().keep<Real>(6 * room);
+  Real* values = op.tape().keep<Real>(rows);
   const RowRules* rules = &given;
   const auto rule = [=](std::int64_t r) -> const RowPolicy& { return rules->of_head(r / queries % heads); };
   const auto keys_of = [=, offset = mask.offset](const Seen& s, std::int64_t r) {
@@ -126,7 +127,9 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
   for (std::int64_t r = 0, some = op.computed(rows); r < some; ++r) {
     const Seen s = seen(r);
     const RowKeys row = keys_of(s, r);
-    if (row.n > 0) rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + room, row, scratch + 2 * room);
+    values[r] = 0;
+    if (row.n > 0)
+      rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + room, row, scratch + 2 * room, values[r]);
     s.scatter(scratch + room, y.data + r * keys, keys, true);
   }
   op.record(y, [=] {
@@ -139,7 +142,7 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
       const RowKeys row = keys_of(s, r);
       const std::int64_t at = r * keys;
       if (row.n > 0)
-        rule(r).backward(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + room),
+        rule(r).backward(values[r], s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + room),
                          s.gather(dy + at, scratch + 2 * room), scratch + 3 * room, row, scratch + 4 * room);
       if (d) s.scatter(scratch + 3 * room, d.p + at, keys, d.overwrite);
     }

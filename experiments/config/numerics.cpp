@@ -55,6 +55,12 @@ public:
     }
     return false;
   }
+  /// True if an option whose name ends like this has such a value.
+  template <class F> bool any(std::string_view end, F&& is) const {
+    return std::ranges::any_of(options_, [&](const FlatOption& o) {
+      return o.key.ends_with(end) && is(std::string_view(o.value));
+    });
+  }
   double number(std::string_view key) const { return std::strtod(std::string((*this)[key]).c_str(), nullptr); }
 
 private:
@@ -72,6 +78,7 @@ struct NewBits {
 /// Versions up to this one affect all configurations.
 constexpr int for_all = 6;
 
+constexpr std::string_view by_pairs[] = {"\"additive\"", "\"concat\"", "\"keras_additive\"", "\"keras_concat\""};
 constexpr std::string_view by_threshold[] = {"\"sparsemax\"", "\"entmax15\"", "\"entmax\"", "\"gumbel\""};
 
 bool has_threshold(std::string_view value, const Lines&) { return std::ranges::count(by_threshold, value) > 0; }
@@ -105,6 +112,12 @@ bool is_l1(std::string_view value, const Lines&) { return value == "\"l1\""; }
 bool has_shorter_rows(std::string_view value, const Lines&) {
   return value == "\"softpick\"" || value == "\"stick_breaking\"";
 }
+/// The sum of a head's gradients of scores, in another order. It is a part of the gradient of the vector w.
+bool is_rule_of_pairs(std::string_view value, const Lines& all) {
+  const auto adds = [](std::string_view score) { return std::ranges::count(by_pairs, score) > 0; };
+  return value != "\"softmax\"" && value != "\"same\"" &&
+         (all.any("attention.score", adds) || all.any("attention.cross_score", adds));
+}
 bool is_on(std::string_view value, const Lines&) { return value == "true"; }
 
 constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
@@ -121,7 +134,9 @@ constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {9, "attention.cross_score", is_l1},
                                 {10, "attention.normalizer", has_shorter_rows},
                                 {10, "attention.cross_normalizer", has_shorter_rows},
-                                {10, "attention.forget_gate", is_on}};
+                                {10, "attention.forget_gate", is_on},
+                                {11, "attention.normalizer", is_rule_of_pairs},
+                                {11, "attention.cross_normalizer", is_rule_of_pairs}};
 
 } // namespace
 

@@ -30,11 +30,7 @@ public:
   explicit ClippedRows(const Options& options)
       : stretch_(static_cast<Real>(options.zeta - options.gamma)), low_(static_cast<Real>(options.gamma)) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
-    Real log_sum = 0;
-    weights_and_value(s, w, keys, scratch, log_sum);
-  }
-  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real*, Real& log_sum) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& log_sum) const override {
     const Real top = row_largest(s, keys.n);
     // A row with only scores of minus infinity has p = 0.
     const bool none = top == -std::numeric_limits<Real>::infinity() && !row_has_nan(s, keys.n);
@@ -49,13 +45,8 @@ public:
   }
 
   // Clipped weights have no gradient.
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* p) const override {
-    Real log_sum = 0;
-    weights_and_value(s, p, keys, nullptr, log_sum);
-    backward_from(log_sum, s, w, dw, ds, keys, p);
-  }
-  void backward_from(Real log_sum, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys,
-                     Real* p) const override {
+  void backward(Real log_sum, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys,
+                Real* p) const override {
     row_exponentials(s, log_sum, p, keys.n);
     for (std::int64_t j = 0; j < keys.n; ++j) {
       const Real w = stretch_ * p[j] + low_;

@@ -90,8 +90,9 @@ class EntmaxRows final : public RowPolicy {
 public:
   explicit EntmaxRows(double step) : rule_{step, 1 - step} {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override { rule_.weights(s, w, keys.n); }
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override { rule_.weights(s, w, keys.n); }
+  void backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override {
     rule_.backward(w, dw, ds, keys.n, scratch);
   }
   double derivative(const Real*, const Real* w, const Real* dw, const Real*, RowKeys keys) const {

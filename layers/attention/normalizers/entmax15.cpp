@@ -13,12 +13,7 @@ public:
   // With x_j = (s_j - max s) / 2, the threshold t is the root in [-1, 0] of f(t) = sum_j max(x_j - t, 0)^2 - 1, which
   // is decreasing and convex. Newton's method from -1 reaches the root from below; each step has fewer keys, and the
   // iteration ends when no digit changes.
-  void weights(const Real* s, Real* w, RowKeys keys, Real* x) const override {
-    Real threshold = 0;
-    weights_and_value(s, w, keys, x, threshold);
-  }
-  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* x, Real& threshold) const override {
-    threshold = 0;
+  void weights(const Real* s, Real* w, RowKeys keys, Real* x, Real& threshold) const override {
     if (row_is_lost(s, w, keys.n)) return;
     row_from_top(s, Real(0.5), x, keys.n);
     threshold = -1;
@@ -37,7 +32,7 @@ public:
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = sqrt(w_j) (Peters et al. 2019, proposition 2).
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* g) const override {
+  void backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* g) const override {
     row_roots(w, g, keys.n);
     const Real mean = row_dot(g, dw, keys.n) / row_sum(g, keys.n);
     for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = g[j] * (dw[j] - mean);

@@ -28,11 +28,12 @@ public:
   explicit GumbelRows(const Options& options)
       : inverse_(static_cast<Real>(1 / options.temperature)), hard_(options.hard) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
-    if (hard_) HardmaxRows().weights(s, w, keys, scratch);
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override {
+    if (hard_) HardmaxRows().weights(s, w, keys, scratch, value);
     else softmax(s, w, keys.n, scratch);
   }
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
+  void backward(Real, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override {
     if (hard_) softmax(s, scratch, keys.n, scratch);
     const Real* p = hard_ ? scratch : w;
     const Real mean = row_dot(p, dw, keys.n);

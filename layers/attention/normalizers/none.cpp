@@ -8,8 +8,8 @@ namespace {
 
 class NoRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override { std::copy_n(s, keys.n, w); }
-  void backward(const Real*, const Real*, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override { std::copy_n(s, keys.n, w); }
+  void backward(Real, const Real*, const Real*, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
     std::copy_n(dw, keys.n, ds);
   }
 };

@@ -27,7 +27,7 @@ class ScalableRows final : public RowPolicy {
 public:
   explicit ScalableRows(Real scale) : scale_(scale) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override {
     const Real factor = scale_ * log_of(keys.n), top = factor * row_largest(s, keys.n);
     if (factor > 0 && std::abs(top) < largest_fused) {
       const Real inverse = 1 / row_scaled_exponentials(s, factor, top, w, keys.n);
@@ -38,9 +38,9 @@ public:
     // exponent of the best key.
     for (std::int64_t j = 0; j < keys.n; ++j)
       w[j] = s[j] == -std::numeric_limits<Real>::infinity() ? s[j] : factor * s[j];
-    SoftmaxRows().weights(w, w, keys, scratch);
+    SoftmaxRows().weights(w, w, keys, scratch, value);
   }
-  void backward(const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
+  void backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
     const Real along = row_dot(w, dw, keys.n), factor = scale_ * log_of(keys.n);
     for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = factor * w[j] * (dw[j] - along);
   }

@@ -9,14 +9,15 @@ namespace {
 
 class SoftmaxOneRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override {
     const Real top = std::max(row_largest(s, keys.n), Real{0}); // the largest of the scores and 0
     const Real total = row_exponentials(s, top, w, keys.n) + std::exp(-top);
     for (std::int64_t j = 0; j < keys.n; ++j) w[j] /= total;
   }
   // As softmax's: the extra score 0 is constant and has no term here.
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
-    SoftmaxRows().backward(s, w, dw, ds, keys, scratch);
+  void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override {
+    SoftmaxRows().backward(value, s, w, dw, ds, keys, scratch);
   }
 };
 

@@ -21,14 +21,15 @@ class SinkRows final : public RowPolicy {
 public:
   explicit SinkRows(Real sink) : sink_(sink) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real*) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override {
     const Real top = std::max(row_largest(s, keys.n), sink_);
     const Real inverse = 1 / (row_exponentials(s, top, w, keys.n) + std::exp(sink_ - top));
     for (std::int64_t j = 0; j < keys.n; ++j) w[j] *= inverse;
   }
   // As softmax's: the sink has the value 0, and so no term here.
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
-    SoftmaxRows().backward(s, w, dw, ds, keys, scratch);
+  void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override {
+    SoftmaxRows().backward(value, s, w, dw, ds, keys, scratch);
   }
   // The sink's weight follows from the best key's: 1 - sum_j w_j would have no digits where it is small.
   double derivative(const Real* s, const Real* w, const Real* dw, const Real*, RowKeys keys) const {

@@ -11,18 +11,14 @@ namespace {
 // overflow. The row's value is the sum, or -1 where m is not 0.
 class SoftpickRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
-    Real total = 0;
-    weights_and_value(s, w, keys, scratch, total);
-  }
-  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const override {
     const Real top = row_largest(s, keys.n), shift = top < most ? Real{0} : top;
     total = row_exponentials_less_one(s, shift, w, keys.n);
     divide(w, total, keys.n);
     if (shift != 0) total = -1;
   }
   void weights_from(Real& total, const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
-    if (!(total >= 0)) return weights(s, w, keys, scratch);
+    if (!(total >= 0)) return weights(s, w, keys, scratch, total);
     // Scores are computed anew in the backward pass, with other roundings: of scores near 0, so is their sum.
     total = row_exponentials_less_one(s, 0, w, keys.n);
     divide(w, total, keys.n);
@@ -30,14 +26,18 @@ public:
 
   // ds_j = exp(s_j - m) / sum_k |d_k| (step(s_j) dw_j - sign(s_j) sum_k dw_k w_k), with step(0) = 0 and sign(0) = 1
   // (equation 7). If no score is above 0, all weights are 0, and so is the gradient.
-  void backward_from(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
-                     Real* scratch) const override {
-    if (!(total >= 0)) return backward(s, w, dw, ds, keys, scratch);
-    backward(s, w, dw, ds, keys, 0, total);
-  }
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
-    const Real top = row_largest(s, keys.n), shift = top < most ? Real{0} : top;
-    backward(s, w, dw, ds, keys, shift, row_exponentials_less_one(s, shift, ds, keys.n));
+  void backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real*) const override {
+    if (!(row_largest(w, keys.n) > 0)) {
+      std::fill_n(ds, keys.n, Real{0});
+      return;
+    }
+    const Real shift = total >= 0 ? Real{0} : row_largest(s, keys.n);
+    if (!(total >= 0)) total = row_exponentials_less_one(s, shift, ds, keys.n);
+    const Real along = row_dot(w, dw, keys.n), inverse = 1 / total;
+    row_exponentials(s, shift, ds, keys.n);
+    for (std::int64_t j = 0; j < keys.n; ++j)
+      ds[j] *= inverse * ((s[j] > 0 ? dw[j] : Real{0}) - (s[j] >= 0 ? along : -along));
   }
 
 private:
@@ -50,17 +50,6 @@ private:
       return;
     }
     for (std::int64_t j = 0; j < n; ++j) d[j] = std::max(d[j], Real{0}) / total;
-  }
-
-  static void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real shift, Real total) {
-    if (!(row_largest(w, keys.n) > 0)) {
-      std::fill_n(ds, keys.n, Real{0});
-      return;
-    }
-    const Real along = row_dot(w, dw, keys.n), inverse = 1 / total;
-    row_exponentials(s, shift, ds, keys.n);
-    for (std::int64_t j = 0; j < keys.n; ++j)
-      ds[j] *= inverse * ((s[j] > 0 ? dw[j] : Real{0}) - (s[j] >= 0 ? along : -along));
   }
 };
 

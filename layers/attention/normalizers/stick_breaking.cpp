@@ -31,11 +31,7 @@ public:
 
   // log w_j = s_j - sum_{k >= j} softplus(s_k): a product of probabilities would lose the digits of those near 1. The
   // row's value is the logarithm of what all keys leave.
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
-    Real log_left = 0;
-    weights_and_value(s, w, keys, scratch, log_left);
-  }
-  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real*, Real& log_left) const override {
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& log_left) const override {
     const std::int64_t n = sharing(keys);
     log_left = n > 0 ? -row_stick_parts(s, w, n) : Real{0};
     if (!std::isfinite(log_left) || row_has_nan(s + n, keys.n - n)) {
@@ -49,16 +45,11 @@ public:
   // With what the keys up to j share, p_j = w_0 + ... + w_j + what all leave, the sigmoid of s_j is w_j / p_j. So with
   // g_j = dw_j w_j, ds_j = g_j - sigmoid(s_j) (g_0 + ... + g_j + the remainder's g) = w_j (dw_j - mean_j), where mean_j
   // is the mean of dw over these parts of p_j.
-  void backward_from(Real log_left, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys,
-                     Real*) const override {
+  void backward(Real log_left, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real*) const override {
     const std::int64_t n = sharing(keys);
     row_less_running_means(dw, w, gives_remainder(keys) ? dw[n] * w[n] : Real{0}, std::exp(log_left), ds, n);
     std::fill(ds + n, ds + keys.n, Real{0});
-  }
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
-    Real log_left = 0;
-    weights_and_value(s, ds, keys, scratch, log_left);
-    backward_from(log_left, s, w, dw, ds, keys, scratch);
   }
 
 private:

@@ -24,12 +24,7 @@ class TopKRows final : public RowPolicy {
 public:
   explicit TopKRows(std::int64_t k) : k_(k) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
-    Real least = 0;
-    weights_and_value(s, w, keys, scratch, least);
-  }
-  void weights_and_value(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& least) const override {
-    least = 0;
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& least) const override {
     if (row_is_lost(s, w, keys.n)) return;
     least = k_ < keys.n ? row_kth_largest(s, k_, keys.n, scratch) : -std::numeric_limits<Real>::infinity();
     weights_of_best(least, s, w, keys.n);
@@ -39,8 +34,9 @@ public:
   }
 
   // The gradient of the softmax over the selected keys; the other weights are 0.
-  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* scratch) const override {
-    SoftmaxRows().backward(s, w, dw, ds, keys, scratch);
+  void backward(Real least, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                Real* scratch) const override {
+    SoftmaxRows().backward(least, s, w, dw, ds, keys, scratch);
   }
 
 private:

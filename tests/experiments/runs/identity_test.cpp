@@ -178,6 +178,11 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics(causal + "normalizer = \"stick_breaking\"") == 10);
   CHECK(numerics(causal + "forget_gate = true") == 10);
   CHECK(numerics(causal + "forget_gate = false") == 6);
+  CHECK(numerics("attention.score = \"additive\"") == 6);
+  CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"additive\"") == 6);
+  CHECK(numerics("attention.score = \"additive\"\nattention.normalizer = \"sigmoid\"") == 11);
+  CHECK(numerics("attention.normalizer = \"sigmoid\"\n[[block.override]]\nlayers = [1]\nattention.score = "
+                 "\"keras_concat\"") == 11);
   const std::string t5 = "position.kind = \"t5\"\nposition.t5.";
   CHECK(numerics(t5 + "furthest = 15") == 8); // of 32 buckets, 16 hold one distance each: 0 to 15
   CHECK(numerics(t5 + "furthest = 16") == 6);

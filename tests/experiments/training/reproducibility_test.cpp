@@ -62,6 +62,9 @@ TEST_CASE("a run's bits do not depend on how threads share its operations", "[tr
                              "block.activation=swiglu", "train.optimizer=muon", "attention.score_mod=s - abs(i - j)",
                              "attention.key_value_heads=1", "attention.score=linear", "attention.score=additive"})
     all.push_back(config(tiny_decoder, {option, "train.inspect=all"}));
+  for (const char* normalizer : {"softmax_sink", "entmax15"})
+    all.push_back(config(tiny_decoder,
+                         {"attention.score=additive", fmt::format("attention.normalizer={}", normalizer)}));
   all.push_back(
       config(tiny("kind = \"shapes\"\nvalidation = 9\ntest = 9\n[task.shapes]\nsize = 12", "kind = \"patches\""), {}));
   for (Config c : all) {
