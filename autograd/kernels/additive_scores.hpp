@@ -250,8 +250,8 @@ void keep_r_and_sums(const AdditiveGradients& a, std::int64_t i, std::int64_t ro
     for (std::int64_t g = 0; g < rows; ++g)
       for (int half = 0; half < 2; ++half) (sum[g][half] * Real{-2}).store_aligned(s + g * pair_tile + half * lanes);
 }
-// Stores r for some queries and the tile of keys that starts at j0. Writes the scores to s, unless it is null; rows of s
-// are pair_tile apart.
+// Stores r for some queries and the tile of keys that starts at j0. Writes the scores to s, unless it is null; rows of
+// s are pair_tile apart.
 template <Range range>
 void keep_r(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
   if (s) return keep_r_and_sums<range, true>(a, i, rows, j0, s);
