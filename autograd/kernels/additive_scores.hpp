@@ -4,6 +4,7 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/heads.hpp"
 
+#include <array>
 #include <mutex>
 #include <type_traits>
 
@@ -226,67 +227,102 @@ struct AdditiveGradients {
   }
 };
 
-template <Range range, bool scores>
-void keep_r_and_sums(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
-  Simd sum[group][2];
-  for (auto& row : sum) row[0] = row[1] = Simd(Real{0});
-  for (std::int64_t d = 0; d < a.f.width; ++d) {
-    const std::int64_t k_at = d * a.f.k_row + j0;
-    const Simd k0 = load(a.f.k_columns + k_at), k1 = load(a.f.k_columns + k_at + lanes);
-    for (std::int64_t g = 0; g < rows; ++g) {
-      const std::int64_t q_at = (i + g) * a.f.width + d;
-      const Simd r0 = inverse(one_and_odds<range>(a.f, q_at, k0, k_at));
-      const Simd r1 = inverse(one_and_odds<range>(a.f, q_at, k1, k_at + lanes));
-      Real* to = a.r + (d * group + g) * pair_tile;
-      r0.store_aligned(to);
-      r1.store_aligned(to + lanes);
-      if constexpr (scores) {
-        sum[g][0] = xsimd::fma(Simd(a.w[d]), r0, sum[g][0]);
-        sum[g][1] = xsimd::fma(Simd(a.w[d]), r1, sum[g][1]);
+// The inverses of four numbers by one division.
+inline std::array<Simd, group> inverses(const std::array<Simd, group>& x) {
+  const Simd ab = x[0] * x[1], mn = x[2] * x[3], all = inverse(ab * mn), of_ab = all * mn, of_mn = all * ab;
+  return {of_ab * x[1], of_ab * x[0], of_mn * x[3], of_mn * x[2]};
+}
+
+// Calls f with the number of queries of a group: as a constant, whose loops the compiler unrolls, if the group is whole.
+template <class F> void with_rows(std::int64_t rows, F&& f) {
+  if (rows == group) f(std::integral_constant<std::int64_t, group>());
+  else f(rows);
+}
+
+// Stores r for some queries and the tile of keys that starts at j0, and the scores, if they are wanted; rows of s are
+// pair_tile apart. What the loops read from `a` is copied first, because the compiler would read it again after each
+// store.
+template <Range range, bool wants_scores, class Rows>
+void keep_r_of(const AdditiveGradients& a, std::int64_t i, Rows rows, std::int64_t j0, Real* s) {
+  const Factors f = a.f;
+  const Real* w = a.w;
+  Real* const kept = a.r;
+  Simd sum[2][group];
+  for (auto& half : sum)
+    for (Simd& x : half) x = Simd(Real{0});
+  const std::int64_t whole = f.width / group * group;
+  for (std::int64_t d = 0; d < whole; d += group)
+    for (int half = 0; half < 2; ++half) {
+      const auto k_at = [&](int n) { return (d + n) * f.k_row + j0 + half * lanes; };
+      std::array<Simd, group> k, odds;
+      for (int n = 0; n < group; ++n) k[n] = load(f.k_columns + k_at(n));
+      for (std::int64_t g = 0; g < rows; ++g) {
+        for (int n = 0; n < group; ++n) odds[n] = one_and_odds<range>(f, (i + g) * f.width + d + n, k[n], k_at(n));
+        const auto r = inverses(odds);
+        for (int n = 0; n < group; ++n) {
+          r[n].store_aligned(kept + ((d + n) * group + g) * pair_tile + half * lanes);
+          if constexpr (wants_scores) sum[half][g] = xsimd::fma(Simd(w[d + n]), r[n], sum[half][g]);
+        }
       }
     }
-  }
-  if constexpr (scores)
-    for (std::int64_t g = 0; g < rows; ++g)
-      for (int half = 0; half < 2; ++half) (sum[g][half] * Real{-2}).store_aligned(s + g * pair_tile + half * lanes);
+  for (std::int64_t d = whole; d < f.width; ++d)
+    for (int half = 0; half < 2; ++half) {
+      const std::int64_t k_at = d * f.k_row + j0 + half * lanes;
+      for (std::int64_t g = 0; g < rows; ++g) {
+        const Simd r = inverse(one_and_odds<range>(f, (i + g) * f.width + d, load(f.k_columns + k_at), k_at));
+        r.store_aligned(kept + (d * group + g) * pair_tile + half * lanes);
+        if constexpr (wants_scores) sum[half][g] = xsimd::fma(Simd(w[d]), r, sum[half][g]);
+      }
+    }
+  if constexpr (wants_scores)
+    for (int half = 0; half < 2; ++half)
+      for (std::int64_t g = 0; g < rows; ++g) (sum[half][g] * Real{-2}).store_aligned(s + g * pair_tile + half * lanes);
 }
-// Stores r for some queries and the tile of keys that starts at j0. Writes the scores to s, unless it is null; rows of
-// s are pair_tile apart.
-template <Range range>
+
+template <Range range, bool wants_scores>
 void keep_r(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
-  if (s) return keep_r_and_sums<range, true>(a, i, rows, j0, s);
-  keep_r_and_sums<range, false>(a, i, rows, j0, s);
+  with_rows(rows, [&](auto n) { keep_r_of<range, wants_scores>(a, i, n, j0, s); });
 }
 
 // Adds the contribution of ds, for some queries and one tile of keys, to dq, dk and dw.
-inline void add_gradients(const AdditiveGradients& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0,
-                          const Real* ds) {
-  for (std::int64_t d = 0; d < a.f.width; ++d) {
-    Real* dk = (a.dk_whole ? a.dk_whole : a.dk_columns) + d * a.f.k_row + j0;
-    Real* dw = a.dw_lanes + d * lanes;
-    const Simd there0 = load(dk), there1 = load(dk + lanes), zero(Real{0});
-    Simd k0 = a.dk_whole ? zero : there0, k1 = a.dk_whole ? zero : there1, w = load(dw);
+template <class Rows>
+void add_gradients_of(const AdditiveGradients& a, std::int64_t row_in_block, Rows rows, std::int64_t j0,
+                      const Real* ds) {
+  const std::int64_t width = a.f.width, k_row = a.f.k_row;
+  const bool at_once = a.dk_whole;
+  const Real *kept = a.r, *weights = a.w;
+  Real *dk_columns = (at_once ? a.dk_whole : a.dk_columns) + j0, *dw_lanes = a.dw_lanes,
+       *dq_lanes = a.dq_lanes + row_in_block * width * lanes;
+  const Simd zero(Real{0});
+  for (std::int64_t d = 0; d < width; ++d) {
+    Real *dk = dk_columns + d * k_row, *dw = dw_lanes + d * lanes;
+    const Real* r = kept + d * group * pair_tile;
+    const Simd there0 = load(dk), there1 = load(dk + lanes);
+    Simd k0 = at_once ? zero : there0, k1 = at_once ? zero : there1, w0 = load(dw), w1 = zero;
     for (std::int64_t g = 0; g < rows; ++g) {
-      const Real* r = a.r + (d * group + g) * pair_tile;
       const Simd s0 = Simd::load_aligned(ds + g * pair_tile), s1 = Simd::load_aligned(ds + g * pair_tile + lanes);
-      const Simd r0 = Simd::load_aligned(r), r1 = Simd::load_aligned(r + lanes);
-      const Simd u0 = s0 * r0, u1 = s1 * r1;
-      const Simd g0 = xsimd::fnma(u0, r0, u0), g1 = xsimd::fnma(u1, r1, u1);
-      Real* dq = a.dq_lanes + ((row_in_block + g) * a.f.width + d) * lanes;
-      (load(dq) + (g0 + g1)).store_aligned(dq);
-      k0 += g0;
-      k1 += g1;
-      w += u0 + u1;
+      const Simd r0 = Simd::load_aligned(r + g * pair_tile), r1 = Simd::load_aligned(r + g * pair_tile + lanes);
+      const Simd slope0 = xsimd::fnma(r0, r0, r0), slope1 = xsimd::fnma(r1, r1, r1); // r (1 - r)
+      Real* dq = dq_lanes + (g * width + d) * lanes;
+      xsimd::fma(s1, slope1, xsimd::fma(s0, slope0, load(dq))).store_aligned(dq);
+      k0 = xsimd::fma(s0, slope0, k0);
+      k1 = xsimd::fma(s1, slope1, k1);
+      w0 = xsimd::fma(s0, r0, w0);
+      w1 = xsimd::fma(s1, r1, w1);
     }
-    if (a.dk_whole) { // round the product before the addition, as the path that stores it in dk_columns does
-      const Simd factor(4 * a.w[d]);
+    if (at_once) { // round the product before the addition, as the path that stores it in dk_columns does
+      const Simd factor(4 * weights[d]);
       k0 = there0 + xsimd::fma(k0, factor, zero);
       k1 = there1 + xsimd::fma(k1, factor, zero);
     }
     store(dk, k0);
     store(dk + lanes, k1);
-    store(dw, w);
+    store(dw, w0 + w1);
   }
+}
+inline void add_gradients(const AdditiveGradients& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0,
+                          const Real* ds) {
+  with_rows(rows, [&](auto n) { add_gradients_of(a, row_in_block, n, j0, ds); });
 }
 
 // A gradient's rows as a matrix that a product can write or add to.

@@ -103,7 +103,7 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
           std::fill_n(p_rows, rows * pair_tile, Real{0});
           continue;
         }
-        keep_r<range>(a.gradients, i0 + r0, rows, j0, p_rows);
+        keep_r<range, true>(a.gradients, i0 + r0, rows, j0, p_rows);
         const ScoreTile tile = head.tile(i0 + r0, rows, j0, pair_tile, pair_tile);
         add_total(a.total, rows, pair_tile, p_rows, pair_tile);
         head.finish_scores(tile, p_rows, before);

@@ -195,7 +195,7 @@ private:
           }
         if (!xsimd::any(any)) continue;
         sum_ += lane_sum(sum);
-        keep_r<range>(*gradients_, block.i0 + r0, rows, block.origin + c, nullptr);
+        keep_r<range, false>(*gradients_, block.i0 + r0, rows, block.origin + c, nullptr);
         pairwise::add_gradients(*gradients_, r0, rows, block.origin + c, some);
       }
     gradients_->end_rows(block.rows, room_.q + block.i0 * x_.e.width);

@@ -168,7 +168,7 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("task.kind = \"parity\"\ntrain.evaluate_random_batches = 3") == 8);
   CHECK(numerics("task.kind = \"text\"\ndata.path = \"x\"\ntrain.evaluate_random_batches = 3") == 6);
   CHECK(numerics("train.optimizer = \"muon\"") == 8);
-  CHECK(numerics("train.optimizer = \"muon\"\nmodel.kind = \"recurrent\"") == 6);
+  CHECK(numerics("train.optimizer = \"muon\"\nmodel.kind = \"recurrent\"\nattention.score = \"dot\"") == 6);
   CHECK(numerics("attention.score = \"l1\"") == 9);
   CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"l1\"") == 9);
   CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"dot\"") == 6);
@@ -178,11 +178,9 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics(causal + "normalizer = \"stick_breaking\"") == 10);
   CHECK(numerics(causal + "forget_gate = true") == 10);
   CHECK(numerics(causal + "forget_gate = false") == 6);
-  CHECK(numerics("attention.score = \"additive\"") == 6);
-  CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"additive\"") == 6);
-  CHECK(numerics("attention.score = \"additive\"\nattention.normalizer = \"sigmoid\"") == 11);
-  CHECK(numerics("attention.normalizer = \"sigmoid\"\n[[block.override]]\nlayers = [1]\nattention.score = "
-                 "\"keras_concat\"") == 11);
+  CHECK(numerics("attention.score = \"additive\"") == 11);
+  CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"concat\"") == 11);
+  CHECK(numerics("[[block.override]]\nlayers = [1]\nattention.score = \"keras_concat\"") == 11);
   const std::string t5 = "position.kind = \"t5\"\nposition.t5.";
   CHECK(numerics(t5 + "furthest = 15") == 8); // of 32 buckets, 16 hold one distance each: 0 to 15
   CHECK(numerics(t5 + "furthest = 16") == 6);
