@@ -1,5 +1,5 @@
 #include "autograd/kernels/memory_gradients.hpp"
-#include "autograd/kernels/additive_scores.hpp"
+#include "autograd/kernels/additive_operands.hpp"
 #include "autograd/kernels/streaming.hpp"
 #include "autograd/operation_count.hpp"
 

@@ -1,5 +1,5 @@
 #include "autograd/kernels/distance_scores.hpp"
-#include "autograd/kernels/additive_scores.hpp"
+#include "autograd/kernels/additive_operands.hpp"
 #include "autograd/kernels/score_rows.hpp"
 #include "autograd/normalize.hpp"
 #include "autograd/operation_count.hpp"
