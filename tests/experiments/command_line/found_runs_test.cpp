@@ -111,7 +111,9 @@ TEST_CASE("diff shows options, metrics and machines of two runs side by side", "
   CHECK(metric.at("a").as_double() == 1.5);
   CHECK(metric.at("b").as_double() == 1.75);
   CHECK(metric.at("difference").as_double() == 0.25);
-  CHECK(json.at("machine").at(0).at("what") == boost::json::value("cpu"));
+  CHECK(std::ranges::count_if(json.at("machine").as_array(), [](const boost::json::value& difference) {
+          return difference.at("what") == boost::json::value("cpu");
+        }) == 1);
   CHECK(json.at("options").at(0).at("key") == boost::json::value("attention.score"));
   const Answer same = heed_says({"diff", runs.dot.id(), runs.dot.id(), "--out", runs.out});
   CHECK_THAT(same.out, Contains("the same options") && Contains("the same program on the same machine"));
