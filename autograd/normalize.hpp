@@ -21,6 +21,8 @@ public:
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override;
+  void weights_and_backward(Real value, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real* scratch) const override;
 };
 
 /// The point of the simplex that is nearest to the scores (Martins and Astudillo 2016, arXiv 1602.02068):
@@ -61,6 +63,8 @@ public:
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override;
+  void weights_and_backward(Real value, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real* scratch) const override;
 };
 
 /// 1 for the largest score (the first one if several are equal), 0 elsewhere. Its gradient is by definition the

@@ -49,15 +49,18 @@ public:
   /// Computes w from s. It may set `value`, which is 0, to a number of the row, such as a threshold. Here and below,
   /// `scratch` has space for two rows of n values, each rounded up to whole SIMD vectors.
   virtual void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const = 0;
-  /// Computes the same weights again, up to rounding, in less time, with the value of the row. It may write a better
-  /// value, of the scores that it has.
-  virtual void weights_from(Real& value, const Real* s, Real* w, RowKeys keys, Real* scratch) const {
-    weights(s, w, keys, scratch, value);
-  }
   /// Computes ds, the gradient with respect to the scores, from dw, the gradient with respect to the weights. s is the
   /// input of `weights`; w and `value` are its results.
   virtual void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                         Real* scratch) const = 0;
+  /// Computes w again, and ds, for streaming kernels, which keep only `value` from the forward pass. A rule may do this
+  /// in less time than the two functions, with the same results up to rounding.
+  virtual void weights_and_backward(Real value, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                                    Real* scratch) const {
+    Real again = 0;
+    weights(s, w, keys, scratch, again);
+    backward(value, s, w, dw, ds, keys, scratch);
+  }
 
 protected:
   ~RowPolicy() = default;
@@ -72,6 +75,8 @@ Real row_kth_largest(const Real* x, std::int64_t k, std::int64_t n, Real* scratc
 Real row_sum(const Real* x, std::int64_t n);
 /// The sum of x_j y_j.
 Real row_dot(const Real* x, const Real* y, std::int64_t n);
+/// Multiplies each x_j by a factor, and returns the sum of x_j y_j after it.
+Real row_scale_and_dot(Real factor, Real* x, const Real* y, std::int64_t n);
 bool row_has_nan(const Real* x, std::int64_t n);
 /// If a score of x is NaN or the largest is infinite: sets all y_j = NaN and returns true. Otherwise returns false.
 bool row_is_lost(const Real* x, Real* y, std::int64_t n);
@@ -83,6 +88,8 @@ Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n);
 Real row_scaled_exponentials(const Real* x, Real factor, Real shift, Real* y, std::int64_t n);
 /// y_j = exp(x_j - shift) - exp(-shift), without loss of digits where x_j is near 0. Returns the sum of |y_j|.
 Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n);
+/// y_j = exp(x_j) - 1, likewise, and e_j = exp(x_j), for x_j below 88.
+Real row_exponentials_with_less_one(const Real* x, Real* y, Real* e, std::int64_t n);
 /// y_j = exp(x_j - t_j) with t_j = sum_{k >= j} log(1 + exp(x_k)), which is sigmoid(x_j) prod_{k > j} (1 -
 /// sigmoid(x_k)). Returns t_0.
 Real row_stick_parts(const Real* x, Real* y, std::int64_t n);

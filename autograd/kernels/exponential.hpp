@@ -67,19 +67,46 @@ inline Simd bounded_exponential(const Simd& x) {
   }
 }
 
+namespace detail {
+
+/// exp(x) - 1 for |x| < 0.5: x (1 + x / 2 (1 + x / 3 (...))); |x|^14 / 15! is below the rounding error.
+inline Simd series_less_one(const Simd& x) {
+  Simd series(Real{1});
+  for (int k = 14; k > 1; --k) series = xsimd::fma(series, x * (Real{1} / static_cast<Real>(k)), Simd(Real{1}));
+  return series * x;
+}
+
+} // namespace detail
+
+struct ExponentialAndLessOne {
+  Simd less_one, exponential;
+};
+
+/// exp(x) - 1, without loss of digits where x is near 0, and exp(x), for x below 88.
+inline ExponentialAndLessOne exponential_with_less_one(const Simd& x) {
+  if constexpr (std::is_same_v<Real, double>) {
+    const Simd e = exponential(x);
+    return {xsimd::select(xsimd::abs(x) < Simd(0.5), detail::series_less_one(x), e - 1.0), e};
+  } else {
+    const detail::Reduced reduced(x);
+    const Simd rest = reduced.quotient * reduced.r, power = reduced.power<0>(),
+               e = fused(reduced.quotient, reduced.r, Simd(1.F)) * power; // the bits of `exponential`
+    const auto vanishes = x < Simd(detail::lowest_exponent);
+    const Simd far = xsimd::select(vanishes, Simd(-1.F), xsimd::fms(rest + 1.F, power, Simd(1.F)));
+    return {xsimd::select(xsimd::abs(x) < Simd(0.34F), rest, far), xsimd::select(vanishes, Simd(0.F), e)};
+  }
+}
+
 /// exp(x - shift) - base with base = exp(-shift), without loss of digits where x is near 0. x - shift must be below 88.
 inline Simd exponential_less_one(const Simd& x, Real shift, Real base) {
   if constexpr (std::is_same_v<Real, double>) {
-    // exp(x) - 1 = x (1 + x / 2 (1 + x / 3 (...))); |x|^14 / 15! is below the rounding error.
-    Simd series(1.0);
-    for (int k = 14; k > 1; --k) series = xsimd::fma(series, x * (1.0 / k), Simd(1.0));
-    return xsimd::select(xsimd::abs(x) < Simd(0.5), series * x * base, exponential(x - shift) - base);
+    return xsimd::select(xsimd::abs(x) < Simd(0.5), detail::series_less_one(x) * base, exponential(x - shift) - base);
   } else {
     // Where |x| is below ln 2 / 2, the reduced argument is x itself.
     const auto near = xsimd::abs(x) < Simd(0.34F);
     const Simd argument = xsimd::select(near, x, x - shift);
     const detail::Reduced e(argument);
-    const Simd rest = e.quotient * e.r, far = (rest + 1.F) * e.template power<0>() - base;
+    const Simd rest = e.quotient * e.r, far = xsimd::fms(rest + 1.F, e.template power<0>(), Simd(base));
     return xsimd::select(near, rest * base, xsimd::select(argument < Simd(detail::lowest_exponent), Simd(-base), far));
   }
 }

@@ -130,7 +130,9 @@ struct HeadProblem {
   Mask::Range seen(std::int64_t i) const { return options.mask.range(b, i, e.keys); }
   const std::uint8_t* allowed(std::int64_t i) const { return options.mask.row(b, h, i, e.queries, e.keys); }
   /// The row-major index of query i and key j within [B, H, Tq, Tk].
-  std::int64_t number(std::int64_t i, std::int64_t j) const { return ((b * e.heads + h) * e.queries + i) * e.keys + j; }
+  std::int64_t number(std::int64_t i, std::int64_t j) const { return row(i) * e.keys + j; }
+  /// The index of query i within [B, H, Tq].
+  std::int64_t row(std::int64_t i) const { return (b * e.heads + h) * e.queries + i; }
   /// Dropout factors of query i for n keys, starting at key j.
   void dropout(std::int64_t i, std::int64_t j, std::int64_t n, Real* factors) const {
     dropout_factors(options.dropout, options.key, options.first + static_cast<std::uint64_t>(number(i, j)), n, factors);

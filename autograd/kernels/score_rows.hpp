@@ -108,18 +108,31 @@ struct Rows {
                   const RowPolicy& policy) const {
     return seen.keys(policy, block.i0 + r + head.options.mask.offset - block.origin);
   }
-  /// `values` are the rules' values of all rows: written in the forward pass, read if `again`.
-  void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy, Real* values,
-                    bool again) const {
+  /// Writes the rules' values of these rows to `values`, which are those of all rows.
+  void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy, Real* values) const {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const Seen seen = seen_by(head, block, r);
       const RowKeys keys = keys_of(head, block, r, seen, policy);
       Real* const to = seen.place(w + r * strip.row, row(1));
-      Real& value = values[(head.b * head.e.heads + head.h) * head.e.queries + block.i0 + r];
-      if (!again) value = 0;
-      if (keys.n > 0 && again) policy.weights_from(value, seen.gather(s + r * strip.row, row(0)), to, keys, row(2));
-      else if (keys.n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), to, keys, row(2), value);
+      Real& value = values[head.row(block.i0 + r)];
+      value = 0;
+      if (keys.n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), to, keys, row(2), value);
       seen.scatter(to, w + r * strip.row, block.keys, true);
+    }
+  }
+  /// From the gradients of the weights in g: the weights once more, and the scores' gradients in place of the scores.
+  void fill_weights_and_gradients(const HeadProblem& head, const StripView& block, const RowPolicy& policy,
+                                  const Real* values, const Real* g) const {
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      const Seen seen = seen_by(head, block, r);
+      const RowKeys keys = keys_of(head, block, r, seen, policy);
+      const std::int64_t at = r * strip.row;
+      Real *const weights = seen.place(w + at, row(1)), *const gradients = row(3);
+      if (keys.n > 0)
+        policy.weights_and_backward(values[head.row(block.i0 + r)], seen.gather(s + at, row(0)), weights,
+                                    seen.gather(g + at, row(2)), gradients, keys, row(4));
+      seen.scatter(weights, w + at, block.keys, true);
+      seen.scatter(gradients, s + at, block.keys, true);
     }
   }
   /// Multiplies a strip of values by the dropout factors.

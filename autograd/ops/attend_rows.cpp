@@ -266,7 +266,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
       for (std::int64_t i0 = 0; i0 < e.queries; i0 += rows.strip.queries) {
         const StripView block(head, i0, rows.strip);
         rows.fill_scores(head, block, here);
-        rows.fill_weights(head, block, rules->of_head(h), values, false);
+        rows.fill_weights(head, block, rules->of_head(h), values);
         if (options.weights)
           for (std::int64_t r = 0; r < block.rows; ++r)
             std::copy_n(rows.w + r * rows.strip.row, block.keys, options.weights + head.number(i0 + r, block.origin));
@@ -309,21 +309,11 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
         const StripView block(head, i0, rows.strip);
         if (block.keys == 0) continue;
         rows.fill_scores(head, block, here);
-        rows.fill_weights(head, block, policy, values, true);
         for (std::int64_t c = 0; c < block.keys; c += key_tile)
           small_product(dy.from(i0), v_tiles + (block.origin + c) * e.value_width, key_tile, g + c, rows.strip.row,
                         block.rows, whole_vectors(std::min(key_tile, block.keys - c)), e.value_width, false);
         rows.drop(head, block, g);
-        for (std::int64_t r = 0; r < block.rows; ++r) {
-          const Seen seen = rows.seen_by(head, block, r);
-          const RowKeys keys = rows.keys_of(head, block, r, seen, policy);
-          const std::int64_t at = r * rows.strip.row;
-          if (keys.n > 0)
-            policy.backward(values[(b * e.heads + h) * e.queries + i0 + r], seen.gather(rows.s + at, rows.row(0)),
-                            seen.gather(rows.w + at, rows.row(1)), seen.gather(g + at, rows.row(2)), rows.row(3), keys,
-                            rows.row(4));
-          seen.scatter(rows.row(3), rows.s + at, block.keys, true);
-        }
+        rows.fill_weights_and_gradients(head, block, policy, values, g);
         rows.drop(head, block, rows.w);
         small_product({rows.w, 1, rows.strip.row}, dy_rows.p + i0 * dy_rows.row, dy_rows.row,
                       dv_rows + block.origin * v_width, v_width, block.keys, v_width, block.rows, true);

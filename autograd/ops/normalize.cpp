@@ -11,8 +11,9 @@
 
 namespace heed::HEED_REAL {
 
-void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
-  const Real top = row_largest(s, keys.n);
+// The row's value is the largest score.
+void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& top) const {
+  top = row_largest(s, keys.n);
   if (top == -std::numeric_limits<Real>::infinity() && !row_has_nan(s, keys.n)) {
     std::fill_n(w, keys.n, Real{0});
     return;
@@ -23,6 +24,14 @@ void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) co
 
 void SoftmaxRows::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Real along = row_dot(w, dw, keys.n);
+  map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
+}
+
+void SoftmaxRows::weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                                       Real* scratch) const {
+  if (top == -std::numeric_limits<Real>::infinity())
+    return RowPolicy::weights_and_backward(top, s, w, dw, ds, keys, scratch);
+  const Real inverse = 1 / row_exponentials(s, top, w, keys.n), along = row_scale_and_dot(inverse, w, dw, keys.n);
   map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
 }
 
@@ -85,6 +94,13 @@ void SumRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) 
 void SumRows::backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Real along = row_dot(w, dw, keys.n);
   for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = s[j] > 0 ? (dw[j] - along) / total : Real{0};
+}
+
+void SumRows::weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                                   Real* scratch) const {
+  if (!(total > 0)) return RowPolicy::weights_and_backward(total, s, w, dw, ds, keys, scratch);
+  for (std::int64_t j = 0; j < keys.n; ++j) w[j] = std::max(s[j], Real{0}) / total;
+  backward(total, s, w, dw, ds, keys, scratch);
 }
 
 void HardmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {

@@ -30,6 +30,15 @@ Wide to_the(const Wide& x, double power) {
   return xsimd::select(x > Wide(0.0), xsimd::exp(xsimd::log(x) * power), Wide(0.0));
 }
 
+// y_j = f(j, n) for the first lanes; returns the sum of y.
+template <class F> Real store_and_sum(Real* y, std::int64_t n, F&& f) {
+  return sum_over(n, [&](std::int64_t j, int m) {
+    const Simd here = f(j, m);
+    store(y + j, here, m);
+    return m == lanes ? here : load(y + j, m); // other lanes need not be 0
+  });
+}
+
 template <class F> void map_wide(std::int64_t size, F&& f) {
   for (std::int64_t i = 0; i < size; i += wide_lanes)
     f(i, static_cast<int>(std::min<std::int64_t>(wide_lanes, size - i)));
@@ -46,15 +55,13 @@ double wide_sum(const Wide& x) {
 Real row_largest(const Real* x, std::int64_t n) { return largest(x, n); }
 
 Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n) {
-  map(n, [&](std::int64_t j, int m) { store(y + j, exponential(load(x + j, m) - shift), m); });
-  return row_sum(y, n);
+  return store_and_sum(y, n, [&](std::int64_t j, int m) { return exponential(load(x + j, m) - shift); });
 }
 
 Real row_scaled_exponentials(const Real* x, Real factor, Real shift, Real* y, std::int64_t n) {
-  map(n, [&](std::int64_t j, int m) {
-    store(y + j, exponential(xsimd::fms(load(x + j, m), Simd(factor), Simd(shift))), m);
+  return store_and_sum(y, n, [&](std::int64_t j, int m) {
+    return exponential(xsimd::fms(load(x + j, m), Simd(factor), Simd(shift)));
   });
-  return row_sum(y, n);
 }
 
 Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n) {
@@ -63,6 +70,15 @@ Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t 
     const Simd ys = exponential_less_one(load(x + j, m), shift, base);
     store(y + j, ys, m);
     return xsimd::abs(ys); // 0 beyond the row's end, where xs is 0
+  });
+}
+
+Real row_exponentials_with_less_one(const Real* x, Real* y, Real* e, std::int64_t n) {
+  return sum_over(n, [&](std::int64_t j, int m) {
+    const auto [less_one, exponentials] = exponential_with_less_one(load(x + j, m));
+    store(y + j, less_one, m);
+    store(e + j, exponentials, m);
+    return xsimd::abs(less_one);
   });
 }
 
@@ -176,6 +192,14 @@ Real row_sum(const Real* x, std::int64_t n) {
 
 Real row_dot(const Real* x, const Real* y, std::int64_t n) {
   return sum_over(n, [&](std::int64_t j, int m) { return load(x + j, m) * load(y + j, m); });
+}
+
+Real row_scale_and_dot(Real factor, Real* x, const Real* y, std::int64_t n) {
+  return sum_over(n, [&](std::int64_t j, int m) {
+    const Simd scaled = load(x + j, m) * factor;
+    store(x + j, scaled, m);
+    return scaled * load(y + j, m);
+  });
 }
 
 bool row_has_nan(const Real* x, std::int64_t n) {

@@ -22,12 +22,14 @@ public:
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override {
     rule_.weights(s, w, keys, scratch, value);
   }
-  void weights_from(Real& value, const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
-    rule_.weights_from(value, s, w, keys, scratch);
-  }
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override {
     rule_.backward(value, s, w, dw, ds, keys, scratch);
+    sum_ += rule_.derivative(s, w, dw, ds, keys);
+  }
+  void weights_and_backward(Real value, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real* scratch) const override {
+    rule_.weights_and_backward(value, s, w, dw, ds, keys, scratch);
     sum_ += rule_.derivative(s, w, dw, ds, keys);
   }
   void begin_backward() const override { sum_ = 0; }

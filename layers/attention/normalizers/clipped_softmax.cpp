@@ -39,27 +39,32 @@ public:
     if (none) std::fill_n(w, keys.n, Real{0});
     clip(w, 1 / sum, keys.n);
   }
-  void weights_from(Real& log_sum, const Real* s, Real* w, RowKeys keys, Real*) const override {
-    row_exponentials(s, log_sum, w, keys.n);
-    clip(w, 1, keys.n);
-  }
 
   // Clipped weights have no gradient.
   void backward(Real log_sum, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys,
                 Real* p) const override {
     row_exponentials(s, log_sum, p, keys.n);
-    for (std::int64_t j = 0; j < keys.n; ++j) {
-      const Real w = stretch_ * p[j] + low_;
-      ds[j] = w >= 0 && w <= 1 ? stretch_ * dw[j] : Real{0};
-    }
-    const Real along = row_dot(p, ds, keys.n);
-    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = p[j] * (ds[j] - along);
+    pull(p, dw, ds, keys.n);
+  }
+  void weights_and_backward(Real log_sum, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real*) const override {
+    row_exponentials(s, log_sum, w, keys.n);
+    pull(w, dw, ds, keys.n);
+    clip(w, 1, keys.n);
   }
 
 private:
   // Numbers e to the weights of p = factor e.
   void clip(Real* e, Real factor, std::int64_t n) const {
     for (std::int64_t j = 0; j < n; ++j) e[j] = std::min(std::max(stretch_ * (e[j] * factor) + low_, Real{0}), Real{1});
+  }
+  void pull(const Real* p, const Real* dw, Real* ds, std::int64_t n) const {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const Real w = stretch_ * p[j] + low_;
+      ds[j] = w >= 0 && w <= 1 ? stretch_ * dw[j] : Real{0};
+    }
+    const Real along = row_dot(p, ds, n);
+    for (std::int64_t j = 0; j < n; ++j) ds[j] = p[j] * (ds[j] - along);
   }
 
   Real stretch_, low_;

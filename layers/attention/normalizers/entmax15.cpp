@@ -25,17 +25,20 @@ public:
     }
     weights_above(threshold, x, w, keys.n);
   }
-  void weights_from(Real& threshold, const Real* s, Real* w, RowKeys keys, Real* x) const override {
-    if (row_is_lost(s, w, keys.n)) return;
-    row_from_top(s, Real(0.5), x, keys.n);
-    weights_above(threshold, x, w, keys.n);
-  }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = sqrt(w_j) (Peters et al. 2019, proposition 2).
   void backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* g) const override {
     row_roots(w, g, keys.n);
     const Real mean = row_dot(g, dw, keys.n) / row_sum(g, keys.n);
     for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = g[j] * (dw[j] - mean);
+  }
+  void weights_and_backward(Real threshold, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real* x) const override {
+    if (!row_is_lost(s, w, keys.n)) {
+      row_from_top(s, Real(0.5), x, keys.n);
+      weights_above(threshold, x, w, keys.n);
+    }
+    backward(threshold, s, w, dw, ds, keys, x);
   }
 
 private:

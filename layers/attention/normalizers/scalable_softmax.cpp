@@ -22,13 +22,14 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-// softmax(c log(n) s).
+// softmax(c log(n) s). The row's value is the largest exponent, or NaN for a row that is not computed in one pass.
 class ScalableRows final : public RowPolicy {
 public:
   explicit ScalableRows(Real scale) : scale_(scale) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override {
-    const Real factor = scale_ * log_of(keys.n), top = factor * row_largest(s, keys.n);
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& top) const override {
+    const Real factor = scale_ * log_of(keys.n);
+    top = factor * row_largest(s, keys.n);
     if (factor > 0 && std::abs(top) < largest_fused) {
       const Real inverse = 1 / row_scaled_exponentials(s, factor, top, w, keys.n);
       for (std::int64_t j = 0; j < keys.n; ++j) w[j] *= inverse;
@@ -38,11 +39,18 @@ public:
     // exponent of the best key.
     for (std::int64_t j = 0; j < keys.n; ++j)
       w[j] = s[j] == -std::numeric_limits<Real>::infinity() ? s[j] : factor * s[j];
-    SoftmaxRows().weights(w, w, keys, scratch, value);
+    SoftmaxRows().weights(w, w, keys, scratch, top);
+    top = std::numeric_limits<Real>::quiet_NaN();
   }
   void backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
     const Real along = row_dot(w, dw, keys.n), factor = scale_ * log_of(keys.n);
-    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = factor * w[j] * (dw[j] - along);
+    pull(factor, along, w, dw, ds, keys.n);
+  }
+  void weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real* scratch) const override {
+    if (std::isnan(top)) return RowPolicy::weights_and_backward(top, s, w, dw, ds, keys, scratch);
+    const Real factor = scale_ * log_of(keys.n), inverse = 1 / row_scaled_exponentials(s, factor, top, w, keys.n);
+    pull(factor, row_scale_and_dot(inverse, w, dw, keys.n), w, dw, ds, keys.n);
   }
   double derivative(const Real* s, const Real* w, const Real* dw, const Real* ds, RowKeys keys) const {
     if (const Real sum = row_dot(s, ds, keys.n) / scale_; std::isfinite(sum)) return static_cast<double>(sum);
@@ -57,6 +65,9 @@ public:
 private:
   static constexpr Real largest_fused = Real(1e6);
 
+  static void pull(Real factor, Real along, const Real* w, const Real* dw, Real* ds, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) ds[j] = factor * w[j] * (dw[j] - along);
+  }
   static Real log_of(std::int64_t n) { return std::log(static_cast<Real>(n)); }
 
   Real scale_;

@@ -9,15 +9,26 @@ namespace {
 
 class SoftmaxOneRows final : public RowPolicy {
 public:
-  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override {
-    const Real top = std::max(row_largest(s, keys.n), Real{0}); // the largest of the scores and 0
-    const Real total = row_exponentials(s, top, w, keys.n) + std::exp(-top);
-    for (std::int64_t j = 0; j < keys.n; ++j) w[j] /= total;
+  // The row's value is the largest of the scores and 0.
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& top) const override {
+    top = std::max(row_largest(s, keys.n), Real{0});
+    weights_from(top, s, w, keys.n);
   }
   // As softmax's: the extra score 0 is constant and has no term here.
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override {
     SoftmaxRows().backward(value, s, w, dw, ds, keys, scratch);
+  }
+  void weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real* scratch) const override {
+    weights_from(top, s, w, keys.n);
+    backward(top, s, w, dw, ds, keys, scratch);
+  }
+
+private:
+  static void weights_from(Real top, const Real* s, Real* w, std::int64_t n) {
+    const Real total = row_exponentials(s, top, w, n) + std::exp(-top);
+    for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
   }
 };
 

@@ -21,15 +21,21 @@ class SinkRows final : public RowPolicy {
 public:
   explicit SinkRows(Real sink) : sink_(sink) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override {
-    const Real top = std::max(row_largest(s, keys.n), sink_);
-    const Real inverse = 1 / (row_exponentials(s, top, w, keys.n) + std::exp(sink_ - top));
+  // The row's value is the largest of the scores and the sink.
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& top) const override {
+    top = std::max(row_largest(s, keys.n), sink_);
+    const Real inverse = inverse_sum(top, s, w, keys.n);
     for (std::int64_t j = 0; j < keys.n; ++j) w[j] *= inverse;
   }
   // As softmax's: the sink has the value 0, and so no term here.
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override {
     SoftmaxRows().backward(value, s, w, dw, ds, keys, scratch);
+  }
+  void weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real*) const override {
+    const Real inverse = inverse_sum(top, s, w, keys.n), along = row_scale_and_dot(inverse, w, dw, keys.n);
+    for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = w[j] * (dw[j] - along);
   }
   // The sink's weight follows from the best key's: 1 - sum_j w_j would have no digits where it is small.
   double derivative(const Real* s, const Real* w, const Real* dw, const Real*, RowKeys keys) const {
@@ -39,6 +45,11 @@ public:
   }
 
 private:
+  // e_j = exp(s_j - top), and 1 / (their sum with the sink's).
+  Real inverse_sum(Real top, const Real* s, Real* e, std::int64_t n) const {
+    return 1 / (row_exponentials(s, top, e, n) + std::exp(sink_ - top));
+  }
+
   Real sink_;
 };
 

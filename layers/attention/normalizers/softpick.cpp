@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace heed::HEED_REAL {
 
@@ -17,32 +18,33 @@ public:
     divide(w, total, keys.n);
     if (shift != 0) total = -1;
   }
-  void weights_from(Real& total, const Real* s, Real* w, RowKeys keys, Real* scratch) const override {
-    if (!(total >= 0)) return weights(s, w, keys, scratch, total);
-    // Scores are computed anew in the backward pass, with other roundings: of scores near 0, so is their sum.
-    total = row_exponentials_less_one(s, 0, w, keys.n);
-    divide(w, total, keys.n);
-  }
 
   // ds_j = exp(s_j - m) / sum_k |d_k| (step(s_j) dw_j - sign(s_j) sum_k dw_k w_k), with step(0) = 0 and sign(0) = 1
   // (equation 7). If no score is above 0, all weights are 0, and so is the gradient.
   void backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real*) const override {
-    if (!(row_largest(w, keys.n) > 0)) {
-      std::fill_n(ds, keys.n, Real{0});
-      return;
-    }
     const Real shift = total >= 0 ? Real{0} : row_largest(s, keys.n);
     if (!(total >= 0)) total = row_exponentials_less_one(s, shift, ds, keys.n);
-    const Real along = row_dot(w, dw, keys.n), inverse = 1 / total;
     row_exponentials(s, shift, ds, keys.n);
-    for (std::int64_t j = 0; j < keys.n; ++j)
-      ds[j] *= inverse * ((s[j] > 0 ? dw[j] : Real{0}) - (s[j] >= 0 ? along : -along));
+    pull(total, s, w, dw, ds, keys.n);
+  }
+  void weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real* scratch) const override {
+    if (!(total >= 0)) return RowPolicy::weights_and_backward(total, s, w, dw, ds, keys, scratch);
+    row_exponentials_with_less_one(s, w, ds, keys.n);
+    divide(w, total, keys.n);
+    pull(total, s, w, dw, ds, keys.n);
   }
 
 private:
   static constexpr Real most = 60;
 
+  // ds holds the exponentials.
+  static void pull(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n) {
+    const Real along = row_dot(w, dw, n), inverse = total >= std::numeric_limits<Real>::min() ? 1 / total : Real{0};
+    for (std::int64_t j = 0; j < n; ++j)
+      ds[j] *= inverse * ((s[j] > 0 ? dw[j] : Real{0}) - (s[j] >= 0 ? along : -along));
+  }
   // A product with 1 / total would not give a single key the weight 1.
   static void divide(Real* d, Real total, std::int64_t n) {
     if (total == 0) {
@@ -74,7 +76,7 @@ extern const NormalizerInfo normalizer_softpick{
                   "the weights need not sum to 1, so a head may attend to nothing",
               .paper = "Zuhri, Fuadi and Aji 2025, arXiv 2504.20966",
               .equals = "",
-              .cost = "one exponential for each pair, three in training",
+              .cost = "one exponential for each pair, twice in training",
               .options = {},
               .presets = {}},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {

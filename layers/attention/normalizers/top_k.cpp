@@ -29,14 +29,16 @@ public:
     least = k_ < keys.n ? row_kth_largest(s, k_, keys.n, scratch) : -std::numeric_limits<Real>::infinity();
     weights_of_best(least, s, w, keys.n);
   }
-  void weights_from(Real& least, const Real* s, Real* w, RowKeys keys, Real*) const override {
-    if (!row_is_lost(s, w, keys.n)) weights_of_best(least, s, w, keys.n);
-  }
 
   // The gradient of the softmax over the selected keys; the other weights are 0.
   void backward(Real least, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override {
     SoftmaxRows().backward(least, s, w, dw, ds, keys, scratch);
+  }
+  void weights_and_backward(Real least, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                            Real* scratch) const override {
+    if (!row_is_lost(s, w, keys.n)) weights_of_best(least, s, w, keys.n);
+    backward(least, s, w, dw, ds, keys, scratch);
   }
 
 private:
