@@ -108,13 +108,18 @@ Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const Streaming
 Tensor attend_softmax(const DistanceForm& form, const Tensor& v, const StreamingOptions& options = {});
 
 /// The same, with weights from any row rules. For a few queries at a time, the scores of all their keys are in memory.
-/// The forward pass stores one value of each row (RowPolicy::weights_and_value). The backward pass computes the weights
-/// again from it.
+/// The forward pass stores one value of each row (RowPolicy::weights). The backward pass computes the weights again
+/// from it.
 Tensor attend_rows(const DotProductForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});
 Tensor attend_rows(const AdditiveForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});
 Tensor attend_rows(const DistanceForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});
+
+/// x_1 - lambda x_2 for each head, where x_1 and x_2 are two adjacent heads of x, [B, 2 H, T, D]: the two maps of a
+/// head of differential attention, or the results of these maps. lambda: [B or 1, H or 1, T or 1, 1]. The result is
+/// [B, H, T, D], as a view of [B, T, H, D] if x is a view of [B, T, 2 H, D].
+Tensor difference_of_maps(const Tensor& x, const Tensor& lambda);
 
 } // namespace heed::HEED_REAL

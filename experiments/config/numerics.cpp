@@ -109,6 +109,8 @@ bool has_shorter_rows(std::string_view value, const Lines&) {
 /// Quotients of four dimensions by one division, also in the backward pass, and fewer roundings of gradients.
 bool adds_by_pairs(std::string_view value, const Lines&) { return std::ranges::count(by_pairs, value) > 0; }
 bool is_on(std::string_view value, const Lines&) { return value == "true"; }
+/// The difference of two maps in one operation, with other roundings.
+bool has_two_maps(std::string_view value, const Lines&) { return value == "\"v1\"" || value == "\"v2\""; }
 
 constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {7, "attention.cross_normalizer", has_threshold},
@@ -126,7 +128,8 @@ constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {10, "attention.cross_normalizer", has_shorter_rows},
                                 {10, "attention.forget_gate", is_on},
                                 {11, "attention.score", adds_by_pairs},
-                                {11, "attention.cross_score", adds_by_pairs}};
+                                {11, "attention.cross_score", adds_by_pairs},
+                                {12, "attention.differential", has_two_maps}};
 
 } // namespace
 

@@ -8,7 +8,7 @@
 namespace heed {
 
 /// Increases whenever some configuration gives different bits than before.
-inline constexpr int numerics_version = 11;
+inline constexpr int numerics_version = 12;
 
 /// The last version that changed the results of this configuration, at most `numerics_version`. It is part of a run's
 /// identity. So a new version leaves the identities of unaffected configurations unchanged.

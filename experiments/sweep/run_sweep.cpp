@@ -146,7 +146,7 @@ private:
         if (state_of(open[run]) != RunState::failed)
           throw Failed(
               fmt::format("'{}' failed, and the failure can't be recorded in its folder: the folder was removed, or is "
-                          "not writable. Run again, or choose another folder with --out",
+                          "not writable. Run again, or choose another folder",
                           open[run].path.string()));
     }
     if (!stopped_) events_.tuned(plan_);

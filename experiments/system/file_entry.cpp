@@ -46,24 +46,24 @@ bool asked(const Hook& hook, const fs::path& path) {
 std::string how_to_mend(int error) {
   switch (error) {
     case ENOSPC:
-    case EDQUOT: return "free some space there, or choose another folder with --out";
+    case EDQUOT: return "free some space there, or choose another folder";
     case EACCES:
-    case EPERM: return "change its permissions, or choose another folder with --out";
-    case EROFS: return "that file system is read-only: choose another folder with --out";
+    case EPERM: return "change its permissions, or choose another folder";
+    case EROFS: return "that file system is read-only: choose another folder";
     case ENOTDIR:
     case EEXIST:
       return "something on that path is a file where a folder is needed: remove it, or choose another "
-             "folder with --out";
-    case ENXIO: return "a pipe stands where the file should be: remove it, or choose another folder with --out";
-    case EFBIG: return "raise the limit for the size of files (ulimit -f), or choose another file system with --out";
-    case EISDIR: return "a folder stands where the file should be: remove it, or choose another folder with --out";
+             "folder";
+    case ENXIO: return "a pipe stands where the file should be: remove it, or choose another folder";
+    case EFBIG: return "raise the limit for the size of files (ulimit -f), or choose another file system";
+    case EISDIR: return "a folder stands where the file should be: remove it, or choose another folder";
     case ELOOP: return "replace the link by what it points to, or remove it";
-    case EINVAL: return "remove it, or choose another folder with --out";
-    case ENOENT: return "there is no such place, or the folder is gone: run again, or choose another folder with --out";
+    case EINVAL: return "remove it, or choose another folder";
+    case ENOENT: return "its folder does not exist, or is gone: make it, or choose another folder";
     case EMFILE:
     case ENFILE: return "too many files are open: close some programs, or raise the limit (ulimit -n)";
-    case ENAMETOOLONG: return "choose a shorter path with --out";
-    default: return "check that disk, or choose another folder with --out";
+    case ENAMETOOLONG: return "choose a shorter path";
+    default: return "check that disk, or choose another folder";
   }
 }
 

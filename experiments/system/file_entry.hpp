@@ -35,7 +35,7 @@ Entry entry_of(const std::filesystem::path& path);
 /// (ENOENT, ELOOP, ...).
 bool open_below(const std::filesystem::path& folder, const std::filesystem::path& below, Entry& entry);
 
-/// "cannot write 'PATH': no space left on device; free some space there, or choose another folder with --out"
+/// "cannot write 'PATH': no space left on device; free some space there, or choose another folder"
 std::string complaint(std::string_view what, const std::filesystem::path& path, int error);
 /// Throws heed::Failed with this message.
 [[noreturn]] void fail(std::string_view what, const std::filesystem::path& path, int error);

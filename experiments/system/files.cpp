@@ -39,6 +39,7 @@ void remove_leftovers(const fs::path& folder) {
 
 void make_output_folder(const fs::path& path) {
   using file_entry::complaint;
+  if (path.empty()) throw Refused("the output folder is an empty text; name a folder, such as \"runs\"");
   if (const int error = file_entry::try_make_folder(path))
     throw Refused(complaint("make the output folder", path, error));
   remove_leftovers(path);

@@ -4,18 +4,6 @@
 
 namespace heed::HEED_REAL {
 
-Tensor difference_of_maps(const Tensor& x, const Tensor& lambda) {
-  const Op op("difference_of_maps", {&x, &lambda});
-  op.check(x.rank() == 4 && x.shape[1] % 2 == 0, "x must be [B, 2 H, T, D], it is {}", x.shape.text());
-  const auto map = [&](std::int64_t which) {
-    Tensor out = slice(x, 1, which, x.shape[1] - 1);
-    out.shape[1] = x.shape[1] / 2;
-    out.stride[1] = 2 * x.stride[1];
-    return out;
-  };
-  return sub(map(0), mul(map(1), lambda));
-}
-
 DifferentialMaps::DifferentialMaps(const Scope& scope, const std::string& version, const Shape& shape)
     : start_(0.8 - 0.6 * std::exp(-0.3 * static_cast<double>(shape.layer))) {
   if (version == "v2") {

@@ -11,10 +11,6 @@
 
 namespace heed::HEED_REAL {
 
-/// x_1 - lambda x_2 for each head, where x_1 and x_2 are two adjacent heads of x, [B, 2 H, T, D]: the two maps of a
-/// head, or the results of these maps. lambda: [B or 1, H or 1, T or 1, 1]. The result is [B, H, T, D].
-Tensor difference_of_maps(const Tensor& x, const Tensor& lambda);
-
 /// Differential attention computes two maps of weights for each head, A_1 and A_2, from queries and keys of their own.
 /// The head's result is (A_1 - lambda A_2) V, so that what both maps attend to is cancelled. There are two versions.
 ///

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from . import _heed
+
+
+def folder(name: str, value: Any) -> Path:
+    """The folder's path. Raises TypeError for another type, and heed.Refused for an empty text, which would be the
+    working directory."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} is {value!r}; it must be a folder's path")
+    if not os.fspath(value):
+        raise _heed.Refused(f"{name} is an empty text; it must be a folder, such as \"runs\"")
+    return Path(value)
 
 
 def text(name: str, value: Any) -> str:

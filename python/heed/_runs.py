@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _heed
+from . import _arguments, _heed
 from ._packages import need
 from ._run import Run
 
@@ -53,7 +53,7 @@ def runs(out: Path = "runs", where: str | None = None, *, columns: Sequence[str]
     if limit is not None and limit < 0:
         raise _heed.Refused(f"limit: {limit} is negative; give 0 or more, or None for all runs")
     wanted = [] if not columns else ["id", *(name for name in columns if name != "id")]
-    found, left_out, notes = _heed.select_runs(os.fspath(out), where, sort, reverse, wanted, limit)
+    found, left_out, notes = _heed.select_runs(os.fspath(_arguments.folder("out", out)), where, sort, reverse, wanted, limit)
     for note in notes:
         warnings.warn(note, stacklevel=2)
     if left_out:

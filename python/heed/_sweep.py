@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _heed
+from . import _arguments, _heed
 from ._progress import progress_here
 from ._report import Report
 from ._toml import config_text, value_text
@@ -154,7 +154,7 @@ def check(config: Config, overrides: Overrides = None, *, out: str | os.PathLike
 
 def plan(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[str] = "runs") -> Plan:
     """The plan of a configuration. Arguments and errors are those of `check`."""
-    return Plan(_prepare(config, overrides, Path(out)))
+    return Plan(_prepare(config, overrides, _arguments.folder("out", out)))
 
 
 def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[str] = "runs", jobs: int = 0,
@@ -181,7 +181,8 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
                                 "allows")
     if not isinstance(progress, bool) and not hasattr(progress, "draw"):
         raise TypeError("progress must be True, False, or an object with the methods begin, draw and say")
-    prepared = _prepare(config, overrides, Path(out))
+    folder = _arguments.folder("out", out)
+    prepared = _prepare(config, overrides, folder)
     shown: Any = progress_here() if progress is True else None if progress is False else progress
     for note in prepared.notes:
         if shown is not None:
@@ -191,7 +192,7 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
     finally:
         if hasattr(shown, "clear"):
             shown.clear()
-    sweep = Sweep(Path(out), end.folder)
+    sweep = Sweep(folder, end.folder)
     if end.failed or end.missing:
         document = sweep.report.document
         reasons = [f"{problem['arm']}, seed {', '.join(map(str, problem['seeds']))}: {problem['reason']}"
@@ -217,7 +218,7 @@ def load(out: str | os.PathLike[str] = "runs", sweep: str | None = None) -> Swee
     """
     if sweep is not None and not isinstance(sweep, (str, os.PathLike)):
         raise TypeError(f"sweep is of type {type(sweep).__name__}; it must be a name")
-    folder = Path(out)
+    folder = _arguments.folder("out", out)
     return Sweep(folder, _heed.find_sweep(folder, None if sweep is None else os.fspath(sweep)))
 
 

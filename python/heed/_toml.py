@@ -42,7 +42,14 @@ def config_text(config: Mapping[str, Any]) -> str:
     """A configuration in TOML. Names with dots ("train.steps") and nested dicts mean the same."""
     tables: dict[str, Any] = {}
     for name, value in _flat(config, ""):
-        _set(tables, name.split("."), value)
+        path = name.split(".")
+        if value == {}:  # an empty table, whose name is checked, too
+            _table(tables, path, name)
+            continue
+        inner = _table(tables, path[:-1], name)
+        if path[-1] in inner:
+            raise Refused(f"config: {name} is given twice, by its full name and within a table; leave one out")
+        inner[path[-1]] = value
     lines: list[str] = []
     _write(lines, tables, [])
     return "\n".join(lines) + "\n"
@@ -54,21 +61,19 @@ def _flat(table: Mapping[str, Any], prefix: str) -> list[tuple[str, Any]]:
         if not isinstance(name, str):
             raise TypeError(f"{prefix}{name!r} is of type {type(name).__name__}; names of options are texts")
         # The tables within [sweep] are no options: their keys are names of options, with dots.
-        if isinstance(value, Mapping) and not (prefix + name).startswith("sweep"):
+        if isinstance(value, Mapping) and value and not (prefix + name).startswith("sweep"):
             out += _flat(value, f"{prefix}{name}.")
         else:
-            out.append((prefix + name, value))
+            out.append((prefix + name, dict(value) if isinstance(value, Mapping) else value))
     return out
 
 
-def _set(tables: dict[str, Any], path: list[str], value: Any) -> None:
-    for name in path[:-1]:
+def _table(tables: dict[str, Any], path: list[str], option: str) -> dict[str, Any]:
+    for name in path:
         tables = tables.setdefault(name, {})
         if not isinstance(tables, dict):
-            raise Refused(f"config: {'.'.join(path)} is an option of {name}, which has a value itself")
-    if path[-1] in tables:
-        raise Refused(f"config: {'.'.join(path)} is given twice, by its full name and within a table; leave one out")
-    tables[path[-1]] = value
+            raise Refused(f"config: {option} is an option of {name}, which has a value itself")
+    return tables
 
 
 def _write(lines: list[str], table: Mapping[str, Any], path: list[str]) -> None:

@@ -1,5 +1,6 @@
 // Gradients of products, reductions, row functions, shape operations, losses and dropout, compared with finite
 // differences in double.
+#include "autograd/attention.hpp"
 #include "tests/autograd/gradients.hpp"
 
 using namespace heed;
@@ -46,6 +47,15 @@ TEST_CASE("matmul of a tensor with itself has the right gradient", "[gradient]")
   check_gradient("parts of one tensor",
                  [](const Tensors& x) { return matmul(slice(x[0], -1, 0, 3), transpose(slice(x[0], -1, 2, 3))); },
                  {input({2, 4, 5}, 1)});
+}
+
+TEST_CASE("difference_of_maps has the right gradient for each broadcast lambda", "[gradient]") {
+  const auto difference = [](const Tensor& x, const Tensor& lambda) { return difference_of_maps(x, lambda); };
+  for (const Shape& lambda : {Shape{1, 1, 1, 1}, {2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 3, 1}, {2, 2, 3, 1}})
+    check_view_pairs("difference_of_maps", {2, 4, 3, 5}, lambda, difference);
+  check_gradient("of one tensor",
+                 [](const Tensors& x) { return difference_of_maps(x[0], slice(slice(x[0], 1, 0, 1), -1, 0, 1)); },
+                 {input({1, 2, 3, 2}, 1)});
 }
 
 TEST_CASE("queries, keys and values split from one projection have the right gradient", "[gradient]") {

@@ -1,4 +1,5 @@
 // Compares the row functions (softmax, norms, losses) with plain loops in double.
+#include "autograd/attention.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 
@@ -28,6 +29,40 @@ TEST_CASE("softmax and log-softmax neither overflow nor vanish", "[value]") {
             (shift == 0 ? rounding : 1000 * rounding));
     }
   }
+}
+
+TEST_CASE("difference_of_maps subtracts each second head, times lambda, in any memory order", "[value]") {
+  const std::int64_t B = 2, H = 3, T = 5;
+  for (const bool by_query : {false, true})
+    for (const std::int64_t D : {1, 7, 16, 33})
+      for (const Shape& by : {Shape{1, 1, 1, 1}, {B, 1, T, 1}, {1, H, 1, 1}, {B, H, T, 1}}) {
+        INFO((by_query ? "by query, width " : "by head, width ") << D << ", lambda " << by.text());
+        Tape tape;
+        Operand x(by_query ? Shape{B, T, 2 * H, D} : Shape{B, 2 * H, T, D}, 1), lambda(by, 2);
+        const Tensor on = x.on(tape), y = difference_of_maps(by_query ? transpose(on, 1, 2) : on, lambda.on(tape));
+        CHECK((y.stride[1] < y.stride[2]) == (by_query && T > 1));
+        std::vector<double> expected;
+        for (std::int64_t r = 0; r < B * H * T; ++r) {
+          const std::int64_t b = r / (H * T), h = r / T % H, t = r % T;
+          const auto at = [&](std::int64_t head, std::int64_t j) {
+            const std::int64_t row = by_query ? (b * T + t) * 2 * H + head : (b * 2 * H + head) * T + t;
+            return static_cast<double>(x.values[static_cast<std::size_t>(row * D + j)]);
+          };
+          const std::int64_t of_lambda = ((by[0] == 1 ? 0 : b) * by[1] + (by[1] == 1 ? 0 : h)) * by[2] +
+                                         (by[2] == 1 ? 0 : t);
+          for (std::int64_t j = 0; j < D; ++j)
+            expected.push_back(at(2 * h, j) - static_cast<double>(lambda.values[static_cast<std::size_t>(of_lambda)]) *
+                                                  at(2 * h + 1, j));
+        }
+        CHECK(distance(read(y), expected) < rounding);
+      }
+  Tape tape;
+  Operand x({1, 4, 3, 2}, 1), odd({1, 3, 3, 2}, 1), lambda({1, 2, 3, 2}, 2);
+  CHECK_THROWS_WITH(difference_of_maps(odd.on(tape), lambda.on(tape)),
+                    "[difference_of_maps] x must be [B, 2 H, T, D], it is [1, 3, 3, 2]");
+  CHECK_THROWS_WITH(
+      difference_of_maps(x.on(tape), lambda.on(tape)),
+      "[difference_of_maps] lambda must be [B or 1, H or 1, T or 1, 1], it is [1, 2, 3, 2]; x is [1, 4, 3, 2]");
 }
 
 TEST_CASE("masked softmax equals softmax over what each query may attend to", "[value]") {

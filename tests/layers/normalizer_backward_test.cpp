@@ -23,16 +23,11 @@ std::vector<NamedRow> rows_of(std::int64_t n) {
     return NamedRow{name, std::vector<Real>(static_cast<std::size_t>(n), score)};
   };
   const Real infinity = std::numeric_limits<Real>::infinity();
-  std::vector<NamedRow> rows = {with("flat", -0.01, 0.01),
-                                with("usual", -3, 3),
-                                with("steep", -50, 50),
-                                with("none above 0", -8, -1),
-                                with("above 60", 20, 90),
-                                with("very low", -300, -200),
-                                with("very large", -1e7, 1e7),
-                                all("zeros", 0),
-                                all("all equal", 2),
-                                all("all of minus infinity", -infinity)};
+  std::vector<NamedRow> rows = {with("flat", -0.01, 0.01),     with("usual", -3, 3),
+                                with("steep", -50, 50),        with("none above 0", -8, -1),
+                                with("above 60", 20, 90),      with("very low", -300, -200),
+                                with("very large", -1e7, 1e7), all("zeros", 0),
+                                all("all equal", 2),           all("all of minus infinity", -infinity)};
   rows.push_back(with("some of minus infinity", -2, 2));
   for (std::size_t j = 0; j < rows.back().scores.size(); j += 3) rows.back().scores[j] = -infinity;
   return rows;

@@ -1,5 +1,6 @@
 """Configurations, plans and sweeps from Python do what the command line does."""
 
+import copy
 import json
 import os
 import pathlib
@@ -130,6 +131,8 @@ def test_all_mistakes_are_listed():
     ("no such file.toml", None, "no such file"),
     ({1: 2}, None, "names of options are texts"),
     ({"model": {"width": "x"}}, None, "config: model.width is the text 'x'"),
+    ({"trian": {}}, None, "there is no table [trian]; did you mean [train]"),
+    ({"attention": {"softpik": {}}}, None, "there is no table [attention.softpik]"),
 ])
 def test_wrong_arguments(config, overrides, words):
     with pytest.raises((heed.Refused, TypeError)) as error:
@@ -147,6 +150,23 @@ def test_an_option_that_is_given_twice_is_refused():
     for twice in ({"train": {"steps": 20}, "train.steps": 5}, {"train.steps": 5, "train": {"steps": 20}}):
         with pytest.raises(heed.Refused, match="train.steps is given twice"):
             heed.check(twice)
+
+
+def test_tables_by_name_and_within_others_are_joined_and_stay_what_they_were():
+    config = {"train": {}, "train.steps": 3, "model": {"width": 8}, "model.heads": 2, "sweep": {"seeds": [1, 2]},
+              "sweep.block": [{"grid": {"attention.score": ["dot", "cosine"]}}]}
+    before = copy.deepcopy(config)
+    assert {run["seed"] for run in heed.plan(config).runs} == {1, 2}
+    assert config == before
+
+
+def test_an_empty_text_is_no_output_folder():
+    for call in (lambda: heed.run(CONFIG, out=""), lambda: heed.check(CONFIG, out=""), lambda: heed.load(""),
+                 lambda: heed.runs("")):
+        with pytest.raises(heed.Refused, match="out is an empty text"):
+            call()
+    with pytest.raises(TypeError, match="out is 3"):
+        heed.run(CONFIG, out=3)
 
 
 def test_arrays_and_paths_in_a_config(tmp_path):

@@ -90,7 +90,9 @@ TEST_CASE("an output folder that can't be used is refused before anything runs",
 
   put(scratch / "file", "");
   CHECK_THROWS_AS(make_output_folder(scratch / "file"), Refused);
-  CHECK_THROWS_WITH(make_output_folder(scratch / "file"), Contains("not a directory") && Contains("--out"));
+  CHECK_THROWS_WITH(make_output_folder(scratch / "file"),
+                    Contains("not a directory") && Contains("choose another folder"));
+  CHECK_THROWS_WITH(make_output_folder(""), Contains("the output folder is an empty text"));
   const WriteHook full([](const fs::path&) { return EROFS; });
   CHECK_THROWS_AS(make_output_folder(scratch / "other"), Refused);
 }
