@@ -31,7 +31,8 @@ def runs(out: Path = "runs", where: str | None = None, *, columns: Sequence[str]
         where: A filter; only runs that match it. It compares fields with = != < <= > >=, like 'pattern' (% any
             characters, _ one) and in (...), joined by and, or, not and parentheses. Texts are in single quotes. A
             condition never matches a run that lacks its field, also after not.
-        columns: The fields that become columns. Without them: every field with a value.
+        columns: The fields that become columns. Without them: every field with a value in one of these runs; if no run
+            matches, in one of the folder's.
         sort: The field by which rows are sorted, the smallest value first. Without it: by the start of the run.
         reverse: Sorts in reverse.
         limit: The most rows.
@@ -53,7 +54,10 @@ def runs(out: Path = "runs", where: str | None = None, *, columns: Sequence[str]
     if limit is not None and limit < 0:
         raise _heed.Refused(f"limit: {limit} is negative; give 0 or more, or None for all runs")
     wanted = [] if not columns else ["id", *(name for name in columns if name != "id")]
-    found, left_out, notes = _heed.select_runs(os.fspath(_arguments.folder("out", out)), where, sort, reverse, wanted, limit)
+    folder = os.fspath(_arguments.folder("out", out))
+    found, left_out, notes = _heed.select_runs(folder, where, sort, reverse, wanted, limit)
+    if not columns and not found[0][2]:  # no run matches: the columns of all runs, so that they can be named
+        found = _heed.select_runs(folder, None, "", False, [], 0)[0]
     for note in notes:
         warnings.warn(note, stacklevel=2)
     if left_out:

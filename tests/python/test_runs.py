@@ -45,6 +45,8 @@ def test_filters_columns_and_order(place, out):
                                 "id,val_loss.best,val_loss.best_step", "--sort", "val_loss", "--reverse", "--limit", "1"))
     assert [{"id": id, **row} for id, row in zip(chosen.index, chosen.to_dict("records"))] == listed["runs"]
     assert list(heed.runs(out, where="seed = 1").index) == list(heed.runs(out).query("seed == 1").index)
+    none = heed.runs(out, where="val_loss < 0")
+    assert none.empty and list(none.columns) == list(heed.runs(out).columns)
     assert heed.runs(out, columns="arm").columns.tolist() == ["arm"]
     # By the files only.
     by_hand = {id: flat_metrics(out / id / "metrics.jsonl") for id in ids_of(out, "copies")}
