@@ -62,6 +62,10 @@ struct Option {
   /// For an option added later: the value with which results are the same as before the option existed. An option with
   /// this value is not part of a run's ID.
   std::optional<Value> neutral{};
+  /// The value is only where learned numbers start. With `initial_if`, only while the variant's option of this name,
+  /// such as "learned", is true.
+  bool initial = false;
+  std::string initial_if;
 
   Option();
   Option(std::string_view its_name, std::string_view its_meaning, OptionType its_type);
@@ -122,6 +126,11 @@ template <class Owner, class Member> struct BoundOption {
   BoundOption&& without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
   /// For an option added later: `v`, which must be the default, leaves results unchanged. See Option::neutral.
   BoundOption&& neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }
+  /// The value is only where learned numbers start. See Option::initial.
+  BoundOption&& initial_value() && { option.initial = true; return std::move(*this); }
+  BoundOption&& initial_value_if(std::string_view other) && {
+    option.initial = true; detail::set_text(option.initial_if, other); return std::move(*this);
+  }
   // clang-format on
 };
 

@@ -14,8 +14,8 @@ namespace {
 constexpr const char* anything = Dependency::anything;
 
 /// Options of initial weights: they have no effect if a finished run gives all weights.
-Dependency of_initial_weights(const char* option) {
-  return {option, "train.start", {anything}, true, {{"train.start_weights", {"matching"}}}};
+Dependency of_initial_weights(std::string option) {
+  return {std::move(option), "train.start", {anything}, true, {{"train.start_weights", {"matching"}}}};
 }
 
 /// The dependencies that are not about single variants. The records of variants have the others.
@@ -165,6 +165,18 @@ void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
   }
 }
 
+/// Adds the options of variants that are only where learned numbers start.
+void add_initial_values(std::vector<Dependency>& out, const FamilyPlace& place) {
+  for (const Variant* v : place.family.variants)
+    for (const Option& o : v->options) {
+      if (!o.initial) continue;
+      const std::string table = full_name(place.family.table, v->name);
+      Dependency row = of_initial_weights(full_name(table, o.name));
+      if (!o.initial_if.empty()) row.others.push_back({full_name(table, o.initial_if), {"true"}, true});
+      out.push_back(std::move(row));
+    }
+}
+
 /// Messages show the first unmet dependency of an option, so the order matters.
 std::vector<Dependency> make_dependencies() {
   std::vector<Dependency> out;
@@ -175,6 +187,7 @@ std::vector<Dependency> make_dependencies() {
     for (const Variant* v : place.family.variants)
       for (const Option& o : v->options)
         out.push_back({full_name(full_name(place.family.table, v->name), o.name), place.key, {v->name}});
+  for (const FamilyPlace& place : family_places()) add_initial_values(out, place);
   return out;
 }
 

@@ -15,7 +15,8 @@ const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("alpha", &Options::alpha, "initial value of the learned factor alpha, one number for each norm")
           .above(0)
-          .at_most(100));
+          .at_most(100)
+          .initial_value());
   return t;
 }
 

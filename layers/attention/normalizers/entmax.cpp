@@ -15,7 +15,10 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("alpha", &Options::alpha, "from 1 (softmax) to 2 (sparsemax)").above(1).at_most(2),
+      option("alpha", &Options::alpha, "from 1 (softmax) to 2 (sparsemax)")
+          .above(1)
+          .at_most(2)
+          .initial_value_if("learned"),
       option("learned", &Options::learned,
              "each head learns its own alpha between 1 and 2; the initial value is entmax.alpha, which must then be "
              "below 2")

@@ -18,11 +18,14 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("temperature", &Options::temperature, "factor of the cosine, which is in [-1, 1]").above(0),
+      option("temperature", &Options::temperature, "factor of the cosine, which is in [-1, 1]")
+          .above(0)
+          .initial_value_if("learned"),
       option("learned", &Options::learned, "each head learns its own temperature, with this initial value"),
       option("from_length", &Options::from_length,
              "the temperature, or its initial value, is log2(L^2 - L), with L the longest row in training (QKNorm)")
-          .neutral(false),
+          .neutral(false)
+          .initial_value_if("learned"),
       option("shared", &Options::shared, "all heads learn one temperature (QKNorm)").neutral(false));
   return t;
 }

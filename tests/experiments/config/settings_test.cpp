@@ -260,6 +260,17 @@ TEST_CASE("The reason why an option does nothing is one that the user can mend",
   // A choice of the user's that differs is a reason of its own.
   CHECK_THAT(refused("[block]\nresidual = \"none\"\nconnection = \"sum\"\ngate_bias = -1.0"),
              Contains("block.gate_bias does nothing: block.connection is 'sum' (x.toml:3:1)"));
+  // Where learned numbers start does not matter if a run gives their values.
+  const std::string start = "[train]\nstart = \"a\"\n";
+  CHECK_THAT(refused(start + "[attention]\nnormalizer = \"softmax_sink\"\nsoftmax_sink.start = 2.0"),
+             Contains("attention.softmax_sink.start does nothing: train.start is 'a' (x.toml:2:1); it matters only "
+                      "where train.start is not given, or train.start_weights is 'matching'"));
+  for (const std::string may : {"[attention]\nnormalizer = \"softmax_sink\"\nsoftmax_sink.start = 2.0\n[train]\n"
+                                "start_weights = \"matching\"\nstart = \"a\"",
+                                "[train]\nstart = \"a\"\n[attention]\ncosine.temperature = 5.0\nscore = \"cosine\""})
+    CHECK_NOTHROW(config(may));
+  CHECK_THAT(refused(start + "[attention]\nscore = \"cosine\"\ncosine.learned = true\ncosine.temperature = 5.0"),
+             Contains("attention.cosine.temperature does nothing: train.start is 'a'"));
   // The file is wrong in itself; what the command line adds is not the reason.
   CHECK_THAT(refused("[train.sgd]\nmomentum = 0.5", {"train.steps=0"}),
              Contains("train.sgd.momentum does nothing: train.optimizer is 'adamw' (built-in)"));
