@@ -85,21 +85,24 @@ void SigmoidRows::backward(Real, const Real*, const Real* w, const Real* dw, Rea
 // The row's value is the sum.
 void SumRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const {
   if (row_is_lost(s, w, keys.n)) return;
-  for (std::int64_t j = 0; j < keys.n; ++j) w[j] = std::max(s[j], Real{0});
-  total = row_sum(w, keys.n);
-  if (total > 0)
-    for (std::int64_t j = 0; j < keys.n; ++j) w[j] /= total;
+  const Simd zero(Real{0});
+  total = sum_over(keys.n, [&](std::int64_t j, int m) { return xsimd::max(load(s + j, m), zero); });
+  const Real divisor = total > 0 ? total : Real{1};
+  map(keys.n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(s + j, m), zero) / divisor, m); });
 }
 
 void SumRows::backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Real along = row_dot(w, dw, keys.n);
-  for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = s[j] > 0 ? (dw[j] - along) / total : Real{0};
+  const Simd zero(Real{0});
+  map(keys.n, [&](std::int64_t j, int m) {
+    store(ds + j, xsimd::select(load(s + j, m) > zero, (load(dw + j, m) - along) / total, zero), m);
+  });
 }
 
 void SumRows::weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                                    Real* scratch) const {
   if (!(total > 0)) return RowPolicy::weights_and_backward(total, s, w, dw, ds, keys, scratch);
-  for (std::int64_t j = 0; j < keys.n; ++j) w[j] = std::max(s[j], Real{0}) / total;
+  map(keys.n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(s + j, m), Simd(Real{0})) / total, m); });
   backward(total, s, w, dw, ds, keys, scratch);
 }
 

@@ -56,12 +56,14 @@ public:
 private:
   // Numbers e to the weights of p = factor e.
   void clip(Real* e, Real factor, std::int64_t n) const {
-    for (std::int64_t j = 0; j < n; ++j) e[j] = std::min(std::max(stretch_ * (e[j] * factor) + low_, Real{0}), Real{1});
+    const Real stretch = stretch_, low = low_;
+    for (std::int64_t j = 0; j < n; ++j) e[j] = std::min(std::max(stretch * (e[j] * factor) + low, Real{0}), Real{1});
   }
   void pull(const Real* p, const Real* dw, Real* ds, std::int64_t n) const {
-    for (std::int64_t j = 0; j < n; ++j) {
-      const Real w = stretch_ * p[j] + low_;
-      ds[j] = w >= 0 && w <= 1 ? stretch_ * dw[j] : Real{0};
+    const Real stretch = stretch_, low = low_;
+    for (std::int64_t j = 0; j < n; ++j) { // no operation depends on the comparison, so that compilers use vectors
+      const Real w = stretch * p[j] + low, slope = std::min(std::max(w, Real{0}), Real{1}) == w ? stretch : Real{0};
+      ds[j] = slope * dw[j];
     }
     const Real along = row_dot(p, ds, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = p[j] * (ds[j] - along);
