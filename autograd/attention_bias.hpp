@@ -36,8 +36,8 @@ protected:
   ~AttentionBias() = default;
 };
 
-/// The memory that x's gradient is to be added to, filled with zeros if there was no gradient yet. Null if x requires
-/// none.
+/// The memory that x's gradient is to be added to, with x's strides; its elements are set to zero if there was no
+/// gradient yet. Null if x requires none.
 Real* opened(Tape& tape, const Tensor& x);
 
 /// Copies a bias to the tape's memory. Its destructor is never called.

@@ -88,8 +88,8 @@ Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n);
 Real row_scaled_exponentials(const Real* x, Real factor, Real shift, Real* y, std::int64_t n);
 /// y_j = exp(x_j - shift) - exp(-shift), without loss of digits where x_j is near 0. Returns the sum of |y_j|.
 Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n);
-/// y_j = exp(x_j) - 1, likewise, and e_j = exp(x_j), for x_j below 88.
-Real row_exponentials_with_less_one(const Real* x, Real* y, Real* e, std::int64_t n);
+/// y_j = exp(x_j) - 1, with the same digits, and e_j = exp(x_j), for x_j below 88.
+void row_exponentials_with_less_one(const Real* x, Real* y, Real* e, std::int64_t n);
 /// y_j = exp(x_j - t_j) with t_j = sum_{k >= j} log(1 + exp(x_k)), which is sigmoid(x_j) prod_{k > j} (1 -
 /// sigmoid(x_k)). Returns t_0.
 Real row_stick_parts(const Real* x, Real* y, std::int64_t n);

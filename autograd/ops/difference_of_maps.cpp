@@ -1,4 +1,5 @@
 #include "autograd/attention.hpp"
+#include "autograd/attention_bias.hpp"
 #include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/row_policy.hpp"
 
@@ -58,7 +59,8 @@ Tensor difference_of_maps(const Tensor& given, const Tensor& lambda) {
   op.record(out, [=] {
     Tape& tape = *out.tape;
     const Real* dy = tape.grad(out);
-    const GradTarget d = tape.grad_target(x), d_lambda = tape.grad_target(lambda);
+    const GradTarget d = tape.grad_target(x);
+    Real* const d_lambda = opened(tape, rows.lambda);
     Tape::Scratch scratch(tape);
     Real* const sums = scratch.take<Real>(shape.size());
     rows.each([&](std::int64_t at_x, std::int64_t at_lambda, std::int64_t at_y, std::int64_t number) {
@@ -72,12 +74,8 @@ Tensor difference_of_maps(const Tensor& given, const Tensor& lambda) {
       sums[number] = -row_dot(g, x.data + at_x + rows.second, width);
     });
     if (!d_lambda) return;
-    if (d_lambda.overwrite)
-      walk<1>(rows.lambda.shape, {rows.lambda.stride}, [&](auto at, std::int64_t n, const auto& step) {
-        for (std::int64_t i = 0; i < n; ++i) d_lambda.p[at[0] + i * step[0]] = 0;
-      });
     walk<2>(shape, {rows.of_lambda(), rows.numbers()}, [&](auto at, std::int64_t n, const auto& step) {
-      for (std::int64_t i = 0; i < n; ++i) d_lambda.p[at[0] + i * step[0]] += sums[at[1] + i * step[1]];
+      for (std::int64_t i = 0; i < n; ++i) d_lambda[at[0] + i * step[0]] += sums[at[1] + i * step[1]];
     });
   });
   return rows.y;

@@ -82,13 +82,20 @@ void SigmoidRows::backward(Real, const Real*, const Real* w, const Real* dw, Rea
   });
 }
 
+namespace {
+
+// max(s_j, 0) / divisor.
+void divide_positive(const Real* s, Real divisor, Real* w, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(s + j, m), Simd(Real{0})) / divisor, m); });
+}
+
+} // namespace
+
 // The row's value is the sum.
 void SumRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const {
   if (row_is_lost(s, w, keys.n)) return;
-  const Simd zero(Real{0});
-  total = sum_over(keys.n, [&](std::int64_t j, int m) { return xsimd::max(load(s + j, m), zero); });
-  const Real divisor = total > 0 ? total : Real{1};
-  map(keys.n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(s + j, m), zero) / divisor, m); });
+  total = sum_over(keys.n, [&](std::int64_t j, int m) { return xsimd::max(load(s + j, m), Simd(Real{0})); });
+  divide_positive(s, total > 0 ? total : Real{1}, w, keys.n);
 }
 
 void SumRows::backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
@@ -102,7 +109,7 @@ void SumRows::backward(Real total, const Real* s, const Real* w, const Real* dw,
 void SumRows::weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                                    Real* scratch) const {
   if (!(total > 0)) return RowPolicy::weights_and_backward(total, s, w, dw, ds, keys, scratch);
-  map(keys.n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(s + j, m), Simd(Real{0})) / total, m); });
+  divide_positive(s, total, w, keys.n);
   backward(total, s, w, dw, ds, keys, scratch);
 }
 

@@ -2,6 +2,7 @@
 
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
+#include "autograd/kernels/walk.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -128,15 +129,7 @@ public:
   bool requires_grad() const override { return queries_.slot->requires_grad || vectors_.slot->requires_grad; }
   void open(Tape& tape) override {
     d_vectors_ = opened(tape, vectors_);
-    const GradTarget into = tape.grad_target(queries_);
-    d_queries_ = into.p;
-    if (!into || !into.overwrite) return;
-    const Shape &s = queries_.shape, &stride = queries_.stride;
-    for (std::int64_t b = 0; b < s[0]; ++b)
-      for (std::int64_t h = 0; h < s[1]; ++h)
-        for (std::int64_t i = 0; i < s[2]; ++i)
-          for (std::int64_t d = 0; d < s[3]; ++d)
-            into.p[b * stride[0] + h * stride[1] + i * stride[2] + d * stride[3]] = 0;
+    d_queries_ = opened(tape, queries_);
   }
 
   void add(const ScoreTile& whole, Real* all) const override {
@@ -219,7 +212,10 @@ private:
 
 Real* opened(Tape& tape, const Tensor& x) {
   const GradTarget into = tape.grad_target(x);
-  if (into && into.overwrite) std::fill_n(into.p, x.size(), Real{0});
+  if (into && into.overwrite)
+    walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, const auto& step) {
+      for (std::int64_t i = 0; i < n; ++i) into.p[at[0] + i * step[0]] = 0;
+    });
   return into.p;
 }
 

@@ -73,12 +73,11 @@ Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t 
   });
 }
 
-Real row_exponentials_with_less_one(const Real* x, Real* y, Real* e, std::int64_t n) {
-  return sum_over(n, [&](std::int64_t j, int m) {
+void row_exponentials_with_less_one(const Real* x, Real* y, Real* e, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) {
     const auto [less_one, exponentials] = exponential_with_less_one(load(x + j, m));
     store(y + j, less_one, m);
     store(e + j, exponentials, m);
-    return xsimd::abs(less_one);
   });
 }
 
