@@ -47,6 +47,8 @@ std::string ProblemGroup::ids(std::string (*shown)(const std::string&)) const {
   return fmt::format("run{} {}", plural(all.size()), fmt::join(all, ", "));
 }
 
+namespace {
+
 std::string failures_in_words(const ReportData& report, std::size_t failed) {
   std::size_t diverged = 0;
   for (const ReportArm& arm : report.arms)
@@ -59,6 +61,21 @@ std::string failures_in_words(const ReportData& report, std::size_t failed) {
   if (diverged >= failed) return said + " The same config diverges again: change it, then start";
   return fmt::format("{} {} of them diverged, and diverge again with the same config; try the others again with", said,
                      diverged);
+}
+
+} // namespace
+
+std::string shortfall_in_words(const ReportData& report, std::size_t failed, std::size_t missing) {
+  if (failed > 0) return failures_in_words(report, failed);
+  if (const std::size_t n = std::max(missing, report.gone()); n > 0)
+    return fmt::format("{} run{} finished and cannot be used any more: folders were removed or changed afterwards. "
+                       "Repeat what is missing with",
+                       n, plural(n));
+  if (const std::size_t n = report.left_out(); n > 0)
+    return fmt::format("{} of {} runs are unusable and excluded, for the reasons above. Remove their folders, and "
+                       "repeat them with",
+                       n, report.total());
+  return {};
 }
 
 std::vector<ProblemGroup> problem_groups(const ReportData& report) {

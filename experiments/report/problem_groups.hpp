@@ -26,8 +26,10 @@ struct ProblemGroup {
 /// In the order of the arms and of their seeds.
 std::vector<ProblemGroup> problem_groups(const ReportData& report);
 
-/// The message after a sweep of which some runs failed; the command that it speaks of follows it.
-/// @param failed  number of runs that failed now
-std::string failures_in_words(const ReportData& report, std::size_t failed);
+/// After a sweep was executed: why its results are not complete, and what to do; the command that the words end with
+/// follows them, the reasons of the runs precede them. Empty if all runs finished and can be used.
+/// @param failed   number of runs that failed now
+/// @param missing  number of runs that had finished now and no longer count as finished, trials too
+std::string shortfall_in_words(const ReportData& report, std::size_t failed, std::size_t missing);
 
 } // namespace heed

@@ -19,7 +19,7 @@ bool seed_is_done(const ReportData& report, std::size_t seed) {
   return std::ranges::all_of(report.arms, [&](const ReportArm& arm) {
     if (seed >= arm.runs.size()) return false;
     const ReportRun& run = arm.runs[seed];
-    return run.left_out || run.state == RunState::failed || run.state == RunState::finished;
+    return run.left_out || has_ended(run.state);
   });
 }
 

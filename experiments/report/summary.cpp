@@ -10,6 +10,7 @@
 #include "experiments/statistics/flips.hpp"
 #include "experiments/statistics/spending.hpp"
 #include "experiments/sweep/reference_name.hpp"
+#include "experiments/sweep/tuning.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -416,9 +417,7 @@ std::string progress_sentence(const ReportData& report) {
     std::size_t trials = 0, known = 0;
     for (const ArmTuning& arm : report.tuning->arms) {
       trials += arm.trials.size();
-      known += static_cast<std::size_t>(std::ranges::count_if(arm.trials, [](const Trial& trial) {
-        return trial.value || !trial.problem.empty();
-      }));
+      known += static_cast<std::size_t>(std::ranges::count_if(arm.trials, is_done));
     }
     return fmt::format("arms are being tuned: {} of {} points of the grid are done; {} run{} to follow", known, trials,
                        total, plural(total));

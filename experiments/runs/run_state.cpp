@@ -22,6 +22,8 @@ std::string_view name_of(RunState state) {
   return "unknown";
 }
 
+bool has_ended(RunState state) { return state == RunState::finished || state == RunState::failed; }
+
 RunSnapshot snapshot_of_claimed(const RunFolder& run) {
   RunSnapshot look;
   look.manifest = read_manifest(run);

@@ -12,6 +12,8 @@ namespace heed {
 
 enum class RunState { missing, queued, running, interrupted, failed, finished };
 std::string_view name_of(RunState state);
+/// Whether the run is finished or failed.
+bool has_ended(RunState state);
 
 /// `running` only while a process has the run's claim. `queued` while it waits in a cluster's queue, according to its
 /// folder. A folder without an intact manifest is `missing` if nothing was executed in it yet. A run is `interrupted`

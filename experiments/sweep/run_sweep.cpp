@@ -58,12 +58,12 @@ public:
   }
 
   SweepResult result() && {
-    const std::size_t all = runs(), to_do = nothing_to_do_ ? 0 : left();
     try {
       record_finished(plan_, out_, folder_);
     } catch (const Failed&) {
       // All results exist. The only loss: if a run is removed later, it is not known that it had finished.
     }
+    const std::size_t all = runs(), to_do = nothing_to_do_ ? 0 : left();
     return {std::move(plan_), std::move(folder_), all, to_do, total_};
   }
 
@@ -136,7 +136,7 @@ private:
       std::vector<RunFolder> open;
       std::vector<std::size_t> numbers;
       for (std::size_t i = 0; i < trials_.size(); ++i)
-        if (const RunState state = state_of(trials_[i]); state != RunState::finished && state != RunState::failed) {
+        if (!has_ended(state_of(trials_[i]))) {
           open.push_back(folder_of(plan_.tuning->runs[i]));
           numbers.push_back(i);
         }

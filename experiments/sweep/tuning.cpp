@@ -30,31 +30,29 @@ Direction direction_in(const Plan& plan) {
   return metric->is_goal() ? metric->direction : Direction::higher;
 }
 
-/// Evaluates a trial. Returns whether all its runs have finished or failed; it then has a value or a problem.
+/// Evaluates a trial. Returns whether all its runs have finished or failed, in folders that can be trusted; it then has
+/// a value or a problem.
 bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
   double sum = 0;
   std::string problem;
   trial.value.reset();
   trial.problem.clear();
+  trial.damage.clear();
   for (const std::size_t index : trial.runs) {
     const PlannedRun& planned = plan.tuning->runs.at(index);
     const RunFolder run{out / planned.id};
-    const RunState state = state_of(run);
-    if (state == RunState::failed) {
-      const auto manifest = read_manifest(run);
-      require_readable(manifest);
-      problem = fmt::format("seed {} failed: {}", planned.seed, manifest ? manifest->failure : manifest.error);
-    } else if (state == RunState::finished) {
-      const auto entry = read_entry(run);
-      require_readable(entry); // a temporary read error must not permanently change the choice
-      const MetricEntry* metric = entry ? entry->metric(plan.metric) : nullptr;
-      if (metric && std::isfinite(metric->last)) sum += metric->last;
-      else
-        problem = entry ? fmt::format("seed {} has no {}", planned.seed, plan.metric)
-                        : fmt::format("seed {} is excluded: {}", planned.seed, entry.error);
-    } else {
+    const auto entry = read_entry(run);
+    require_readable(entry); // a temporary read error must not permanently change the choice
+    if (!entry) {
+      if (has_ended(state_of(run))) trial.damage = fmt::format("'{}': {}", run.path.string(), entry.error);
       return false;
     }
+    if (!has_ended(entry->state)) return false;
+    const MetricEntry* metric = entry->metric(plan.metric);
+    if (entry->state == RunState::failed)
+      problem = fmt::format("seed {} failed: {}", planned.seed, entry->manifest->failure);
+    else if (metric && std::isfinite(metric->last)) sum += metric->last;
+    else problem = fmt::format("seed {} has no {}", planned.seed, plan.metric);
   }
   if (problem.empty()) trial.value = sum / static_cast<double>(trial.runs.size());
   trial.problem = std::move(problem);
@@ -141,9 +139,14 @@ bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::
   read_choices(plan, folder); // another process may have settled it in the meantime
   if (plan.tuning->settled()) return true;
   look_at_trials(plan, out);
-  const auto done = [](const Trial& trial) { return trial.value || !trial.problem.empty(); };
-  for (const ArmTuning& arm : plan.tuning->arms)
-    if (!std::ranges::all_of(arm.trials, done)) return false;
+  for (std::size_t a = 0; a < plan.arms.size(); ++a)
+    for (const Trial& trial : plan.tuning->arms[a].trials) {
+      if (!trial.damage.empty())
+        throw Failed(
+            fmt::format("tuning the arm \"{}\": a trial's run can't be used. {}. Remove its folder and run again",
+                        plan.arms[a].label, trial.damage));
+      if (!is_done(trial)) return false;
+    }
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     const ArmTuning& arm = plan.tuning->arms[a];
     if (arm.chosen) continue;
@@ -188,6 +191,8 @@ void read_choices(Plan& plan, const fs::path& folder) {
   apply_choices(plan);
 }
 
+bool is_done(const Trial& trial) { return trial.value || !trial.problem.empty(); }
+
 std::vector<const Trial*> trials_by_run(const Tuning& tuning) {
   std::vector<const Trial*> out(tuning.runs.size());
   for (const ArmTuning& arm : tuning.arms)
@@ -219,9 +224,10 @@ std::string tuning_in_words(const Tuning& tuning, std::size_t index) {
   std::size_t done = 0;
   for (const Trial& trial : arm.trials) {
     std::string came = "not done";
-    if (!trial.problem.empty()) came = trial.problem;
+    if (!trial.damage.empty()) came = trial.damage;
+    else if (!trial.problem.empty()) came = trial.problem;
     else if (trial.value) came = fmt::format("{:.4g}", *trial.value);
-    done += trial.value || !trial.problem.empty();
+    done += is_done(trial);
     tried.push_back(fmt::format("{} ({})", point_in_words(trial.point, !one), came));
   }
   std::string text = fmt::format("tried {}{}", one ? tuning.options.front().key + " = " : "",

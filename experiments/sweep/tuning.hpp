@@ -14,16 +14,17 @@
 namespace heed {
 
 /// Fills in the trials' results so far: `value`, the mean over the tuning seeds of the metric's last evaluation; or
-/// `problem`, if a run failed or does not have the metric. An arm chooses once all its trials' runs have finished or
-/// failed: the best value by the metric's direction, and the first in the grid among equal values. Only reads run
-/// folders. Does not change arms that have chosen.
+/// `problem`, if a run failed or does not have the metric; or `damage`, if a run has ended, but its folder cannot be
+/// trusted (read_entry). An arm chooses once all its trials are done: the best value by the metric's direction, and the
+/// first in the grid among equal values. Only reads run folders. Does not change arms that have chosen.
 void look_at_trials(Plan& plan, const std::filesystem::path& out);
 
 /// Saves the choices in FOLDER/tuned.json and enters them into the plan's runs. If another process has saved its
 /// choices in the meantime, uses that process's choices. Only one process saves at a time (FOLDER/claim). Returns false
 /// without saving if a trial has neither finished nor failed (it may be running elsewhere), or if `give_up` ended the
 /// wait for the other process.
-/// Throws heed::Failed for an arm with no usable trial.
+/// Throws heed::Failed for an arm with no usable trial. A choice is never changed later, so it is not made without all
+/// trials: throws heed::Failed also for a trial with `damage`.
 bool settle(
     Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
     const std::function<bool()>& give_up = [] { return false; });
@@ -31,6 +32,9 @@ bool settle(
 /// Enters the choices of FOLDER/tuned.json into the plan, if the file exists. Throws heed::Refused with the file, the
 /// error, and how to repair it.
 void read_choices(Plan& plan, const std::filesystem::path& folder);
+
+/// Whether the trial has a value or a problem.
+bool is_done(const Trial& trial);
 
 /// For each of Tuning::runs, the trial that it belongs to.
 std::vector<const Trial*> trials_by_run(const Tuning& tuning);

@@ -8,6 +8,7 @@
 #include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/sweep_kernels.hpp"
 #include "experiments/launch/local_launcher.hpp"
+#include "experiments/report/problem_groups.hpp"
 #include "experiments/sweep/plan_notes.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -110,22 +111,27 @@ private:
 
 struct SweepEnd {
   fs::path folder;
-  std::size_t failed = 0, missing = 0;
+  std::string shortfall; ///< why it is not complete, as shortfall_in_words says it
 };
 
 /// Executes what is missing. Python's other threads run meanwhile.
 SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object shown) {
   EventsForPython events(sweep, std::move(shown));
-  SweepResult result;
+  SweepEnd end;
   {
     const nb::gil_scoped_release unlocked;
     LocalLauncher launcher;
     Executor executor(launcher,
                       [&](std::size_t to_do) { return allocation_for(sweep.preparation, to_do, jobs, threads); });
-    result = run_sweep(sweep.preparation.plan, sweep.out, executor, events, kernels_to_pin(false));
+    const SweepResult result = run_sweep(sweep.preparation.plan, sweep.out, executor, events, kernels_to_pin(false));
+    end.folder = result.folder;
+    end.shortfall = result.stopped() ? fmt::format("stopped with {} of {} runs done. Resume with",
+                                                   result.runs - result.to_do, result.runs)
+                                     : shortfall_in_words(report_of_sweep(result.plan, sweep.out, result.folder, false),
+                                                          result.executed.failed, result.to_do);
   }
   events.rethrow();
-  return {result.folder, result.executed.failed, result.to_do};
+  return end;
 }
 
 ReportOfData report_of(const fs::path& out, const fs::path& folder) {
@@ -144,8 +150,7 @@ void add_sweeps(nb::module_& module) {
       .def("execute", execute, nb::arg("jobs"), nb::arg("threads"), nb::arg("shown").none());
   nb::class_<SweepEnd>(module, "SweepEnd")
       .def_ro("folder", &SweepEnd::folder)
-      .def_ro("failed", &SweepEnd::failed)
-      .def_ro("missing", &SweepEnd::missing);
+      .def_ro("shortfall", &SweepEnd::shortfall);
   module.def("prepare_sweep", prepare_sweep, nb::arg("file").none(), nb::arg("toml"), nb::arg("name"),
              nb::arg("overrides"), nb::arg("out"), unlocked);
   module.def("find_sweep", find_sweep, nb::arg("out"), nb::arg("name").none(), unlocked);

@@ -173,7 +173,8 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
             begin(text), draw(lines, line, done, total) and say(text).
     Raises:
         heed.Refused: As in `check`; nothing was trained.
-        heed.Failed: Some runs failed. The error's attribute `sweep` is the sweep with the others.
+        heed.Failed: Some runs failed, or their folders were damaged. The error's attribute `sweep` is the sweep with the
+            others.
     """
     for name, value in (("jobs", jobs), ("threads", threads)):
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 4096:
@@ -193,15 +194,10 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
         if hasattr(shown, "clear"):
             shown.clear()
     sweep = Sweep(folder, end.folder)
-    if end.failed or end.missing:
-        document = sweep.report.document
+    if end.shortfall:
         reasons = [f"{problem['arm']}, seed {', '.join(map(str, problem['seeds']))}: {problem['reason']}"
-                   for problem in document["problems"]]
-        words = (f"{end.failed} of {document['progress']['total']} runs failed; the others are finished and stay"
-                 if end.failed else
-                 f"{end.missing} runs finished but are missing: their folders were removed or changed afterwards; the "
-                 "same call repeats them")
-        failed = _heed.Failed("\n".join([words, *reasons]))
+                   for problem in sweep.report.document["problems"]]
+        failed = _heed.Failed("\n".join([*reasons, f"{end.shortfall} the same call"]))
         failed.sweep = sweep  # type: ignore[attr-defined]
         raise failed
     return sweep

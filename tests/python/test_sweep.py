@@ -198,6 +198,18 @@ def test_a_run_that_fails_leaves_the_sweep(tmp_path):
         heed.run(CONFIG, {"train.optimizer": "sgd", "train.learning_rate": 1e6, "train.steps": 200, "sweep.seeds": [1]}, out=tmp_path, progress=False)
     assert "2 of 2 runs failed" in str(failed.value) and "not finite" in str(failed.value)
     assert "failed" in repr(failed.value.sweep)
+    assert str(failed.value).endswith("change it, then start the same call")
+
+
+def test_a_run_that_cannot_be_used_leaves_the_sweep(tmp_path):
+    heed.run(CONFIG, {"sweep.seeds": [1]}, out=tmp_path, progress=False)
+    edited = sorted(tmp_path.glob("*/config.toml"))[0]
+    edited.write_text(edited.read_text().replace("learning_rate = ", "learning_rate = 1"))
+    with pytest.raises(heed.Failed, match="1 of 2 runs are unusable .* Remove their folders, and repeat them with the same "
+                                          "call") as failed:
+        heed.run(CONFIG, {"sweep.seeds": [1]}, out=tmp_path, progress=False)
+    assert "no longer hashes to its ID" in str(failed.value)
+    assert failed.value.sweep.report.document["progress"]["left_out"] == 1
 
 
 def test_progress_is_told(tmp_path):

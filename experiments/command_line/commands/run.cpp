@@ -301,17 +301,8 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
   say_where(prepared, result.plan, result.folder, arguments, console);
   console.out.flush();
 
-  if (result.executed.failed > 0)
-    throw Failed(fmt::format("{}\n      {}", failures_in_words(report, result.executed.failed),
-                             same_command(arguments, console)));
-  if (result.to_do > 0)
-    throw Failed(fmt::format("{} of {} runs finished but are missing: their folders were removed or changed "
-                             "afterwards. Repeat them with\n      {}",
-                             result.to_do, result.runs, same_command(arguments, console)));
-  if (report.left_out() > 0)
-    throw Failed(fmt::format("{} of {} runs are unusable and excluded, for the reasons above. Remove their folders, "
-                             "and repeat them with\n      {}",
-                             report.left_out(), report.total(), same_command(arguments, console)));
+  if (const std::string why = shortfall_in_words(report, result.executed.failed, result.to_do); !why.empty())
+    throw Failed(fmt::format("{}\n      {}", why, same_command(arguments, console)));
   return 0;
 }
 

@@ -64,7 +64,7 @@ void snapshot_of(const RunFolder& run, RunState state, std::int64_t steps, const
                  const std::string& who, EntryReader& reader, Look& look) {
   const std::size_t index = look.board.size();
   look.board.push_back({label, steps, static_cast<double>(steps)});
-  const bool ended = state == RunState::finished || state == RunState::failed || state == RunState::interrupted;
+  const bool ended = has_ended(state) || state == RunState::interrupted;
   if (const auto record = ended ? reader.read_record(run) : Parsed<RunRecord>::ok({});
       !record && !record.is_unreadable()) {
     ++look.left_out;

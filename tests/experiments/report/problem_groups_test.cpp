@@ -49,3 +49,25 @@ TEST_CASE("Reasons that differ only in numbers are one group, which says so", "[
   CHECK(report.arms[0].runs[0].diverged());
   CHECK_FALSE(report.arms[0].runs[2].diverged());
 }
+
+TEST_CASE("what keeps an executed sweep from being complete is said, failures first", "[report]") {
+  ReportData report;
+  report.arms.resize(1);
+  report.arms[0].runs.resize(3);
+  std::vector<ReportRun>& runs = report.arms[0].runs;
+  for (ReportRun& run : runs) run.state = RunState::finished;
+  CHECK(shortfall_in_words(report, 0, 0).empty());
+  CHECK_THAT(shortfall_in_words(report, 0, 2), Catch::StartsWith("2 runs finished and cannot be used any more"));
+
+  runs[0].left_out = true;
+  CHECK_THAT(shortfall_in_words(report, 0, 0),
+             Catch::StartsWith("1 of 3 runs are unusable and excluded") && Catch::EndsWith("repeat them with"));
+  runs[1].gone = true; // only the report saw it
+  CHECK_THAT(shortfall_in_words(report, 0, 0), Catch::StartsWith("1 run finished and cannot be used any more"));
+
+  runs[2] = failed_with(2, "the disk is full");
+  CHECK_THAT(shortfall_in_words(report, 1, 1),
+             Catch::StartsWith("1 of 3 runs failed") && Catch::EndsWith("Try them again with"));
+  runs[2].problem = "step 9: the loss is not finite (nan)";
+  CHECK_THAT(shortfall_in_words(report, 1, 0), Catch::EndsWith("change it, then start"));
+}

@@ -162,6 +162,22 @@ TEST_CASE("a trial that fails is tried once more, when the others are done", "[s
   CHECK(result.to_do == 0);
 }
 
+TEST_CASE("a trial whose folder is removed before the arms choose is run again", "[sweep][run]") {
+  Driven sweep(tuned_sweep);
+  const std::string victim = sweep.plan.tuning->runs[0].id;
+  bool removed = false;
+  sweep.heard.stop = [&] {
+    if (!removed && sweep.heard.numbers_of(Kind::finished).size() >= 2)
+      removed = fs::remove_all(sweep.out / victim) > 0;
+    return false;
+  };
+  const SweepResult result = sweep.run();
+  CHECK(removed);
+  CHECK(sweep.launcher.starts_of(victim) == 2);
+  CHECK(result.plan.tuning->arms[0].chosen == 0U);
+  CHECK(result.to_do == 0);
+}
+
 TEST_CASE("a stop while arms are tuned leaves the rest, and the sweep goes on from there", "[sweep][run]") {
   Driven sweep(tuned_sweep);
   sweep.acts(sweep.plan.tuning->runs[0]) = {waits_for_stop()};

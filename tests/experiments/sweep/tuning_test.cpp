@@ -235,6 +235,33 @@ TEST_CASE("a trial that fails is out, and an arm without any is told", "[sweep][
                     Contains("the arm \"reference\": none of its trials") && Contains("the loss is NaN"));
 }
 
+TEST_CASE("nothing is chosen while a trial's folder can't be trusted", "[sweep][tuning]") {
+  const Scratch out;
+  Plan p = plan_of(tuned);
+  const fs::path folder = freeze(p, out.path);
+  finish_all(p, out.path, {{2.0, 1.5, 1.2}, {1.9, 1.8, 1.6}});
+  const RunFolder run{out.path / p.tuning->runs[p.tuning->arms[0].trials[2].runs[1]].id};
+
+  SECTION("its metrics were removed: the run is not finished any more, and is done again") {
+    put(run.manifest(), "{\"run\": \"" + run.id() + "\", \"outcome\": \"finished\", \"step\": 10}");
+    fs::remove(out.path / run.id() / "metrics.jsonl");
+    CHECK_FALSE(settle(p, out.path, folder));
+    CHECK_THAT(tuning_in_words(*p.tuning, 0), Contains("0.01 (not done); 2 of 3 trials are done"));
+  }
+  SECTION("its configuration was removed, or its manifest is another run's") {
+    const bool removed = GENERATE(true, false);
+    if (removed) fs::remove(out.path / run.id() / "config.toml");
+    else put(run.manifest(), R"({"run": "0123456789abcdef", "outcome": "finished"})");
+    const std::string why = removed ? "it has no config.toml" : "its manifest.json is that of run 0123456789abcdef";
+    CHECK_THROWS_WITH(settle(p, out.path, folder),
+                      Contains("the arm \"reference\": a trial's run can't be used. '" + run.path.string() + "': ") &&
+                          Contains(why) && Contains("Remove its folder and run again"));
+    CHECK_THAT(tuning_in_words(*p.tuning, 0), Contains(why) && Contains("2 of 3 trials are done"));
+  }
+  CHECK_FALSE(p.tuning->arms[0].chosen);
+  CHECK_FALSE(fs::exists(folder / "tuned.json"));
+}
+
 TEST_CASE("a choice on the grid's edge says so, for numbers alone", "[sweep][tuning]") {
   const TunedOption rate{"train.learning_rate", {"0.003", "0.001", "0.01"}, true};
   CHECK(on_edge(rate, "0.001"));
