@@ -5,24 +5,16 @@
 #include "experiments/metrics/text/bleu.hpp"
 #include "experiments/metrics/text/chrf.hpp"
 #include "tests/catch.hpp"
+#include "tests/fixtures/fixture.hpp"
 
 #include <boost/json.hpp>
-
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 using namespace heed;
 namespace json = boost::json;
 
 namespace {
 
-json::object cases() {
-  const char* folder = std::getenv("HEED_FIXTURES");
-  std::ifstream file(std::string(folder ? folder : "tests/fixtures") + "/translation_scores.json");
-  REQUIRE(file);
-  return json::parse(std::string(std::istreambuf_iterator<char>(file), {})).as_object();
-}
+json::object cases() { return json::parse(fixture_text("translation_scores")).as_object(); }
 
 std::vector<std::string> texts(const json::value& list) { return json::value_to<std::vector<std::string>>(list); }
 

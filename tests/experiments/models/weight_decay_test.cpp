@@ -2,9 +2,8 @@
 // docs/reference/models.md.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/models/small_model.hpp"
+#include "tests/fixtures/fixture.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -23,9 +22,7 @@ struct Lists {
 
 // The page's table under "Weight decay": the names in a row, and whether they decay.
 Lists lists_of_page() {
-  const char* const fixtures = std::getenv("HEED_FIXTURES");
-  REQUIRE(fixtures);
-  std::ifstream page(std::filesystem::path(fixtures) / "../../docs/reference/models.md");
+  std::ifstream page(fixtures_folder() / "../../docs/reference/models.md");
   Lists out;
   bool within = false;
   for (std::string line; std::getline(page, line);) {

@@ -2,8 +2,8 @@
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "tests/catch.hpp"
+#include "tests/fixtures/fixture.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -132,8 +132,7 @@ TEST_CASE("of weights every byte that changes is noticed, whatever the optimiser
 }
 
 TEST_CASE("a file of an earlier version, with one checksum alone, gives its weights, too", "[runs][safetensors]") {
-  const auto folder = RunFolder{std::filesystem::path(std::getenv("HEED_FIXTURES")) / "earlier_runs" / "runs" /
-                                "a9fb12a39c542b5b"};
+  const auto folder = RunFolder{fixtures_folder() / "earlier_runs" / "runs" / "a9fb12a39c542b5b"};
   const std::int64_t step = checkpoint_steps(folder).at(0);
   const auto all = read_checkpoint(folder, step), weights = read_checkpoint(folder, step, CheckpointPart::weights);
   REQUIRE(all);

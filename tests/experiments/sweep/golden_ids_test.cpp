@@ -7,9 +7,9 @@
 #include "experiments/tasks/task.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
+#include "tests/fixtures/fixture.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 
 using namespace heed;
@@ -17,10 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path folder() {
-  const char* fixtures = std::getenv("HEED_FIXTURES");
-  return fs::path(fixtures ? fixtures : "tests/fixtures") / "identities";
-}
+fs::path folder() { return fixtures_folder() / "identities"; }
 
 // The file, the run's arm, its seed and its ID, for all runs that a file plans.
 std::string ids_of(const fs::path& file) {

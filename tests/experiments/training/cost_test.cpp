@@ -9,6 +9,7 @@
 #include "tests/experiments/data/data_cache_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
+#include "tests/fixtures/fixture.hpp"
 
 #include <algorithm>
 
@@ -60,7 +61,7 @@ TEST_CASE("costs are those of the steps that the shipped configurations take", "
   for (int i = 0; i < 20'000; ++i) text += static_cast<char>('a' + i * i % 23);
   put(scratch / "text", text);
   int tried = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(std::getenv("HEED_FIXTURES")) / "../../configs")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fixtures_folder() / "../../configs")) {
     if (entry.path().extension() != ".toml") continue;
     INFO(entry.path());
     Settings settings = Settings::load(entry.path());
