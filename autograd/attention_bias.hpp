@@ -36,10 +36,6 @@ protected:
   ~AttentionBias() = default;
 };
 
-/// The memory that x's gradient is to be added to, with x's strides; its elements are set to zero if there was no
-/// gradient yet. Null if x requires none.
-Real* opened(Tape& tape, const Tensor& x);
-
 /// Copies a bias to the tape's memory. Its destructor is never called.
 template <class Bias> Bias* keep_bias(Tape& tape, const Bias& bias) {
   static_assert(std::is_trivially_destructible_v<Bias>);

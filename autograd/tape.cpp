@@ -123,6 +123,12 @@ GradTarget Tape::grad_target(const Tensor& x) {
   return {p, false};
 }
 
+Real* Tape::grad_accumulator(const Tensor& x) {
+  const GradTarget into = grad_target(x);
+  if (into.overwrite) std::fill_n(x.slot->grad, x.slot->size, Real{0}); // x covers its slot
+  return into.p;
+}
+
 namespace {
 
 // Do the tensors [B, H, T, D] together cover the rows of one [B, T, width] array, one after the other?

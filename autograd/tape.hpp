@@ -64,6 +64,9 @@ public:
   /// share a slot. If it returns `overwrite`, the caller must write all of x now. While operations are only counted, it
   /// still takes the memory, but for an operation that is not counted it returns that no gradient is required.
   GradTarget grad_target(const Tensor& x);
+  /// The memory to add x's gradient to in any order, with x's strides: zeros where x had no gradient yet. Null if x
+  /// requires none.
+  Real* grad_accumulator(const Tensor& x);
   /// The same for three operands. Their gradients may be written in any order, each element of each exactly once, and
   /// all three may share memory. Views that are adjacent and together fill their slot, like the parts of one projection
   /// (queries, keys and values), are stored without clearing the slot first.

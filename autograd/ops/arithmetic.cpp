@@ -25,15 +25,10 @@ template <class F> void combine(const Tensor& y, const Tensor& a, const Tensor& 
 
 // Adds f(dy, a, b) to the gradient of `x` (one of a and b), summed over the broadcast axes of x.
 template <class F> void reduce_into(const Tensor& x, const Tensor& y, const Tensor& a, const Tensor& b, F f) {
-  GradTarget d = x.tape->grad_target(x);
+  const bool broadcast = x.size() != y.size(); // possibly along an axis of length 0
+  const GradTarget d = broadcast ? GradTarget{x.tape->grad_accumulator(x), false} : x.tape->grad_target(x);
   if (!d) return;
   const Real* dy = x.tape->grad(y);
-  if (d.overwrite && x.size() != y.size()) { // x was broadcast, possibly along an axis of length 0
-    walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, auto step) {
-      for (std::int64_t i = 0; i < n; ++i) d.p[at[0] + i * step[0]] = 0;
-    });
-    d.overwrite = false;
-  }
   const bool first = d.overwrite;
   walk_in_parallel<4>(y.shape,
                       {stretched(x.shape, x.stride, y.shape), y.stride, stretched(a.shape, a.stride, y.shape),

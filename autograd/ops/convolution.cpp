@@ -120,13 +120,11 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor* bias, con
     Tape& tape = *y.tape;
     const Real* dy = tape.grad(y);
     const auto gradient = [&](std::int64_t n) { return row_major(dy + n * result, O, places); };
-    if (const GradTarget d = tape.grad_target(x)) {
-      if (d.overwrite) std::fill_n(d.p, x.size(), Real{0});
+    if (Real* const dx = tape.grad_accumulator(x))
       for (std::int64_t n = 0; n < B; ++n) {
         gemm(kernel.transposed(), gradient(n), row_major(unfolded, win.rows(), places));
-        win.fold(unfolded, d.p + n * image);
+        win.fold(unfolded, dx + n * image);
       }
-    }
     if (const GradTarget d = tape.grad_target(w))
       for (std::int64_t n = 0; n < B; ++n) {
         win.unfold(x.data + n * image, unfolded);

@@ -1,5 +1,4 @@
 #include "autograd/attention.hpp"
-#include "autograd/attention_bias.hpp"
 #include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/row_policy.hpp"
 
@@ -60,7 +59,7 @@ Tensor difference_of_maps(const Tensor& given, const Tensor& lambda) {
     Tape& tape = *out.tape;
     const Real* dy = tape.grad(out);
     const GradTarget d = tape.grad_target(x);
-    Real* const d_lambda = opened(tape, rows.lambda);
+    Real* const d_lambda = tape.grad_accumulator(rows.lambda);
     Tape::Scratch scratch(tape);
     Real* const sums = scratch.take<Real>(shape.size());
     rows.each([&](std::int64_t at_x, std::int64_t at_lambda, std::int64_t at_y, std::int64_t number) {

@@ -2,7 +2,6 @@
 
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
-#include "autograd/kernels/walk.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -59,7 +58,7 @@ public:
       : numbers_(numbers), clip_(numbers.shape[-1] / 2), offset_(offset) {}
 
   bool requires_grad() const override { return numbers_.slot->requires_grad; }
-  void open(Tape& tape) override { gradient_ = opened(tape, numbers_); }
+  void open(Tape& tape) override { gradient_ = tape.grad_accumulator(numbers_); }
 
   void add(const ScoreTile& tile, Real* scores) const override {
     each_row(tile, [&](std::int64_t r, std::int64_t at, const Part& low, const Part& middle, const Part& high) {
@@ -128,8 +127,8 @@ public:
   bool serves_several_threads() const override { return false; }
   bool requires_grad() const override { return queries_.slot->requires_grad || vectors_.slot->requires_grad; }
   void open(Tape& tape) override {
-    d_vectors_ = opened(tape, vectors_);
-    d_queries_ = opened(tape, queries_);
+    d_vectors_ = tape.grad_accumulator(vectors_);
+    d_queries_ = tape.grad_accumulator(queries_);
   }
 
   void add(const ScoreTile& whole, Real* all) const override {
@@ -209,15 +208,6 @@ private:
 };
 
 } // namespace
-
-Real* opened(Tape& tape, const Tensor& x) {
-  const GradTarget into = tape.grad_target(x);
-  if (into && into.overwrite)
-    walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, const auto& step) {
-      for (std::int64_t i = 0; i < n; ++i) into.p[at[0] + i * step[0]] = 0;
-    });
-  return into.p;
-}
 
 AttentionBias* bias_by_distance(const Tensor& numbers, std::int64_t offset) {
   const Op op("bias_by_distance", {&numbers});

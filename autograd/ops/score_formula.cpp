@@ -106,7 +106,7 @@ void ScoreFormula::begin(Tape& tape, Tape::Scratch& scratch, bool for_backward) 
   std::fill_n(parameter_gradients_, parameters, nullptr);
   for (const FormulaInstruction& x : program_->instructions)
     if (x.parameter >= 0 && x.differentiable && !parameter_gradients_[x.parameter])
-      parameter_gradients_[x.parameter] = opened(tape, parameters_[x.parameter]);
+      parameter_gradients_[x.parameter] = tape.grad_accumulator(parameters_[x.parameter]);
 }
 
 // Values that do not depend on pairs are computed as a tile with a single row.

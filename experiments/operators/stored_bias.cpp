@@ -12,7 +12,7 @@ public:
   StoredBias(const Tensor& numbers, std::int64_t query) : numbers_(numbers), query_(query) {}
 
   bool requires_grad() const override { return numbers_.slot->requires_grad; }
-  void open(Tape& tape) override { gradient_ = opened(tape, numbers_); }
+  void open(Tape& tape) override { gradient_ = tape.grad_accumulator(numbers_); }
   void add(const ScoreTile& tile, Real* scores) const override {
     each_row(tile, [&](std::int64_t r, std::int64_t at, std::int64_t columns) {
       const Real* from = numbers_.data + at;

@@ -272,7 +272,7 @@ json::value tuning_of(const ReportData& report) {
     json::array values, problems;
     for (const Trial& trial : arm.trials) {
       values.push_back(json_number(trial.value));
-      problems.emplace_back(trial.damage.empty() ? trial.problem : trial.damage);
+      problems.emplace_back(trial.problem);
     }
     bool edge = false;
     if (arm.chosen)

@@ -86,7 +86,7 @@ struct Trial {
   std::optional<PlannedCost> cost;    ///< empty: unknown
   std::optional<double> value;        ///< the metric's mean over the tuning seeds; empty: unknown or not usable
   std::string problem;                ///< why it cannot be chosen; empty otherwise
-  std::string damage; ///< which of its runs has a folder that cannot be trusted, and why: its arm cannot choose yet
+  bool is_damaged = false;            ///< by `problem`, a run's folder cannot be trusted: the arm cannot choose yet
 };
 
 struct ArmTuning {

@@ -37,14 +37,15 @@ bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
   std::string problem;
   trial.value.reset();
   trial.problem.clear();
-  trial.damage.clear();
+  trial.is_damaged = false;
   for (const std::size_t index : trial.runs) {
     const PlannedRun& planned = plan.tuning->runs.at(index);
     const RunFolder run{out / planned.id};
     const auto entry = read_entry(run);
     require_readable(entry); // a temporary read error must not permanently change the choice
     if (!entry) {
-      if (has_ended(state_of(run))) trial.damage = fmt::format("'{}': {}", run.path.string(), entry.error);
+      trial.is_damaged = has_ended(state_of(run));
+      if (trial.is_damaged) trial.problem = fmt::format("'{}': {}", run.path.string(), entry.error);
       return false;
     }
     if (!has_ended(entry->state)) return false;
@@ -141,10 +142,10 @@ bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::
   look_at_trials(plan, out);
   for (std::size_t a = 0; a < plan.arms.size(); ++a)
     for (const Trial& trial : plan.tuning->arms[a].trials) {
-      if (!trial.damage.empty())
+      if (trial.is_damaged)
         throw Failed(
             fmt::format("tuning the arm \"{}\": a trial's run can't be used. {}. Remove its folder and run again",
-                        plan.arms[a].label, trial.damage));
+                        plan.arms[a].label, trial.problem));
       if (!is_done(trial)) return false;
     }
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
@@ -191,7 +192,7 @@ void read_choices(Plan& plan, const fs::path& folder) {
   apply_choices(plan);
 }
 
-bool is_done(const Trial& trial) { return trial.value || !trial.problem.empty(); }
+bool is_done(const Trial& trial) { return trial.value || (!trial.problem.empty() && !trial.is_damaged); }
 
 std::vector<const Trial*> trials_by_run(const Tuning& tuning) {
   std::vector<const Trial*> out(tuning.runs.size());
@@ -224,8 +225,7 @@ std::string tuning_in_words(const Tuning& tuning, std::size_t index) {
   std::size_t done = 0;
   for (const Trial& trial : arm.trials) {
     std::string came = "not done";
-    if (!trial.damage.empty()) came = trial.damage;
-    else if (!trial.problem.empty()) came = trial.problem;
+    if (!trial.problem.empty()) came = trial.problem;
     else if (trial.value) came = fmt::format("{:.4g}", *trial.value);
     done += is_done(trial);
     tried.push_back(fmt::format("{} ({})", point_in_words(trial.point, !one), came));

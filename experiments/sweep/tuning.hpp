@@ -14,8 +14,8 @@
 namespace heed {
 
 /// Fills in the trials' results so far: `value`, the mean over the tuning seeds of the metric's last evaluation; or
-/// `problem`, if a run failed or does not have the metric; or `damage`, if a run has ended, but its folder cannot be
-/// trusted (read_entry). An arm chooses once all its trials are done: the best value by the metric's direction, and the
+/// `problem`, if a run failed or does not have the metric, or has ended in a folder that cannot be trusted (read_entry;
+/// `is_damaged`). An arm chooses once all its trials are done: the best value by the metric's direction, and the
 /// first in the grid among equal values. Only reads run folders. Does not change arms that have chosen.
 void look_at_trials(Plan& plan, const std::filesystem::path& out);
 
@@ -24,7 +24,7 @@ void look_at_trials(Plan& plan, const std::filesystem::path& out);
 /// without saving if a trial has neither finished nor failed (it may be running elsewhere), or if `give_up` ended the
 /// wait for the other process.
 /// Throws heed::Failed for an arm with no usable trial. A choice is never changed later, so it is not made without all
-/// trials: throws heed::Failed also for a trial with `damage`.
+/// trials: throws heed::Failed also for a damaged trial.
 bool settle(
     Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
     const std::function<bool()>& give_up = [] { return false; });
@@ -33,7 +33,7 @@ bool settle(
 /// error, and how to repair it.
 void read_choices(Plan& plan, const std::filesystem::path& folder);
 
-/// Whether the trial has a value or a problem.
+/// Whether the trial has a value, or a problem that stays.
 bool is_done(const Trial& trial);
 
 /// For each of Tuning::runs, the trial that it belongs to.

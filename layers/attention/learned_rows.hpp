@@ -55,7 +55,7 @@ public:
     for (std::int64_t h = 0; h < numbers_.shape[0]; ++h) heads_[h].begin_backward();
   }
   void end_backward(Tape& tape) const override {
-    if (Real* d = opened(tape, numbers_))
+    if (Real* d = tape.grad_accumulator(numbers_))
       for (std::int64_t h = 0; h < numbers_.shape[0]; ++h) d[h] += static_cast<Real>(heads_[h].sum());
   }
 
