@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _figures, _heed
+from ._messages import shown
 from ._packages import need
 
 if TYPE_CHECKING:
@@ -116,11 +117,11 @@ class Report:
         return path
 
     def __str__(self) -> str:
-        return self._data.text(shutil.get_terminal_size().columns)
+        return shown(self._data.text(shutil.get_terminal_size().columns))
 
     def __repr__(self) -> str:
         arms = self.document["arms"]
-        return f"<heed.Report {self.document['name']!r}: {len(arms)} arms, {self.document['metric']['name']}>"
+        return shown(f"<heed.Report {self.document['name']!r}: {len(arms)} arms, {self.document['metric']['name']}>")
 
     def _repr_html_(self) -> str:
         import html
