@@ -42,6 +42,7 @@ ESCAPING = {
     "experiments/report/markdown_text.cpp": "configurations, which reports keep as they are",
     "experiments/results/result_table.cpp": "shown_name() and shown_text(), for names and messages",
     "python/bindings/texts.hpp": "safe_text(), for all texts that cross to Python",
+    "python/bindings/reports.cpp": "a report that is written to a terminal",
 }
 # A table's columns have the names that its file gives them.
 RAW_COLUMNS = re.compile(r"(?<!shown_name\()(?<!shown_text\()\btable_?\.columns\[")
