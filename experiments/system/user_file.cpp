@@ -70,6 +70,7 @@ UserFile::UserFile(fs::path path, Replacing replacing) : path_(std::move(path)),
   if (const std::optional<int> open = open_descriptor(path_)) {
     if ((::fcntl(*open, F_GETFL) & O_ACCMODE) == O_RDONLY)
       refuse(path_, "is open for reading only: choose another name");
+    is_file_ = false;
     through_ = Descriptor(::fcntl(*open, F_DUPFD_CLOEXEC, 0));
     if (through_.get() < 0) throw Refused(complaint("write", path_, errno));
     return;
@@ -109,6 +110,7 @@ void UserFile::look_at_file(const Replacing& replacing) {
 
 void UserFile::open_through(bool pipe) {
   // Without O_NONBLOCK, opening a pipe would wait for its reader.
+  is_file_ = false;
   through_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (through_.get() >= 0) return;
   const int error = errno;
@@ -120,7 +122,7 @@ void UserFile::open_through(bool pipe) {
 bool UserFile::is_terminal() const { return through_.get() >= 0 && ::isatty(through_.get()) == 1; }
 
 void UserFile::write(std::string_view bytes) {
-  if (!is_file()) return write_through(bytes);
+  if (!is_file_) return write_through(bytes);
   file_entry::Entry entry = file_entry::entry_of(target_);
   struct stat about = {};
   entry.before_change = [&] {

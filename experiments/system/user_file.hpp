@@ -43,7 +43,7 @@ public:
 
   const std::filesystem::path& path() const { return path_; }
   /// False for pipes, devices and open files: nothing was written that can be opened by its name.
-  bool is_file() const { return through_.get() < 0; }
+  bool is_file() const { return is_file_; }
   /// Bytes for it can be commands.
   bool is_terminal() const;
 
@@ -54,7 +54,8 @@ private:
 
   std::filesystem::path path_, target_; ///< as the user wrote it, and without links
   std::optional<FileIdentity> found_;   ///< the regular file to replace
-  Descriptor through_;                  ///< a pipe, a device or an open file
+  Descriptor through_;                  ///< a pipe, a device or an open file, until it is written
+  bool is_file_ = true;
 };
 
 /// Writes texts to files in a folder that the user named. All files are decided on before the first is written.

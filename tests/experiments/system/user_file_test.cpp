@@ -135,6 +135,7 @@ TEST_CASE("a device is written through and stays a device", "[system][user_file]
   CHECK_FALSE(file.is_file());
   CHECK_FALSE(file.is_terminal());
   file.write("text");
+  CHECK_FALSE(file.is_file());
   CHECK(S_ISCHR(mode_of("/dev/null")));
   if (fs::exists("/dev/full"))
     CHECK_THROWS_WITH(write("/dev/full", "x"), Contains("'/dev/full'") && Contains("no space left on device"));
