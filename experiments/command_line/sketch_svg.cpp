@@ -22,6 +22,11 @@ constexpr std::array<const char*, 13> shades = {"#08407e", "#215d9a", "#4a81b5",
 constexpr std::array<const char*, 3> curve_colors = {"#0072b2", "#d55e00", "#009e73"};
 constexpr const char* hidden = "#cfccc5";
 
+// What all pictures begin with, before and after their size and description.
+constexpr std::string_view picture_begin = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+constexpr std::string_view picture_style =
+    "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1d1f23\">\n<rect width=\"";
+
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -203,10 +208,9 @@ private:
 std::string svg_of(const std::vector<Sketch>& panels, const std::string& description) {
   const double all = panel_width * static_cast<double>(panels.size());
   std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
-      "aria-label=\"{2}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1d1f23\">\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
-      all, panel_height, escaped(description));
+      "{3}{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}{4}{0}\" height=\"{1}\" "
+      "fill=\"#fff\"/>\n",
+      all, panel_height, escaped(description), picture_begin, picture_style);
   double x = 0, most = 0;
   for (const Sketch& sketch : panels)
     for (const double v : sketch.heatmap.values)
@@ -216,6 +220,10 @@ std::string svg_of(const std::vector<Sketch>& panels, const std::string& descrip
     x += panel_width;
   }
   return out + "</svg>\n";
+}
+
+bool is_picture_of_heed(std::string_view beginning) {
+  return beginning.starts_with(picture_begin) && beginning.find(picture_style) != std::string_view::npos;
 }
 
 } // namespace heed

@@ -1,5 +1,6 @@
 #include "experiments/exports/export.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/exports/metrics_csv.hpp"
 #include "experiments/exports/tensorboard.hpp"
 #include "experiments/metrics/lines.hpp"
@@ -18,8 +19,18 @@ void each_line_of(const RunFolder& run, const std::function<void(const MetricsRe
   if (const auto lines = each_metrics_line(run.metrics(), use); !lines) throw Failed(lines.error);
 }
 
+/// Renaming would turn a link, a pipe or a device into a file.
+void refuse_other_than_file(const OutputFile& file) {
+  if (file.exists() && !file.is_regular_file())
+    throw Failed(
+        fmt::format("'{}' is no regular file, and an export replaces nothing else: remove it, or choose another "
+                    "folder",
+                    file.string()));
+}
+
 fs::path write_csv(const ExportedRun& exported, const OutputFolder& folder) {
   const OutputFile file = folder / (exported.name + ".csv");
+  refuse_other_than_file(file);
   NewFile csv = file.create();
   metrics_csv([&](const auto& use) { each_line_of(exported.run, use); },
               [&](std::string_view text) { csv.write(text); });
@@ -33,6 +44,7 @@ fs::path write_tensorboard(const ExportedRun& exported, const OutputFolder& fold
   const double start = manifest ? seconds_since_1970(manifest->started) : 0.0;
   const OutputFile file = folder / exported.name / "events.out.tfevents.heed";
   (folder / exported.name).make_folder();
+  refuse_other_than_file(file);
   NewFile events = file.create();
   events.write(tensorboard_beginning(start));
   each_line_of(exported.run, [&](const MetricsRecord& line) { events.write(tensorboard_event(line, start)); });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace heed {
 
@@ -12,5 +13,8 @@ namespace heed {
 /// ended by a newline so that the values start at a multiple of 64 bytes. Throws heed::Failed if the number of values
 /// differs from the shape's.
 std::string npy_bytes(std::span<const float> numbers, std::span<const std::int64_t> shape);
+
+/// Whether a file with this beginning can be one that npy_bytes made: float32, row-major.
+bool is_npy(std::string_view beginning);
 
 } // namespace heed

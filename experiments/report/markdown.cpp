@@ -3,6 +3,7 @@
 #include "experiments/report/length_table.hpp"
 #include "experiments/report/markdown_text.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/own_report.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
@@ -127,7 +128,7 @@ std::string provenance_section(const ReportData& report) {
 } // namespace
 
 std::string render_markdown(const ReportData& report) {
-  std::string out = fmt::format("# {}\n\n", markdown_text(report.name));
+  std::string out = fmt::format("{}# {}\n\n", markdown_mark, markdown_text(report.name));
   if (!report.question.empty()) out += markdown_text(report.question) + "\n\n";
   out += markdown_text(progress_sentence(report) + ".") + "\n\n";
   for (const std::string& warning : provenance_warnings(report)) out += "**" + markdown_text(warning) + "**\n\n";

@@ -2,7 +2,6 @@
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/values.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
@@ -258,7 +257,7 @@ std::vector<Metric*> all_metrics(ReportData& report) {
 
 /// Gives arms and metrics the texts of [report.label].
 void apply_labels(ReportData& report, const Plan& plan) {
-  for (const auto& [name, label] : plan.labels) report.labels[name] = without_controls(label);
+  for (const auto& [name, label] : plan.labels) report.labels[name] = label;
   for (Metric* metric : all_metrics(report))
     if (const auto label = report.labels.find(metric->name); label != report.labels.end())
       metric->label = label->second;
@@ -316,8 +315,7 @@ void sort_groups(ReportData& report) {
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                           const FactsOf& facts_of) {
   ReportData report;
-  // Control characters are removed, so that a name cannot control a terminal; pages and tables display none.
-  report.name = without_controls(plan.name);
+  report.name = plan.name;
   report.hash = plan.hash;
   report.sweep = plan.sweep;
   report.out = out;
@@ -342,10 +340,10 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   const std::set<std::string> finished = recorded_as_finished(folder);
   for (const Arm& planned : plan.arms) {
     ReportArm arm;
-    arm.label = without_controls(planned.label);
+    arm.label = planned.label;
     arm.reference = planned.reference;
     arm.group = planned.group;
-    arm.name = without_controls(planned.name);
+    arm.name = planned.name;
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
@@ -357,7 +355,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
       const std::size_t index = report.arms.size();
       const Config& config = configs.of(index);
       arm.training_length = training_length(config);
-      arm.start = without_controls(config.train.start);
+      arm.start = config.train.start;
       arm.differences = difference(configs.of(planned.reference == index ? 0 : planned.reference), config);
       ArmFacts facts = facts_of(config);
       arm.chance = std::move(facts.chance);
@@ -377,7 +375,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.learned = plan.learned;
   report.resolution = configs.of(0).float64() ? 0x1p-50 : 0x1p-23;
-  report.question = without_controls(plan.question);
+  report.question = plan.question;
   report.frozen = plan.frozen;
   report.earlier = earlier_sweeps(plan, out);
   report.reference_config = reference.config;

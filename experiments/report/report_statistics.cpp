@@ -3,6 +3,7 @@
 
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/failed_seeds.hpp"
+#include "experiments/report/shown_texts.hpp"
 #include "experiments/report/tuned_arms.hpp"
 #include "experiments/statistics/spending.hpp"
 #include "experiments/statistics/summary.hpp"
@@ -169,6 +170,7 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
 } // namespace
 
 void compute_statistics(ReportData& report) {
+  show_controls(report);
   describe(report);
   if (report.looks.empty())
     compare_arms(report, std::numeric_limits<std::size_t>::max(), statistics::significance_level);

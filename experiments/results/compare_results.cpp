@@ -103,14 +103,14 @@ void take_results(const ResultRuns& table_runs, const ResultRun& from, ReportRun
   }
   for (std::size_t m = 1; m < from.values.size(); ++m) {
     run.also.push_back(is_result(m) ? last(m) : std::nullopt);
-    run.also_problems.push_back(is_result(m) ? "" : without_controls(problem_of(m)));
+    run.also_problems.push_back(is_result(m) ? "" : problem_of(m));
   }
   if (is_result(0)) {
     run.value = last(0);
     return;
   }
   run.state = RunState::failed;
-  if (run.problem.empty()) run.problem = without_controls(problem_of(0));
+  if (run.problem.empty()) run.problem = problem_of(0);
 }
 
 /// The number of parameters of an arm; empty if its runs do not say it. Throws heed::Refused if they differ.
@@ -250,17 +250,17 @@ std::vector<std::string> further_ends_in_words(const ResultRuns& runs) {
       out.push_back(
           fmt::format("Different ends of {}: {} of {} runs have no value at step {}, which is the last of the "
                       "others. The last value of each run counts.",
-                      without_controls(runs.metrics[m]), early, runs.runs.size(), latest));
+                      shown_name(runs.metrics[m]), early, runs.runs.size(), latest));
   }
   return out;
 }
 
 std::string report_name(const ResultTable& table, const ResultQuestion& question) {
-  if (!question.name.empty()) return without_controls(question.name);
+  if (!question.name.empty()) return shown_name(question.name);
   if (table.name == "standard input") return "results";
   std::string name = table.file();
   if (const std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
-  return without_controls(name);
+  return name;
 }
 
 void require_question(const ResultTable& table, const ResultQuestion& question) {
@@ -296,20 +296,17 @@ ReportData compare_results(const ResultTable& table, const ResultQuestion& quest
   const std::vector<Metric> metrics = metrics_of_table(table, question, runs);
   ReportData report;
   report.name = report_name(table, question);
-  report.question = without_controls(question.question);
+  report.question = question.question;
   report.sweep = true;
-  report.table = ReportTable{.file = table.file(),
-                             .paired_by = without_controls(runs.paired_by),
-                             .columns = without_controls(runs.columns),
-                             .warnings = {}};
+  report.table = ReportTable{
+      .file = table.file(), .paired_by = runs.paired_by, .columns = runs.columns, .warnings = {}};
   report.metric = metrics.front();
   report.also.assign(metrics.begin() + 1, metrics.end());
   report.margin = question.margin;
   report.learned = question.learned;
   report.test = question.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.resolution = question.precision == "float64" ? 0x1p-50 : 0x1p-23;
-  for (const std::string& name : runs.group_names)
-    report.within.push_back({without_controls(name), without_controls(name)});
+  for (const std::string& name : runs.group_names) report.within.push_back({name, name});
   ArmMaker maker(table, question, runs);
   for (const ResultGroup& group : groups) maker.add_group(group, report);
 

@@ -162,17 +162,14 @@ std::string name_in_cell(const ResultTable& table, const TableRow& row, std::siz
   if (cell.size() > longest_name_of_arm)
     throw Refused(fmt::format("{}: the {} has {} bytes, {}; at most {} are allowed", table.place(row.line), what,
                               cell.size(), shown_text(cell), longest_name_of_arm));
-  std::string text = without_controls(cell);
-  for (char& c : text)
-    if (c == '\n' || c == '\t') c = ' ';
-  return text;
+  return shown_name(cell);
 }
 
 std::string arm_of_row(const ResultTable& table, const TableRow& row, const LongColumns& columns) {
   if (columns.arm.size() == 1) return name_in_cell(table, row, columns.arm.front(), "arm");
   std::vector<std::string> parts;
   for (const std::size_t column : columns.arm)
-    parts.push_back(fmt::format("{} = {}", table.columns[column], name_in_cell(table, row, column, "arm")));
+    parts.push_back(fmt::format("{} = {}", shown_name(table.columns[column]), name_in_cell(table, row, column, "arm")));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -193,7 +190,7 @@ std::string pair_of_row(const ResultTable& table, const TableRow& row, const Lon
     else if (question.pair.empty())
       throw Refused(fmt::format("{}: the seed ({}) is {}, and must be a whole number; {} {} pairs runs by any texts",
                                 table.place(row.line), shown_text(table.columns[column]), shown_text(text),
-                                question.option("pair"), table.columns[column]));
+                                question.option("pair"), shown_name(table.columns[column])));
     whole = whole && number;
     if (columns.pair.size() > 1 && text.find_first_of("/\"") != std::string::npos) text = in_quotes(text);
     out += (out.empty() ? "" : "/") + text;
@@ -242,7 +239,7 @@ public:
       added.arm = std::move(arm);
       added.group = std::move(group);
       added.pair = std::move(pair);
-      added.id = run.empty() ? fmt::format("{} {}", table_.counted, row.line) : without_controls(run);
+      added.id = run.empty() ? fmt::format("{} {}", table_.counted, row.line) : shown_name(run);
       if (added.id.size() > longest_name_of_arm) added.id = fmt::format("{} {}", table_.counted, row.line);
       added.line = row.line;
       added.values.resize(columns_.metrics.size());
@@ -277,7 +274,7 @@ private:
     if (step >= run.last_step) {
       run.last_step = step;
       if (columns_.state) run.state = lower_case(table_.cell(row, *columns_.state));
-      if (columns_.problem) run.problem = without_controls(table_.cell(row, *columns_.problem));
+      if (columns_.problem) run.problem = table_.cell(row, *columns_.problem);
     }
     if (columns_.time)
       if (const auto seconds = number_of_cell(table_, row, *columns_.time)) take_seconds(row, *seconds, run);
@@ -368,14 +365,14 @@ ResultRuns runs_of_rows(const ResultTable& table, const ResultQuestion& question
   const LongColumns columns = long_columns(table, question);
   ResultRuns out;
   for (const std::size_t column : columns.metrics) out.metrics.push_back(table.columns[column]);
-  for (const std::size_t column : columns.group) out.group_names.push_back(table.columns[column]);
+  for (const std::size_t column : columns.group) out.group_names.push_back(shown_name(table.columns[column]));
   out.has_steps = columns.step.has_value();
   out.of_heed = is_of_heed(table);
   LongReader reader(table, question, columns);
   for (const TableRow& row : table.rows) reader.add(row, out);
   out.whole_seeds = reader.whole();
   std::vector<std::string> paired;
-  for (const std::size_t column : columns.pair) paired.push_back(table.columns[column]);
+  for (const std::size_t column : columns.pair) paired.push_back(shown_name(table.columns[column]));
   if (paired.size() == 1 && question.pair.empty()) paired.front() = "seed";
   out.paired_by = fmt::format("{}", fmt::join(paired, " and "));
   out.columns = columns_read(table, columns, out);

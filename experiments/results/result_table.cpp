@@ -158,7 +158,7 @@ void read_json_list(ResultTable& table, std::string_view text) {
 
 std::string ResultTable::file() const {
   const std::size_t slash = name.rfind('/');
-  return without_controls(slash == std::string::npos ? name : name.substr(slash + 1));
+  return shown_name(slash == std::string::npos ? name : name.substr(slash + 1));
 }
 
 std::string ResultTable::place(std::int64_t line) const {
@@ -176,6 +176,13 @@ std::string shown_text(std::string_view text) {
   std::size_t end = std::min(longest, out.size());
   while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) --end; // not within a character
   return fmt::format("\"{}...\" ({} bytes)", out.substr(0, end), text.size());
+}
+
+std::string shown_name(std::string_view text) {
+  std::string out = without_controls(text);
+  for (char& c : out)
+    if (c == '\n' || c == '\t') c = ' ';
+  return out;
 }
 
 ResultTable read_results(std::string_view bytes, const std::string& name) {

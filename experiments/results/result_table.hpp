@@ -36,4 +36,8 @@ ResultTable read_results(std::string_view bytes, const std::string& name);
 /// A text of a file as messages show it: in double quotes, without control characters, cut if it is long.
 std::string shown_text(std::string_view text);
 
+/// A text of a table that names something in a report: an arm, a seed, a run, a column. On one line, without control
+/// characters.
+std::string shown_name(std::string_view text);
+
 } // namespace heed

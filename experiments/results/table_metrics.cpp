@@ -156,12 +156,12 @@ std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultQuest
                                 "{} 0,STEPS",
                                 name, bounds.option()));
     Metric metric;
-    metric.name = without_controls(name);
+    metric.name = shown_name(name);
     metric.direction = direction_of(directions, name);
     const ValueRange range = bounds_of(bounds, name, lowest, highest);
     metric.low = range.low;
     metric.high = range.high;
-    metric.unit = without_controls(units.of(name).value_or(""));
+    metric.unit = units.of(name).value_or("");
     metric.description = meaning_of(table, runs, range, !directions.of(name), !bounds.of(name));
     require_within(table, runs, m, metric, bounds.option());
     out.push_back(std::move(metric));

@@ -2,7 +2,6 @@
 #include "experiments/results/result_runs.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/config/values.hpp"
 #include "experiments/results/result_columns.hpp"
 #include "experiments/system/text.hpp"
 
@@ -209,11 +208,11 @@ ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& qu
       if (is_new) {
         const ArmAndSeed named = needed_arm_and_seed(table, question, column.run);
         ResultRun& run = out.runs.emplace_back();
-        run.arm = without_controls(named.arm);
+        run.arm = shown_name(named.arm);
         const std::optional<std::int64_t> number = whole_number(named.seed);
-        run.pair = number ? fmt::format("{}", *number) : without_controls(named.seed);
+        run.pair = number ? fmt::format("{}", *number) : shown_name(named.seed);
         out.whole_seeds = out.whole_seeds && number;
-        run.id = without_controls(column.run);
+        run.id = shown_name(column.run);
         run.line = 1;
         run.values.resize(question.metrics.size());
         const auto [first, is_first] = known.emplace(std::pair(run.arm, run.pair), run.id);

@@ -56,6 +56,7 @@ std::string how_to_mend(int error) {
              "folder";
     case ENXIO: return "a pipe stands where the file should be: remove it, or choose another folder";
     case EFBIG: return "raise the limit for the size of files (ulimit -f), or choose another file system";
+    case EPIPE: return "its reader has ended: start it again, or choose another file";
     case EISDIR: return "a folder stands where the file should be: remove it, or choose another folder";
     case ELOOP: return "replace the link by what it points to, or remove it";
     case EINVAL: return "remove it, or choose another folder";
@@ -126,8 +127,18 @@ Descriptor open_aside(std::string& aside, const file_entry::Entry& entry) {
   }
 }
 
+/// Gives a file the owner and the permissions of another. Only root can change the owner.
+bool make_like(int fd, const struct stat& other) {
+  struct stat own = {};
+  if (::fstat(fd, &own) != 0) return false;
+  const bool same_owner = (own.st_uid == other.st_uid && own.st_gid == other.st_gid) ||
+                          ::fchown(fd, other.st_uid, other.st_gid) == 0;
+  return ::fchmod(fd, other.st_mode & (same_owner ? 07777U : 0777U)) == 0;
+}
+
 /// Renames a temporary file to its final name.
 bool give_name(int held, const std::string& aside, const file_entry::Entry& entry, Durability durability) {
+  if (entry.like && !make_like(held, *entry.like)) return false;
   if (durability != Durability::process && (file_entry::made_to_fail(entry.path) || ::fsync(held) != 0)) return false;
   // Some file systems report a failed write only on close, so a copy of the descriptor is closed. The lock must remain
   // until after the renaming.

@@ -20,6 +20,8 @@ struct Entry {
   Descriptor folder;
   std::string name;
   std::function<void()> before_change; ///< throws if this process may not change the file any more; may be empty
+  /// The file that `try_write` replaces, if the new one gets its owner and permissions.
+  const struct stat* like = nullptr;
 
   /// The folder's descriptor for openat and similar functions.
   int at() const;

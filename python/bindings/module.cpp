@@ -4,6 +4,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/system/program.hpp"
+#include "python/bindings/texts.hpp"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
@@ -23,6 +24,17 @@ void show_symbols_to_engines() {
     throw heed::Failed("Heed's library does not find itself");
 }
 
+/// A text that a terminal can print safely. Paths may have bytes that are not UTF-8.
+nb::str shown(const nb::str& text) {
+  PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (!bytes) { // half a pair of surrogates
+    PyErr_Clear();
+    bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace");
+  }
+  const auto owned = nb::steal<nb::bytes>(bytes);
+  return heed::python::safe_text({owned.c_str(), owned.size()});
+}
+
 } // namespace
 
 NB_MODULE(_heed, module) {
@@ -31,6 +43,7 @@ NB_MODULE(_heed, module) {
   nb::set_leak_warnings(false);
   show_symbols_to_engines();
   heed::python::add_errors(module);
+  module.def("shown", shown);
   module.def("version", heed::version_text);
   module.def("set_program", heed::set_program, nb::arg("program"));
   heed::python::add_reports(module);

@@ -2,9 +2,13 @@
 #include "python/bindings/bindings.hpp"
 
 #include "experiments/report/json.hpp"
+#include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/results/compare_results.hpp"
+#include "experiments/system/user_file.hpp"
+#include "python/bindings/interrupts.hpp"
 #include "python/bindings/report.hpp"
+#include "python/bindings/texts.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <nanobind/stl/optional.h>
@@ -26,6 +30,13 @@ ResultTable table_of_columns(const std::string& name, const std::string& counted
   for (const auto& cells : rows)
     table.rows.push_back({.line = static_cast<std::int64_t>(table.rows.size()) + 1, .cells = cells});
   return table;
+}
+
+/// Writes a report to a file that the user named.
+void write_report(const nb::bytes& path, const std::string& text, bool force) {
+  UserFile file(std::string(path.c_str(), path.size()),
+                {.is_own = is_report_of_heed, .force = force, .option = "force=True"});
+  without_lock([&](SignalCheck&) { file.write(file.is_terminal() ? without_controls(text) : text); });
 }
 
 void add_question(nb::module_& module) {
@@ -68,6 +79,7 @@ void add_reports(nb::module_& module) {
     return read_results({bytes.c_str(), bytes.size()}, name);
   });
   module.def("table_of_columns", table_of_columns);
+  module.def("write_report", write_report, nb::arg("path"), nb::arg("text"), nb::arg("force"));
   module.def(
       "compare_results",
       [](const ResultTable& table, const ResultQuestion& question) {

@@ -1,6 +1,7 @@
 // Sweeps from Python: a configuration is checked, planned and executed, and its folder is read.
 #include "python/bindings/bindings.hpp"
 #include "python/bindings/report.hpp"
+#include "python/bindings/texts.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/board_runs.hpp"
@@ -89,11 +90,14 @@ private:
     const nb::gil_scoped_acquire locked;
     if (problem_ || shown_.is_none()) return;
     try {
-      shown_.attr(method)(values...);
+      shown_.attr(method)(shown(values)...);
     } catch (...) {
       problem_ = std::current_exception();
     }
   }
+  static nb::object shown(const std::string& text) { return safe_text(text); }
+  static nb::object shown(const std::vector<std::string>& lines) { return safe_texts(lines); }
+  static nb::object shown(std::size_t number) { return nb::cast(number); }
   void keep_problem() {
     try {
       throw nb::python_error();
@@ -144,13 +148,13 @@ void add_sweeps(nb::module_& module) {
   const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
   nb::class_<PreparedSweep>(module, "PreparedSweep")
       .def_prop_ro("plan", [](const PreparedSweep& s) { return to_json(s.preparation.plan); })
-      .def_prop_ro("size", [](const PreparedSweep& s) { return size_in_words(s.preparation.plan); })
-      .def_prop_ro("metric", [](const PreparedSweep& s) { return s.preparation.metric.name; })
-      .def_prop_ro("notes", [](const PreparedSweep& s) { return notes_of(s.preparation); })
+      .def_prop_ro("size", [](const PreparedSweep& s) { return safe_text(size_in_words(s.preparation.plan)); })
+      .def_prop_ro("metric", [](const PreparedSweep& s) { return safe_text(s.preparation.metric.name); })
+      .def_prop_ro("notes", [](const PreparedSweep& s) { return safe_texts(notes_of(s.preparation)); })
       .def("execute", execute, nb::arg("jobs"), nb::arg("threads"), nb::arg("shown").none());
   nb::class_<SweepEnd>(module, "SweepEnd")
       .def_ro("folder", &SweepEnd::folder)
-      .def_ro("shortfall", &SweepEnd::shortfall);
+      .def_prop_ro("shortfall", [](const SweepEnd& end) { return safe_text(end.shortfall); });
   module.def("prepare_sweep", prepare_sweep, nb::arg("file").none(), nb::arg("toml"), nb::arg("name"),
              nb::arg("overrides"), nb::arg("out"), unlocked);
   module.def("find_sweep", find_sweep, nb::arg("out"), nb::arg("name").none(), unlocked);

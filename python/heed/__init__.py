@@ -14,11 +14,14 @@ mistake with its file, line and column.
 
 from . import _heed
 from ._heed import Failed, Refused
+from ._messages import text_of_error
 from ._mistakes import Mistake, mistakes_of
 from ._program import PROGRAM
 
 _heed.set_program(PROGRAM)
 setattr(Refused, "mistakes", property(mistakes_of))
+for _error in (Refused, Failed):
+    setattr(_error, "__str__", text_of_error)
 
 from ._attention import Attention, AttentionModule, Inspection  # noqa: E402
 from ._compare import compare  # noqa: E402

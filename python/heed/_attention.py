@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _heed
+from ._messages import shown
 
 if TYPE_CHECKING:
     import numpy
@@ -38,7 +39,7 @@ class AttentionModule:
 
     def __repr__(self) -> str:
         heads, queries, keys = self.weights.shape
-        return f"<heed.AttentionModule {self.name!r}: {heads} heads, {queries} queries, {keys} keys>"
+        return shown(f"<heed.AttentionModule {self.name!r}: {heads} heads, {queries} queries, {keys} keys>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ class Attention:
         return names[0]
 
     def __repr__(self) -> str:
-        return f"<heed.Attention of {self.input!r} at step {self.step}: {', '.join(self.modules)}>"
+        return shown(f"<heed.Attention of {self.input!r} at step {self.step}: {', '.join(self.modules)}>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,8 @@ class Inspection:
 
     def __repr__(self) -> str:
         tables: list[Any] = [table for table in (self.heads, self.layers, self.modules) if len(table)]
-        return f"{self.rows} rows at step {self.step}\n\n" + "\n\n".join(table.to_string(index=False) for table in tables)
+        return shown(f"{self.rows} rows at step {self.step}\n\n" +
+                     "\n\n".join(table.to_string(index=False) for table in tables))
 
     def _repr_html_(self) -> str:
         tables: list[Any] = [table for table in (self.heads, self.layers, self.modules) if len(table)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ._messages import shown
+
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<text>.*)", re.DOTALL)
 _NEAREST = re.compile(r"; did you mean (?:'(?P<word>[^']*)'|(?P<table>\[[^]]*\]))\?")
 
@@ -29,7 +31,7 @@ class Mistake:
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}:{self.column}"
         nearest = f"; did you mean {self.nearest!r}?" if self.nearest else ""
-        return f"{place}: {self.found}{f'; {self.allowed}' if self.allowed else ''}{nearest}"
+        return shown(f"{place}: {self.found}{f'; {self.allowed}' if self.allowed else ''}{nearest}")
 
 
 def mistakes_of(error: BaseException) -> list[Mistake]:

@@ -8,6 +8,8 @@ import sys
 import time
 from typing import Any, Protocol
 
+from ._messages import redraw, tell
+
 
 class Progress(Protocol):
     """What a sweep tells. An exception of a method stops the sweep as Ctrl-C does."""
@@ -24,15 +26,15 @@ class Lines:
         self._next = time.monotonic() + 30
 
     def begin(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        tell(text)
 
     def draw(self, lines: list[str], line: str, done: int, total: int) -> None:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + 30
-            print(line, file=sys.stderr, flush=True)
+            tell(line)
 
     def say(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        tell(text)
 
 
 class Terminal(Lines):
@@ -48,9 +50,7 @@ class Terminal(Lines):
         return max(20, shutil.get_terminal_size().columns - 1)
 
     def draw(self, lines: list[str], line: str, done: int, total: int) -> None:
-        self.clear()
-        sys.stderr.write("\n".join(lines) + "\n")
-        sys.stderr.flush()
+        redraw(lines, self._drawn)
         self._drawn = len(lines)
 
     def say(self, text: str) -> None:
@@ -59,7 +59,7 @@ class Terminal(Lines):
 
     def clear(self) -> None:
         if self._drawn:
-            sys.stderr.write(f"\x1b[{self._drawn}A\x1b[J")
+            redraw([], self._drawn)
             self._drawn = 0
 
 

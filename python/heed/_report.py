@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _figures, _heed
+from ._messages import shown
 from ._packages import need
 
 if TYPE_CHECKING:
@@ -94,15 +95,18 @@ class Report:
             raise _heed.Refused(f"there is no format {format!r}; formats: {', '.join(makers)}")
         return makers[format]()
 
-    def save(self, path: str | os.PathLike[str], format: str | None = None) -> Path:
-        """Writes the report to a file, which must not exist yet, and returns its path.
+    def save(self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False) -> Path:
+        """Writes the report to a file and returns its path. The same as `heed compare --output`.
 
         Args:
-            path: The file. Its ending gives the format (.html, .md, .tex, .csv, .json, .txt).
+            path: The file. Its ending gives the format (.html, .md, .tex, .csv, .json, .txt). A report that Heed wrote
+                there before is replaced. Pipes and devices are written through.
             format: The format, for another ending.
+            force: Also replaces a file that is no report of Heed's.
         Raises:
-            heed.Refused: The ending names no format.
-            FileExistsError: The file exists; its content is not touched.
+            heed.Refused: The ending names no format, a folder has this name, or a file that Heed did not write. Its
+                content is not touched.
+            heed.Failed: The file could not be written; it is as it was.
         """
         path = Path(path)
         if format is None:
@@ -110,17 +114,15 @@ class Report:
             if format is None:
                 raise _heed.Refused(f"{path}: the ending {path.suffix!r} names no format; endings: "
                                     f"{', '.join(_FORMATS.values())}")
-        text = self.to(format)
-        with path.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
+        _heed.write_report(os.fsencode(path), self.to(format), bool(force))
         return path
 
     def __str__(self) -> str:
-        return self._data.text(shutil.get_terminal_size().columns)
+        return shown(self._data.text(shutil.get_terminal_size().columns))
 
     def __repr__(self) -> str:
         arms = self.document["arms"]
-        return f"<heed.Report {self.document['name']!r}: {len(arms)} arms, {self.document['metric']['name']}>"
+        return shown(f"<heed.Report {self.document['name']!r}: {len(arms)} arms, {self.document['metric']['name']}>")
 
     def _repr_html_(self) -> str:
         import html

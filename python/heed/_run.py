@@ -6,7 +6,6 @@ import json
 import math
 import os
 import tomllib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import _arguments, _heed
 from ._attention import Attention, AttentionModule, Inspection
+from ._messages import shown, warn
 from ._packages import need
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Weights(Mapping[str, "NDArray[numpy.floating[Any]]"]):
         return len(self._names)
 
     def __repr__(self) -> str:
-        return f"<heed.Weights at step {self.step}: {len(self)} arrays>"
+        return shown(f"<heed.Weights at step {self.step}: {len(self)} arrays>")
 
 
 class Run:
@@ -356,7 +356,7 @@ class Run:
 
     def __repr__(self) -> str:
         config = self.config
-        return f"<heed.Run {self.id}: {config.get('name', '')!r}, seed {config.get('seed', 0)}, {self.state}>"
+        return shown(f"<heed.Run {self.id}: {config.get('name', '')!r}, seed {config.get('seed', 0)}, {self.state}>")
 
 
 def _evaluation(beam: int | None, length_penalty: float | None,
@@ -393,5 +393,4 @@ def _numbers(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _warn(notes: Sequence[str]) -> None:
-    for note in notes:
-        warnings.warn(note, stacklevel=3)
+    warn(notes, stacklevel=3)

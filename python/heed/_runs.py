@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _arguments, _heed
+from ._messages import warn
 from ._packages import need
 from ._run import Run
 
@@ -58,10 +58,9 @@ def runs(out: Path = "runs", where: str | None = None, *, columns: Sequence[str]
     found, left_out, notes = _heed.select_runs(folder, where, sort, reverse, wanted, limit)
     if not columns and not found[0][2]:  # no run matches: the columns of all runs, so that they can be named
         found = _heed.select_runs(folder, None, "", False, [], 0)[0]
-    for note in notes:
-        warnings.warn(note, stacklevel=2)
+    warn(notes, stacklevel=2)
     if left_out:
-        warnings.warn(_left_out_in_words(left_out), stacklevel=2)
+        warn([_left_out_in_words(left_out)], stacklevel=2)
     series = {name: _typed(pd, name, kind, values) for name, kind, values in found}
     index = pd.Index(series.pop("id"), name="id", dtype=object)
     frame: pandas.DataFrame = pd.DataFrame({name: column.set_axis(index) for name, column in series.items()},

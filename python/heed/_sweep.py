@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _arguments, _heed
+from ._messages import shown, tell
 from ._progress import progress_here
 from ._report import Report
 from ._toml import config_text, value_text
@@ -62,7 +62,7 @@ class Plan:
         return list(self._prepared.notes)
 
     def __repr__(self) -> str:
-        return f"<heed.Plan {self.name!r}: {self._prepared.size}, compared by {self.metric}>"
+        return shown(f"<heed.Plan {self.name!r}: {self._prepared.size}, compared by {self.metric}>")
 
 
 class Sweep:
@@ -131,7 +131,8 @@ class Sweep:
         return str(self.report)
 
     def __repr__(self) -> str:
-        return f"<heed.Sweep {self.name!r} in {str(self.folder)!r}: {self.report.document['progress']['sentence']}>"
+        return shown(f"<heed.Sweep {self.name!r} in {str(self.folder)!r}: "
+                     f"{self.report.document['progress']['sentence']}>")
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()
@@ -184,15 +185,15 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
         raise TypeError("progress must be True, False, or an object with the methods begin, draw and say")
     folder = _arguments.folder("out", out)
     prepared = _prepare(config, overrides, folder)
-    shown: Any = progress_here() if progress is True else None if progress is False else progress
+    display: Any = progress_here() if progress is True else None if progress is False else progress
     for note in prepared.notes:
-        if shown is not None:
-            print(f"heed: note: {note}", file=sys.stderr, flush=True)
+        if display is not None:
+            tell(f"heed: note: {note}")
     try:
-        end = prepared.execute(jobs, threads, shown)
+        end = prepared.execute(jobs, threads, display)
     finally:
-        if hasattr(shown, "clear"):
-            shown.clear()
+        if hasattr(display, "clear"):
+            display.clear()
     sweep = Sweep(folder, end.folder)
     if end.shortfall:
         reasons = [f"{problem['arm']}, seed {', '.join(map(str, problem['seeds']))}: {problem['reason']}"

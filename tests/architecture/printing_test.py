@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Whatever is printed passes through the console, which shows commands to terminals instead of sending them.
+"""Whatever is printed passes through the console, which shows commands to terminals instead of sending them. What Python
+prints passes through heed/_messages.py, and the texts of reports through report/shown_texts.cpp.
 Usage: printing_test.py CHECKOUT"""
 
+import ast
 import pathlib
 import re
 import sys
@@ -29,6 +31,29 @@ ALLOWED = {
     "experiments/engines/engine_module.cpp": "joins the compiler's output to its errors",
 }
 
+# In Python: who prints and warns.
+AROUND_IN_PYTHON = re.compile(r"print|warnings\.warn(_explicit)?|os\.write|logging\..*|"
+                              r"sys\.(__)?std(out|err)(__)?\.(buffer\.)?write(lines)?")
+PYTHON_ALLOWED = {"python/heed/_messages.py": "the one module that prints and warns"}
+# Where reports' texts lose their control characters. Whoever else does it by himself forgets a text.
+ESCAPES = re.compile(r"\bwithout_controls\(")
+ESCAPING = {
+    "experiments/report/shown_texts.cpp": "all texts of a report",
+    "experiments/report/markdown_text.cpp": "configurations, which reports keep as they are",
+    "experiments/results/result_table.cpp": "shown_name() and shown_text(), for names and messages",
+    "python/bindings/texts.hpp": "safe_text(), for all texts that cross to Python",
+    "python/bindings/reports.cpp": "a report that is written to a terminal",
+}
+# A table's columns have the names that its file gives them.
+RAW_COLUMNS = re.compile(r"(?<!shown_name\()(?<!shown_text\()\btable_?\.columns\[")
+COLUMNS_ALLOWED = {
+    ("experiments/results/result_columns.cpp", "table.columns[i]"): "finds a column by its name",
+    ("experiments/results/result_columns.cpp", "table.columns[column] =="): "finds a column by its name",
+    ("experiments/results/result_table.cpp", "table.columns[i]"): "finds a name that two columns have",
+    ("experiments/results/wide_runs.cpp", "run_of_column("): "finds a column by its name",
+    ("experiments/results/result_runs.cpp", "out.metrics.push_back("): "compared with --metric; metrics_of_table shows it",
+}
+
 
 def without_comments(text: str) -> str:
     """The lines of a C++ source without what follows // in them."""
@@ -44,8 +69,63 @@ def complaints(sources: dict) -> list:
             [f"{file} needs no exception" for file in ALLOWED if not found.get(file)])
 
 
+def sources_in(roots: list, pattern: str) -> dict:
+    return {str(file.relative_to(CHECKOUT)): file.read_text(encoding="utf-8")
+            for root in roots for file in sorted((CHECKOUT / root).rglob(pattern))}
+
+
+def complaints_of_python(sources: dict) -> list:
+    return [f"{file}:{node.lineno}: {ast.unparse(node.func)} goes around _messages.py"
+            for file, text in sources.items() if file not in PYTHON_ALLOWED for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Call) and AROUND_IN_PYTHON.fullmatch(ast.unparse(node.func))]
+
+
+def raw_texts(file: str, source: str) -> list:
+    """The classes whose texts can have commands: __str__ and __repr__ return shown(...)."""
+    out = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.name in ("__str__", "__repr__"):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Return):
+                    value = part.value
+                    if not (isinstance(value, ast.Call) and getattr(value.func, "id", "") in ("shown", "str")):
+                        out.append(f"{file}:{part.lineno}: {node.name} returns a text without shown()")
+    return out
+
+
+def raw_columns(sources: dict) -> list:
+    return [f"{file}:{number}: a column's name without shown_name()" for file, text in sources.items()
+            for number, line in enumerate(without_comments(text).splitlines(), 1) if RAW_COLUMNS.search(line)
+            and not any(file == allowed and word in line for allowed, word in COLUMNS_ALLOWED)]
+
+
 class Printing(unittest.TestCase):
     maxDiff = None
+
+    def test_all_that_python_prints_passes_through_one_module(self):
+        sources = sources_in(["python/heed"], "*.py")
+        self.assertGreater(len(sources), 10)
+        self.assertEqual(complaints_of_python(sources), [])
+        self.assertEqual([line for file, text in sources.items() for line in raw_texts(file, text)], [])
+
+    def test_one_module_escapes_the_texts_of_reports(self):
+        sources = sources_in(["experiments/report", "experiments/results", "python"], "*.[ch]pp")
+        self.assertGreater(len(sources), 80)
+        escaping = {file for file, text in sources.items() if ESCAPES.search(without_comments(text))}
+        self.assertEqual(escaping, set(ESCAPING))
+
+    def test_names_of_columns_are_shown(self):
+        self.assertEqual(raw_columns(sources_in(["experiments/results"], "*.cpp")), [])
+        line = "out += table.columns[i];"
+        self.assertEqual(len(raw_columns({"experiments/results/x.cpp": line})), 1)
+        self.assertEqual(raw_columns({"experiments/results/x.cpp": "out += shown_name(table.columns[i]);"}), [])
+
+    def test_the_check_sees_what_python_prints(self):
+        for line in ("print(x)", "sys.stderr.write(x)", "warnings.warn(x)", "os.write(2, x)"):
+            self.assertEqual(len(complaints_of_python({"python/heed/x.py": line})), 1, line)
+        self.assertEqual(complaints_of_python({"python/heed/x.py": "tell(x)  # no print(x)\nsys.stderr.isatty()"}), [])
+        self.assertEqual(len(raw_texts("x.py", "class A:\n  def __repr__(self):\n    return f'{self.name}'\n")), 1)
+        self.assertEqual(raw_texts("x.py", "class A:\n  def __repr__(self):\n    return shown(self.name)\n"), [])
 
     def test_all_that_is_printed_passes_through_the_console(self):
         sources = {str(file.relative_to(CHECKOUT)): file.read_text(encoding="utf-8")

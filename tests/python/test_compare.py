@@ -133,8 +133,9 @@ def test_files_with_names_of_any_language(tmp_path):
     assert "größer" in report.answers
     page = report.save(tmp_path / "отчёт.html")
     assert "größer" in page.read_text(encoding="utf-8")
-    with pytest.raises(FileExistsError):
-        report.save(page)
+    before = page.read_bytes()
+    assert report.save(page) == page  # it is a report of Heed
+    assert page.read_bytes() == before
     with pytest.raises(heed.Refused, match="ending"):
         report.save(tmp_path / "report.docx")
     for format in ("html", "markdown", "latex", "csv", "json", "text"):
@@ -236,3 +237,67 @@ def test_empty_tables_are_refused():
     for empty in ({}, [], {"arm": [], "accuracy": []}):
         with pytest.raises(heed.Refused, match="no (rows|columns)"):
             heed.compare(empty, metric="accuracy")
+
+
+def small_report():
+    return heed.compare([{"arm": arm, "seed": seed, "accuracy": 0.5 + seed / 100} for arm in ("baseline", "new")
+                         for seed in range(6)], metric="accuracy")
+
+
+def test_a_saved_report_replaces_nothing_but_reports(tmp_path):
+    report = small_report()
+    for ending in ("html", "md", "tex", "csv", "json", "txt"):
+        file = tmp_path / f"report.{ending}"
+        file.write_text("a user's notes")
+        with pytest.raises(heed.Refused, match="exists and was not written by Heed: choose another name, or say force=True"):
+            report.save(file)
+        assert file.read_text() == "a user's notes"
+        report.save(file, force=True)
+        saved = file.read_bytes()
+        report.save(file)
+        assert file.read_bytes() == saved
+    (tmp_path / "link.md").symlink_to(tmp_path / "report.md")
+    report.save(tmp_path / "link.md")
+    assert (tmp_path / "link.md").is_symlink()
+    with pytest.raises(heed.Refused, match="is a folder"):
+        report.save(tmp_path, "html")
+    with pytest.raises(heed.Refused, match="its folder does not exist"):
+        report.save(tmp_path / "none" / "report.html")
+
+
+def test_a_pipe_is_written_through(tmp_path):
+    report = small_report()
+    pipe = tmp_path / "report.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(heed.Refused, match="a pipe that nobody reads"):
+        report.save(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    report.save(pipe)
+    assert os.read(reader, 1 << 16).decode().startswith("arm,changes,")
+    os.close(reader)
+    assert pipe.is_fifo()
+    report.save("/dev/null", "text")
+
+
+def test_texts_have_no_commands_for_terminals(tmp_path, capsys):
+    command = "\x1b[2J\x9b1A\u202e"
+    rows = [{f"arm{command}": f"{arm}{command}", "seed": seed, f"accuracy{command}": 0.5 + seed / 100,
+             f"set{command}": command + "x"} for arm in ("baseline", "new") for seed in range(6)]
+    report = heed.compare(rows, metric=f"accuracy{command}", arm=f"arm{command}", group=f"set{command}",
+                          reference="baseline", direction="higher", name="x" + command, question=command)
+    print(report)
+    for text in (str(report), repr(report), report.to("text"), capsys.readouterr().out):
+        assert "\\x1b[2J" in text
+        assert not any(c in text for c in command if c not in "[2J1A")
+    with pytest.raises(heed.Refused) as refused:
+        report.save(tmp_path / f"report.{command}")
+    assert "\x1b" not in str(refused.value)
+    with pytest.raises(heed.Refused) as refused:
+        heed.compare(rows, metric="none" + command)
+    assert "\x1b" not in str(refused.value)
+    broken = tmp_path / os.fsdecode(b"bro\xffken.html")
+    report.save(broken)
+    assert broken.exists()
+    with pytest.raises(heed.Refused) as refused:
+        report.save(broken / "x.html")
+    assert "bro\\xffken" in str(refused.value)

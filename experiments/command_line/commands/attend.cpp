@@ -8,6 +8,7 @@
 #include "experiments/command_line/trained_run.hpp"
 #include "experiments/exports/npy.hpp"
 #include "experiments/report/attention_maps.hpp"
+#include "experiments/system/user_file.hpp"
 
 #include "autograd/error.hpp"
 
@@ -16,6 +17,9 @@
 #include <boost/json/object.hpp>
 #include <filesystem>
 #include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace heed {
 
@@ -29,7 +33,7 @@ struct AttendArguments {
   std::optional<std::string> output;
   std::vector<std::int64_t> rows;
   std::int64_t average = 1;
-  bool json = false;
+  bool json = false, force = false;
 };
 
 std::vector<AttentionRequest> requests_of(const AttendArguments& arguments, const TrainedRun& run) {
@@ -62,11 +66,19 @@ std::string file_word(const std::string& text) {
   return word;
 }
 
-/// Writes one .npy file for each attention module and input, with shape [heads, queries, keys], and index.json with the
-/// tokens of both axes.
-void write_npy(const std::string& run, const std::vector<AttentionExample>& examples,
-               const std::filesystem::path& folder) {
-  make_folder(folder);
+constexpr std::string_view index_begin = "{\n  \"run\": \"";
+
+/// Whether a file with this beginning is one of `arrays_of`, which can be made again.
+bool is_array_or_index(std::string_view beginning) {
+  return is_npy(beginning) ||
+         (beginning.starts_with(index_begin) && beginning.find(".npy\"") != std::string_view::npos);
+}
+
+/// One .npy file for each attention module and input, with shape [heads, queries, keys], and index.json with the tokens
+/// of both axes: names and contents.
+std::vector<std::pair<std::string, std::string>> arrays_of(const std::string& run,
+                                                           const std::vector<AttentionExample>& examples) {
+  std::vector<std::pair<std::string, std::string>> out;
   json::array files;
   for (std::size_t e = 0; e < examples.size(); ++e) {
     const std::vector<AttentionMap>& maps = examples[e].heads;
@@ -78,8 +90,8 @@ void write_npy(const std::string& run, const std::vector<AttentionExample>& exam
         for (const double weight : map->weights) numbers.push_back(static_cast<float>(weight));
       const std::string word = file_word(examples[e].input);
       const std::string name = fmt::format("{}{}{}.{}.npy", e + 1, word.empty() ? "" : "-", word, first->module);
-      write_file(folder / name, npy_bytes(numbers, std::vector<std::int64_t>{end - first, std::ssize(first->queries),
-                                                                             std::ssize(first->keys)}));
+      out.emplace_back(name, npy_bytes(numbers, std::vector<std::int64_t>{end - first, std::ssize(first->queries),
+                                                                          std::ssize(first->keys)}));
       json::object file{{"file", name}, {"input", examples[e].input}};
       if (examples[e].output) file["output"] = *examples[e].output;
       file["module"] = first->module;
@@ -91,20 +103,26 @@ void write_npy(const std::string& run, const std::vector<AttentionExample>& exam
     }
   }
   const json::value step = examples.front().step ? json::value(*examples.front().step) : json::value(nullptr);
-  write_file(folder / "index.json", indented(json::object{{"run", run}, {"step", step}, {"files", std::move(files)}}));
+  out.emplace_back("index.json", indented(json::object{{"run", run}, {"step", step}, {"files", std::move(files)}}));
+  return out;
 }
 
 int attend(const AttendArguments& arguments, Console& console) {
+  if (arguments.force && arguments.npy.empty()) throw Refused("attend: --force does nothing without --npy; add it");
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const RunFolder folder = find_run(arguments.out, arguments.run);
   std::vector<AttentionExample> examples = run.engine().attend(run.config, *run.task, run.checkpoint,
                                                                requests_of(arguments, run));
   for (AttentionExample& example : examples) example.average = arguments.average;
+  if (!arguments.npy.empty()) {
+    make_folder(arguments.npy);
+    write_user_files(arguments.npy, arrays_of(run.id, examples),
+                     {.is_own = is_array_or_index, .force = arguments.force});
+  }
   const std::string damage = update_attention(folder, [&](std::vector<AttentionExample>& kept) {
     kept = merged(std::move(kept), examples);
   });
   if (!damage.empty()) say(console, damage + "; it was written anew");
-  if (!arguments.npy.empty()) write_npy(run.id, examples, arguments.npy);
   const std::int64_t step = examples.front().step.value_or(0);
   if (arguments.json) {
     console.data << indented(json::object{
@@ -148,6 +166,7 @@ void add_attend(Commands& commands) {
         add_average(command, arguments.average);
         command.add("--npy", arguments.npy, "a folder for .npy files, float32 [heads, queries, keys]")
             .value_name("FOLDER");
+        command.add_flag("--force", arguments.force, "with --npy: replace files also if they are no arrays of Heed's");
         command.add_flag("--json", arguments.json, "print all weights, as JSON for programs");
         command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },

@@ -4,8 +4,9 @@
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
-#include "experiments/system/files.hpp"
+#include "experiments/system/user_file.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ struct CheckArguments {
   std::string config, out = "runs";
   std::vector<std::string> overrides;
   std::string picture;
+  bool force = false;
   std::optional<std::int64_t> length;
 };
 
@@ -49,18 +51,24 @@ std::vector<Sketch> sketches_of_attention(const Config& config, std::int64_t len
 int check(const CheckArguments& arguments, Console& console) {
   if (arguments.length && arguments.picture.empty())
     throw Refused("check: --length does nothing without --picture; add it");
+  if (arguments.force && arguments.picture.empty())
+    throw Refused("check: --force does nothing without --picture; add it");
+  std::optional<UserFile> picture;
+  if (!arguments.picture.empty())
+    picture.emplace(arguments.picture, Replacing{.is_own = is_picture_of_heed, .force = arguments.force});
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, {}, arguments.out);
   check_sense(prepared, {}, console);
   print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
         prepared.metric.name);
-  if (!arguments.picture.empty()) {
+  if (picture) {
     const std::vector<Sketch> panels = sketches_of_attention(prepared.arms.front().config, // the reference
                                                              arguments.length.value_or(32));
-    write_file(arguments.picture,
-               svg_of(panels, fmt::format("{}: what is added to the score of each key; masked keys are marked",
-                                          arguments.config)));
-    print(console.out, "{}: the masks and what is added to scores, for zero queries and keys\n", arguments.picture);
+    console.out.flush(); // the picture may go to the same place
+    picture->write(without_controls(svg_of(
+        panels, fmt::format("{}: what is added to the score of each key; masked keys are marked", arguments.config))));
+    if (picture->is_file())
+      print(console.out, "{}: the masks and what is added to scores, for zero queries and keys\n", arguments.picture);
   }
   return 0;
 }
@@ -83,6 +91,8 @@ void add_check(Commands& commands) {
                  "draw the reference's first block: which keys each query may attend to, and what positions and "
                  "formulas add to the scores of zero vectors, with initial parameters and two segments")
             .value_name("FILE.svg");
+        command.add_flag("--force", arguments.force,
+                         "with --picture: replace the file also if it is no picture of Heed's");
         command.add("--length", arguments.length, "with --picture: tokens of the row [32]")
             .within(1, 256)
             .value_name("T");

@@ -6,9 +6,11 @@
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/terminal_size.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/report/json.hpp"
+#include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/system/files.hpp"
+#include "experiments/system/user_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include <iostream>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -26,6 +29,7 @@ namespace {
 
 struct CompareArguments {
   std::string file, format = "terminal", output;
+  bool force = false;
   ResultQuestion question;
 };
 
@@ -76,23 +80,28 @@ int compare(const CompareArguments& arguments, Console& console) {
     throw Refused(fmt::format("compare: --output {} does nothing with the format terminal, which is printed; --format "
                               "html (or another) is written to a file",
                               arguments.output));
+  if (arguments.force && (!format.render || arguments.output == "-"))
+    throw Refused("compare: --force does nothing here, because no file is written; leave it out");
   const std::string output = output_file(arguments, format);
   std::error_code error;
   if (format.render && output != "-" && arguments.file != "-" &&
       std::filesystem::equivalent(output, arguments.file, error))
     throw Refused(fmt::format("compare: --output {} is the table itself; name another file", output));
+  std::optional<UserFile> file;
+  if (format.render && output != "-")
+    file.emplace(output, Replacing{.is_own = is_report_of_heed, .force = arguments.force});
   const ReportData report = compare_results(table_of_file(arguments.file), arguments.question);
   if (!format.render) {
     console.out << render_terminal(report, console.out_style, results_width(console));
     return 0;
   }
   const std::string text = format.render(report);
-  if (output == "-") {
+  if (!file) {
     console.data << text;
     return 0;
   }
-  write_file(output, text);
-  print(console.data, "{}\n", output);
+  file->write(file->is_terminal() ? without_controls(text) : text);
+  if (file->is_file()) print(console.data, "{}\n", output);
   return 0;
 }
 
@@ -138,7 +147,9 @@ void add_compare(Commands& commands) {
       "An option that takes METRIC=WORD can be repeated; without METRIC=, it is for all metrics.\n"
       "The statistics are those of heed report.\n"
       "Each format but terminal is written to a file, FILE-report.html and so on in the current folder, whose name is\n"
-      "printed. --output names another file; - is standard output." +
+      "printed. --output names another file; - is standard output. A report that Heed wrote there before is replaced, "
+      "and\n"
+      "any other file only with --force. Pipes and devices are written through." +
           std::string(exit_statuses),
       [](Command& command, CompareArguments& arguments) {
         ResultQuestion& question = arguments.question;
@@ -167,6 +178,7 @@ void add_compare(Commands& commands) {
             .one_of(compare_format_names())
             .value_name("FORMAT");
         command.add("--output", arguments.output, "the file to write [FILE-report.ENDING]").value_name("FILE");
+        command.add_flag("--force", arguments.force, "replace the file also if it is no report of Heed's");
       },
       compare);
 }

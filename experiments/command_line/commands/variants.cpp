@@ -14,8 +14,8 @@
 #include "experiments/engines/kernels.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
-#include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/system/user_file.hpp"
 #include "experiments/training/training.hpp"
 #include "options/variant.hpp"
 
@@ -33,7 +33,7 @@ namespace {
 
 struct VariantsArguments {
   std::string family, pictures;
-  bool json = false, measure = false;
+  bool json = false, measure = false, force = false;
   std::vector<std::int64_t> lengths;
   std::optional<std::int64_t> width, heads;
   std::optional<double> seconds;
@@ -219,13 +219,12 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
 
 /// Writes FOLDER/FAMILY-NAME.svg for each variant with a picture; if all families are drawn, also for words of other
 /// options.
-int draw(const std::vector<VariantFamily>& families, bool all, const std::filesystem::path& folder, Console& console) {
-  std::int64_t drawn = 0;
+int draw(const std::vector<VariantFamily>& families, bool all, const std::filesystem::path& folder, bool force,
+         Console& console) {
+  std::vector<std::pair<std::string, std::string>> pictures;
   const auto draw_one = [&](const std::string& key, const std::string& name, const std::string& title) {
-    const std::vector<Sketch> panels = sketches_of(key, name);
-    if (panels.empty()) return;
-    if (drawn++ == 0) std::filesystem::create_directories(folder);
-    write_file(folder / fmt::format("{}-{}.svg", key, name), svg_of(panels, title));
+    if (const std::vector<Sketch> panels = sketches_of(key, name); !panels.empty())
+      pictures.emplace_back(fmt::format("{}-{}.svg", key, name), svg_of(panels, title));
   };
   for (const VariantFamily& family : families)
     for (const Variant* variant : family.variants)
@@ -233,8 +232,10 @@ int draw(const std::vector<VariantFamily>& families, bool all, const std::filesy
   if (all)
     for (const SketchedWord& word : sketched_words())
       draw_one(word.key, word.word, fmt::format("{} = {}: {}", word.key, word.word, word.summary));
-  if (drawn == 0) throw Refused("variants: none of these variants has a picture");
-  print(console.out, "{}: {} picture{}\n", folder.string(), drawn, plural(drawn));
+  if (pictures.empty()) throw Refused("variants: none of these variants has a picture");
+  make_folder(folder);
+  write_user_files(folder, pictures, {.is_own = is_picture_of_heed, .force = force});
+  print(console.out, "{}: {} picture{}\n", folder.string(), pictures.size(), plural(pictures.size()));
   return 0;
 }
 
@@ -243,8 +244,9 @@ int variants(const VariantsArguments& arguments, Console& console) {
   if (!arguments.pictures.empty()) {
     if (arguments.measure || arguments.json)
       throw Refused("variants: --pictures only draws; leave out --measure and --json");
-    return draw(families, arguments.family.empty(), arguments.pictures, console);
+    return draw(families, arguments.family.empty(), arguments.pictures, arguments.force, console);
   }
+  if (arguments.force) throw Refused("variants: --force does nothing without --pictures; add it");
   if (arguments.measure) return measured(families, arguments, console);
   if (!arguments.lengths.empty() || arguments.width || arguments.heads || arguments.seconds)
     throw Refused("variants: --lengths, --width, --heads and --seconds do nothing without --measure; add it");
@@ -283,6 +285,8 @@ void add_variants(Commands& commands) {
                  "draw each variant (the score of each key, the weights of a row, the bias, the curve) as "
                  "FOLDER/FAMILY-NAME.svg")
             .value_name("FOLDER");
+        command.add_flag("--force", arguments.force,
+                         "with --pictures: replace files also if they are no pictures of Heed's");
         command.add_flag("--measure", arguments.measure,
                          "measure parameters, FLOPs, time and memory of scores, normalisers and positions");
         command.add("--lengths", arguments.lengths, "with --measure: tokens of the sequence [128 2048]")

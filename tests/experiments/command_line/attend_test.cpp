@@ -146,6 +146,18 @@ TEST_CASE("arrays are written for each attention, and an index says what their a
     CHECK(bytes->size() == 128 + 2 * 3 * 3 * 4);
     CHECK_THAT(*bytes, Contains("'shape': (2, 3, 3)"));
   }
+  const auto again = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"attend", run.path.string(), "--input", "0 1 2", "--output", "4 3"};
+    words.insert(words.end(), more.begin(), more.end());
+    return heed_says(words);
+  };
+  CHECK(again({"--npy", folder.string()}).status == 0); // arrays of before are replaced
+  put(folder / "index.json", "{\"mine\": 1}");
+  CHECK_THAT(again({"--npy", folder.string()}).err, Contains("index.json' exists and was not written by Heed"));
+  CHECK(content(folder / "index.json") == "{\"mine\": 1}");
+  CHECK(again({"--npy", folder.string(), "--force"}).status == 0);
+  CHECK_THAT(content(folder / "index.json"), Contains("files"));
+  CHECK_THAT(again({"--force"}).err, Contains("--force does nothing without --npy"));
 }
 
 TEST_CASE("attend refuses what it has no use for", "[command_line]") {

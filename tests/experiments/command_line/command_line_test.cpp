@@ -226,6 +226,14 @@ TEST_CASE("variants and check draw pictures", "[command_line]") {
   CHECK(softmax != content("pictures/attention.normalizer-sparsemax.svg"));
   CHECK(contains(heed_says({"variants", "gru", "--pictures", pictures}).err, "none of these variants has a picture"));
   CHECK(contains(heed_says({"variants", "--json", "--pictures", pictures}).err, "leave out"));
+  CHECK(heed_says({"variants", "attention.normalizer", "--pictures", pictures}).status == 0); // its own are replaced
+  files.file("pictures/attention.normalizer-softmax.svg", "<svg>a user's</svg>");
+  const Answer refused = heed_says({"variants", "attention.normalizer", "--pictures", pictures});
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, "softmax.svg' exists and was not written by Heed: choose another name, or say --force"));
+  CHECK(content("pictures/attention.normalizer-softmax.svg") == "<svg>a user's</svg>");
+  CHECK(heed_says({"variants", "attention.normalizer", "--pictures", pictures, "--force"}).status == 0);
+  CHECK(content("pictures/attention.normalizer-softmax.svg") == softmax);
 
   const std::string config = files.file("c.toml", "[model]\nheads = 2\nwidth = 8\n[task]\nkind = \"copy\"\n"),
                     other = files.file("r.toml", "[model]\nkind = \"recurrent\"\n[task]\nkind = \"copy\"\n"),
@@ -237,6 +245,15 @@ TEST_CASE("variants and check draw pictures", "[command_line]") {
   CHECK(contains(content("mask.svg"), "head 2 of block 1"));
   CHECK(contains(heed_says({"check", other, "--picture", mask}).err, "\"recurrent\" has none"));
   CHECK(contains(heed_says({"check", config, "--length", "6"}).err, "does nothing without --picture"));
+  CHECK(contains(heed_says({"check", config, "--force"}).err, "does nothing without --picture"));
+  files.file("mask.svg", "a user's");
+  CHECK(contains(heed_says({"check", config, "--picture", mask}).err, "exists and was not written by Heed"));
+  CHECK(content("mask.svg") == "a user's");
+  CHECK(heed_says({"check", config, "--picture", mask, "--force"}).status == 0);
+  CHECK(content("mask.svg").starts_with("<svg "));
+  const Answer device = heed_says({"check", config, "--picture", "/dev/null"});
+  CHECK(device.status == 0);
+  CHECK_FALSE(contains(device.out, "/dev/null"));
 }
 
 TEST_CASE("variants and options know their families and tables, and the nearest name", "[command_line]") {

@@ -2,10 +2,12 @@
 """`heed compare`: the answers of a real sweep's runs.csv are those of `heed report`; files, formats, statuses; hostile
 and large tables. Prints TAP. Usage: compare_test.py HEED"""
 
+import contextlib
 import json
 import os
 import pathlib
 import random
+import stat
 import subprocess
 import sys
 import tempfile
@@ -108,10 +110,85 @@ class Compare(unittest.TestCase):
         self.assertIn("does nothing with the format terminal", self.refused(*words[1:], "--output", "x.txt"))
         self.assertIn("is the table itself", self.refused(*words[1:], "--format", "csv", "--output", "./results.csv"))
         failed = self.heed(*words, "--format", "csv", "--output", "no/such/folder.csv")
-        self.assertEqual(failed.returncode, 1)
+        self.assertEqual((failed.returncode, failed.stdout), (2, ""))
+        self.assertIn("its folder does not exist", failed.stderr)
         table = (self.place / "results.csv").read_text(encoding="utf-8")
         piped = self.heed("compare", "-", *words[2:], input=table)
         self.assertEqual(piped.stdout.replace("standard input", "results.csv"), printed.stdout)
+
+    def test_an_output_replaces_nothing_but_reports_of_heed(self) -> None:
+        self.results()
+        words = ["results.csv", "--metric", "acc", "--reference", "base", "--format", "html", "--output"]
+        notes = self.place / "notes.html"
+        notes.write_text("a user's notes", encoding="utf-8")
+        self.assertIn("notes.html' exists and was not written by Heed: choose another name, or say --force",
+                      self.refused(*words, "notes.html"))
+        (self.place / "results-report.md").write_text("# mine\n", encoding="utf-8")
+        self.assertIn("was not written by Heed", self.refused(*words[:-2], "markdown"))
+        self.assertEqual((self.place / "results-report.md").read_text(encoding="utf-8"), "# mine\n")
+        self.assertIn("--force does nothing here", self.refused(*words, "-", "--force"))
+        self.assertIn("--force does nothing here", self.refused(*words[:-3], "--force"))
+        self.assertEqual(notes.read_text(encoding="utf-8"), "a user's notes")
+        notes.chmod(0o640)
+        done = self.heed("compare", *words, "notes.html", "--force")
+        self.assertEqual((done.returncode, done.stdout), (0, "notes.html\n"), done.stderr)
+        self.assertEqual(notes.stat().st_mode & 0o777, 0o640)
+        # A report of Heed is replaced by another, of any format.
+        words[words.index("html")] = "markdown"
+        self.assertEqual(self.heed("compare", *words, "notes.html").returncode, 0)
+        self.assertIn("# results\n", notes.read_text(encoding="utf-8"))
+        (self.place / "link.md").symlink_to("notes.html")
+        self.assertEqual(self.heed("compare", *words, "link.md").returncode, 0)
+        self.assertTrue((self.place / "link.md").is_symlink())
+        (self.place / "nowhere.md").symlink_to("none/x.md")
+        self.assertIn("is a link to 'none/x.md', which does not exist", self.refused(*words, "nowhere.md"))
+        self.assertIn("is a folder", self.refused(*words, ".", "--force"))
+
+    def test_an_output_that_is_no_file_is_written_through(self) -> None:
+        self.results()
+        words = ["compare", "results.csv", "--metric", "acc", "--reference", "base", "--format", "csv", "--output"]
+        wanted = self.heed(*words, "-").stdout
+        self.assertIn("standard_deviation", wanted)
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            self.assertEqual(self.heed(*words, name).stdout, wanted)
+        with (self.place / "log").open("w+", encoding="utf-8", newline="") as log:  # standard output is a file
+            log.write("before\n")
+            log.flush()
+            subprocess.run([HEED, *words, "/dev/stdout"], cwd=self.place, stdout=log, check=True)
+            log.write("after\n")
+            log.seek(0)
+            self.assertEqual(log.read().replace("\r\n", "\n"), f"before\n{wanted}after\n".replace("\r\n", "\n"))
+        shell = subprocess.run(["bash", "-c", '"$@" >(cat > through.csv) && wait $!', "bash", HEED, *words], cwd=self.place,
+                               capture_output=True, text=True, check=True)
+        self.assertEqual(shell.stdout, "")
+        self.assertEqual((self.place / "through.csv").read_text(encoding="utf-8"), wanted)
+        os.mkfifo(self.place / "pipe")
+        self.assertIn("is a pipe that nobody reads", self.refused(*words[1:], "pipe"))
+        reader = os.open(self.place / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.assertEqual(self.heed(*words, "pipe").returncode, 0)
+        self.assertTrue(os.read(reader, 1 << 16).decode().startswith("arm,changes,"))
+        self.assertTrue(stat.S_ISFIFO((self.place / "pipe").stat().st_mode))
+        self.assertEqual(self.heed(*words, "/dev/null").returncode, 0)
+        with contextlib.suppress(PermissionError):  # root alone makes devices
+            os.mknod(self.place / "null", stat.S_IFCHR | 0o600, os.makedev(1, 3))
+            done = self.heed(*words, "null")
+            self.assertTrue(stat.S_ISCHR((self.place / "null").stat().st_mode))
+            # Some file systems open no devices.
+            self.assertIn((done.returncode, "ermission" in done.stderr), ((0, False), (2, True)))
+        leader, follower = os.openpty()  # a terminal gets no commands
+        self.addCleanup(os.close, leader)
+        self.write("hostile.csv", "model,seed,acc\n" + "".join(f"\x9b2J{a},{s},0.{s + 1}\n" for a in "ab" for s in range(6)))
+        with subprocess.Popen([HEED, "compare", "hostile.csv", "--metric", "acc", "--reference", "\\x9b2Ja", "--format",
+                               "json", "--output", "/dev/fd/2"], cwd=self.place, stderr=follower) as process:
+            os.close(follower)
+            seen = b""
+            with contextlib.suppress(OSError):  # how the end of a terminal is told
+                while part := os.read(leader, 1 << 16):
+                    seen += part
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b"heed report", seen)
+        self.assertNotIn("\x9b".encode(), seen)
 
     def test_command_lines_that_are_refused(self) -> None:
         self.results()
@@ -140,6 +217,13 @@ class Compare(unittest.TestCase):
         printed = self.heed(*words)
         self.assertEqual(printed.returncode, 0, printed.stderr)
         self.assertNotIn("\x1b", printed.stdout)
+        self.write("named.csv", '"mo\x1b[2Jdel",seed,"ac\x1b[2Jc","da\x1b[2Jta"\n' +
+                   "".join(f"{a},{s},0.{s + 1},x\n" for a in ("base", "new") for s in range(6)))
+        named = self.heed("compare", "named.csv", "--metric", "ac\x1b[2Jc", "--arm", "mo\x1b[2Jdel", "--group",
+                          "da\x1b[2Jta", "--direction", "higher", "--reference", "base", "--format", "text", "--output", "-")
+        self.assertEqual(named.returncode, 0, named.stderr)
+        self.assertNotIn("\x1b", named.stdout)
+        self.assertIn(r"da\x1b[2Jta = x: base", named.stdout)
         self.heed(*words, "--format", "html")
         self.assertNotIn("<script>alert", (self.place / "results-report.html").read_text(encoding="utf-8"))
         self.write("results.csv", "model,seed,acc\n" + "x" * 3_000_000 + ",0,1\n")

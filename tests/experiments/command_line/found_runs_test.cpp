@@ -162,6 +162,11 @@ TEST_CASE("export writes the runs that are named, found or all", "[command_line]
   const std::string found = (runs.path / "found").string();
   CHECK(heed_says({"export", "--where", "val_loss > 1.6", "--to", "csv", "--into", found, "--out", runs.out}).out ==
         found + "/scores_seed-0_" + runs.additive.id() + ".csv\n");
+  const std::filesystem::path linked = found + "/scores_seed-0_" + runs.dot.id() + ".csv";
+  std::filesystem::create_symlink("elsewhere", linked);
+  CHECK_THAT(heed_says({"export", runs.dot.id(), "--to", "csv", "--into", found, "--out", runs.out}).err,
+             Contains("is no regular file, and an export replaces nothing else"));
+  CHECK(std::filesystem::is_symlink(linked));
 
   CHECK(heed_says({"export", "--to", "pdf", "--out", runs.out}).status == 2);
   CHECK(heed_says({"export", "--out", runs.out}).status == 2);
