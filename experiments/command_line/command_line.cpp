@@ -17,6 +17,7 @@
 #include "experiments/index/database.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/system/waiting.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -266,6 +267,10 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
                   given.program,
                   given.of_process,
                   given.terminal ? out : given.out};
+  const WaitScope waits([&](const std::string& what) {
+    say(console, what);
+    console.err.flush();
+  });
   int status = 0;
   std::string problem;
   try {

@@ -90,6 +90,11 @@ std::optional<double> ProgressBoard::seconds_left(double now) const {
   return left * elapsed / worked;
 }
 
+std::string ProgressBoard::elsewhere_in_words(const RunEvent& event) const {
+  return fmt::format("another process is executing {}; heed checks it again later{}", label(event.run),
+                     event.reason.empty() ? "" : fmt::format(" ({})", event.reason));
+}
+
 std::string ProgressBoard::headline(double now) const {
   std::string text = fmt::format("{} of {} run{}", done(), total(), plural(total()));
   if (queued() > 0) text += fmt::format(", {} queued", queued());

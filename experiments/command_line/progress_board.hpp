@@ -46,6 +46,8 @@ public:
   std::string plain_line(double now) const;
 
   const std::string& label(std::size_t run) const { return runs_.at(run).about.label; }
+  /// The line for RunEvent::Kind::elsewhere.
+  std::string elsewhere_in_words(const RunEvent& event) const;
 
 private:
   enum class State { waiting, elsewhere, queued, running, done, failed, stopped };

@@ -40,9 +40,7 @@ void RunDisplay::take(const RunEvent& event) {
     case RunEvent::Kind::failed:
       say(fmt::format("{} {}: {}", console_.err_style.red("failed"), board_.label(event.run), event.reason));
       break;
-    case RunEvent::Kind::elsewhere:
-      say(fmt::format("another process is executing {}; heed checks it again later", board_.label(event.run)));
-      break;
+    case RunEvent::Kind::elsewhere: say(board_.elsewhere_in_words(event)); break;
     case RunEvent::Kind::interrupted:
       if (!event.reason.empty()) say(fmt::format("interrupted {}: {}", board_.label(event.run), event.reason));
       break;

@@ -54,6 +54,24 @@ void note_failure(const RunFolder& run, const std::string& reason) {
   }
 }
 
+/// Whether a worker that starts now gets the run at once, as far as is known.
+bool is_free(const RunFolder& run) {
+  try {
+    return RunClaim::make_free(run);
+  } catch (const Failed&) {
+    return true; // the worker reports it
+  }
+}
+
+/// Whom a run waits for that another process executes, in words; empty if that can't be read now.
+std::string waited_for(const RunFolder& run) {
+  try {
+    return RunClaim::waited_for(run).in_words();
+  } catch (const Unreadable&) {
+    return "";
+  }
+}
+
 /// A run whose worker was started.
 class Running {
 public:
@@ -107,6 +125,7 @@ public:
       event.kind = RunEvent::Kind::finished;
     } else if (!stopping && state != RunState::finished && RunClaim::held(run_)) {
       event.kind = RunEvent::Kind::elsewhere; // its files are of the other process
+      event.reason = waited_for(run_);
     } else if (crashed) {
       event.kind = end.by_stop ? RunEvent::Kind::interrupted : RunEvent::Kind::failed;
       event.reason = with_log(end.crash);
@@ -170,7 +189,7 @@ public:
       if (!stopping_ && stop_requested()) stop();
       if (!stopping_) {
         look_elsewhere();
-        fill();
+        fill(stop_requested);
       }
       if (stopping_ && launcher_.outlives()) break;
       if (running_.empty() && (stopping_ || (waiting_.empty() && elsewhere_.empty()))) break;
@@ -206,7 +225,7 @@ private:
   void tell(RunEvent::Kind kind, std::size_t run, std::string reason = {}) { tell({kind, run, {}, std::move(reason)}); }
 
   /// Starts as many runs as allowed, in order.
-  void fill() {
+  void fill(const std::function<bool()>& stop_requested) {
     bool any = false;
     while (running_.size() < static_cast<std::size_t>(allocation_.jobs) && !waiting_.empty()) {
       const std::size_t next = waiting_.front();
@@ -214,15 +233,21 @@ private:
       const RunState state = state_of(runs_[next]);
       if (state == RunState::finished) {
         tell(RunEvent::Kind::skipped, next);
-      } else if (state == RunState::running && !launcher_.has(runs_[next])) {
+      } else if ((state == RunState::running || !is_free(runs_[next])) && !launcher_.has(runs_[next])) {
         elsewhere_.push_back(next);
-        tell(RunEvent::Kind::elsewhere, next);
+        tell(RunEvent::Kind::elsewhere, next, waited_for(runs_[next]));
       } else {
         start(next);
         any = true;
       }
     }
-    if (any) launcher_.submit();
+    if (!any) return;
+    const std::vector<std::size_t> given_up = launcher_.submit(stop_requested);
+    std::erase_if(running_, [&](const Running& run) {
+      if (std::ranges::find(given_up, run.worker()) == given_up.end()) return false;
+      waiting_.push_front(run.index());
+      return true;
+    });
   }
 
   void start(std::size_t next) {
@@ -258,7 +283,7 @@ private:
     else next_look_ = now + std::chrono::milliseconds(500);
     std::erase_if(elsewhere_, [&](std::size_t run) {
       const RunState state = state_of(runs_[run]);
-      if (state == RunState::running && !launcher_.has(runs_[run])) return false;
+      if ((state == RunState::running || !is_free(runs_[run])) && !launcher_.has(runs_[run])) return false;
       const auto manifest = read_manifest(runs_[run]);
       if (state == RunState::finished) tell(RunEvent::Kind::skipped, run);
       else if (state == RunState::failed) tell(RunEvent::Kind::failed, run, manifest ? manifest->failure : "");

@@ -18,7 +18,7 @@ namespace heed {
 struct RunEvent {
   enum class Kind {
     skipped,   ///< it was finished before; nothing was done
-    elsewhere, ///< another process executes it; it is checked again later
+    elsewhere, ///< another process executes it (`reason` names it); it is checked again later
     queued,    ///< it waits in a cluster's queue
     started,
     progress, ///< `progress` is the newest state

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -32,8 +33,9 @@ public:
   /// Starts a worker for a prepared folder, with its output in the run's log.txt. Returns the worker's number, which is
   /// unique in this launcher. Throws heed::Failed if no worker can be started.
   virtual std::size_t start(const RunFolder& run, int threads) = 0;
-  /// Called after all workers that can start now are started. A launcher that submits workers together does so here.
-  virtual void submit() {}
+  /// Called after all workers that can start now are started. A launcher that submits workers together does so here. It
+  /// may have to wait for another process first, until `stop_requested`. Returns the workers that it then gave up.
+  virtual std::vector<std::size_t> submit(const std::function<bool()>& /*stop_requested*/) { return {}; }
   /// Whether workers wait in a queue, continue when this process ends, and are found again by the next launcher of the
   /// same type. Stopping such a sweep only stops following it.
   virtual bool outlives() const { return false; }

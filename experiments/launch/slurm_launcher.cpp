@@ -210,12 +210,17 @@ std::vector<std::vector<SlurmLauncher::Wanted>> SlurmLauncher::packed(std::vecto
   return tasks;
 }
 
-void SlurmLauncher::submit() {
-  if (wanted_.empty()) return;
+std::vector<std::size_t> SlurmLauncher::submit(const std::function<bool()>& stop_requested) {
+  if (wanted_.empty()) return {};
   std::vector<Wanted> wanted = std::exchange(wanted_, {});
   OutputFile(out_, "slurm").make_folder();
   // One process at a time: two processes that follow the same sweep would both submit all of it.
-  auto lease = Lease::wait(OutputFile(out_, "slurm/claim"));
+  auto lease = Lease::wait(OutputFile(out_, "slurm/claim"), stop_requested);
+  if (!lease) {
+    std::vector<std::size_t> given_up;
+    for (const Wanted& run : wanted) given_up.push_back(run.worker);
+    return given_up;
+  }
   std::vector<Wanted> missing;
   bool newest = true;
   for (Wanted& run : wanted) {
@@ -229,7 +234,7 @@ void SlurmLauncher::submit() {
     }
     newest = false;
   }
-  if (missing.empty()) return;
+  if (missing.empty()) return {};
   std::vector<std::vector<Wanted>> tasks = packed(std::move(missing));
   const std::size_t most = longest_array();
   while (!tasks.empty()) {
@@ -241,6 +246,7 @@ void SlurmLauncher::submit() {
     submit({tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(n)});
     tasks.erase(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(n));
   }
+  return {};
 }
 
 void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {

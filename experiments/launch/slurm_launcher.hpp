@@ -42,7 +42,7 @@ public:
   bool outlives() const override { return true; }
   bool has(const RunFolder& run) override;
   std::size_t start(const RunFolder& run, int threads) override;
-  void submit() override;
+  std::vector<std::size_t> submit(const std::function<bool()>& stop_requested) override;
   std::vector<WorkerEnd> ended() override;
   void stop(std::size_t) override {}
 

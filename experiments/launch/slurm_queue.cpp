@@ -4,6 +4,7 @@
 #include "experiments/launch/slurm_program.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_claim.hpp"
+#include "experiments/system/sightings.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -76,9 +77,15 @@ std::string advice_for(const std::string& state) {
 }
 
 bool may_be_coming(const fs::path& out, const std::string& name) {
-  const auto file = Submission::file(out, name).identity();
-  return file && std::chrono::system_clock::now().time_since_epoch() - std::chrono::nanoseconds(file->written) <
-                     longest_submission;
+  const auto asked = std::chrono::steady_clock::now();
+  const OutputFile submission = Submission::file(out, name);
+  const auto file = submission.identity();
+  if (!file) return false;
+  return time_unchanged(submission.path(), fmt::format("{} {}", file->written, file->size), asked, AgeClock::machine,
+                        [&] {
+                          const auto now = std::chrono::system_clock::now().time_since_epoch();
+                          return std::chrono::duration<double>(now - std::chrono::nanoseconds(file->written)).count();
+                        }) < longest_submission;
 }
 
 } // namespace

@@ -21,6 +21,11 @@ public:
   }
   /// Whether any process, including this one, owns the run.
   static bool held(const RunFolder& run) { return Lease::held(run.claim()); }
+  /// Removes a dead owner's claim for which a worker that starts now would have to wait. False if it can't do that yet,
+  /// or if the owner lives. Throws heed::Failed.
+  static bool make_free(const RunFolder& run) { return Lease::make_free(run.claim()); }
+  /// What a process that wants the run waits for. Throws heed::Unreadable.
+  static WaitedFor waited_for(const RunFolder& run) { return Lease::waited_for(run.claim()); }
   /// The process that owns the run.
   static std::optional<LeaseOwner> owner(const RunFolder& run) { return Lease::owner(run.claim()); }
 

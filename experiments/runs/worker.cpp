@@ -17,6 +17,7 @@
 #include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
+#include "experiments/system/waiting.hpp"
 #include "experiments/tasks/vocabulary_text.hpp"
 
 #include <algorithm>
@@ -375,6 +376,7 @@ int run_worker(const RunFolder& folder, int threads, const WorkerParts& given) {
     parts.tell(error.what());
     return status;
   };
+  const WaitScope waits([&](const std::string& what) { say(parts, run, what); });
   std::optional<RunClaim> claim;
   std::optional<Record> record;
   bool stepped = false;

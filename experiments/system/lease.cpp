@@ -2,15 +2,14 @@
 
 #include "experiments/system/descriptor.hpp"
 #include "experiments/system/file_entry.hpp"
-#include "experiments/system/this_boot.hpp"
+#include "experiments/system/sightings.hpp"
 
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <condition_variable>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <mutex>
@@ -18,7 +17,6 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <system_error>
-#include <thread>
 #include <time.h>
 #include <unistd.h>
 #include <utility>
@@ -26,51 +24,12 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uint64_t longest_lease = 4096;
-
-std::string link_target(const char* path) {
-  std::error_code error;
-  const fs::path target = fs::read_symlink(path, error);
-  return error ? "" : target.string();
-}
 
 template <class Number> Number number_in(std::string_view text) {
   Number value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
-}
-
-/// From /proc/PROCESS/stat: a process's state and its start time.
-struct ProcessSnapshot {
-  char state = '?';
-  std::uint64_t started = 0;
-};
-
-std::optional<ProcessSnapshot> snapshot_of(std::int64_t process) {
-  constexpr int started = 19; // number of fields after the state
-  const auto text = read_file(fmt::format("/proc/{}/stat", process));
-  if (!text) return std::nullopt;
-  // The program's name is in parentheses and may contain any character.
-  const std::size_t name_end = text->rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
-  std::string_view rest = std::string_view(*text).substr(name_end + 2);
-  ProcessSnapshot look{rest.front(), 0};
-  for (int word = 0; word < started; ++word) {
-    const std::size_t space = rest.find(' ');
-    if (space == std::string_view::npos) return std::nullopt;
-    rest.remove_prefix(space + 1);
-  }
-  look.started = number_in<std::uint64_t>(rest);
-  return look;
-}
-
-bool process_lives(const LeaseOwner& owner) {
-  if (::kill(static_cast<::pid_t>(owner.process), 0) != 0 && errno == ESRCH) return false;
-  const auto look = snapshot_of(owner.process);
-  if (!look) return true; // exists, but is hidden from this user
-  return look->state != 'Z' && look->state != 'X' && look->started == owner.started;
 }
 
 /// The content of a lease's file.
@@ -80,7 +39,9 @@ struct LeaseRecord {
   std::string mark;        ///< unique for each time that the lease is taken
   bool whole = false;      ///< false: it was just created, or is damaged
   std::uint64_t file_inode = 0;
-  double renewed = 0; ///< by the file system's clock, in seconds
+  double renewed = 0;                          ///< by the file system's clock, in seconds
+  std::string state;                           ///< differs after each renewal
+  std::chrono::steady_clock::time_point asked; ///< right before the file was read
 };
 
 double seconds_of(const struct timespec& time) {
@@ -95,6 +56,8 @@ std::string text_of(const LeaseOwner& owner, std::uint64_t inode, const std::str
 
 /// None if the file does not exist. Throws heed::Unreadable if it can't be read.
 std::optional<LeaseRecord> read_lease_record(const OutputFile& file) {
+  LeaseRecord record;
+  record.asked = std::chrono::steady_clock::now();
   Descriptor fd;
   struct stat about = {};
   file_entry::Entry entry;
@@ -103,12 +66,12 @@ std::optional<LeaseRecord> read_lease_record(const OutputFile& file) {
                                             : file_entry::unread(file.path(), errno);
   if (found.problem == ReadProblem::missing) return std::nullopt;
   if (found.problem != ReadProblem::none) throw Unreadable(found.why);
-  LeaseRecord record;
   record.file_inode = about.st_ino;
   record.renewed = seconds_of(about.st_mtim);
   std::string text(longest_lease, '\0');
   const ::ssize_t n = ::pread(fd.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  record.state = fmt::format("{} {} {}\n{}", about.st_ino, about.st_mtim.tv_sec, about.st_mtim.tv_nsec, text);
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
@@ -132,21 +95,30 @@ std::optional<LeaseRecord> read_lease_record(const OutputFile& file) {
 }
 
 /// Whether the owner lives; none if this machine can't tell.
-std::optional<bool> seen_alive(const LeaseRecord& record) {
+std::optional<bool> owner_seen_alive(const LeaseRecord& record) {
   if (!record.whole) return std::nullopt;
   if (record.inode != record.file_inode) return false;
-  const LeaseOwner& owner = record.owner;
-  const LeaseOwner me = this_process();
-  if (me.boot.empty() || owner.host != me.host) return std::nullopt;
-  // This machine before its last boot, or another machine of the same name, which may be alive.
-  if (owner.boot != me.boot) return std::nullopt;
-  return owner.space == me.space ? std::optional(process_lives(owner)) : std::nullopt;
+  return seen_alive(record.owner);
 }
 
-/// @param now  by the file system's clock
-bool is_alive(const LeaseRecord& record, double now, const LeaseTimes& times) {
-  const bool in_time = now - record.renewed < std::chrono::duration<double>(times.lost_after).count();
-  return seen_alive(record).value_or(in_time);
+/// How long a lease whose owner can't be seen lasts, if it is not renewed.
+/// @param now  what `clock` says, in seconds
+std::chrono::duration<double> time_left(const OutputFile& file, const LeaseRecord& record, const LeaseTimes& times,
+                                        AgeClock clock, const std::function<double()>& now) {
+  return times.lost_after -
+         time_unchanged(file.path(), record.state, record.asked, clock, [&] { return now() - record.renewed; });
+}
+
+bool is_alive(const OutputFile& file, const LeaseRecord& record, const LeaseTimes& times, AgeClock clock,
+              const std::function<double()>& now) {
+  if (const auto seen = owner_seen_alive(record)) return *seen;
+  return time_left(file, record, times, clock, now).count() > 0;
+}
+
+double machine_time() {
+  struct timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return seconds_of(now);
 }
 
 [[noreturn]] void fail(const OutputFile& file, int error) { file_entry::fail("make", file.path(), error); }
@@ -222,42 +194,49 @@ int make_exclusively(const OutputFile& file, const LeaseOwner& owner, const std:
   return ::write(fd.get(), text.data(), text.size()) == static_cast<::ssize_t>(text.size()) ? 0 : errno;
 }
 
+/// The file of a process that takes the lease over.
+OutputFile taker_of(const OutputFile& file) { return file.beside(file.name() + ".replacing"); }
+
 /// Takes over the lease of a dead owner. If several processes try, only one can create the file "NAME.replacing". It
 /// checks again and then replaces the dead owner's file with its own.
 /// @return whether it did
 bool replace_dead(const OutputFile& file, const LeaseRecord& dead, Draft& draft, const LeaseTimes& times) {
-  const OutputFile replacing = file.beside(file.name() + ".replacing");
+  const OutputFile replacing = taker_of(file);
   const file_entry::Entry entry = replacing.entry("make");
   const Descriptor mine(::openat(entry.at(), entry.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (mine.get() < 0) {
     if (errno != EEXIST) fail(replacing, errno);
     const auto other = read_lease_record(replacing); // the process that made it may have died
-    if (other && draft.time() - other->renewed >= std::chrono::duration<double>(times.lost_after).count())
+    const auto now = [&] { return draft.time(); };
+    if (other && time_left(replacing, *other, times, AgeClock::files, now).count() <= 0)
       ::unlinkat(entry.at(), entry.name.c_str(), 0);
     return false;
   }
   const auto now = read_lease_record(file);
-  const bool same = now && now->mark == dead.mark && now->renewed == dead.renewed && now->file_inode == dead.file_inode;
-  const bool done = same && draft.name_instead() == 0;
+  const bool done = now && now->state == dead.state && draft.name_instead() == 0;
   ::unlinkat(entry.at(), entry.name.c_str(), 0);
   return done;
 }
 
-} // namespace
-
-LeaseOwner this_process() {
-  LeaseOwner me;
-  me.host = this_host();
-  me.boot = this_boot();
-  me.space = link_target("/proc/self/ns/pid");
-  me.process = ::getpid();
-  if (const auto look = snapshot_of(me.process)) me.started = look->started;
-  const char *array = std::getenv("SLURM_ARRAY_JOB_ID"), *task = std::getenv("SLURM_ARRAY_TASK_ID"),
-             *job = std::getenv("SLURM_JOB_ID");
-  if (array && task) me.job = fmt::format("{}_{}", array, task);
-  else if (job) me.job = job;
-  return me;
+/// What keeps this process from taking the lease: its owner or, if that is dead, another process that takes it over.
+WaitedFor obstacle(const OutputFile& file, const LeaseTimes& times, AgeClock clock) {
+  for (const OutputFile& at : {file, taker_of(file)}) {
+    const auto record = read_lease_record(at);
+    if (!record) continue;
+    WaitedFor wait{fmt::format("'{}', which names no process", at.string()), ""};
+    if (record->whole)
+      wait.what = fmt::format("'{}' of process {} on {}", at.string(), record->owner.process, record->owner.host);
+    const auto seen = owner_seen_alive(*record);
+    if (seen.value_or(false)) return wait;
+    const double left = time_left(at, *record, times, clock, machine_time).count();
+    if (seen || left <= 0) continue;
+    wait.until = fmt::format(": at most {:.0f} s, unless it is renewed", std::ceil(left));
+    return wait;
+  }
+  return {fmt::format("'{}'", file.string()), ""};
 }
+
+} // namespace
 
 /// The lease while this process owns it, and the thread that renews it.
 class Lease::Held {
@@ -371,16 +350,21 @@ std::optional<Lease> Lease::attempt(const OutputFile& file, const LeaseTimes& ti
   const auto before = read_lease_record(file);
   const std::string mark = new_mark();
   const auto mine = [&](std::uint64_t inode) { return Lease(std::make_unique<Held>(file, owner, mark, inode, times)); };
-  if (before && seen_alive(*before).value_or(false)) return std::nullopt; // nothing needs to be written
-  Draft draft(file, mark);
-  const std::uint64_t inode = draft.inode();
-  draft.write(file, text_of(owner, inode, mark, 0));
+  std::optional<Draft> made_draft; // only when it is needed, so that a process that waits writes nothing
+  const auto draft = [&]() -> Draft& {
+    if (!made_draft) {
+      made_draft.emplace(file, mark);
+      made_draft->write(file, text_of(owner, made_draft->inode(), mark, 0));
+    }
+    return *made_draft;
+  };
   if (before) {
-    if (is_alive(*before, draft.time(), times) || !replace_dead(file, *before, draft, times)) return std::nullopt;
-    return mine(inode);
+    if (is_alive(file, *before, times, AgeClock::files, [&] { return draft().time(); })) return std::nullopt;
+    if (!replace_dead(file, *before, draft(), times)) return std::nullopt;
+    return mine(draft().inode());
   }
-  const int error = draft.name_exclusively();
-  if (error == 0) return mine(inode);
+  const int error = draft().name_exclusively();
+  if (error == 0) return mine(draft().inode());
   if (error == EEXIST || error == ENOENT) return std::nullopt; // ENOENT: another process removed the draft as abandoned
   if (!has_no_second_names(error)) fail(file, error);
   const int made = make_exclusively(file, owner, mark);
@@ -390,19 +374,29 @@ std::optional<Lease> Lease::attempt(const OutputFile& file, const LeaseTimes& ti
   return mine(record ? record->file_inode : 0);
 }
 
-std::optional<Lease> Lease::wait(const OutputFile& file, const std::function<bool()>& give_up) {
+std::optional<Lease> Lease::wait(const OutputFile& file, const std::function<bool()>& give_up,
+                                 const LeaseTimes& times) {
+  Wait wait;
   for (;;) {
-    if (auto lease = attempt(file)) return lease;
+    if (auto lease = attempt(file, times)) return lease;
     if (give_up()) return std::nullopt;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    wait.pause(std::chrono::milliseconds(100), [&] { return obstacle(file, times, AgeClock::files); });
   }
+}
+
+bool Lease::make_free(const OutputFile& file) {
+  const auto record = read_lease_record(file);
+  const bool waits = (record && record->renewed > machine_time()) || taker_of(file).exists();
+  return !waits || attempt(file).has_value();
+}
+
+WaitedFor Lease::waited_for(const OutputFile& file, const LeaseTimes& times) {
+  return obstacle(file, times, AgeClock::machine);
 }
 
 std::optional<LeaseOwner> Lease::owner(const OutputFile& file, const LeaseTimes& times) try {
   const auto record = read_lease_record(file);
-  struct timespec now = {};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  if (!record || !is_alive(*record, seconds_of(now), times)) return std::nullopt;
+  if (!record || !is_alive(file, *record, times, AgeClock::machine, machine_time)) return std::nullopt;
   return record->owner;
 } catch (const Unreadable&) {
   return std::nullopt;

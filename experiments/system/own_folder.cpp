@@ -1,6 +1,7 @@
 #include "experiments/system/own_folder.hpp"
 
 #include "experiments/system/file_system.hpp"
+#include "experiments/system/waiting.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -9,7 +10,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 
 namespace heed {
@@ -54,10 +54,15 @@ fs::path temporary_folder(const std::string& name) {
 
 FolderLock::FolderLock(const fs::path& folder, std::chrono::milliseconds longest)
     : held_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  const auto end = std::chrono::steady_clock::now() + longest;
+  const auto begin = std::chrono::steady_clock::now();
+  Wait wait;
   while (held_.get() >= 0 && ::flock(held_.get(), LOCK_EX | LOCK_NB) != 0) {
-    if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() > end) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() > begin + longest) return;
+    wait.pause(std::chrono::milliseconds(20), [&] {
+      const auto most = std::chrono::duration_cast<std::chrono::seconds>(longest).count();
+      return WaitedFor{fmt::format("another process that uses '{}'", folder.string()),
+                       fmt::format(": at most {} s", most)};
+    });
   }
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "experiments/system/polling.hpp"
+#include "experiments/system/waiting.hpp"
 
 #include <nanobind/nanobind.h>
 
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
 
 namespace heed::python {
@@ -43,13 +45,17 @@ private:
   std::optional<nanobind::python_error> error_;
 };
 
-/// Returns work(signals), which runs without the GIL. At Ctrl-C, engines stop, as does everything that polls `signals`.
-/// Then this function throws Python's exception.
+/// Returns work(signals), which runs without the GIL. At Ctrl-C, engines stop, as does everything that polls `signals`
+/// or waits for another process. Then this function throws Python's exception.
 template <class Work> auto without_lock(const Work& work) {
   SignalCheck signals;
   try {
     const nanobind::gil_scoped_release unlocked;
     const PollScope scope([&signals] { signals.poll(); });
+    const WaitScope waits([](const std::string& what) {
+      const nanobind::gil_scoped_acquire lock;
+      PySys_FormatStderr("heed: %s\n", what.c_str());
+    });
     return work(signals);
   } catch (...) {
     signals.rethrow();

@@ -13,6 +13,7 @@
 #include "experiments/sweep/plan_notes.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "python/bindings/interrupts.hpp"
 
 #include <chrono>
 #include <exception>
@@ -41,11 +42,13 @@ struct PreparedSweep {
 
 PreparedSweep prepare_sweep(const std::optional<fs::path>& file, const std::string& toml, const std::string& name,
                             const std::vector<std::string>& overrides, const fs::path& out) {
-  PreparedSweep sweep{.preparation = {}, .out = out};
-  sweep.preparation = prepare(file ? Settings::load(*file) : Settings::parse(toml, name),
-                              file ? file->stem().string() : name, overrides, "overrides", *sweep.tasks, out);
-  if (!is_frozen(sweep.preparation.plan, out)) refuse_unreachable(sweep.preparation);
-  return sweep;
+  return without_lock([&](SignalCheck&) {
+    PreparedSweep sweep{.preparation = {}, .out = out};
+    sweep.preparation = prepare(file ? Settings::load(*file) : Settings::parse(toml, name),
+                                file ? file->stem().string() : name, overrides, "overrides", *sweep.tasks, out);
+    if (!is_frozen(sweep.preparation.plan, out)) refuse_unreachable(sweep.preparation);
+    return sweep;
+  });
 }
 
 /// Passes the progress to a Python object, and polls Python's signals. `shown` has the methods begin(text), draw(lines,
@@ -60,6 +63,7 @@ public:
   }
   void heard(const RunEvent& event) override {
     board_->take(event, now());
+    if (event.kind == RunEvent::Kind::elsewhere) call("say", board_->elsewhere_in_words(event));
     if (event.kind == RunEvent::Kind::failed)
       call("say", fmt::format("failed {}: {}", board_->label(event.run), event.reason));
   }
@@ -76,6 +80,7 @@ public:
     }
     return problem_ != nullptr;
   }
+  void waits(const std::string& what) { call("say", what); }
   /// Throws what stopped the sweep: KeyboardInterrupt, or an exception of the Python object.
   void rethrow() const {
     if (problem_) std::rethrow_exception(problem_);
@@ -124,6 +129,7 @@ SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object s
   SweepEnd end;
   {
     const nb::gil_scoped_release unlocked;
+    const WaitScope waits([&](const std::string& what) { events.waits(what); });
     LocalLauncher launcher;
     Executor executor(launcher,
                       [&](std::size_t to_do) { return allocation_for(sweep.preparation, to_do, jobs, threads); });
@@ -139,7 +145,9 @@ SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object s
 }
 
 ReportOfData report_of(const fs::path& out, const fs::path& folder) {
-  return {std::make_shared<const ReportData>(report_of_sweep(load_plan(folder), out, folder, true))};
+  return without_lock([&](SignalCheck&) {
+    return ReportOfData{std::make_shared<const ReportData>(report_of_sweep(load_plan(folder), out, folder, true))};
+  });
 }
 
 } // namespace
@@ -156,9 +164,9 @@ void add_sweeps(nb::module_& module) {
       .def_ro("folder", &SweepEnd::folder)
       .def_prop_ro("shortfall", [](const SweepEnd& end) { return safe_text(end.shortfall); });
   module.def("prepare_sweep", prepare_sweep, nb::arg("file").none(), nb::arg("toml"), nb::arg("name"),
-             nb::arg("overrides"), nb::arg("out"), unlocked);
+             nb::arg("overrides"), nb::arg("out"));
   module.def("find_sweep", find_sweep, nb::arg("out"), nb::arg("name").none(), unlocked);
-  module.def("report_of_sweep", report_of, nb::arg("out"), nb::arg("folder"), unlocked);
+  module.def("report_of_sweep", report_of, nb::arg("out"), nb::arg("folder"));
 }
 
 } // namespace heed::python

@@ -321,6 +321,122 @@ echo 'int more() { return 0; }' >"$project/more.cpp"
 heed run
 point "and the next start goes on from there" $?
 
+# A part of the build that begins when its script is changed, and lasts as long as there is a file `slow`; it fails as
+# on a full disk where there is a file `full`.
+slow_part() {
+  printf '#!/bin/sh\n# %s\ntouch "$FAKES/began"\nwhile [ -e "$FAKES/slow" ]; do sleep 0.05; done\n' "$1"
+  printf 'if [ -e "$FAKES/full" ]; then echo "cannot write: No space left on device"; exit 1; fi\ntouch "$1"\n'
+}
+change_slow_part() {
+  rm -f "$place/began"
+  slow_part "$1" >"$project/slow.sh"
+}
+until_it_began() { for _ in $(seq 600); do [[ ! -e $place/began ]] || return 0; sleep 0.05; done; return 1; }
+slow_part first >"$project/slow.sh"
+chmod +x "$project/slow.sh"
+slow="custom_target('slow', output : 'slow.hpp', command : [find_program('slow.sh'), '@OUTPUT@'])"
+sed -i "s/^heed = executable('heed',/heed = executable('heed', $slow,/" "$project/meson.build"
+heed run
+
+change_slow_part interrupted
+touch "$place/slow"
+set -m  # a job of its own, which gets the signals of Ctrl-C as a whole
+heed run &
+set +m
+until_it_began
+kill -INT -- -$!
+wait $!
+status=$?
+rm "$place/slow"
+[[ $status == 130 && $(tail -n 1 "$place/err") == "heed: stopped; the next start resumes the build" ]] &&
+  ! err_has "report it"
+point "Ctrl-C during a build is said as such" $?
+heed run && [[ $(<"$place/out") == "<run>" ]]
+point "and the next start resumes the build" $?
+
+change_slow_part awaited
+touch "$place/slow"
+(cd "$place" && "$project/heed" first >"$place/first" 2>&1) &
+until_it_began
+(for _ in $(seq 200); do ! err_has "another start" || break; sleep 0.05; done; rm "$place/slow") &
+heed second && err_has "another start of Heed is building; waiting for it" && [[ $(<"$place/out") == "<second>" ]]
+point "who waits for a build says so" $?
+wait
+(flock 7; touch "$place/held"; sleep 1) 7<"$project/heed" &
+until [[ -e $place/held ]]; do sleep 0.05; done
+heed run && [[ ! -s $place/err ]]
+point "who waits for a start that builds nothing doesn't speak of a build" $?
+wait
+
+change_slow_part full
+touch "$place/full"
+heed run
+[[ $? == 1 ]] && err_has "the disk is full: " && err_has "a build takes about 1.6 GB" && ! err_has "report it"
+point "a full disk during a build is said as such" $?
+rm "$place/full"
+heed run
+point "and with room, the next start resumes the build" $?
+
+skip() { points=$((points + 1)); echo "ok $points - $1 # SKIP this user may not do what it needs"; }
+if ((EUID == 0)) && command -v setpriv >/dev/null; then
+  as_other() {
+    (cd / && setpriv --reuid 65534 --regid 65534 --clear-groups "$project/heed" run >"$place/out" 2>"$place/err")
+  }
+  chmod 755 "$place"
+  as_other && [[ $(<"$place/out") == "<run>" && ! -s $place/err ]]
+  point "another user's checkout that is built and up to date serves" $?
+  change_slow_part other
+  as_other
+  [[ $? == 1 ]] && err_has "is older than its sources" &&
+    err_has "$project/build is root's, and you can't write there" && err_has "copy the checkout" && ! err_has "report it"
+  point "one that isn't up to date says whose it is and what to do" $?
+  heed run
+else
+  for what in "another user's checkout" "one that isn't up to date"; do skip "$what"; done
+fi
+
+# unshared COMMAND: in a shell as root of mounts of its own, where the system lets this user have such.
+unshared() {
+  if ((EUID == 0)); then unshare -m bash -c "$1"; else unshare -rm bash -c "$1"; fi
+}
+export project place
+if unshared 'mount -t tmpfs -o size=64k none "$place/elsewhere"' 2>/dev/null; then
+  unshared 'mkdir "$project/small" && mount -t tmpfs -o size=16k none "$project/small" && cd "$place/elsewhere" &&
+    HEED_BUILD=small "$project/heed" run >"$place/out" 2>"$place/err"'
+  [[ $? == 1 ]] && err_has "the disk is full: $project/small has " && err_has "a build takes about 1.6 GB" &&
+    ! err_has "report it"
+  point "a disk that is full before the build begins is said as such" $?
+  rmdir "$project/small"
+  read_only='mount --bind "$project" "$project" && mount -o remount,ro,bind "$project" && cd "$place/elsewhere" &&'
+  unshared "$read_only"' "$project/heed" run >"$place/out" 2>"$place/err"' && [[ $(<"$place/out") == "<run>" ]] &&
+    [[ ! -s $place/err ]]
+  point "a checkout that is built and up to date serves where it is read-only" $?
+  change_slow_part read_only
+  unshared "$read_only"' "$project/heed" run >"$place/out" 2>"$place/err"'
+  [[ $? == 1 ]] && err_has "is older than its sources" && err_has "$project/build is read-only" &&
+    err_has "copy the checkout" && ! err_has "report it"
+  point "one that isn't up to date says what to do" $?
+  unshared "$read_only"' HEED_BUILD=none "$project/heed" run >"$place/out" 2>"$place/err"'
+  [[ $? == 1 ]] && err_has "is not built in $project/none" && err_has "$project is read-only"
+  point "so does one that isn't built" $?
+  heed run
+else
+  for what in "a full disk" "a read-only checkout" "an older one" "one that isn't built"; do skip "$what"; done
+fi
+
+# in_terminal COMMAND ...: in a terminal of its own, whose text goes to `out`.
+in_terminal() {
+  TERM=xterm python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" \
+    </dev/null >"$place/out" 2>"$place/err"
+}
+status=0
+for columns in abc 08 0 "" -3 99999999; do
+  change_slow_part "$columns columns"
+  COLUMNS=$columns in_terminal "$project/heed" run && grep -q "building 1/" "$place/out" &&
+    grep -q "<run>" "$place/out" || { status=1; break; }
+done
+point "COLUMNS that is no number of columns is as good as none" "$status"
+
 rm -rf "$project/build"
 (cd "$place" && "$project/heed" first >"$place/first" 2>&1) &
 heed second && wait $! && [[ $(<"$place/out") == "<second>" && $(tail -n 1 "$place/first") == "<first>" ]]

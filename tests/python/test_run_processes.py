@@ -99,6 +99,24 @@ def test_interrupt_stops_a_long_generation(out):
     assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors
 
 
+def test_interrupt_stops_a_wait_for_another_process_that_says_for_what(out):
+    folder = out / ids_of(out, "copies")[0]
+    claim = folder / "attention.claim"
+    claim.touch()
+    os.utime(claim, (4e9, 4e9))
+    script = "import sys, heed\nheed.load_run(sys.argv[1]).attend('3 1 | 3', save=True)"
+    child = subprocess.Popen([sys.executable, "-c", script, str(folder)], stderr=subprocess.PIPE, text=True)
+    try:
+        told = child.stderr.readline()
+        child.send_signal(signal.SIGINT)
+        errors = child.communicate(timeout=60)[1]
+    finally:
+        child.kill()
+        claim.unlink()
+    assert told.startswith(f"heed: waiting for '{claim}', which names no process: at most 1"), told
+    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors
+
+
 def test_without_pandas_the_rest_works(out):
     script = ("import sys; sys.modules['pandas'] = None\nimport heed\nrun = heed.load_run(sys.argv[1])\n"
               "assert run.evaluate() and len(run.weights) and run.attend('3 1 | 3').weights.size\n"

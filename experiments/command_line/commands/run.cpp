@@ -35,6 +35,7 @@
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/system/waiting.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -157,6 +158,7 @@ public:
     console_.err.flush();
     if (to_do == 0) return;
     display_.emplace(console_, board_runs(prepared_, plan));
+    waits_.emplace([this](const std::string& what) { display_->say(what); });
     signals_.emplace();
   }
 
@@ -197,6 +199,7 @@ private:
   std::set<std::string> told_;
   std::optional<SupersededSweep> superseded_;
   std::optional<RunDisplay> display_;
+  std::optional<WaitScope> waits_;
   std::optional<StopSignals> signals_;
 };
 

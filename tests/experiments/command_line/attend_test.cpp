@@ -5,12 +5,14 @@
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/run_records.hpp"
+#include "experiments/system/polling.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <chrono>
 
 using namespace heed;
 using Catch::Contains;
@@ -183,6 +185,22 @@ TEST_CASE("a damaged attention.json is named and written anew", "[command_line]"
   CHECK(answer.status == 0);
   CHECK_THAT(answer.err, Contains("is damaged") && Contains("it was written anew"));
   CHECK(inputs_of(run) == std::vector<std::string>{"1 |"});
+}
+
+TEST_CASE("attend says for what it waits", "[command_line]") {
+  const Scratch scratch;
+  const RunFolder run = run_of(scratch, test::tiny_decoder, one_id);
+  const OutputFile claim = run.folder() / "attention.claim";
+  put(claim, "");
+  std::filesystem::last_write_time(claim.path(), std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  constexpr int two_seconds = 20; // calls while it waits; there are a few before
+  int asked = 0;
+  const PollScope polls([&] {
+    if (++asked == two_seconds) std::filesystem::remove(claim.path());
+  });
+  const Answer answer = heed_says({"attend", run.path.string(), "--input", "1 |"});
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.err, Contains("heed: waiting for '" + claim.string() + "', which names no process: at most 1"));
 }
 
 TEST_CASE("a report makes what is missing, and makes again what is of another checkpoint", "[command_line]") {

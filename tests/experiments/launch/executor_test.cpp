@@ -8,8 +8,12 @@
 #include "tests/experiments/system/scratch.hpp"
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <optional>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 
 using namespace heed;
@@ -53,12 +57,21 @@ struct Runs {
   }
   std::string reason_of(std::size_t run) const {
     for (const RunEvent& event : events)
-      if (event.run == run && !event.reason.empty()) return event.reason;
+      if (event.run == run && event.kind != Kind::elsewhere && !event.reason.empty()) return event.reason;
     return {};
   }
 };
 
 using Told = std::vector<std::pair<std::size_t, Kind>>;
+
+void leave_dead_claim(const RunFolder& run) {
+  if (const pid_t child = fork(); child == 0) {
+    const auto claim = RunClaim::attempt(run);
+    ::kill(::getpid(), SIGKILL);
+  } else {
+    ::waitpid(child, nullptr, 0);
+  }
+}
 
 } // namespace
 
@@ -218,9 +231,38 @@ TEST_CASE("what another process runs is waited for, and what it leaves undone is
                             {1, Kind::started},
                             {1, Kind::finished}});
   CHECK(runs.reason_of(2) == "there");
+  CHECK_THAT(runs.events[0].reason, Contains("waiting for '" + runs.folders[0].claim().string() + "' of process " +
+                                             std::to_string(::getpid())));
   CHECK(executed.skipped == 1);
   CHECK(executed.finished == 2);
   CHECK(executed.failed == 1);
+}
+
+TEST_CASE("a dead owner's claim with a time in the future is gone before a worker starts", "[sweep][executor]") {
+  Runs runs(1);
+  leave_dead_claim(runs.folders[0]);
+  std::filesystem::last_write_time(runs.folders[0].claim().path(),
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  bool there = true;
+  runs.acts(0) = {Act{[&](const RunFolder& run) {
+    there = run.claim().exists();
+    record(run, "finished");
+  }}};
+  CHECK(runs.execute(1).finished == 1);
+  CHECK_FALSE(there);
+}
+
+TEST_CASE("a run whose dead owner's claim is being taken over is waited for", "[sweep][executor]") {
+  Runs runs(1);
+  leave_dead_claim(runs.folders[0]);
+  const std::string taker = runs.folders[0].claim().string() + ".replacing";
+  put(taker, "");
+  runs.heard = [&](const RunEvent& event) {
+    if (event.kind == Kind::elsewhere) std::filesystem::remove(taker);
+  };
+  CHECK(runs.execute(1).finished == 1);
+  CHECK(runs.told() == Told{{0, Kind::elsewhere}, {0, Kind::started}, {0, Kind::finished}});
+  CHECK_THAT(runs.events[0].reason, Contains("waiting for '" + taker + "', which names no process: at most 120 s"));
 }
 
 TEST_CASE("a run is done that another process looks at once more", "[sweep][executor]") {
@@ -381,6 +423,14 @@ TEST_CASE("a stop leaves what outlives this process where it is", "[sweep][execu
   CHECK(executed.interrupted == 0);
   CHECK_FALSE(executed.all_done());
   CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "submit"});
+}
+
+TEST_CASE("a stop while another process submits leaves the runs that were to be submitted", "[sweep][executor]") {
+  Runs runs(3);
+  runs.launcher.queue = runs.launcher.submits_late = true;
+  const ExecutionSummary executed = runs.execute(2, [&] { return !runs.events.empty(); });
+  CHECK(executed.left == 0);
+  CHECK(executed.remaining == 3);
 }
 
 TEST_CASE("a run that the launcher's own kind has is followed, not waited for", "[sweep][executor]") {

@@ -58,6 +58,7 @@ public:
   std::map<std::string, std::vector<int>> threads_of; ///< by run ID: at its start, and as allowed later
   bool queue = false;                                 ///< acts as a job queue: workers outlive this process
   std::set<std::string> queued_before;                ///< runs that already have a worker in the job queue
+  bool submits_late = false;                          ///< another process submits as well, until this one is stopped
 
   std::size_t start(const RunFolder& run, int with_threads) override {
     calls.push_back("start " + run.id());
@@ -99,8 +100,13 @@ public:
       }
   }
 
-  void submit() override {
+  std::vector<std::size_t> submit(const std::function<bool()>& stop_requested) override {
     if (queue) calls.emplace_back("submit");
+    std::vector<std::size_t> given_up;
+    if (!submits_late || !stop_requested()) return given_up;
+    for (const Worker& worker : workers_) given_up.push_back(worker.act.end.worker);
+    workers_.clear();
+    return given_up;
   }
   bool outlives() const override { return queue; }
   bool has(const RunFolder& run) override { return queued_before.contains(run.id()); }

@@ -24,6 +24,8 @@ using Sizes = std::vector<std::size_t>;
 
 namespace {
 
+bool never() { return false; }
+
 struct Cluster {
   FakeSlurm slurm;
   Scratch out;
@@ -42,7 +44,7 @@ struct Cluster {
   void hand_over() {
     const auto it = launcher();
     for (const RunFolder& run : runs) it->start(run, 2);
-    it->submit();
+    it->submit(never);
   }
   std::vector<Submission> submissions() const {
     std::vector<Submission> all;
@@ -143,7 +145,7 @@ TEST_CASE("what waits or runs is followed, and not submitted again", "[sweep][sl
   const auto again = cluster.launcher();
   CHECK(again->has(cluster.runs[0]));
   const std::size_t first = again->start(cluster.runs[0], 2), second = again->start(cluster.runs[1], 2);
-  again->submit();
+  again->submit(never);
   CHECK(cluster.slurm.submitted() == 1);
   CHECK(again->jobs() == std::set<std::string>{"1"});
   CHECK(again->ended().empty());
@@ -190,7 +192,7 @@ TEST_CASE("logs go to the submission's folder, whatever its name holds", "[sweep
     SlurmLauncher launcher("/opt/heed", cluster.out / name, "s", cluster.settings,
                            [&](const RunFolder&) { return cluster.need; });
     launcher.start(run, 1);
-    launcher.submit();
+    launcher.submit(never);
     const std::string submission = read_queue_mark(run)->submission;
     const auto filled = [&](std::string text) {
       for (const auto& [what, with] : {std::pair{std::string("NAME"), submission}, {"ROOT", root}})
@@ -240,7 +242,7 @@ TEST_CASE("a task waits for a program that is being built anew", "[sweep][slurm]
   SlurmLauncher launcher(program, cluster.out.path, "s", cluster.settings,
                          [&](const RunFolder&) { return cluster.need; });
   launcher.start(cluster.runs[0], 1);
-  launcher.submit();
+  launcher.submit(never);
   std::thread builder([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     put(cluster.out / "aside", "#!/bin/sh\necho \"$@\"\n");
@@ -258,6 +260,21 @@ TEST_CASE("a test of the settings can't be taken for a job", "[sweep][slurm]") {
   cluster.settings.options = {"--comment"}; // without a value, sbatch takes the next argument as the value
   cluster.launcher()->check();
   CHECK_THAT(cluster.slurm.words(), StartsWith("--test-only\n") && EndsWith("--comment\n"));
+}
+
+TEST_CASE("a stop ends the wait for another process that submits", "[sweep][slurm]") {
+  Cluster cluster(2);
+  const OutputFile claim(cluster.out.path, "slurm/claim");
+  OutputFile(cluster.out.path, "slurm").make_folder();
+  put(claim, "");
+  fs::last_write_time(claim.path(), fs::file_time_type::clock::now() + std::chrono::hours(1));
+  const auto it = cluster.launcher();
+  const std::vector<std::size_t> workers{it->start(cluster.runs[0], 2), it->start(cluster.runs[1], 2)};
+  int asked = 0;
+  CHECK(it->submit([&] { return ++asked == 2; }) == workers);
+  CHECK(it->ended().empty());
+  CHECK(cluster.submissions().empty());
+  CHECK_FALSE(read_queue_mark(cluster.runs[0]));
 }
 
 TEST_CASE("a refusal has Slurm's words and leaves no marks", "[sweep][slurm]") {

@@ -1,15 +1,19 @@
 // Tests of reading a run's attention.json, and of the messages for a damaged one.
 #include "experiments/report/attention_maps.hpp"
 
+#include "experiments/system/polling.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <thread>
 
 using namespace heed;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -146,4 +150,18 @@ TEST_CASE("who changes kept weights at once with others undoes nothing of theirs
   CHECK(update_attention(run, [](std::vector<AttentionExample>& kept) { CHECK(kept.empty()); }).find("is damaged") !=
         std::string::npos);
   CHECK(read_attention(run)->empty());
+}
+
+TEST_CASE("a wait for another process that changes kept weights can be stopped", "[report]") {
+  struct Stopped {};
+  const Scratch scratch;
+  const RunFolder run{scratch.path};
+  put(scratch / "attention.claim", "");
+  fs::last_write_time(scratch / "attention.claim", fs::file_time_type::clock::now() + std::chrono::hours(1));
+  int asked = 0;
+  const PollScope polls([&] {
+    if (++asked == 2) throw Stopped();
+  });
+  CHECK_THROWS_AS(update_attention(run, [](std::vector<AttentionExample>&) { FAIL("changed"); }), Stopped);
+  CHECK_FALSE(run.attention().exists());
 }

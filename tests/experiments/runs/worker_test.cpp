@@ -11,6 +11,7 @@
 #include "tests/experiments/system/scratch.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <map>
@@ -772,4 +773,20 @@ TEST_CASE("a run that begins anew elsewhere has no earlier steps", "[runs][worke
   script = {};
   CHECK(work(run) == 0);
   CHECK(read_manifest(run)->earlier.empty());
+}
+
+TEST_CASE("a worker says whose claim it waits for, and can be stopped meanwhile", "[runs][worker][claim]") {
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out);
+  put(run.claim(), ""); // of another machine, as far as this one can see
+  fs::last_write_time(run.claim(), fs::file_time_type::clock::now() + std::chrono::hours(1));
+  WorkerParts patient = parts();
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> log(std::fopen((out.path / "log").c_str(), "w"), std::fclose);
+  patient.log = log.get();
+  const auto logged = [&] { return read_file(out.path / "log").value.value_or(""); };
+  patient.stop_requested = [&] { return !logged().empty(); };
+  CHECK(run_worker(run, 2, patient) == 1);
+  CHECK_THAT(logged(), Contains("waiting for '" + run.claim().string() + "', which names no process: at most 1"));
+  CHECK_FALSE(fs::exists(run.metrics().path()));
 }

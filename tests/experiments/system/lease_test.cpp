@@ -1,6 +1,7 @@
 #include "experiments/system/lease.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/system/polling.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include "tests/catch.hpp"
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fmt/format.h>
 #include <fstream>
 #include <sstream>
 #include <sys/wait.h>
@@ -19,6 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Contains;
+using Catch::EndsWith;
 namespace fs = std::filesystem;
 
 /// A process on another machine.
@@ -201,6 +204,92 @@ TEST_CASE("an owner that was halted for long learns that its lease is another's,
   halted.reset();
   CHECK(*Lease::owner(file) == this_process());
   CHECK_FALSE(next->lost());
+}
+
+TEST_CASE("a lease whose time lies in the future is lost as well, by the clock of the process that asks", "[lease]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "claim");
+  const bool has_owner = GENERATE(true, false);
+  if (has_owner) leave_foreign(file);
+  else put(file.path(), ""); // what `touch` leaves
+  fs::last_write_time(file.path(), fs::file_time_type::clock::now() + 24h * 365);
+  const LeaseTimes times{100ms, 1s};
+  CHECK(Lease::owner(file, times));
+  CHECK_FALSE(Lease::attempt(file, times));
+  CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 1); // a process that waits leaves nothing
+  std::this_thread::sleep_for(500ms);
+  CHECK_FALSE(Lease::attempt(file, times));
+  std::this_thread::sleep_for(600ms);
+  CHECK_FALSE(Lease::owner(file, times));
+  CHECK(Lease::attempt(file, times));
+}
+
+TEST_CASE("an owner that renews a lease with a time in the future keeps it", "[lease]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "claim");
+  const auto lease = Lease::attempt(file, {50ms, 10s}, elsewhere());
+  REQUIRE(lease);
+  for (int i = 0; i < 20; ++i) {
+    fs::last_write_time(file.path(), fs::file_time_type::clock::now() + 24h * 365);
+    CHECK_FALSE(Lease::attempt(file, {50ms, 1s}));
+    std::this_thread::sleep_for(100ms);
+  }
+  CHECK_FALSE(lease->lost());
+}
+
+TEST_CASE("a process that died while it took over a lease holds no one up, whatever its file's time", "[lease]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "claim");
+  in_child([&] {
+    const auto lease = Lease::attempt(file);
+    if (lease) ::kill(::getpid(), SIGKILL);
+  });
+  put(file.string() + ".replacing", "");
+  fs::last_write_time(file.string() + ".replacing", fs::file_time_type::clock::now() + 24h);
+  CHECK_FALSE(Lease::attempt(file, quick));
+  CHECK_FALSE(Lease::make_free(file));
+  CHECK_THAT(Lease::waited_for(file).in_words(), Contains("claim.replacing', which names no process: at most 120 s"));
+  CHECK(Lease::wait(
+      file, [] { return false; }, quick));
+  CHECK_FALSE(fs::exists(file.string() + ".replacing"));
+}
+
+TEST_CASE("a process that has seen an owner die frees the lease for those that have seen nothing", "[lease]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "claim");
+  CHECK(Lease::make_free(file));
+  in_child([&] {
+    const auto lease = Lease::attempt(file);
+    if (lease) ::kill(::getpid(), SIGKILL);
+  });
+  CHECK(Lease::make_free(file));
+  CHECK(fs::exists(file.path())); // every process of this machine sees that the owner is dead
+  fs::last_write_time(file.path(), fs::file_time_type::clock::now() + 24h);
+  CHECK(Lease::make_free(file));
+  CHECK_FALSE(fs::exists(file.path()));
+}
+
+TEST_CASE("who waits for a lease says for what, and can be stopped", "[lease]") {
+  struct Stopped {};
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "claim");
+  leave_foreign(file);
+  fs::last_write_time(file.path(), fs::file_time_type::clock::now() + 24h);
+  std::vector<std::string> said;
+  const WaitScope waits([&](const std::string& what) { said.push_back(what); });
+  {
+    const PollScope polls([&] {
+      if (!said.empty()) throw Stopped();
+    });
+    CHECK_THROWS_AS(Lease::wait(file), Stopped);
+  }
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Contains("waiting for '" + file.string() + "' of process 4242 on another: at most 1") &&
+                          Contains(" s, unless it is renewed"));
+  // The end of a wait depends on nothing where the owner is seen to live.
+  fs::remove(file.path());
+  const auto own = Lease::attempt(file);
+  CHECK_THAT(Lease::waited_for(file).in_words(), EndsWith(fmt::format("on {}", this_process().host)));
 }
 
 TEST_CASE("of many who take a dead owner's lease at once, one gets it", "[lease]") {
