@@ -1,5 +1,6 @@
 // Sweeps from Python: a configuration is checked, planned and executed, and its folder is read.
 #include "python/bindings/bindings.hpp"
+#include "python/bindings/interrupts.hpp"
 #include "python/bindings/report.hpp"
 
 #include "autograd/error.hpp"
@@ -135,7 +136,9 @@ SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object s
 }
 
 ReportOfData report_of(const fs::path& out, const fs::path& folder) {
-  return {std::make_shared<const ReportData>(report_of_sweep(load_plan(folder), out, folder, true))};
+  return without_lock([&](SignalCheck&) {
+    return ReportOfData{std::make_shared<const ReportData>(report_of_sweep(load_plan(folder), out, folder, true))};
+  });
 }
 
 } // namespace
@@ -154,7 +157,7 @@ void add_sweeps(nb::module_& module) {
   module.def("prepare_sweep", prepare_sweep, nb::arg("file").none(), nb::arg("toml"), nb::arg("name"),
              nb::arg("overrides"), nb::arg("out"), unlocked);
   module.def("find_sweep", find_sweep, nb::arg("out"), nb::arg("name").none(), unlocked);
-  module.def("report_of_sweep", report_of, nb::arg("out"), nb::arg("folder"), unlocked);
+  module.def("report_of_sweep", report_of, nb::arg("out"), nb::arg("folder"));
 }
 
 } // namespace heed::python

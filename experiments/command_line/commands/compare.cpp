@@ -9,6 +9,7 @@
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/system/files.hpp"
+#include "experiments/system/stop_signals.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -91,7 +92,10 @@ int compare(const CompareArguments& arguments, Console& console) {
     console.data << text;
     return 0;
   }
-  write_file(output, text);
+  {
+    const StopSignals whole; // Ctrl-C ends the program at once elsewhere, and leaves no part of a file here
+    write_file(output, text);
+  }
   print(console.data, "{}\n", output);
   return 0;
 }
