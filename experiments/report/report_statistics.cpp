@@ -105,6 +105,7 @@ private:
 /// Computes n, mean, spread and time of each arm, for all metrics.
 void describe(ReportData& report) {
   for (ReportArm& arm : report.arms) {
+    poll_caller();
     const std::span<const ReportRun> counted = report.counted_runs(arm);
     const std::vector<double> values = results_of(counted, deciding_value).values;
     std::vector<double> seconds;

@@ -128,7 +128,9 @@ std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultQuestio
   const std::string reference = reference_arm(table, question, arms);
   std::vector<ResultGroup> out;
   std::map<std::vector<std::string>, std::size_t> places;
+  PolledWork work;
   for (const ResultRun& run : runs.runs) {
+    work.did(10 * steps_of_cell);
     const auto [place, is_new] = places.emplace(run.group, out.size());
     if (is_new) out.push_back({run.group, {}, {}});
     out[place->second].runs[run.arm].push_back(&run);
