@@ -1,5 +1,6 @@
 #include "experiments/data/json_fields.hpp"
 
+#include "experiments/system/polling.hpp"
 #include "experiments/system/utf8.hpp"
 
 #include <algorithm>
@@ -16,15 +17,20 @@ struct Builder {
   static constexpr std::size_t max_array_size = json::array::max_size();
   static constexpr std::size_t max_key_size = json::string::max_size();
   static constexpr std::size_t max_string_size = json::string::max_size();
+  static constexpr std::size_t steps_of_value = 64; // for polls
 
   json::value_stack stack;
+  PolledWork work;
 
   bool on_document_begin(json::error_code&) {
     stack.reset();
     return true;
   }
   bool on_document_end(json::error_code&) { return true; }
-  bool on_object_begin(json::error_code&) { return true; }
+  bool on_object_begin(json::error_code&) {
+    work.did(steps_of_value);
+    return true;
+  }
   bool on_object_end(std::size_t members, json::error_code&) {
     stack.push_object(members);
     return true;
@@ -39,6 +45,7 @@ struct Builder {
     return true;
   }
   bool on_key(json::string_view text, std::size_t, json::error_code&) {
+    work.did(steps_of_value);
     stack.push_key(text);
     return true;
   }
@@ -47,6 +54,7 @@ struct Builder {
     return true;
   }
   bool on_string(json::string_view text, std::size_t, json::error_code&) {
+    work.did(steps_of_value);
     stack.push_string(text);
     return true;
   }
@@ -62,6 +70,7 @@ struct Builder {
     return true;
   }
   bool on_double(double near, json::string_view text, json::error_code&) {
+    work.did(steps_of_value);
     double exact = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exact);
     stack.push_double(error == std::errc{} && end == text.data() + text.size() ? exact : near);

@@ -2,34 +2,48 @@
 
 #include "autograd/error.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace heed {
 
 namespace {
+
+constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 
 void require_text(std::string_view bytes, const std::string& name) {
   if (bytes.empty()) throw Refused(fmt::format("{} is empty; it needs rows to learn from", name));
   require_utf8(bytes, name);
 }
 
+[[noreturn]] void refuse_cells(const std::string& name, std::int64_t line, std::size_t most) {
+  throw Refused(fmt::format("{}:{}: this row has more than {} cells, which is the most that are read", name, line,
+                            most));
+}
+
 class CsvReader {
 public:
-  CsvReader(std::string_view bytes, const std::string& name) : bytes_(without_mark(bytes)), name_(name) {}
+  CsvReader(std::string_view bytes, const std::string& name, std::size_t most)
+      : bytes_(without_mark(bytes)), name_(name), most_(most) {}
 
-  std::vector<TableRow> read() {
-    std::vector<TableRow> rows;
+  void each(const UseRow& use) {
+    PolledWork work;
     while (at_ < bytes_.size()) {
       TableRow row{line_, {}};
-      do row.cells.push_back(peek() == '"' ? quoted_cell() : plain_cell());
-      while (take(','));
+      const std::size_t begin = at_;
+      do {
+        if (row.cells.size() == most_) refuse_cells(name_, row.line, most_);
+        row.cells.push_back(peek() == '"' ? quoted_cell() : plain_cell());
+      } while (take(','));
       end_line();
-      if (row.cells.size() > 1 || !row.cells.front().empty()) rows.push_back(std::move(row));
+      work.did(at_ - begin);
+      if (row.cells.size() > 1 || !row.cells.front().empty()) use(std::move(row));
     }
-    return rows;
   }
 
 private:
@@ -80,7 +94,7 @@ private:
 
   std::string_view bytes_;
   const std::string& name_;
-  std::size_t at_ = 0;
+  std::size_t most_, at_ = 0;
   std::int64_t line_ = 1;
 };
 
@@ -99,25 +113,37 @@ std::vector<TableRow> read_lines(std::string_view bytes, const std::string& name
   return rows;
 }
 
-std::vector<TableRow> read_tsv(std::string_view bytes, const std::string& name) {
-  std::vector<TableRow> rows;
-  for (TableRow& line : read_lines(bytes, name)) {
-    if (line.cells.front().empty()) continue;
-    TableRow row{line.line, {}};
-    const std::string_view text = line.cells.front();
+void each_tsv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use) {
+  PolledWork work;
+  each_line(text_of_rows(bytes, name), [&](std::int64_t number, std::string_view text) {
+    if (text.empty()) return;
+    TableRow row{number, {}};
     for (std::size_t begin = 0; begin <= text.size();) {
+      if (row.cells.size() == most) refuse_cells(name, number, most);
       const std::size_t end = std::min(text.find('\t', begin), text.size());
       row.cells.emplace_back(text.substr(begin, end - begin));
       begin = end + 1;
     }
-    rows.push_back(std::move(row));
-  }
+    work.did(text.size());
+    use(std::move(row));
+  });
+}
+
+void each_csv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use) {
+  require_text(bytes, name);
+  CsvReader(bytes, name, most).each(use);
+}
+
+std::vector<TableRow> read_tsv(std::string_view bytes, const std::string& name) {
+  std::vector<TableRow> rows;
+  each_tsv_row(bytes, name, any_number, [&](TableRow&& row) { rows.push_back(std::move(row)); });
   return rows;
 }
 
 std::vector<TableRow> read_csv(std::string_view bytes, const std::string& name) {
-  require_text(bytes, name);
-  return CsvReader(bytes, name).read();
+  std::vector<TableRow> rows;
+  each_csv_row(bytes, name, any_number, [&](TableRow&& row) { rows.push_back(std::move(row)); });
+  return rows;
 }
 
 } // namespace heed

@@ -1,7 +1,9 @@
 // Reads the rows of a file: lines, tab-separated values or comma-separated values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,9 @@ template <class Use> void each_line(std::string_view text, Use use) {
 /// not empty. All readers throw heed::Refused, with `name` in front, if the bytes are empty or not UTF-8.
 std::vector<TableRow> read_lines(std::string_view bytes, const std::string& name);
 
+/// Gets one row after the other.
+using UseRow = std::function<void(TableRow&& row)>;
+
 /// Reads tab-separated values. Cells are taken literally; quotes have no meaning. Empty lines are skipped.
 std::vector<TableRow> read_tsv(std::string_view bytes, const std::string& name);
 
@@ -41,5 +46,10 @@ std::vector<TableRow> read_tsv(std::string_view bytes, const std::string& name);
 /// Empty lines are skipped. Throws heed::Refused, with `name:line`, for an unclosed quote, for a quote inside an
 /// unquoted cell, and for text after a closing quote.
 std::vector<TableRow> read_csv(std::string_view bytes, const std::string& name);
+
+/// `read_tsv` and `read_csv` without a copy of all rows: each row is passed to `use`, and a row with more cells than
+/// `most` is refused before they take memory. The caller can stop them (PollScope).
+void each_tsv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use);
+void each_csv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use);
 
 } // namespace heed

@@ -7,12 +7,14 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/shares.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 namespace heed {
@@ -29,11 +31,6 @@ std::string signed_difference(const Comparison& c, const std::string& unit, Deci
 }
 
 namespace {
-
-/// The decimals of the arm's row in the table.
-Decimals decimals_of(const ReportData& report, const ReportArm& arm) {
-  return decimals_showing(*arm.comparison, TableDigits(report).of(arm).difference);
-}
 
 /// What is missing in an arm, in words: "residual connections" for "residual"; other names as they are.
 std::string_view part_in_words(std::string_view name) {
@@ -99,6 +96,14 @@ bool all_failed(const ReportArm& arm) {
   });
 }
 
+/// The run of a seed; null if there is none. Runs of a sweep are in the order of its seeds, so that those of an arm and
+/// its reference are at the same `place`. Those of a table are sorted by seed, and an arm can lack some.
+const ReportRun* run_of_seed(std::span<const ReportRun> runs, std::int64_t seed, std::size_t place) {
+  if (place < runs.size() && runs[place].seed == seed) return &runs[place];
+  const auto found = std::ranges::lower_bound(runs, seed, {}, &ReportRun::seed);
+  return found == runs.end() || found->seed != seed ? nullptr : &*found;
+}
+
 /// " 2 of 8 seeds are excluded (...)." Excluding diverged runs makes an arm look better.
 std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   const auto runs = compared_runs(arm, arm), reference = compared_runs(arm, report.arms[arm.reference]);
@@ -111,9 +116,11 @@ std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
                        own, runs.size(), others, reference.size());
   }
   std::size_t count = 0;
-  for (std::size_t i = 0; i < std::min(runs.size(), reference.size()); ++i)
-    if (runs[i].lost() || reference[i].lost()) ++count;
-  return excluded_seeds(count, reference.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const ReportRun* other = run_of_seed(reference, runs[i].seed, i);
+    if (runs[i].lost() || !other || other->lost()) ++count;
+  }
+  return excluded_seeds(count, runs.size());
 }
 
 /// " None of its 6 runs failed; with 6 runs, a rate of failure up to 39 % can't be excluded (95 % bound)."
@@ -258,7 +265,8 @@ std::string contradiction(const Metric& metric, const Comparison& c) {
 }
 
 /// The sentence about the comparison, without remarks on missing runs.
-std::string compared_sentence(const ReportData& report, const ReportArm& arm, const ArmLimits& limits) {
+std::string compared_sentence(const ReportData& report, const ReportArm& arm, const TableDigits& digits,
+                              const ArmLimits& limits) {
   const std::string who = subject(report, arm), unit = unit_of(report.metric);
   if (!arm.comparison && all_failed(arm))
     return fmt::format("{} can't be compared: all of its runs failed, the first with \"{}\".", who,
@@ -277,7 +285,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
                       ? " can't be compared yet: no seed has finished both here and in the reference."
                       : " can't be compared: no seed has a result both here and in the reference.");
   const Comparison& c = *arm.comparison;
-  const Decimals decimals = decimals_of(report, arm);
+  const Decimals decimals = decimals_showing(c, digits.of(arm).difference); // those of its row in the table
   if (equal_in_all_seeds(c))
     return fmt::format("{} is equal to the reference{} both have the same {} in {}.", who,
                        c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.shown(),
@@ -350,19 +358,21 @@ std::string underpowered_words(std::string_view n, double smallest_p, std::size_
                      seeds_needed);
 }
 
-std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
+std::string answer_sentence(const ReportData& report, const ReportArm& arm, const TableDigits& digits) {
+  poll_caller();
   if (report.is_reference(arm)) return "";
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
   const ArmLimits limits = arm_limits(report, arm);
-  return limit_remark(limits) + learned_sentence(report, arm) + compared_sentence(report, arm, limits) + found_at(arm) +
-         at_last_look(report, arm) + with_choices(arm) +
+  return limit_remark(limits) + learned_sentence(report, arm) + compared_sentence(report, arm, digits, limits) +
+         found_at(arm) + at_last_look(report, arm) + with_choices(arm) +
          (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 
 std::vector<std::string> answer_sentences(const ReportData& report) {
   std::vector<std::string> sentences = limit_sentences(report);
+  const TableDigits digits(report);
   for (const ReportArm& arm : report.arms)
-    if (!report.is_reference(arm)) sentences.push_back(answer_sentence(report, arm));
+    if (!report.is_reference(arm)) sentences.push_back(answer_sentence(report, arm, digits));
   std::ranges::copy(interaction_sentences(report), std::back_inserter(sentences));
   return sentences;
 }

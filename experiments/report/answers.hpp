@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
+#include "experiments/report/digits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/report_data.hpp"
 
@@ -28,7 +29,8 @@ namespace heed {
 /// If both are at chance or at the metric's bound, the sentence begins with this (`limit_remark`).
 /// If outcomes are bimodal, the sentence begins with the proportions of seeds that learned. Failed runs add a last
 /// sentence, with the p for ranking failed runs worst.
-std::string answer_sentence(const ReportData& report, const ReportArm& arm);
+/// @param digits  of the report's table
+std::string answer_sentence(const ReportData& report, const ReportArm& arm, const TableDigits& digits);
 
 /// The sentences about arms at chance or at the metric's bound (`limit_sentences`), then the sentences of all arms
 /// except the reference, then those of the interactions.

@@ -4,6 +4,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -48,7 +49,8 @@ std::string changes_of(const ReportArm& arm) {
   return text;
 }
 
-Cells line_of(const ReportData& report, const ReportArm& arm) {
+Cells line_of(const ReportData& report, const ReportArm& arm, const TableDigits& digits) {
+  poll_caller();
   // The reference has the same columns, with empty cells.
   const statistics::Comparison c = arm.comparison.value_or(statistics::Comparison{});
   const bool compared = arm.comparison.has_value();
@@ -80,7 +82,7 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("p_equivalence", csv_text(c.p_equivalence));
   cells.emplace_back("p_equivalence_flips", csv_text(c.p_equivalence_flips));
   cells.emplace_back("verdict", compared ? std::string(statistics::name_of(c.answer)) : "");
-  cells.emplace_back("answer", compared ? answer_sentence(report, arm) : "");
+  cells.emplace_back("answer", compared ? answer_sentence(report, arm, digits) : "");
   const auto& learned = arm.learned;
   cells.emplace_back("learned", learned ? fmt::format("{}", learned->arm.seeds) : "");
   cells.emplace_back("learned_of", learned ? fmt::format("{}", learned->arm.of) : "");
@@ -103,18 +105,22 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
 
 std::string render_csv(const ReportData& report) {
   std::vector<Cells> lines;
-  for (const ReportArm& arm : report.arms) lines.push_back(line_of(report, arm));
-  for (std::size_t i = 0; i < report.also.size(); ++i) {
-    const ReportData further = by_further_metric(report, i);
-    for (const ReportArm& arm : further.arms) lines.push_back(line_of(further, arm));
-  }
+  const auto add = [&](const ReportData& of) {
+    const TableDigits digits(of);
+    for (const ReportArm& arm : of.arms) lines.push_back(line_of(of, arm, digits));
+  };
+  add(report);
+  each_further_metric(report, [&](std::size_t, const ReportData& further) { add(further); });
   return sheet(lines);
 }
 
 std::string render_runs_csv(const ReportData& report) {
   std::vector<Cells> lines;
-  for (const ReportArm& arm : report.arms)
+  PolledWork work;
+  for (const ReportArm& arm : report.arms) {
+    poll_caller();
     for (const ReportRun& run : arm.runs) {
+      work.did(1000);
       lines.push_back({{"arm", arm.true_label()},
                        {"seed", run.seed_text()},
                        {"run", run.id},
@@ -126,6 +132,7 @@ std::string render_runs_csv(const ReportData& report) {
                                                {"folder", run.folder.string()},
                                                {"problem", run.problem}});
     }
+  }
   return sheet(lines);
 }
 

@@ -2,6 +2,7 @@
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <map>
@@ -22,8 +23,11 @@ std::vector<BandPoint> band_of(const std::map<std::int64_t, std::vector<double>>
 
 std::vector<BandPoint> band_over_runs(const ReportArm& arm, std::vector<CurvePoint> ReportRun::*curve) {
   std::map<std::int64_t, std::vector<double>> values;
-  for (const ReportRun& run : arm.runs)
+  PolledWork work;
+  for (const ReportRun& run : arm.runs) {
+    work.did(100 * (run.*curve).size());
     for (const CurvePoint& point : run.*curve) values[point.step].push_back(point.value);
+  }
   return band_of(values);
 }
 

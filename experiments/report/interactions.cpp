@@ -5,6 +5,7 @@
 #include "experiments/report/exact_ties.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <array>
@@ -138,6 +139,7 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
   std::vector<std::size_t> reference_of;
   std::vector<statistics::Question> questions;
   for (const Contrast& contrast : contrasts) {
+    poll_caller();
     auto [with, alone] = effects(contrast);
     const std::size_t at = values.size();
     values.push_back(std::move(alone));
@@ -241,6 +243,7 @@ std::string missing_runs(const ReportData& report, const Interaction& interactio
 } // namespace
 
 std::string interaction_sentence(const ReportData& report, const Interaction& interaction) {
+  poll_caller();
   return compared_sentence(report, interaction) + limits_of(report, interaction) + missing_runs(report, interaction);
 }
 

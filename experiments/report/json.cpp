@@ -16,6 +16,7 @@
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/spending.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>
@@ -138,9 +139,10 @@ json::value band_by_length(const ReportArm& arm, std::string_view metric) {
 }
 
 /// Each metric on rows of the lengths of [train] evaluate_lengths.
-json::array at_lengths_of(const ReportData& report, const ReportArm& arm) {
+/// @param metrics  length_metrics(report)
+json::array at_lengths_of(const ReportArm& arm, const std::vector<std::string>& metrics) {
   json::array out;
-  for (const std::string& metric : length_metrics(report))
+  for (const std::string& metric : metrics)
     if (json::value lengths = band_by_length(arm, metric); metric != by_length_metric && !lengths.is_null())
       out.push_back(std::move(lengths));
   return out;
@@ -205,13 +207,19 @@ json::array difference_texts(const ReportArm& arm, const Metric& metric, const D
   return {json::string(verdict.difference), json::string(verdict.interval)};
 }
 
-json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits& digits, const Thinning& thinning) {
+json::value arm_of(const ReportData& report, const ReportArm& arm, const TableDigits& table,
+                   const std::vector<std::string>& length_metrics, const Thinning& thinning) {
+  const Digits digits = table.of(arm);
   json::array changes, differences, runs;
   for (const PlannedChange& change : arm.changes)
     changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
   for (const Difference& difference : arm.differences)
     differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
-  for (const ReportRun& run : arm.runs) runs.push_back(run_of(run, thinning));
+  PolledWork work;
+  for (const ReportRun& run : arm.runs) {
+    work.did(2000 + 64 * run.curve.size());
+    runs.push_back(run_of(run, thinning));
+  }
   const bool reference = report.is_reference(arm);
   return json::object{
       {"label", arm.true_label()},
@@ -220,7 +228,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
       {"group", texts(arm.group)},
       {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
       {"changes", std::move(changes)},
-      {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm))},
+      {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
       {"n", arm.values},
       {"mean", json_number(arm.mean)},
       {"standard_deviation", json_number(arm.standard_deviation)},
@@ -243,7 +251,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
       {"training_curve", band_of(thinned(training_band(arm), thinning.bands), "step")},
       {"validation_curve", band_of(thinned(validation_band(arm), thinning.bands), "step")},
       {"by_length", band_by_length(arm, by_length_metric)},
-      {"at_lengths", at_lengths_of(report, arm)},
+      {"at_lengths", at_lengths_of(arm, length_metrics)},
       {"training_length", arm.training_length ? json::value(*arm.training_length) : json::value(nullptr)},
       {"config", arm.config},
       {"differences", std::move(differences)},
@@ -333,14 +341,14 @@ json::value chance_of(const ReportData& report) {
 /// Each further metric with the arms' results.
 json::array further_metrics(const ReportData& report) {
   json::array out;
-  for (std::size_t i = 0; i < report.also.size(); ++i) {
-    const ReportData further = by_further_metric(report, i);
+  each_further_metric(report, [&](std::size_t, const ReportData& further) {
     const TableDigits digits(further);
     json::array arms;
     for (const ReportArm& arm : further.arms)
       arms.push_back(json::object{
           {"label", arm.true_label()},
-          {"answer", further.is_reference(arm) ? json::value(nullptr) : json::value(answer_sentence(further, arm))},
+          {"answer",
+           further.is_reference(arm) ? json::value(nullptr) : json::value(answer_sentence(further, arm, digits))},
           {"n", arm.values},
           {"mean", json_number(arm.mean)},
           {"standard_deviation", json_number(arm.standard_deviation)},
@@ -352,7 +360,7 @@ json::array further_metrics(const ReportData& report) {
                                {"note", further_note(further.metric)},
                                {"digits", object_of(digits.common())},
                                {"arms", std::move(arms)}});
-  }
+  });
   return out;
 }
 
@@ -377,7 +385,8 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
   for (const PlannedOption& option : report.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});
   const TableDigits digits(report);
-  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm, digits.of(arm), thinning));
+  const std::vector<std::string> lengths = length_metrics(report);
+  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm, digits, lengths, thinning));
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
   json::object out{{"format", "heed report"},
@@ -417,20 +426,6 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"tuning", tuning_of(report)},
                    {"arms", std::move(arms)}};
   if (thinning.any()) out["thinned"] = thinning_sentence(thinning);
-  return out;
-}
-
-std::string script_safe(const json::value& document) {
-  std::string out;
-  // These characters occur only inside JSON strings, so they can be escaped.
-  for (const char c : json::serialize(document)) {
-    switch (c) {
-      case '<': out += "\\u003c"; break;
-      case '>': out += "\\u003e"; break;
-      case '&': out += "\\u0026"; break;
-      default: out += c;
-    }
-  }
   return out;
 }
 

@@ -54,8 +54,9 @@ std::string answers(const ReportData& report) {
     items += fmt::format("  \\item {}\n", latex_text(with_capitals(sentence)));
   };
   std::ranges::for_each(limit_sentences(report), add);
+  const TableDigits digits(report);
   for (const ReportArm& arm : report.arms)
-    if (arm.comparison || !missing_answer(arm).empty()) add(answer_sentence(report, arm));
+    if (arm.comparison || !missing_answer(arm).empty()) add(answer_sentence(report, arm, digits));
   std::ranges::for_each(interaction_sentences(report), add);
   return items.empty() ? "" : "\\begin{itemize}\n" + items + "\\end{itemize}\n";
 }
@@ -114,12 +115,12 @@ std::string render_latex(const ReportData& report) {
   for (const std::string& part :
        {answers(report), single ? latex_single(report) : latex_table(report, true), latex_forest(report)})
     if (!part.empty()) body += "\n" + part;
-  for (std::size_t i = 0; i < report.also.size() && !single; ++i) {
-    const ReportData further = by_further_metric(report, i);
+  const auto add_further = [&](std::size_t, const ReportData& further) {
     body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(with_capitals(further.metric.shown())),
                         latex_text(with_capitals(further_note(further.metric))), answers(further),
                         latex_table(further, false));
-  }
+  };
+  if (!single) each_further_metric(report, add_further);
   if (const std::string part = latex_curves(report); !part.empty()) body += "\n" + part;
   body += "\n\\end{document}\n";
 

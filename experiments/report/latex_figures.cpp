@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -147,10 +148,11 @@ std::set<const ReportArm*> far_lines(const LatexGroup& group, const LineAxis& ax
   return far;
 }
 
-/// The lines of one group. The position of a name in `names` determines its colour, dashes and marks. They are the same
+/// The lines of one group. The number of a name in `names` determines its colour, dashes and marks. They are the same
 /// in all groups and on the HTML page.
-std::string group_lines(const ReportData& report, const LatexGroup& group, const std::vector<std::string>& names,
-                        const LineAxis& axis) {
+/// @param longest  longest_name(report)
+std::string group_lines(const ReportData& report, const LatexGroup& group, std::size_t longest,
+                        const std::map<std::string, std::size_t>& names, const LineAxis& axis) {
   static constexpr std::array marks{"*", "square*", "triangle*", "diamond*", "+", "star", "Mercedes star"};
   static constexpr std::array colours{"heedblue", "heedvermillion", "heedgreen", "heedpurple", "heedorange", "heedsky"};
   static constexpr std::array dashes{"solid", "densely dashed", "densely dotted", "dashdotted"};
@@ -178,7 +180,8 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
   for (const ReportArm* arm : group.arms) {
     const std::vector<BandPoint> band = axis.band(*arm);
     if (band.size() < 2) continue;
-    const auto place = static_cast<std::size_t>(std::ranges::find(names, name_in_group(*arm)) - names.begin());
+    const auto name = names.find(name_in_group(*arm));
+    const std::size_t place = name == names.end() ? names.size() : name->second; // the reference has no number
     const char* colour = report.is_reference(*arm) ? "black" : colours[place % colours.size()];
     const char* dash = report.is_reference(*arm) ? "solid" : dashes[place / colours.size() % dashes.size()];
     const std::size_t look = report.is_reference(*arm) ? 0 : 1 + place,
@@ -192,7 +195,6 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
                          colour, dash, marks[look % marks.size()], every, 1 + look % every,
                          coordinates(band, &BandPoint::mean, false, limits), name_in_group(*arm));
   }
-  const std::size_t longest = longest_name(report);
   const bool beside = longest <= short_name;
   const std::string legend = beside ? "at={(1.03,1)}, anchor=north west, draw=none, font=\\small"
                                     : fmt::format("at={{(0.5,-0.2)}}, anchor=north, draw=none, font=\\footnotesize, "
@@ -220,17 +222,16 @@ std::string group_lines(const ReportData& report, const LatexGroup& group, const
 
 /// A figure for each axis and group.
 std::string figures_of(const ReportData& report, const std::vector<LineAxis>& axes) {
-  constexpr int most_waiting = 6; // LaTeX can hold only few floats that have no page yet
-  std::vector<std::string> names; // names of arms that are not references
+  constexpr int most_waiting = 6;           // LaTeX can hold only few floats that have no page yet
+  std::map<std::string, std::size_t> names; // of arms that are not references, in the order of the arms
   for (const ReportArm& arm : report.arms)
-    if (std::string name = name_in_group(arm);
-        !report.is_reference(arm) && std::ranges::find(names, name) == names.end())
-      names.push_back(std::move(name));
+    if (!report.is_reference(arm)) names.emplace(name_in_group(arm), names.size());
+  const std::size_t longest = longest_name(report);
   std::string out;
   int figures = 0;
   for (const LineAxis& axis : axes)
     for (const LatexGroup& group : latex_groups(report)) {
-      const std::string figure = group_lines(report, group, names, axis);
+      const std::string figure = group_lines(report, group, longest, names, axis);
       if (figure.empty()) continue;
       if (figures > 0) out += figures % most_waiting == 0 ? "\\clearpage\n\n" : "\n";
       out += figure;

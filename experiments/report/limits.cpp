@@ -4,6 +4,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/statistics/paired.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <array>
@@ -181,6 +182,7 @@ std::optional<double> least_learned(const ReportData& report, const ReportArm& a
 }
 
 Limit limit_of(const ReportData& report, const ReportArm& arm) {
+  poll_caller();
   const std::vector<double> values = values_where_all_ended(report, arm);
   if (values.empty()) return Limit::none;
   const std::optional<double> best = report.metric.best();

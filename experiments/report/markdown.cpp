@@ -7,6 +7,7 @@
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/system/polling.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -87,11 +88,14 @@ std::string runs_section(const ReportData& report) {
   TextTable table{{"arm", "seed", "run", "state", markdown_text(report.metric.shown(), true), "time"},
                   {Align::left, Align::right, Align::left, Align::left, Align::right, Align::right},
                   {}};
+  PolledWork work;
   for (const ReportArm& arm : report.arms)
-    for (const ReportRun& run : arm.runs)
+    for (const ReportRun& run : arm.runs) {
+      work.did(4000);
       table.rows.push_back({markdown_text(arm.label, true), markdown_text(run.seed_text(), true),
                             run.id.empty() ? "" : markdown_code(run.id, true), std::string(run.standing()),
                             fixed(run.value, 6), run.seconds > 0 ? duration(run.seconds) : "-"});
+    }
   return "## Runs\n\n" + markdown_table(table);
 }
 
@@ -138,12 +142,12 @@ std::string render_markdown(const ReportData& report) {
   for (const std::string& answer : answers) out += list_item(answer);
   if (!answers.empty()) out += "\nWhat the columns are:\n\n";
   for (const std::string& note : summary_notes(report)) out += list_item(note);
-  for (std::size_t i = 0; i < report.also.size() && !single; ++i) {
-    const ReportData further = by_further_metric(report, i);
+  const auto add_further = [&](std::size_t, const ReportData& further) {
     out += fmt::format("\n## {}\n\n{}\n\n{}\n", markdown_text(further.metric.shown()),
                        markdown_text(further_note(further.metric)), to_markdown(summary_table(further, Style{})));
     for (const std::string& answer : answer_sentences(further)) out += list_item(answer);
-  }
+  };
+  if (!single) each_further_metric(report, add_further);
   for (const std::string& section :
        {arms_section(report), fairness_section(report), curves_section(report), lengths_section(report),
         problems_section(report), runs_section(report), provenance_section(report)})

@@ -7,6 +7,7 @@
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -193,6 +194,7 @@ void add_sides(json::value& metric, const Metric& of) {
 }
 
 void add_arm(json::value& arm, const ReportData& report, const ReportArm& of, const TableDigits& table) {
+  poll_caller();
   const Digits digits = table.of(of), common = table.common();
   json::object& out = arm.as_object();
   const std::optional<double> deviation = seconds_deviation(of);
@@ -269,8 +271,9 @@ json::object page_document(const ReportData& report, const Thinning& thinning) {
   out["clearest"] = clearest_first(report);
   for (std::size_t i = 0; i < report.arms.size(); ++i)
     add_arm(out["arms"].as_array()[i], report, report.arms[i], table);
-  for (std::size_t i = 0; i < report.also.size(); ++i)
-    add_further(out["also"].as_array()[i], by_further_metric(report, i));
+  each_further_metric(report, [&](std::size_t i, const ReportData& further) {
+    add_further(out["also"].as_array()[i], further);
+  });
   for (std::size_t i = 0; i < report.interactions.size(); ++i)
     add_comparison_texts(out["interactions"].as_array()[i].as_object()["comparison"], report.interactions[i].comparison,
                          report.metric, table.common().difference);

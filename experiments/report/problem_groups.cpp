@@ -1,10 +1,14 @@
 #include "experiments/report/problem_groups.hpp"
 
+#include "experiments/system/polling.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
+#include <string_view>
+#include <utility>
 
 namespace heed {
 namespace {
@@ -18,10 +22,6 @@ std::string without_numbers(const std::string& reason) {
     else if (out.empty() || out.back() != '0') out += '0';
   }
   return out;
-}
-
-bool alike(const ReportRun& a, const ReportRun& b) {
-  return a.standing() == b.standing() && without_numbers(a.problem) == without_numbers(b.problem);
 }
 
 } // namespace
@@ -81,13 +81,13 @@ std::string shortfall_in_words(const ReportData& report, std::size_t failed, std
 std::vector<ProblemGroup> problem_groups(const ReportData& report) {
   std::vector<ProblemGroup> out;
   for (const ReportArm& arm : report.arms) {
-    const std::size_t before = out.size();
+    poll_caller();
+    std::map<std::pair<std::string_view, std::string>, std::size_t> places; // by state and reason without numbers
     for (const ReportRun& run : arm.runs) {
       if (run.problem.empty()) continue;
-      const auto same = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
-                                     [&](const ProblemGroup& group) { return alike(*group.runs.front(), run); });
-      if (same == out.end()) out.push_back({&arm, {&run}});
-      else same->runs.push_back(&run);
+      const auto [place, is_new] = places.emplace(std::pair(run.standing(), without_numbers(run.problem)), out.size());
+      if (is_new) out.push_back({&arm, {}});
+      out[place->second].runs.push_back(&run);
     }
   }
   return out;

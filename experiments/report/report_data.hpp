@@ -293,8 +293,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 /// numbers of that look. Before the first look nothing is compared.
 void compute_statistics(ReportData& report);
 
-/// The report by its further metric `which`. Margin and threshold are removed, because they are in another metric's
-/// unit. p is still corrected over all metrics together.
-ReportData by_further_metric(const ReportData& report, std::size_t which);
+/// Calls `use(which, further)` for each further metric, with the report by this metric. Margin and threshold are
+/// removed, because they are in another metric's unit. p is still corrected over all metrics together. The reports
+/// share one copy without the values of further metrics, so that time and memory grow as the number of values does.
+void each_further_metric(const ReportData& report, const std::function<void(std::size_t, const ReportData&)>& use);
 
 } // namespace heed

@@ -7,6 +7,7 @@
 #include "experiments/report/tuned_arms.hpp"
 #include "experiments/statistics/spending.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,6 +73,7 @@ public:
   }
 
   std::optional<double> operator()(const ReportArm& arm, const ReportArm& reference) {
+    poll_caller();
     if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided || arm.comparison->ranked)
       return std::nullopt;
     const statistics::Comparison& c = *arm.comparison;
@@ -104,6 +106,7 @@ private:
 /// Computes n, mean, spread and time of each arm, for all metrics.
 void describe(ReportData& report) {
   for (ReportArm& arm : report.arms) {
+    poll_caller();
     const std::span<const ReportRun> counted = report.counted_runs(arm);
     const std::vector<double> values = results_of(counted, deciding_value).values;
     std::vector<double> seconds;
@@ -167,6 +170,20 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
   }
 }
 
+/// Fills in the value of a further metric, and what was wrong with it.
+void take_further(const ReportRun& from, std::size_t which, ReportRun& run) {
+  run.value = which < from.also.size() ? from.also[which] : std::nullopt;
+  run.state = from.state;
+  run.problem = from.problem;
+  if (run.value && run.state == RunState::failed) { // it failed in the deciding metric only
+    run.state = RunState::finished;
+    run.problem.clear();
+  }
+  if (which >= from.also_problems.size() || from.also_problems[which].empty()) return;
+  run.state = RunState::failed;
+  run.problem = from.also_problems[which];
+}
+
 } // namespace
 
 void compute_statistics(ReportData& report) {
@@ -187,38 +204,40 @@ void compute_statistics(ReportData& report) {
   count_choices(report);
 }
 
-ReportData by_further_metric(const ReportData& report, std::size_t which) {
+void each_further_metric(const ReportData& report, const std::function<void(std::size_t, const ReportData&)>& use) {
+  if (report.also.empty()) return;
   ReportData out = report;
-  out.metric = report.also.at(which);
   out.margin.reset();
   out.learned.reset();
   out.interactions.clear();
   for (ReportArm& arm : out.arms) {
-    const FurtherResult& result = arm.also.at(which);
-    arm.values = result.values;
-    arm.mean = result.mean;
-    arm.standard_deviation = result.standard_deviation;
-    arm.comparison = result.comparison;
-    arm.look = result.look;
     arm.learned.reset();
     arm.later.reset();
     arm.p_choices.reset(); // the tuning chose by the deciding metric
     arm.other_choices = arm.other_choices_of_reference = 0;
     for (ReportRun& run : arm.runs) {
-      run.value = which < run.also.size() ? run.also[which] : std::nullopt;
-      if (run.value && run.state == RunState::failed) { // it failed in the deciding metric only
-        run.state = RunState::finished;
-        run.problem.clear();
-      }
-      if (which >= run.also_problems.size() || run.also_problems[which].empty()) continue;
-      run.state = RunState::failed;
-      run.problem = run.also_problems[which];
+      run.also.clear();
+      run.also_problems.clear();
     }
   }
-  rank_failed_runs(out);
-  SmallestFound smallest_found(out.metric);
-  for (ReportArm& arm : out.arms) arm.smallest_found = smallest_found(arm, out.arms[arm.reference]);
-  return out;
+  for (std::size_t which = 0; which < report.also.size(); ++which) {
+    poll_caller();
+    out.metric = report.also[which];
+    for (std::size_t a = 0; a < out.arms.size(); ++a) {
+      ReportArm& arm = out.arms[a];
+      const FurtherResult& result = report.arms[a].also.at(which);
+      arm.values = result.values;
+      arm.mean = result.mean;
+      arm.standard_deviation = result.standard_deviation;
+      arm.comparison = result.comparison;
+      arm.look = result.look;
+      for (std::size_t r = 0; r < arm.runs.size(); ++r) take_further(report.arms[a].runs[r], which, arm.runs[r]);
+    }
+    rank_failed_runs(out);
+    SmallestFound smallest_found(out.metric);
+    for (ReportArm& arm : out.arms) arm.smallest_found = smallest_found(arm, out.arms[arm.reference]);
+    use(which, out);
+  }
 }
 
 } // namespace heed

@@ -11,6 +11,7 @@
 #include "experiments/statistics/spending.hpp"
 #include "experiments/sweep/reference_name.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/polling.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -346,6 +347,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   if (parameters) column("parameters", Align::right);
   if (time) column("time", Align::right);
   for (const ReportArm& arm : report.arms) {
+    poll_caller();
     std::vector<std::string> row{arm.label, fmt::format("{}", arm.values), mean_cell(arm, digits.of(arm).value)};
     if (compared) {
       const std::optional<Verdict> verdict = arm.comparison ? std::optional(verdict_of(*arm.comparison, report.metric,

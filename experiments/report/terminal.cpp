@@ -38,14 +38,14 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   const std::vector<std::string> answers = answer_sentences(report);
   for (const std::string& answer : answers) out += paragraph(answer);
   if (!answers.empty()) out += "\n";
-  for (std::size_t i = 0; i < report.also.size() && !single; ++i) {
-    const ReportData further = by_further_metric(report, i);
+  const auto add_further = [&](std::size_t, const ReportData& further) {
     out += paragraph(further_note(further.metric)) + "\n";
     out += to_text_within(summary_table(further, style), width, bold, end);
     out += "\n";
     for (const std::string& answer : answer_sentences(further)) out += paragraph(answer);
     out += "\n";
-  }
+  };
+  if (!single) each_further_metric(report, add_further);
   for (const std::string& metric : length_metrics(report)) {
     if (!is_of_report(report, metric)) continue;
     out += paragraph(length_table_caption(report, metric)) + "\n";

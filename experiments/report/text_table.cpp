@@ -1,6 +1,7 @@
 #include "experiments/report/text_table.hpp"
 
 #include "experiments/report/markdown_text.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 
@@ -18,6 +19,7 @@ std::string padded(const std::string& cell, std::size_t width, Align align) {
 
 std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
                     const std::vector<Align>& alignment) {
+  poll_caller();
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) line += "  " + padded(cells[i], widths[i], alignment[i]);
   line.erase(line.find_last_not_of(' ') + 1);

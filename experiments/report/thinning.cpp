@@ -20,9 +20,13 @@ std::size_t least_thinning(const std::vector<std::size_t>& curves, std::size_t m
     for (const std::size_t points : curves) sum += left_of(points, every);
     return sum <= most;
   };
-  std::size_t every = 1;
-  while (every < longest && !fits(every)) ++every;
-  return every;
+  std::size_t least = 1;
+  for (std::size_t end = longest; least < end;) { // a greater number never leaves more points
+    const std::size_t middle = least + (end - least) / 2;
+    if (fits(middle)) end = middle;
+    else least = middle + 1;
+  }
+  return least;
 }
 
 /// "every 4th", also for numbers such as 21 and 1000.

@@ -1,11 +1,14 @@
 #include "experiments/report/wrapping.hpp"
 
+#include "experiments/system/polling.hpp"
+
 #include <algorithm>
 #include <sstream>
 
 namespace heed {
 
 std::string wrapped(const std::string& text, std::size_t width, const std::string& first, const std::string& rest) {
+  poll_caller();
   if (width == 0) return first + text + "\n";
   std::istringstream words(text);
   std::string out, line, word;

@@ -7,6 +7,7 @@
 #include "experiments/results/result_runs.hpp"
 #include "experiments/results/table_metrics.hpp"
 #include "experiments/runs/run_state.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +27,9 @@ namespace {
 constexpr double greatest_result = std::numeric_limits<float>::max();
 /// The sampled flips or permutations of more runs of an arm would take minutes.
 constexpr std::size_t most_pairs = 10'000, most_unpaired = 2'000;
+/// At least this number of missing runs may be shown; in larger tables, as many as there are runs. They can be arms
+/// times seeds.
+constexpr std::size_t most_missing = 100'000;
 
 /// Numbers for the seeds: the seeds themselves if all are whole numbers, else their places.
 class SeedNumbers {
@@ -132,15 +136,18 @@ std::optional<PlannedCost> cost_of_arm(const ResultTable& table, const std::vect
 class ArmMaker {
 public:
   ArmMaker(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs)
-      : table_(table), question_(question), runs_(runs), by_seed_(!runs.paired_by.empty()), numbers_(runs, by_seed_) {}
+      : table_(table), question_(question), runs_(runs), by_seed_(!runs.paired_by.empty()),
+        pairs_(by_seed_ && question.test != "unpaired"), numbers_(runs, by_seed_) {}
 
   void add_group(const ResultGroup& group, ReportData& report) {
     const std::size_t reference = report.arms.size();
-    std::map<std::int64_t, std::string> seeds; // of the group's runs, with their texts
-    if (by_seed_)
-      for (const auto& [arm, runs] : group.runs)
-        for (const ResultRun* run : runs) seeds.emplace(numbers_.of(run->pair), run->pair);
+    Seeds of_reference, of_all;
+    if (pairs_) {
+      of_reference = seeds_of(group.runs.at(group.arms.front()));
+      for (const auto& [arm, runs] : group.runs) of_all.merge(seeds_of(runs));
+    }
     for (const std::string& name : group.arms) {
+      poll_caller();
       ReportArm arm;
       const std::string where = group_in_words(runs_, group.values);
       arm.label = where.empty() ? name : fmt::format("{}: {}", where, name);
@@ -148,17 +155,25 @@ public:
       arm.group = group.values;
       arm.reference = reference;
       const std::vector<const ResultRun*>& runs = group.runs.at(name);
-      arm.cost = cost_of_arm(table_, runs);
-      add_runs(runs, seeds, arm);
-      if (const std::size_t most = question_.test == "unpaired" ? most_unpaired : most_pairs; arm.runs.size() > most)
+      if (const std::size_t most = question_.test == "unpaired" ? most_unpaired : most_pairs; runs.size() > most)
         throw Refused(fmt::format("{}: {} has {} runs; at most {} are compared. If rows are evaluations of a run, name "
                                   "their column with {} COLUMN",
-                                  table_.name, shown_text(name), arm.runs.size(), most, question_.option("step")));
+                                  table_.name, shown_text(name), runs.size(), most, question_.option("step")));
+      arm.cost = cost_of_arm(table_, runs);
+      add_runs(runs, report.arms.size() == reference ? of_all : of_reference, arm);
       report.arms.push_back(std::move(arm));
     }
   }
 
 private:
+  using Seeds = std::map<std::int64_t, std::string>; // with their texts
+
+  Seeds seeds_of(const std::vector<const ResultRun*>& runs) const {
+    Seeds out;
+    for (const ResultRun* run : runs) out.emplace(numbers_.of(run->pair), run->pair);
+    return out;
+  }
+
   ReportRun made(const ResultRun& from, std::int64_t seed) const {
     ReportRun run;
     run.id = from.id;
@@ -172,26 +187,41 @@ private:
     return run;
   }
 
-  /// Runs in the order of the seeds. If runs are paired, a seed that only other arms have is a run that is left out.
-  void add_runs(const std::vector<const ResultRun*>& runs, const std::map<std::int64_t, std::string>& seeds,
-                ReportArm& arm) {
+  /// Runs in the order of the seeds.
+  /// @param needed  if runs are paired: the seeds that the arm should have. Those that it lacks are runs that are left
+  ///                out. A reference should have all seeds of its group, and another arm those of its reference; what
+  ///                it lacks of a third arm changes nothing.
+  void add_runs(const std::vector<const ResultRun*>& runs, const Seeds& needed, ReportArm& arm) {
     if (!by_seed_) {
       for (const ResultRun* run : runs) arm.runs.push_back(made(*run, next_++));
       return;
     }
     std::map<std::int64_t, const ResultRun*> by_seed;
     for (const ResultRun* run : runs) by_seed.emplace(numbers_.of(run->pair), run);
-    for (const auto& [seed, text] : seeds) {
-      if (const auto found = by_seed.find(seed); found != by_seed.end()) {
-        arm.runs.push_back(made(*found->second, seed));
-        if (found->second->state == "missing") leave_out(arm.runs.back());
-      } else if (question_.test != "unpaired") {
-        ReportRun& run = arm.runs.emplace_back();
-        run.seed = seed;
-        run.seed_name = numbers_.name_of(text);
-        leave_out(run);
+    for (const auto& [seed, text] : needed) missing_ += !by_seed.contains(seed);
+    require_few_missing();
+    for (const auto& [seed, text] : needed) by_seed.emplace(seed, nullptr);
+    for (const auto& [seed, run] : by_seed) {
+      if (run) {
+        arm.runs.push_back(made(*run, seed));
+        if (run->state == "missing") leave_out(arm.runs.back());
+        continue;
       }
+      ReportRun& missing = arm.runs.emplace_back();
+      missing.seed = seed;
+      missing.seed_name = numbers_.name_of(needed.at(seed));
+      leave_out(missing);
     }
+  }
+
+  void require_few_missing() const {
+    const std::size_t most = std::max(most_missing, runs_.runs.size());
+    if (missing_ <= most) return;
+    throw Refused(
+        fmt::format("{}: {} runs have rows, and more than {} are missing: seeds ({}) that a reference has and "
+                    "an arm lacks, or the other way round. At most {} can be missing. Leave out rows of seeds "
+                    "that few arms have, or compare runs without pairs with {} unpaired",
+                    table_.name, runs_.runs.size(), most, runs_.paired_by, most, question_.option("test")));
   }
 
   void leave_out(ReportRun& run) const {
@@ -202,9 +232,10 @@ private:
   const ResultTable& table_;
   const ResultQuestion& question_;
   const ResultRuns& runs_;
-  bool by_seed_;
+  bool by_seed_, pairs_; ///< pairs_: runs with the same seed are compared
   SeedNumbers numbers_;
-  std::int64_t next_ = 0; ///< numbers of runs without seeds, which differ in all arms
+  std::size_t missing_ = 0; ///< runs of all arms so far that have no row
+  std::int64_t next_ = 0;   ///< numbers of runs without seeds, which differ in all arms
 };
 
 /// A warning if runs end at different steps.

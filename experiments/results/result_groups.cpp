@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/results/result_columns.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -89,12 +90,11 @@ void sort_result_groups(std::vector<ResultGroup>& groups) {
     const bool numeric = std::ranges::all_of(groups, [&](const ResultGroup& group) {
       return group_number(group.values[column]).has_value();
     });
-    std::vector<std::string> seen;
+    std::map<std::string_view, std::size_t> seen;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const std::string& text = groups[g].values[column];
-      if (std::ranges::find(seen, text) == seen.end()) seen.push_back(text);
-      ranks[g].push_back(numeric ? *group_number(text)
-                                 : static_cast<double>(std::ranges::find(seen, text) - seen.begin()));
+      const std::size_t rank = seen.emplace(text, seen.size()).first->second;
+      ranks[g].push_back(numeric ? *group_number(text) : static_cast<double>(rank));
     }
   }
   std::vector<std::size_t> order(groups.size());
@@ -128,14 +128,19 @@ std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultQuestio
   const std::string reference = reference_arm(table, question, arms);
   std::vector<ResultGroup> out;
   std::map<std::vector<std::string>, std::size_t> places;
+  PolledWork work;
   for (const ResultRun& run : runs.runs) {
+    work.did(10 * steps_of_cell);
     const auto [place, is_new] = places.emplace(run.group, out.size());
     if (is_new) out.push_back({run.group, {}, {}});
     out[place->second].runs[run.arm].push_back(&run);
   }
+  std::map<std::string_view, std::size_t> order;
+  for (const std::string& arm : arms) order.emplace(arm, order.size());
   for (ResultGroup& group : out) {
-    for (const std::string& arm : arms)
-      if (group.runs.contains(arm)) group.arms.push_back(arm);
+    poll_caller();
+    for (const auto& [arm, of] : group.runs) group.arms.push_back(arm);
+    std::ranges::sort(group.arms, {}, [&](const std::string& arm) { return order.at(arm); });
     const auto found = std::ranges::find(group.arms, reference);
     if (found == group.arms.end())
       throw Refused(fmt::format("{}: there is no run of the reference, {}, at {}; its arms are {}", table.name,

@@ -20,6 +20,7 @@ namespace heed {
 namespace {
 
 constexpr std::size_t longest_name_of_arm = 300;
+constexpr std::size_t most_values = 10'000'000; // of all runs and metrics; about a gigabyte
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
@@ -60,6 +61,7 @@ std::vector<std::size_t> needed_columns(const ResultTable& table, const std::vec
                                         const std::string& option) {
   std::vector<std::size_t> out;
   for (const std::string& name : names) {
+    poll_caller();
     const std::size_t column = needed_column(table, name, option);
     if (std::ranges::find(out, column) != out.end())
       throw Refused(fmt::format("{}: {} names the column {} twice", table.name, option, shown_text(name)));
@@ -154,7 +156,7 @@ LongColumns long_columns(const ResultTable& table, const ResultQuestion& questio
 }
 
 /// A text of the table that names something: an arm, a group, a seed. On one line, without control characters.
-std::string name_in_cell(const ResultTable& table, const TableRow& row, std::size_t column, const char* what) {
+std::string name_in_cell(const ResultTable& table, const ResultRow& row, std::size_t column, const char* what) {
   const std::string_view cell = table.cell(row, column);
   if (cell.empty())
     throw Refused(fmt::format("{}: the {} ({}) is empty; each row must have one", table.place(row.line), what,
@@ -165,7 +167,7 @@ std::string name_in_cell(const ResultTable& table, const TableRow& row, std::siz
   return shown_name(cell);
 }
 
-std::string arm_of_row(const ResultTable& table, const TableRow& row, const LongColumns& columns) {
+std::string arm_of_row(const ResultTable& table, const ResultRow& row, const LongColumns& columns) {
   if (columns.arm.size() == 1) return name_in_cell(table, row, columns.arm.front(), "arm");
   std::vector<std::string> parts;
   for (const std::size_t column : columns.arm)
@@ -180,7 +182,7 @@ std::string in_quotes(const std::string& text) {
   return out + "\"";
 }
 
-std::string pair_of_row(const ResultTable& table, const TableRow& row, const LongColumns& columns,
+std::string pair_of_row(const ResultTable& table, const ResultRow& row, const LongColumns& columns,
                         const ResultQuestion& question, bool& whole) {
   std::string out;
   for (const std::size_t column : columns.pair) {
@@ -225,7 +227,7 @@ public:
   LongReader(const ResultTable& table, const ResultQuestion& question, const LongColumns& columns)
       : table_(table), question_(question), columns_(columns) {}
 
-  void add(const TableRow& row, ResultRuns& out) {
+  void add(const ResultRow& row, ResultRuns& out) {
     std::vector<std::string> group;
     for (const std::size_t column : columns_.group) group.push_back(name_in_cell(table_, row, column, "group"));
     std::string arm = arm_of_row(table_, row, columns_);
@@ -242,6 +244,7 @@ public:
       added.id = run.empty() ? fmt::format("{} {}", table_.counted, row.line) : shown_name(run);
       if (added.id.size() > longest_name_of_arm) added.id = fmt::format("{} {}", table_.counted, row.line);
       added.line = row.line;
+      require_room_for_values(table_, out, question_);
       added.values.resize(columns_.metrics.size());
     } else if (!columns_.step) {
       refuse_repeated(row, out.runs[known->second]);
@@ -258,7 +261,7 @@ private:
     return key + fmt::format("{}:{}{}", arm.size(), arm, pair);
   }
 
-  [[noreturn]] void refuse_repeated(const TableRow& row, const ResultRun& first) const {
+  [[noreturn]] void refuse_repeated(const ResultRow& row, const ResultRun& first) const {
     throw Refused(fmt::format(
         "{}: {} has a row for the {} {} already, at {} {}; give each run a seed of its own, or name what else tells "
         "runs apart: {} for evaluations of one run, {} for comparisons within groups, {} for further columns",
@@ -266,7 +269,7 @@ private:
         table_.counted, first.line, question_.option("step"), question_.option("group"), question_.option("pair")));
   }
 
-  void take_values(const TableRow& row, ResultRun& run) {
+  void take_values(const ResultRow& row, ResultRun& run) {
     const std::int64_t step = columns_.step ? step_of_cell(table_, row, *columns_.step, question_) : 0;
     for (std::size_t m = 0; m < columns_.metrics.size(); ++m)
       if (const auto value = number_of_cell(table_, row, columns_.metrics[m]))
@@ -281,7 +284,7 @@ private:
     if (columns_.parameters) take_parameters(row, run);
   }
 
-  void take_seconds(const TableRow& row, double seconds, ResultRun& run) const {
+  void take_seconds(const ResultRow& row, double seconds, ResultRun& run) const {
     if (!std::isfinite(seconds)) return; // of a run that failed
     if (seconds < 0)
       throw Refused(fmt::format("{}: the time ({}) is {:g}; it must be seconds, at least 0", table_.place(row.line),
@@ -289,7 +292,7 @@ private:
     run.seconds = std::max(run.seconds.value_or(0), seconds);
   }
 
-  void take_parameters(const TableRow& row, ResultRun& run) const {
+  void take_parameters(const ResultRow& row, ResultRun& run) const {
     const std::string_view cell = table_.cell(row, *columns_.parameters);
     if (cell.empty()) return;
     const std::optional<std::int64_t> count = whole_number(cell);
@@ -320,7 +323,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return static_cast<std::int64_t>(*number);
 }
 
-std::optional<double> number_of_cell(const ResultTable& table, const TableRow& row, std::size_t column) {
+std::optional<double> number_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column) {
   const std::string_view cell = table.cell(row, column);
   if (cell.empty()) return std::nullopt;
   if (const std::optional<double> number = read_number(cell)) return number;
@@ -332,7 +335,7 @@ std::optional<double> number_of_cell(const ResultTable& table, const TableRow& r
                             hint_for(cell)));
 }
 
-std::int64_t step_of_cell(const ResultTable& table, const TableRow& row, std::size_t column,
+std::int64_t step_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column,
                           const ResultQuestion& question) {
   const std::string_view cell = table.cell(row, column);
   const std::optional<std::int64_t> step = whole_number(cell);
@@ -344,10 +347,20 @@ std::int64_t step_of_cell(const ResultTable& table, const TableRow& row, std::si
                             question.option("step")));
 }
 
+void require_room_for_values(const ResultTable& table, const ResultRuns& runs, const ResultQuestion& question) {
+  const std::size_t metrics = question.metrics.size();
+  if (metrics == 1 || runs.runs.size() <= most_values / metrics) return;
+  throw Refused(fmt::format("{}: there are {} metrics for {} runs and more; at most {} million values are compared "
+                            "together. Name fewer metrics with {}, and the others in a second report",
+                            table.name, metrics, runs.runs.size(), most_values / 1'000'000, question.option("metric")));
+}
+
 void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultQuestion& question) {
+  PolledWork work;
   for (ResultRun& run : runs.runs)
     for (std::size_t m = 0; m < run.values.size(); ++m) {
       std::vector<ResultValue>& values = run.values[m];
+      work.did(steps_of_cell * values.size());
       if (!std::ranges::is_sorted(values, {}, &ResultValue::step))
         std::ranges::stable_sort(values, {}, &ResultValue::step);
       const auto twice = std::ranges::adjacent_find(values, {}, &ResultValue::step);
@@ -369,7 +382,11 @@ ResultRuns runs_of_rows(const ResultTable& table, const ResultQuestion& question
   out.has_steps = columns.step.has_value();
   out.of_heed = is_of_heed(table);
   LongReader reader(table, question, columns);
-  for (const TableRow& row : table.rows) reader.add(row, out);
+  PolledWork work;
+  for (const ResultRow& row : table.rows) {
+    work.did(steps_of_cell * (10 + columns.metrics.size()));
+    reader.add(row, out);
+  }
   out.whole_seeds = reader.whole();
   std::vector<std::string> paired;
   for (const std::size_t column : columns.pair) paired.push_back(shown_name(table.columns[column]));

@@ -67,13 +67,20 @@ std::optional<ArmAndSeed> arm_and_seed(std::string_view run, const std::string& 
 /// A cell that should be a number: NaN for "nan", infinite for "inf". Empty for an empty cell, "NA", "null" and "None".
 /// Throws heed::Refused for any other text.
 /// @param column  its name, for the message
-std::optional<double> number_of_cell(const ResultTable& table, const TableRow& row, std::size_t column);
+std::optional<double> number_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column);
 
 /// Whole numbers such as "3" and "3.0", as "3"; empty for other texts.
 std::optional<std::int64_t> whole_number(std::string_view text);
 
+/// For polls: about how many nanoseconds a cell takes.
+inline constexpr std::size_t steps_of_cell = 32;
+
+/// Throws heed::Refused if there are too many runs for that many metrics: each run has a list of the values of each
+/// metric, also if the table has no such cell. To be called for each new run.
+void require_room_for_values(const ResultTable& table, const ResultRuns& runs, const ResultQuestion& question);
+
 /// A step. Throws heed::Refused for a text that is no whole number of at least 0.
-std::int64_t step_of_cell(const ResultTable& table, const TableRow& row, std::size_t column,
+std::int64_t step_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column,
                           const ResultQuestion& question);
 
 /// Sorts each run's values by step. Throws heed::Refused if a run has two values of a metric at one step.

@@ -2,55 +2,59 @@
 
 #include "autograd/error.hpp"
 #include "experiments/data/json_fields.hpp"
+#include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <unordered_map>
 #include <utility>
 
 namespace heed {
 
 namespace {
 
-constexpr std::size_t most_columns = 10'000;
-constexpr std::size_t most_cells = 100'000'000;
+constexpr std::size_t most_columns = 10'000, most_cells = 100'000'000;
+constexpr std::size_t longest_column = 1000; // bytes: some names are part of the name of each arm
+constexpr std::size_t longest_cell = 1'000'000'000;
 
 /// The text up to the first line end.
 std::string_view first_line_of(std::string_view text) { return text.substr(0, text.find_first_of("\r\n")); }
 
-void require_distinct_columns(const ResultTable& table, std::int64_t line) {
-  std::unordered_map<std::string_view, std::size_t> seen;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.columns[i].empty()) continue;
-    const auto [known, is_new] = seen.emplace(table.columns[i], i);
-    if (!is_new)
-      throw Refused(fmt::format("{}: columns {} and {} are both called {}; give each column a name of its own",
-                                table.place(line), known->second + 1, i + 1, shown_text(table.columns[i])));
-  }
-}
+/// Adds rows of cells, of which the first has the names of the columns.
+class CellRows {
+public:
+  explicit CellRows(TableMaker& maker) : maker_(maker) {}
 
-/// Splits rows of cells, of which the first has the names of the columns.
-void take_rows(ResultTable& table, std::vector<TableRow> rows) {
-  if (rows.empty()) throw Refused(fmt::format("{} has only empty lines; it needs a row for each run", table.name));
-  for (const std::string& cell : rows.front().cells) table.columns.emplace_back(trimmed(cell));
-  if (table.columns.size() > most_columns)
-    throw Refused(fmt::format("{} has {} columns; at most {} are read", table.name, table.columns.size(),
-                              most_columns));
-  require_distinct_columns(table, rows.front().line);
-  if (rows.size() == 1)
-    throw Refused(fmt::format("{} has names of columns and no rows below; it needs a row for each run", table.name));
-  for (std::size_t i = 1; i < rows.size(); ++i)
-    if (rows[i].cells.size() != table.columns.size())
+  void add(const TableRow& row) {
+    const ResultTable& table = maker_.table();
+    if (!named_) {
+      std::vector<std::string> names;
+      for (const std::string& cell : row.cells) names.emplace_back(trimmed(cell));
+      maker_.add_columns(names, row.line);
+      named_ = true;
+      return;
+    }
+    if (row.cells.size() != table.columns.size())
       throw Refused(fmt::format("{}: this row has {}, and the first line names {}; every row must have a cell for each "
                                 "column (a cell with the separator in it stands in double quotes)",
-                                table.place(rows[i].line), counted(rows[i].cells.size(), "cell"),
+                                table.place(row.line), counted(row.cells.size(), "cell"),
                                 counted(table.columns.size(), "column")));
-  rows.erase(rows.begin());
-  table.rows = std::move(rows);
-}
+    maker_.add_row(row.line, row.cells);
+  }
+
+  void require_rows() const {
+    const ResultTable& table = maker_.table();
+    if (!named_) throw Refused(fmt::format("{} has only empty lines; it needs a row for each run", table.name));
+    if (table.rows.empty())
+      throw Refused(fmt::format("{} has names of columns and no rows below; it needs a row for each run", table.name));
+  }
+
+private:
+  TableMaker& maker_;
+  bool named_ = false;
+};
 
 // ---- JSON -----------------------------------------------------------------------------------------------------------
 
@@ -83,75 +87,61 @@ boost::json::value parsed_result(std::string_view text) {
 /// Adds JSON objects to a table as rows.
 class ObjectRows {
 public:
-  explicit ObjectRows(ResultTable& table) : table_(table) {}
+  explicit ObjectRows(TableMaker& maker) : maker_(maker) {}
 
   void add(const boost::json::value& value, std::int64_t line) {
     if (!value.is_object())
       throw Refused(fmt::format("{}: this is not a JSON object; a row looks like {{\"model\": \"a\", \"seed\": 1, "
                                 "\"accuracy\": 0.9}}",
-                                table_.place(line)));
-    row_ = {line, {}};
-    add_members(value.get_object(), "");
-    cells_ += row_.cells.size();
-    if (cells_ > most_cells)
-      throw Refused(fmt::format("{}: the table has more than {} million cells; write fewer members into its objects",
-                                table_.place(line), most_cells / 1'000'000));
-    table_.rows.push_back(std::move(row_));
+                                maker_.table().place(line)));
+    cells_.clear();
+    add_members(value.get_object(), "", line);
+    maker_.add_row(line, cells_);
   }
 
 private:
-  void add_members(const boost::json::object& object, const std::string& before) {
+  void add_members(const boost::json::object& object, const std::string& before, std::int64_t line) {
     for (const auto& [key, member] : object) {
       const std::string name = before + std::string(key);
-      if (const boost::json::object* inner = member.if_object()) add_members(*inner, name + ".");
-      else set(name, member);
+      if (const boost::json::object* inner = member.if_object()) {
+        add_members(*inner, name + ".", line);
+        continue;
+      }
+      const std::size_t column = maker_.column(name, line);
+      if (const boost::json::string* text = member.if_string()) cells_.emplace_back(column, std::string(*text));
+      else if (!member.is_null()) cells_.emplace_back(column, json_fields::one_line(member));
     }
   }
 
-  void set(const std::string& name, const boost::json::value& value) {
-    const auto [known, is_new] = places_.emplace(name, table_.columns.size());
-    if (is_new) table_.columns.push_back(name);
-    if (table_.columns.size() > most_columns)
-      throw Refused(fmt::format("{}: the objects have more than {} different members", table_.place(row_.line),
-                                most_columns));
-    if (row_.cells.size() <= known->second) row_.cells.resize(known->second + 1);
-    std::string& cell = row_.cells[known->second];
-    if (const boost::json::string* text = value.if_string()) cell = std::string(*text);
-    else if (!value.is_null()) cell = json_fields::one_line(value);
-  }
-
-  ResultTable& table_;
-  TableRow row_;
-  std::size_t cells_ = 0;
-  std::unordered_map<std::string, std::size_t> places_;
+  TableMaker& maker_;
+  std::vector<std::pair<std::size_t, std::string>> cells_; ///< of the row
 };
 
-void read_json_lines(ResultTable& table, std::string_view text) {
-  ObjectRows rows(table);
+void read_json_lines(TableMaker& maker, std::string_view text) {
+  ObjectRows rows(maker);
   each_line(text, [&](std::int64_t number, std::string_view line) {
     if (trimmed(line).empty()) return;
     try {
       rows.add(parsed_result(line), number);
     } catch (const json_fields::Wrong& wrong) {
       throw Refused(fmt::format("{}: {}; each line must be one JSON object (or the whole file a list of objects)",
-                                table.place(number), wrong.why));
+                                maker.table().place(number), wrong.why));
     }
   });
 }
 
-void read_json_list(ResultTable& table, std::string_view text) {
-  table.counted = "entry";
-  ObjectRows rows(table);
+void read_json_list(TableMaker& maker, std::string_view text) {
+  ObjectRows rows(maker);
   try {
     const boost::json::value list = parsed_result(trimmed(text));
     std::int64_t number = 0;
     for (const boost::json::value& entry : json_fields::list(list, "the file")) rows.add(entry, ++number);
   } catch (const json_fields::Wrong& wrong) {
-    throw Refused(fmt::format("{}: {}; the file must be a list of objects, or have one object in each line", table.name,
-                              wrong.why));
+    throw Refused(fmt::format("{}: {}; the file must be a list of objects, or have one object in each line",
+                              maker.table().name, wrong.why));
   }
-  if (table.rows.empty())
-    throw Refused(fmt::format("{} is an empty list; it needs an object for each run", table.name));
+  if (maker.table().rows.empty())
+    throw Refused(fmt::format("{} is an empty list; it needs an object for each run", maker.table().name));
 }
 
 } // namespace
@@ -165,8 +155,79 @@ std::string ResultTable::place(std::int64_t line) const {
   return counted == "line" ? fmt::format("{}:{}", name, line) : fmt::format("{}, {} {}", name, counted, line);
 }
 
-std::string_view ResultTable::cell(const TableRow& row, std::size_t column) const {
-  return column < row.cells.size() ? trimmed(row.cells[column]) : std::string_view();
+std::string_view ResultTable::cell(const ResultRow& row, std::size_t column) const {
+  const std::span<const ResultCell> all = cells(row);
+  // In a row without empty cells, a cell is at the place of its column.
+  if (column < all.size() && all[column].column == column) return text(all[column]);
+  const auto found = std::ranges::lower_bound(all, column, {}, &ResultCell::column);
+  return found == all.end() || found->column != column ? std::string_view() : text(*found);
+}
+
+TableMaker::TableMaker(std::string name, std::string counted) {
+  table_.name = std::move(name);
+  table_.counted = std::move(counted);
+}
+
+std::size_t TableMaker::column(const std::string& name, std::int64_t line) {
+  const auto [known, is_new] = places_.try_emplace(name, table_.columns.size());
+  if (!is_new) return known->second;
+  if (name.size() > longest_column)
+    throw Refused(fmt::format("{}: the name of a column has {} bytes, {}; at most {} are allowed", table_.place(line),
+                              name.size(), shown_text(name), longest_column));
+  if (table_.columns.size() == most_columns)
+    throw Refused(
+        fmt::format("{}: the table has more than {} columns, which is the most that are read; leave out those "
+                    "that are not compared",
+                    table_.place(line), most_columns));
+  table_.columns.push_back(name);
+  return known->second;
+}
+
+void TableMaker::add_columns(std::span<const std::string> names, std::int64_t line) {
+  for (const std::string& name : names) {
+    const std::size_t before = table_.columns.size();
+    if (name.empty() && places_.contains("")) {
+      table_.columns.emplace_back();
+      continue;
+    }
+    if (const std::size_t known = column(name, line); known < before)
+      throw Refused(fmt::format("{}: columns {} and {} are both called {}; give each column a name of its own",
+                                table_.place(line), known + 1, before + 1, shown_text(name)));
+  }
+}
+
+void TableMaker::add_cell(std::int64_t line, std::size_t column, std::string_view text) {
+  text = trimmed(text);
+  work_.did(text.size() + 8);
+  if (text.size() > longest_cell)
+    throw Refused(fmt::format("{}: a cell has {} MB, {}; at most {} are allowed", table_.place(line),
+                              text.size() / 1'000'000, shown_text(text), longest_cell / 1'000'000));
+  if (!text.empty())
+    table_.cells_.push_back({table_.texts_.size(), static_cast<std::uint32_t>(text.size()),
+                             static_cast<std::uint32_t>(column)});
+  table_.texts_ += text;
+  if (table_.cells_.size() > most_cells)
+    throw Refused(
+        fmt::format("{}: the table has more than {} million cells, which is the most that are read; leave out "
+                    "columns that are not compared",
+                    table_.place(line), most_cells / 1'000'000));
+}
+
+void TableMaker::add_row(std::int64_t line, std::span<const std::string> cells) {
+  const std::size_t first = table_.cells_.size();
+  for (std::size_t i = 0; i < cells.size(); ++i) add_cell(line, i, cells[i]);
+  table_.rows.push_back({line, first, table_.cells_.size() - first});
+}
+
+void TableMaker::add_row(std::int64_t line, std::span<const std::pair<std::size_t, std::string>> cells) {
+  std::vector<std::pair<std::size_t, std::size_t>> order; // column and place in `cells`
+  for (std::size_t i = 0; i < cells.size(); ++i) order.emplace_back(cells[i].first, i);
+  std::ranges::sort(order);
+  const std::size_t first = table_.cells_.size();
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (i + 1 == order.size() || order[i + 1].first != order[i].first)
+      add_cell(line, order[i].first, cells[order[i].second].second);
+  table_.rows.push_back({line, first, table_.cells_.size() - first});
 }
 
 std::string shown_text(std::string_view text) {
@@ -189,25 +250,22 @@ ResultTable read_results(std::string_view bytes, const std::string& name) {
   if (trimmed(without_mark(bytes)).empty())
     throw Refused(fmt::format("{} is empty; it needs a row for each run, or for each evaluation of a run", name));
   const std::string_view text = text_of_rows(bytes, name);
-  ResultTable table;
-  table.name = name;
   const char first = trimmed(text).front();
-  if (first == '{') {
-    read_json_lines(table, text);
-    return table;
+  TableMaker maker(name, first == '[' ? "entry" : "line");
+  if (first == '{') read_json_lines(maker, text);
+  else if (first == '[') read_json_list(maker, text);
+  else {
+    const std::string_view header = first_line_of(text);
+    const auto tabs = std::ranges::count(header, '\t'), commas = std::ranges::count(header, ',');
+    if (tabs == 0 && commas == 0 && header.find(';') != std::string_view::npos)
+      throw Refused(fmt::format("{}:1: the columns are separated by semicolons; save the file with commas or tabs, and "
+                                "numbers as 0.5",
+                                name));
+    CellRows rows(maker);
+    (tabs > commas ? each_tsv_row : each_csv_row)(bytes, name, most_columns, [&](TableRow&& row) { rows.add(row); });
+    rows.require_rows();
   }
-  if (first == '[') {
-    read_json_list(table, text);
-    return table;
-  }
-  const std::string_view header = first_line_of(text);
-  const auto tabs = std::ranges::count(header, '\t'), commas = std::ranges::count(header, ',');
-  if (tabs == 0 && commas == 0 && header.find(';') != std::string_view::npos)
-    throw Refused(fmt::format("{}:1: the columns are separated by semicolons; save the file with commas or tabs, and "
-                              "numbers as 0.5",
-                              name));
-  take_rows(table, tabs > commas ? read_tsv(bytes, name) : read_csv(bytes, name));
-  return table;
+  return maker.made();
 }
 
 } // namespace heed

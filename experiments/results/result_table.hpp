@@ -1,29 +1,81 @@
 // Reads a table of results that were made elsewhere: CSV, TSV, JSON lines, or a JSON list of objects.
 #pragma once
 
-#include "experiments/data/table_file.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heed {
 
-/// A table with named columns. Every cell is a text, as the file has it.
-struct ResultTable {
+/// A cell with a text. Empty cells are not stored, so a table takes memory for what is in it, whatever the number of
+/// its rows and columns.
+struct ResultCell {
+  std::uint64_t begin = 0; ///< of its text, within those of the table
+  std::uint32_t size = 0, column = 0;
+};
+
+struct ResultRow {
+  std::int64_t line = 0;
+  std::size_t first = 0, count = 0; ///< its cells, by column
+};
+
+/// A table with named columns. Every cell is a text, as the file has it, without white space at its ends. `TableMaker`
+/// makes it.
+class ResultTable {
+public:
   std::string name;                 ///< in messages: "results.csv"
-  std::string counted = "line";     ///< what TableRow::line counts: "line", or another unit such as "entry" or "row"
+  std::string counted = "line";     ///< what ResultRow::line counts: "line", or another unit such as "entry" or "row"
   std::vector<std::string> columns; ///< an unnamed column is ""
-  std::vector<TableRow> rows;       ///< cells beyond the end of a row are empty
+  std::vector<ResultRow> rows;
 
   /// The name without folders and control characters, for texts of reports: "results.csv".
   std::string file() const;
   /// "results.csv:7"; "results.json, entry 7".
   std::string place(std::int64_t line) const;
-  /// A row's cell without white space at its ends.
-  std::string_view cell(const TableRow& row, std::size_t column) const;
+  /// Empty if the row has no such cell.
+  std::string_view cell(const ResultRow& row, std::size_t column) const;
+  std::span<const ResultCell> cells(const ResultRow& row) const {
+    return std::span(cells_).subspan(row.first, row.count);
+  }
+  std::string_view text(const ResultCell& cell) const { return std::string_view(texts_).substr(cell.begin, cell.size); }
+
+private:
+  friend class TableMaker;
+  std::vector<ResultCell> cells_;
+  std::string texts_;
+};
+
+/// Makes a table row by row. All its functions throw heed::Refused, with the place, for what no table can have: too
+/// many columns or cells, columns of one name, a name or a text that is too long. The caller can stop them (PollScope).
+class TableMaker {
+public:
+  /// @param counted  what lines are: ResultTable::counted
+  explicit TableMaker(std::string name, std::string counted = "line");
+
+  const ResultTable& table() const { return table_; } ///< so far
+  /// Adds columns with these names. Two of them can be unnamed.
+  void add_columns(std::span<const std::string> names, std::int64_t line);
+  /// The column of this name, which is added if it is new.
+  std::size_t column(const std::string& name, std::int64_t line);
+  /// Adds a row of these cells, of which each is in the column at its place.
+  void add_row(std::int64_t line, std::span<const std::string> cells);
+  /// Adds a row that has cells in some columns. Of two cells in a column, the second counts.
+  void add_row(std::int64_t line, std::span<const std::pair<std::size_t, std::string>> cells);
+  ResultTable made() { return std::move(table_); } ///< to be called once
+
+private:
+  void add_cell(std::int64_t line, std::size_t column, std::string_view text);
+
+  ResultTable table_;
+  std::unordered_map<std::string, std::size_t> places_; ///< of the columns
+  PolledWork work_;
 };
 
 /// Recognises the form of a table by its first characters and reads it. JSON objects within objects become columns such

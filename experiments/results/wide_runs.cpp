@@ -11,6 +11,7 @@
 #include <map>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace heed {
 
@@ -196,9 +197,11 @@ ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& qu
                             step ? fmt::format(", steps by {}", shown_text(table.columns[*step])) : "",
                             step ? "; the last value of each run counts" : "");
   std::unordered_map<std::string, std::size_t> places;
+  std::unordered_map<std::size_t, std::vector<std::pair<std::size_t, std::size_t>>> takes; // by column: run and metric
   std::map<std::pair<std::string, std::string>, std::string> known;
   out.whole_seeds = true;
   for (std::size_t m = 0; m < question.metrics.size(); ++m) {
+    poll_caller();
     const std::vector<WideColumn> columns = columns_of_metric(table, question.metrics[m]);
     if (columns.empty())
       throw Refused(fmt::format("{}: {}: no column is called \"RUN - {}\"; {}", table.name, question.option("metric"),
@@ -215,6 +218,7 @@ ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& qu
         run.id = shown_name(column.run);
         run.line = 1;
         run.values.resize(question.metrics.size());
+        require_room_for_values(table, out, question);
         const auto [first, is_first] = known.emplace(std::pair(run.arm, run.pair), run.id);
         if (!is_first)
           throw Refused(
@@ -223,10 +227,20 @@ ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& qu
                           table.name, shown_text(first->second), shown_text(run.id), run.pair, shown_text(run.arm),
                           question.option("run-name")));
       }
-      ResultRun& run = out.runs[place->second];
-      for (const TableRow& row : table.rows)
-        if (const auto value = number_of_cell(table, row, column.column))
-          run.values[m].push_back({step ? step_of_cell(table, row, *step, question) : 0, row.line, *value});
+      takes[column.column].emplace_back(place->second, m);
+    }
+  }
+  PolledWork work;
+  for (const ResultRow& row : table.rows) {
+    std::optional<std::int64_t> at; // read only in rows that have a value
+    for (const ResultCell& cell : table.cells(row)) {
+      work.did(steps_of_cell);
+      const auto found = takes.find(cell.column);
+      if (found == takes.end()) continue;
+      const auto value = number_of_cell(table, row, cell.column);
+      if (!value) continue;
+      if (!at) at = step ? step_of_cell(table, row, *step, question) : 0;
+      for (const auto& [run, m] : found->second) out.runs[run].values[m].push_back({*at, row.line, *value});
     }
   }
   require_several_seeds(table, question, out);

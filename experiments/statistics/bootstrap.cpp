@@ -3,6 +3,7 @@
 #include "autograd/rng.hpp"
 #include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +17,13 @@ namespace {
 constexpr std::uint64_t seed = 0x6865'6564'2062'6361; // for every bootstrap; its value is arbitrary
 
 /// Calls `take(r, places)` for each resample; `places` are the indices of its values in the sample of n values.
-template <class Take> void each_resample(std::size_t n, std::uint64_t resamples, const Take& take) {
+/// @param samples  how many samples take it, for polls
+template <class Take>
+void each_resample(std::size_t n, std::uint64_t resamples, std::size_t samples, const Take& take) {
   std::vector<std::size_t> places(n);
+  PolledWork work;
   for (std::uint64_t r = 0; r < resamples; ++r) {
+    work.did(8 * n * samples);
     const RandomKey key{seed, Stream::sampling, r};
     for (std::size_t i = 0; i < n; ++i) places[i] = static_cast<std::size_t>(below(key, i, n));
     take(static_cast<std::size_t>(r), places);
@@ -29,7 +34,11 @@ template <class Take> void each_resample(std::size_t n, std::uint64_t resamples,
 /// @return 0 if leaving out any one value gives the same statistic
 template <class Without> double acceleration(std::size_t n, const Without& without) {
   std::vector<double> left_out;
-  for (std::size_t i = 0; i < n; ++i) left_out.push_back(without(i));
+  PolledWork work;
+  for (std::size_t i = 0; i < n; ++i) {
+    work.did(2 * n);
+    left_out.push_back(without(i));
+  }
   const double centre = mean(left_out);
   double squares = 0, cubes = 0;
   for (const double x : left_out) {
@@ -110,6 +119,9 @@ private:
   std::vector<double> some_;
 };
 
+/// This number of samples shares one pass over the draws; more would need too much memory.
+constexpr std::size_t most_samples_together = 64;
+
 } // namespace
 
 std::optional<Interval> bca_interval(std::span<const double> values, const Statistic& statistic, double confidence,
@@ -120,7 +132,7 @@ std::optional<Interval> bca_interval(std::span<const double> values, const Stati
   if (are_all_alike(values)) return Interval{observed, observed};
 
   std::vector<double> drawn(values.size()), resampled(resamples);
-  each_resample(values.size(), resamples, [&](std::size_t r, const std::vector<std::size_t>& places) {
+  each_resample(values.size(), resamples, 1, [&](std::size_t r, const std::vector<std::size_t>& places) {
     std::ranges::transform(places, drawn.begin(), [&](std::size_t place) { return values[place]; });
     resampled[r] = statistic(drawn);
   });
@@ -144,20 +156,22 @@ std::vector<std::optional<Interval>> interquartile_intervals(std::span<const std
     if (are_all_alike(samples[s])) out[s] = Interval{observed, observed};
     else by_size[samples[s].size()].push_back(s);
   }
-  for (const auto& [n, of_size] : by_size) {
-    std::vector<SortedSample> sorted;
-    for (const std::size_t s : of_size) sorted.emplace_back(samples[s]);
-    std::vector<std::vector<double>> resampled(of_size.size(), std::vector<double>(resamples));
-    each_resample(n, resamples, [&](std::size_t r, const std::vector<std::size_t>& places) {
-      for (std::size_t i = 0; i < sorted.size(); ++i) resampled[i][r] = sorted[i].interquartile_mean_of(places);
-    });
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      const auto without = [&](std::size_t place) { return sorted[i].interquartile_mean_without(place); };
-      out[of_size[i]] = interval_of(
-          sorted[i].interquartile_mean(), std::move(resampled[i]), [&, n = n] { return acceleration(n, without); },
-          confidence);
+  for (const auto& [n, all] : by_size)
+    for (std::size_t first = 0; first < all.size(); first += most_samples_together) {
+      const auto of_size = std::span(all).subspan(first, std::min(most_samples_together, all.size() - first));
+      std::vector<SortedSample> sorted;
+      for (const std::size_t s : of_size) sorted.emplace_back(samples[s]);
+      std::vector<std::vector<double>> resampled(of_size.size(), std::vector<double>(resamples));
+      each_resample(n, resamples, sorted.size(), [&](std::size_t r, const std::vector<std::size_t>& places) {
+        for (std::size_t i = 0; i < sorted.size(); ++i) resampled[i][r] = sorted[i].interquartile_mean_of(places);
+      });
+      for (std::size_t i = 0; i < sorted.size(); ++i) {
+        const auto without = [&](std::size_t place) { return sorted[i].interquartile_mean_without(place); };
+        out[of_size[i]] = interval_of(
+            sorted[i].interquartile_mean(), std::move(resampled[i]), [&, n = n] { return acceleration(n, without); },
+            confidence);
+      }
     }
-  }
   return out;
 }
 

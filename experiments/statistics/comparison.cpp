@@ -6,6 +6,7 @@
 #include "experiments/statistics/flip_intervals.hpp"
 #include "experiments/statistics/flips.hpp"
 #include "experiments/statistics/holm.hpp"
+#include "experiments/statistics/pairs.hpp"
 #include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/ranks.hpp"
 #include "experiments/statistics/spreads.hpp"
@@ -15,25 +16,12 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <initializer_list>
+#include <map>
 #include <utility>
 
 namespace heed::statistics {
 
 namespace {
-
-/// Values of the common seeds of an arm and its reference, in the arm's order.
-struct Pairs {
-  std::vector<std::int64_t> seeds;
-  std::vector<double> arm, reference, differences;
-  std::vector<double> tested; ///< the differences that p is of; of ranks if some values are censored
-  bool rounded = false, censored = false;
-};
-
-/// Whether two values differ by no more than rounding.
-bool same_value(double a, double b, double resolution) {
-  return std::abs(a - b) <= resolution * std::max(std::abs(a), std::abs(b));
-}
 
 /// Returns a; values that differ from b's only by rounding are set to b's.
 std::vector<double> without_rounding(std::vector<double> a, const std::vector<double>& b, double resolution) {
@@ -41,62 +29,6 @@ std::vector<double> without_rounding(std::vector<double> a, const std::vector<do
     if (const auto y = std::ranges::find_if(b, [&](double y) { return same_value(x, y, resolution); }); y != b.end())
       x = *y;
   return a;
-}
-
-/// Values that differ by rounding alone become equal: those around an anchor take its value, and other groups take that
-/// of their middle.
-/// @param rounding  of each value; two values are equal within the smaller of theirs
-void settle(std::vector<double>& values, const std::vector<double>& rounding, std::initializer_list<double> anchors) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    double& x = values[i];
-    const auto anchor = std::ranges::find_if(anchors, [&](double a) { return std::abs(x - a) <= rounding[i]; });
-    if (anchor != anchors.end()) x = *anchor;
-    else order.push_back(i);
-  }
-  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
-  for (auto from = order.begin(); from != order.end();) {
-    const auto to = std::find_if(from, order.end(), [&](std::size_t i) {
-      return values[i] - values[*from] > std::min(rounding[i], rounding[*from]);
-    });
-    const double middle = values[*(from + (to - from) / 2)];
-    for (; from != to; ++from) values[*from] = middle;
-  }
-}
-
-bool any_censored(const std::vector<double>& values, const Question& question) {
-  return question.censored_at && std::ranges::count(values, *question.censored_at) > 0;
-}
-
-Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const Question& question) {
-  Pairs pairs;
-  std::vector<double> rounding; // of each pair
-  const auto same = [&](double a, double b) {
-    return same_value(a, b, question.resolution) || std::abs(a - b) <= question.rounding;
-  };
-  for (std::size_t i = 0; i < arm.seeds.size(); ++i) {
-    const auto other = std::find(reference.seeds.begin(), reference.seeds.end(), arm.seeds[i]);
-    if (other == reference.seeds.end()) continue;
-    pairs.seeds.push_back(arm.seeds[i]);
-    const double a = arm.values[i], b = reference.values[static_cast<std::size_t>(other - reference.seeds.begin())];
-    pairs.rounded = pairs.rounded || (a != b && same(a, b));
-    pairs.arm.push_back(same(a, b) ? b : a);
-    pairs.reference.push_back(b);
-    pairs.differences.push_back(pairs.arm.back() - b);
-    rounding.push_back(std::max(question.resolution * std::max(std::abs(a), std::abs(b)), question.rounding));
-  }
-  const double margin = question.margin.value_or(0);
-  settle(pairs.differences, rounding, {0, margin, -margin});
-  settle(pairs.arm, rounding, {});
-  settle(pairs.reference, rounding, {});
-  pairs.censored = any_censored(pairs.arm, question) || any_censored(pairs.reference, question);
-  pairs.tested = pairs.differences;
-  if (pairs.censored) {
-    std::vector<double> ranks = pairs.arm, of_reference = pairs.reference;
-    rank_together(ranks, of_reference);
-    for (std::size_t i = 0; i < ranks.size(); ++i) pairs.tested[i] = ranks[i] - of_reference[i];
-  }
-  return pairs;
 }
 
 bool equal_by_seed(const SeedValues& arm, const SeedValues& reference, const Pairs& pairs) {
@@ -210,9 +142,11 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
                                                      std::span<const Question> questions) {
   std::vector<std::optional<Comparison>> out(arms.size());
   std::vector<Pairs> pairs;
+  std::map<std::size_t, SeedPlaces> places; // of the references
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const std::size_t reference = reference_of[i];
-    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], questions[i]));
+    const SeedPlaces& of_reference = places.try_emplace(reference, arms[reference]).first->second;
+    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], of_reference, questions[i]));
     if (pairs[i].seeds.empty()) continue;
     out[i] = alone(pairs[i], questions[i]);
     // A censored run makes nothing the same, even if its seed has no pair.
@@ -283,11 +217,16 @@ std::size_t unpaired_seeds_needed(std::size_t arms, double level) {
 /// Which of several tests can reach the level after a correction over these tests alone (Tarone 1990).
 /// @param smallest  the smallest p of each test
 std::vector<bool> that_reach(const std::vector<double>& smallest, double level) {
+  std::vector<double> sorted = smallest;
+  std::ranges::sort(sorted);
+  const auto that_do = [&](std::size_t k) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(sorted, level / static_cast<double>(k)) - sorted.begin());
+  };
+  std::size_t k = 1;
+  while (that_do(k) > k) ++k;
   std::vector<bool> out(smallest.size());
-  for (std::size_t k = 1;; ++k) {
-    for (std::size_t i = 0; i < smallest.size(); ++i) out[i] = smallest[i] <= level / static_cast<double>(k);
-    if (static_cast<std::size_t>(std::ranges::count(out, true)) <= k) return out;
-  }
+  for (std::size_t i = 0; i < smallest.size(); ++i) out[i] = smallest[i] <= level / static_cast<double>(k);
+  return out;
 }
 
 /// Corrects p values by Holm's method over the tests that can reach the level, and the others for all tests.
@@ -328,7 +267,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.reference_runs = b.size();
     c.difference = unpaired_difference(a, b, 1 - level);
     const std::vector<double> equal = without_rounding(a, b, question.resolution);
-    const Pairs pairs = pair_up(arms[i], reference, question);
+    const Pairs pairs = pair_up(arms[i], reference, SeedPlaces(reference), question);
     c.ranked = any_censored(a, question) || any_censored(b, question);
     c.equal = !c.ranked && equal_by_seed(arms[i], reference, pairs);
     c.rounded = pairs.rounded;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace heed::statistics {
 
@@ -36,8 +37,11 @@ double size_of_centred_t(double n, double squares, double sum) {
 /// For each flip in order, the largest statistics of the centred differences.
 std::vector<Largest> largest_of(std::span<const ScaledDifferences> arms, const SeedRows& centred, Flips flips) {
   std::vector<double> squares(arms.size(), 0.0);
-  for (std::size_t at = 0; at < centred.values.size(); ++at)
-    squares[at % arms.size()] += centred.values[at] * centred.values[at];
+  for (const SeedRows::Row& row : centred.rows())
+    for (std::size_t i = 0; i < row.count; ++i) {
+      const double value = centred.values_of(row)[i];
+      squares[centred.columns_of(row)[i]] += value * value;
+    }
   std::vector<Largest> out;
   each_flip(centred, flips, [&](const double* sums) {
     Largest largest;
@@ -117,10 +121,11 @@ FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confi
   const std::map<std::int64_t, std::size_t> rows = rows_of(arms);
   const Flips flips = rows.size() > most_exact_seeds ? Flips::sampled : Flips::half;
 
-  SeedRows centred{rows.size(), arms.size(), std::vector<double>(rows.size() * arms.size(), 0.0)};
+  std::vector<SeedValue> values;
   for (std::size_t i = 0; i < arms.size(); ++i)
     for (std::size_t s = 0; s < arms[i].seeds.size(); ++s)
-      centred.values[rows.at(arms[i].seeds[s]) * arms.size() + i] = scaled[i].values[s] - scaled[i].sum / scaled[i].n;
+      values.push_back({rows.at(arms[i].seeds[s]), i, scaled[i].values[s] - scaled[i].sum / scaled[i].n});
+  const SeedRows centred(rows.size(), arms.size(), std::move(values));
   const std::vector<Largest> largest = largest_of(scaled, centred, flips);
   // p is above the level if at least this number of flips reaches theta, including the observed data.
   const double count = static_cast<double>(largest.size());
@@ -131,14 +136,14 @@ FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confi
   for (std::size_t first = 0; first < arms.size(); first += most_together) {
     std::vector<Ends> ends;
     for (std::size_t i = first; i < std::min(first + most_together, arms.size()); ++i) ends.emplace_back(scaled[i], i);
-    SeedRows own{rows.size(), 2 * ends.size(), {}}; // two columns for each arm: its difference, and 1 if it has one
-    own.values.resize(own.seeds * own.columns, 0.0);
+    std::vector<SeedValue> of_each; // two columns for each arm: its difference, and 1 if it has one
     for (std::size_t i = 0; i < ends.size(); ++i)
       for (std::size_t s = 0; s < arms[first + i].seeds.size(); ++s) {
-        double* row = own.values.data() + rows.at(arms[first + i].seeds[s]) * own.columns + 2 * i;
-        row[0] = scaled[first + i].values[s];
-        row[1] = 1;
+        const std::size_t row = rows.at(arms[first + i].seeds[s]);
+        of_each.push_back({row, 2 * i, scaled[first + i].values[s]});
+        of_each.push_back({row, 2 * i + 1, 1});
       }
+    const SeedRows own(rows.size(), 2 * ends.size(), std::move(of_each));
     std::size_t flip = 0;
     each_flip(own, flips, [&](const double* sums) {
       for (std::size_t i = 0; i < ends.size(); ++i) ends[i].add(sums[2 * i], sums[2 * i + 1], largest[flip]);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace heed::statistics {
 
@@ -58,14 +59,15 @@ FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t arm) { return observed[arm]; });
   const std::map<std::int64_t, std::size_t> rows = rows_of(arms);
-  SeedRows table{rows.size(), arms.size(), std::vector<double>(rows.size() * arms.size(), 0.0)};
+  std::vector<SeedValue> values;
   for (std::size_t i = 0; i < order.size(); ++i)
     for (std::size_t s = 0; s < arms[order[i]].seeds.size(); ++s)
-      table.values[rows.at(arms[order[i]].seeds[s]) * table.columns + i] = scaled[order[i]].values[s];
+      values.push_back({rows.at(arms[order[i]].seeds[s]), i, scaled[order[i]].values[s]});
+  const SeedRows table(rows.size(), arms.size(), std::move(values));
 
   // For each arm: the number of flips in which it, or an arm after it, reaches the arm's observed statistic.
   std::vector<std::uint64_t> reached(arms.size(), 0);
-  const Flips which = flips_for(table.seeds, sides);
+  const Flips which = flips_for(table.seeds(), sides);
   const std::uint64_t count = each_flip(table, which, [&](const double* sums) {
     double largest = -1;
     for (std::size_t i = order.size(); i-- > 0;) {
@@ -89,18 +91,18 @@ std::vector<double> flips_of_each(std::span<const SeedDifferences> arms) {
   std::vector<double> p(arms.size());
   for (const std::vector<std::size_t>& members : with_same_seeds(arms)) {
     const std::map<std::int64_t, std::size_t> rows = rows_of(arms.subspan(members.front(), 1));
-    SeedRows table{rows.size(), members.size(), std::vector<double>(rows.size() * members.size(), 0.0)};
+    std::vector<SeedValue> values;
     std::vector<ScaledDifferences> scaled;
     std::vector<double> observed;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const SeedDifferences& arm = arms[members[i]];
       const ScaledDifferences& of = scaled.emplace_back(arm.values);
       observed.push_back(size_of_t(of.n, of.squares, of.sum));
-      for (std::size_t s = 0; s < arm.seeds.size(); ++s)
-        table.values[rows.at(arm.seeds[s]) * table.columns + i] = of.values[s];
+      for (std::size_t s = 0; s < arm.seeds.size(); ++s) values.push_back({rows.at(arm.seeds[s]), i, of.values[s]});
     }
+    const SeedRows table(rows.size(), members.size(), std::move(values));
     std::vector<std::uint64_t> reached(members.size(), 0);
-    const std::uint64_t count = each_flip(table, flips_for(table.seeds, Sides::both), [&](const double* sums) {
+    const std::uint64_t count = each_flip(table, flips_for(table.seeds(), Sides::both), [&](const double* sums) {
       for (std::size_t i = 0; i < members.size(); ++i)
         reached[i] += size_of_t(scaled[i].n, scaled[i].squares, sums[i]) >= observed[i] - rounding_of_t;
     });

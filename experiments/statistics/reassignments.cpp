@@ -1,6 +1,7 @@
 #include "experiments/statistics/reassignments.hpp"
 
 #include "autograd/rng.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -46,8 +47,13 @@ void enumerate_assignments(std::size_t n, std::size_t m, const VisitAssignment& 
 
 bool visit_assignments(std::size_t n, std::size_t m, const VisitAssignment& visit) {
   const bool all = ways_to_assign(n, m) <= static_cast<double>(most_exact_permutations);
-  if (all) enumerate_assignments(n, m, visit);
-  else draw_assignments(n, m, visit);
+  PolledWork work;
+  const VisitAssignment polled = [&](std::span<const std::size_t> first) {
+    work.did(4 * (n + m));
+    visit(first);
+  };
+  if (all) enumerate_assignments(n, m, polled);
+  else draw_assignments(n, m, polled);
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include "experiments/statistics/reassignments.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/unpaired.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +54,7 @@ public:
 
   /// The proportion of the assignments whose t is at least the observed one, if a's values are shifted.
   double p(double shift, Side side) const {
+    poll_caller();
     const double sign = side == Side::below ? -1 : 1, own = sign * shift;
     std::size_t reached = 1; // the observed assignment, the first
     for (std::size_t i = 1; i < count(); ++i) {

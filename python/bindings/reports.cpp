@@ -10,10 +10,9 @@
 #include "python/bindings/report.hpp"
 #include "python/bindings/texts.hpp"
 
-#include <boost/json/serialize.hpp>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -21,15 +20,10 @@ namespace nb = nanobind;
 namespace heed::python {
 namespace {
 
-/// A table of texts. Row i is entry i, counted from 1.
-ResultTable table_of_columns(const std::string& name, const std::string& counted,
-                             const std::vector<std::string>& columns,
-                             const std::vector<std::vector<std::string>>& rows) {
-  ResultTable table{.name = name, .counted = counted, .columns = columns, .rows = {}};
-  table.rows.reserve(rows.size());
-  for (const auto& cells : rows)
-    table.rows.push_back({.line = static_cast<std::int64_t>(table.rows.size()) + 1, .cells = cells});
-  return table;
+/// A report of a format as a text: made without the GIL, and Ctrl-C stops it.
+template <class Render> auto rendered(Render render) {
+  return
+      [render](const ReportOfData& report) { return without_lock([&](SignalCheck&) { return render(*report.data); }); };
 }
 
 /// Writes a report to a file that the user named.
@@ -72,38 +66,44 @@ void add_question(nb::module_& module) {
 } // namespace
 
 void add_reports(nb::module_& module) {
-  const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
   add_question(module);
   nb::class_<ResultTable>(module, "ResultTable").def_ro("columns", &ResultTable::columns);
   module.def("read_results", [](const nb::bytes& bytes, const std::string& name) {
-    return read_results({bytes.c_str(), bytes.size()}, name);
+    const std::string_view view(bytes.c_str(), bytes.size());
+    return without_lock([&](SignalCheck&) { return read_results(view, name); });
   });
-  module.def("table_of_columns", table_of_columns);
+  // Rows are added one by one, so that Python's interpreter can stop between them.
+  nb::class_<TableMaker>(module, "TableMaker")
+      .def(nb::init<std::string, std::string>())
+      .def("add_columns", [](TableMaker& maker, const std::vector<std::string>& names) { maker.add_columns(names, 1); })
+      .def("add_row",
+           [](TableMaker& maker, const std::vector<std::pair<std::size_t, std::string>>& cells) {
+             const std::size_t columns = maker.table().columns.size();
+             for (const auto& [column, text] : cells)
+               if (column >= columns) throw nb::index_error("there is no such column");
+             maker.add_row(static_cast<std::int64_t>(maker.table().rows.size()) + 1, cells);
+           })
+      .def("made", &TableMaker::made);
+  module.def("compare_results", [](const ResultTable& table, const ResultQuestion& question) {
+    return without_lock([&](SignalCheck&) {
+      return ReportOfData{std::make_shared<const ReportData>(compare_results(table, question))};
+    });
+  });
   module.def("write_report", write_report, nb::arg("path"), nb::arg("text"), nb::arg("force"));
-  module.def(
-      "compare_results",
-      [](const ResultTable& table, const ResultQuestion& question) {
-        return ReportOfData{std::make_shared<const ReportData>(compare_results(table, question))};
-      },
-      unlocked);
   nb::class_<ReportOfData>(module, "ReportOfData")
+      .def("json", rendered([](const ReportData& r) { return serialized(report_document(r)); }))
+      .def("html", rendered(render_html))
+      .def("markdown", rendered(render_markdown))
+      .def("latex", rendered(render_latex))
+      .def("csv", rendered(render_csv))
+      .def("runs_csv", rendered(render_runs_csv))
+      .def("lengths_csv", rendered(render_lengths_csv))
       .def(
-          "json", [](const ReportOfData& r) { return boost::json::serialize(report_document(*r.data)); }, unlocked)
-      .def(
-          "html", [](const ReportOfData& r) { return render_html(*r.data); }, unlocked)
-      .def(
-          "markdown", [](const ReportOfData& r) { return render_markdown(*r.data); }, unlocked)
-      .def(
-          "latex", [](const ReportOfData& r) { return render_latex(*r.data); }, unlocked)
-      .def(
-          "csv", [](const ReportOfData& r) { return render_csv(*r.data); }, unlocked)
-      .def(
-          "runs_csv", [](const ReportOfData& r) { return render_runs_csv(*r.data); }, unlocked)
-      .def(
-          "lengths_csv", [](const ReportOfData& r) { return render_lengths_csv(*r.data); }, unlocked)
-      .def(
-          "text", [](const ReportOfData& r, std::size_t width) { return render_terminal(*r.data, Style{}, width); },
-          nb::arg("width"), unlocked);
+          "text",
+          [](const ReportOfData& report, std::size_t width) {
+            return rendered([&](const ReportData& r) { return render_terminal(r, Style{}, width); })(report);
+          },
+          nb::arg("width"));
 }
 
 } // namespace heed::python

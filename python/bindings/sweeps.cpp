@@ -1,5 +1,6 @@
 // Sweeps from Python: a configuration is checked, planned and executed, and its folder is read.
 #include "python/bindings/bindings.hpp"
+#include "python/bindings/interrupts.hpp"
 #include "python/bindings/report.hpp"
 #include "python/bindings/texts.hpp"
 

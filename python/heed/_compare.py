@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
@@ -111,31 +112,41 @@ def _table(results: Any, metrics: set[str]) -> _heed.ResultTable:
         frame = results.reset_index(level=named) if named else results
         columns = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.columns]
         # As pandas does in a file: a missing value is an empty cell.
-        return _texts("the data frame", "row", columns, frame.itertuples(index=False, name=None), set())
+        return _texts("the data frame", "row", columns, map(enumerate, frame.itertuples(index=False, name=None)), set())
     if isinstance(results, Mapping):
         series = {str(name): list(values) for name, values in results.items()}
         if len({len(values) for values in series.values()}) > 1:
             counts = ", ".join(f"{name!r} has {len(values)}" for name, values in series.items())
             raise _heed.Refused(f"the columns have different numbers of values: {counts}")
-        return _texts("the table", "row", list(series), zip(*series.values()), metrics)
+        return _texts("the table", "row", list(series), map(enumerate, zip(*series.values())), metrics)
     if isinstance(results, Sequence) and all(isinstance(row, Mapping) for row in results):
         rows = [_flat(row) for row in results]
         columns = list(dict.fromkeys(name for row in rows for name in row))
-        return _texts("the list", "entry", columns, ([row.get(name) for name in columns] for row in rows), metrics)
+        places = {name: place for place, name in enumerate(columns)}
+        return _texts("the list", "entry", columns,
+                      ([(places[name], value) for name, value in row.items()] for row in rows), metrics)
     raise TypeError(f"results is of type {type(results).__name__}; it can be a path, a pandas.DataFrame, a dict of "
                     "columns or a list of dicts")
 
 
-def _texts(name: str, counted: str, columns: list[str], rows: Iterable[Iterable[Any]],
+def _texts(name: str, counted: str, columns: list[str], rows: Iterable[Iterable[tuple[int, Any]]],
            metrics: set[str]) -> _heed.ResultTable:
-    """The table as texts. In the columns `metrics`, NaN is a number; elsewhere it is a missing value."""
-    twice = sorted({column for column in columns if columns.count(column) > 1})
+    """The table as texts, of rows of columns' places and values. In the columns `metrics`, NaN is a number; elsewhere it
+    is a missing value."""
+    twice = sorted(column for column, count in Counter(columns).items() if count > 1)
     if twice:
         raise _heed.Refused(f"{name} has two columns of one name: {', '.join(map(repr, twice))}; rename one")
-    cells = [[_cell(value, column in metrics) for value, column in zip(row, columns)] for row in rows]
-    if not columns or not cells:
+    maker = _heed.TableMaker(name, counted)
+    maker.add_columns(columns)
+    is_metric = [column in metrics for column in columns]
+    added = False
+    for row in rows:
+        cells = ((place, _cell(value, is_metric[place])) for place, value in row)
+        maker.add_row([(place, text) for place, text in cells if text])
+        added = True
+    if not columns or not added:
         raise _heed.Refused(f"{name} has no {'columns' if not columns else 'rows'}")
-    return _heed.table_of_columns(name, counted, columns, cells)
+    return maker.made()
 
 
 def _flat(row: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:

@@ -5,7 +5,11 @@ import json
 import math
 import os
 import random
+import resource
+import signal
 import subprocess
+import sys
+import time
 
 import heed
 import pytest
@@ -155,6 +159,69 @@ def test_threads_compare_at_once():
         documents = list(threads.map(lambda _: json.dumps(heed.compare(rows, metric="accuracy").document["arms"]),
                                      range(32)))
     assert len(set(documents)) == 1
+
+
+LONG = """
+import sys, threading, time
+import heed
+ticks = 0
+def tick():
+    global ticks
+    while True:
+        time.sleep(0.001)
+        ticks += 1
+threading.Thread(target=tick, daemon=True).start()
+if sys.argv[1] == "flips":
+    rows = [{"arm": f"m{arm}", "seed": seed, "accuracy": (7 * arm + 13 * seed) % 97 / 100} for arm in range(900)
+            for seed in range(20)]
+    work = lambda: heed.compare(rows, metric="accuracy", reference="m0")
+else:
+    rows = [{"arm": arm, "seed": 0, "task": task, "accuracy": (7 * task + ord(arm)) % 97 / 100}
+            for task in range(30000) for arm in "ab"]
+    report = heed.compare(rows, metric="accuracy", reference="a", group="task")
+    work = lambda: report.to(sys.argv[1])
+print("ready", flush=True)
+before = ticks
+try:
+    while True:
+        work()
+except KeyboardInterrupt:
+    print(ticks - before, flush=True)
+    raise
+"""
+
+
+@pytest.mark.parametrize("what", ["flips", "html", "markdown", "latex", "csv"])
+def test_interrupt_stops_it_while_other_threads_run(what):
+    child = subprocess.Popen([sys.executable, "-c", LONG, what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.7)
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        told = child.stdout.readline()
+        took = time.monotonic() - sent
+        errors = child.communicate(timeout=60)[1]
+    finally:
+        child.kill()
+    assert took < 5, took
+    assert int(told) > 50
+    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors
+    assert "Refused" not in errors and "nanobind" not in errors
+
+
+def test_rows_with_columns_of_their_own_take_what_they_have():
+    rows = [{"arm": ("baseline", "wide")[row % 2], "seed": row // 2, "accuracy": row % 7 / 10, f"x{row}": row}
+            for row in range(9990)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    report = heed.compare(rows, metric="accuracy")
+    assert report.document["arms"][1]["n"] == 4995
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+
+
+def test_too_many_columns_are_refused():
+    with pytest.raises(heed.Refused, match="more than 10000 columns"):
+        heed.compare([{f"x{column}": 1 for column in range(10001)}], metric="x1")
 
 
 def test_after_a_fork():

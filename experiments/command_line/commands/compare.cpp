@@ -10,6 +10,7 @@
 #include "experiments/report/json.hpp"
 #include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/system/stop_signals.hpp"
 #include "experiments/system/user_file.hpp"
 
 #include <algorithm>
@@ -100,7 +101,11 @@ int compare(const CompareArguments& arguments, Console& console) {
     console.data << text;
     return 0;
   }
-  file->write(file->is_terminal() ? without_controls(text) : text);
+  {
+    std::optional<StopSignals> whole; // Ctrl-C ends the program at once elsewhere, and leaves no part of a file here
+    if (file->is_file()) whole.emplace();
+    file->write(file->is_terminal() ? without_controls(text) : text);
+  }
   if (file->is_file()) print(console.data, "{}\n", output);
   return 0;
 }

@@ -37,7 +37,7 @@ ReportData sweep(const std::string& label, const std::vector<double>& difference
   return report;
 }
 
-std::string sentence(const ReportData& report) { return answer_sentence(report, report.arms[1]); }
+std::string sentence(const ReportData& report) { return answer_sentence(report, report.arms[1], TableDigits(report)); }
 
 const std::vector<double> clear{0.30, 0.33, 0.29, 0.31, 0.27, 0.34};
 const std::vector<double> unclear{0.30, -0.20, 0.30, -0.03, -0.10, 0.20};
@@ -169,7 +169,7 @@ TEST_CASE("differences too small for decimals are told by powers of ten", "[repo
 
 TEST_CASE("nothing is said of the reference, nor of an arm without a pair", "[report]") {
   ReportData report = sweep("without scale", clear);
-  CHECK(answer_sentence(report, report.arms[0]).empty());
+  CHECK(answer_sentence(report, report.arms[0], TableDigits(report)).empty());
   for (ReportRun& run : report.arms[1].runs) run.value.reset();
   compute_statistics(report);
   CHECK(sentence(report) ==

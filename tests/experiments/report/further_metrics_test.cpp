@@ -40,6 +40,14 @@ ReportData two_metrics(const std::vector<double>& accuracy_lost) {
   return report;
 }
 
+ReportData by_further_metric(const ReportData& report, std::size_t wanted) {
+  ReportData out;
+  each_further_metric(report, [&](std::size_t which, const ReportData& further) {
+    if (which == wanted) out = further;
+  });
+  return out;
+}
+
 } // namespace
 
 TEST_CASE("a further metric has a comparison of its own, corrected for both", "[report]") {
@@ -52,7 +60,8 @@ TEST_CASE("a further metric has a comparison of its own, corrected for both", "[
   CHECK(*arm.comparison->p == 2.0 / 64);
   CHECK(*arm.also[0].comparison->p == 2.0 / 64);
   const ReportData further = by_further_metric(report, 0);
-  CHECK_THAT(answer_sentence(further, further.arms[1]), Contains("window = 4 is worse: val_accuracy is 0.100 lower ["));
+  CHECK_THAT(answer_sentence(further, further.arms[1], TableDigits(further)),
+             Contains("window = 4 is worse: val_accuracy is 0.100 lower ["));
 }
 
 TEST_CASE("naming a further metric makes p larger where that is the clearer one", "[report]") {
@@ -102,7 +111,7 @@ TEST_CASE("a further metric that came to no number is a failed run there", "[rep
   const ReportArm& arm = further.arms[1];
   CHECK(arm.values == 5);
   CHECK(arm.p_failed_worst);
-  CHECK_THAT(answer_sentence(further, arm),
+  CHECK_THAT(answer_sentence(further, arm, TableDigits(further)),
              Contains("1 of 6 seeds is excluded (runs that failed, cannot be used, or have no result)."));
   // A run that failed in the deciding metric only is whole in the further one.
   ReportData other = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
@@ -112,7 +121,7 @@ TEST_CASE("a further metric that came to no number is a failed run there", "[rep
   const ReportData accuracy = by_further_metric(other, 0);
   CHECK(accuracy.arms[1].values == 6);
   CHECK_FALSE(accuracy.arms[1].p_failed_worst);
-  CHECK_THAT(answer_sentence(accuracy, accuracy.arms[1]), !Contains("excluded"));
+  CHECK_THAT(answer_sentence(accuracy, accuracy.arms[1], TableDigits(accuracy)), !Contains("excluded"));
   // The deciding metric has all its runs.
   CHECK(report.arms[1].values == 6);
   CHECK_FALSE(report.arms[1].p_failed_worst);

@@ -111,7 +111,7 @@ TEST_CASE("a difference between two arms at chance is no gain", "[report]") {
                                    {"a", {2.0780, 2.0782, 2.0781, 2.0783, 2.0785, 2.0784}}},
                                   eight);
   CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
-  CHECK_THAT(answer_sentence(report, report.arms[1]),
+  CHECK_THAT(answer_sentence(report, report.arms[1], TableDigits(report)),
              StartsWith("Both at chance: this task can't tell them apart. a differs from the reference by -0.00") &&
                  Contains("; it is neither better nor worse, since neither has learned.") && !Contains("is better"));
 }
@@ -164,7 +164,7 @@ TEST_CASE("an arm that sees what it is to predict is named first, and gets no an
   CHECK_THAT(said.front(),
              StartsWith("causal = false sees what it is to predict (attention.causal = false): its val_loss "
                         "says nothing of what was learned"));
-  CHECK(answer_sentence(report, report.arms[1]) ==
+  CHECK(answer_sentence(report, report.arms[1], TableDigits(report)) ==
         "causal = false can't be compared with the reference: it sees what it is to predict.");
   for (const std::string& text :
        {render_markdown(report), render_latex(report), render_html(report), render_terminal(report, Style{})})
@@ -179,7 +179,7 @@ TEST_CASE("an arm that sees what it is to predict is named first, and gets no an
   // The arm above chance may be the reference.
   both.arms[1].sight = "";
   compute_statistics(both);
-  CHECK(answer_sentence(both, both.arms[1]) ==
+  CHECK(answer_sentence(both, both.arms[1], TableDigits(both)) ==
         "other can't be compared with the reference: that sees what it is to predict.");
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("seeds that are no better than guessing have not learned", "[report]")
   REQUIRE(report.arms[1].learned);
   CHECK(report.arms[1].learned->arm.seeds == 0);
   CHECK(report.arms[1].learned->reference.seeds == 0);
-  CHECK_THAT(answer_sentence(report, report.arms[1]),
+  CHECK_THAT(answer_sentence(report, report.arms[1], TableDigits(report)),
              Contains("0 of 6 seeds learned (0 % [0, 46]; val_perplexity <= 3.73, better than guessing)"));
 }
 
@@ -228,7 +228,7 @@ TEST_CASE("at the ceiling two are too good to be told apart, and one is just goo
         std::vector<std::string>{
             "The reference and a are at the ceiling: val_accuracy is 1 in all seeds. This task is "
             "too easy to distinguish them. Try a harder task, or compare how fast they learn (steps_to)."});
-  CHECK_THAT(answer_sentence(report, report.arms[1]), StartsWith("Both at the ceiling: "));
+  CHECK_THAT(answer_sentence(report, report.arms[1], TableDigits(report)), StartsWith("Both at the ceiling: "));
   report = sweep(accuracy, {{"reference", most}, {"a", all}}, eight);
   CHECK(limit_sentences(report).empty());
 }
@@ -289,9 +289,9 @@ TEST_CASE("of what nobody wants high or low, no side is better", "[report]") {
                                    {"b", {0, 0, 0, 0, 0, 0}}},
                                   eight);
   CHECK(limit_sentences(report).empty());
-  CHECK_THAT(answer_sentence(report, report.arms[1]),
+  CHECK_THAT(answer_sentence(report, report.arms[1], TableDigits(report)),
              StartsWith("a differs: rank_residual.last is 0.2") && Contains(" higher ["));
-  CHECK_THAT(answer_sentence(report, report.arms[2]),
+  CHECK_THAT(answer_sentence(report, report.arms[2], TableDigits(report)),
              StartsWith("b differs: rank_residual.last is 0.5") && Contains(" lower ["));
   CHECK_THAT(summary_notes(report).front(), Contains("neither more nor less is better"));
   const auto document = report_document(report, {});

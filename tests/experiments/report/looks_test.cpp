@@ -43,7 +43,9 @@ ReportData looked_at(std::size_t finished,
   return report;
 }
 
-std::string sentence(const ReportData& report, std::size_t arm) { return answer_sentence(report, report.arms[arm]); }
+std::string sentence(const ReportData& report, std::size_t arm) {
+  return answer_sentence(report, report.arms[arm], TableDigits(report));
+}
 
 } // namespace
 

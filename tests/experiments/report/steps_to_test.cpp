@@ -49,12 +49,12 @@ TEST_CASE("an arm that gets there sooner gains, though both end at the same valu
   const ReportData report = report_of(std::vector(6, slow), std::vector(6, quick), fast);
   CHECK(values_of(report.arms[0]) == std::vector<double>(6, 30));
   CHECK(values_of(report.arms[1]) == std::vector<double>(6, 10));
-  CHECK(answer_sentence(report, report.arms[1]) ==
+  CHECK(answer_sentence(report, report.arms[1], TableDigits(report)) ==
         "score = additive is better: steps_to(val_loss, 1.0) is 20 steps lower [20, 20], p = 0.031, n = 6.");
   CHECK(report.curve_metric().name == "val_loss");
   CHECK(report.arms[0].runs[0].curve[0].value == 3);
   const ReportData ends = report_of(std::vector(6, slow), std::vector(6, quick), "metric = \"val_loss\"");
-  CHECK_THAT(answer_sentence(ends, ends.arms[1]), Contains("is equal to the reference"));
+  CHECK_THAT(answer_sentence(ends, ends.arms[1], TableDigits(ends)), Contains("is equal to the reference"));
 }
 
 TEST_CASE("runs that never get there count as one evaluation beyond the last, and are told", "[report][steps_to]") {
@@ -62,7 +62,7 @@ TEST_CASE("runs that never get there count as one evaluation beyond the last, an
   const ReportData report = report_of(std::vector(6, in_time), {in_time, never, never, never, never, never}, fast);
   CHECK(values_of(report.arms[1]) == std::vector<double>{30, 50, 50, 50, 50, 50});
   CHECK_THAT(
-      answer_sentence(report, report.arms[1]),
+      answer_sentence(report, report.arms[1], TableDigits(report)),
       Contains("5 of its 6 runs did not reach the target and were counted as 50 steps. p is by ranks. The mean and its "
                "interval depend on this number."));
   CHECK(report.arms[1].comparison->ranked);
@@ -74,10 +74,12 @@ TEST_CASE("runs that never get there make nothing the same", "[report][steps_to]
   const Losses just{3, 2, 1.5, 0.5}, never{3, 2, 1.5, 1.5};
   const ReportData report = report_of(std::vector(6, just), std::vector(6, never), fast + "\nmargin = 15.0");
   CHECK(report.arms[1].comparison->answer != statistics::Answer::same);
-  CHECK_THAT(answer_sentence(report, report.arms[1]), Contains("6 of its 6 runs did not reach the target") &&
-                                                          Contains("With such runs, an arm is never called the same."));
+  CHECK_THAT(answer_sentence(report, report.arms[1], TableDigits(report)),
+             Contains("6 of its 6 runs did not reach the target") &&
+                 Contains("With such runs, an arm is never called the same."));
   const ReportData all_there = report_of(std::vector(6, just), std::vector(6, just), fast + "\nmargin = 15.0");
-  CHECK_THAT(answer_sentence(all_there, all_there.arms[1]), !Contains("did not reach the target"));
+  CHECK_THAT(answer_sentence(all_there, all_there.arms[1], TableDigits(all_there)),
+             !Contains("did not reach the target"));
 }
 
 TEST_CASE("how fast can be a further metric", "[report][steps_to]") {

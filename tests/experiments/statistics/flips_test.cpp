@@ -240,19 +240,26 @@ TEST_CASE("sampled flips add up seed after seed, to the bit", "[statistics][flip
   constexpr std::uint64_t stream_seed = 0x6865'6564'666c'6970;
   for (const auto& [seeds, columns] : {std::pair{21, 1}, {128, 3}, {129, 2}, {300, 9}}) {
     INFO(seeds << " x " << columns);
-    SeedRows rows{static_cast<std::size_t>(seeds), static_cast<std::size_t>(columns), {}};
-    for (std::size_t i = 0; i < rows.seeds * rows.columns; ++i)
-      rows.values.push_back(std::sin(static_cast<double>(i)) * std::pow(10.0, static_cast<double>(i % 7) - 3));
-    rows.values[0] = 0.0;
+    const auto width = static_cast<std::size_t>(columns), height = static_cast<std::size_t>(seeds);
+    std::vector<double> values;
+    std::vector<SeedValue> stored; // not the zeros, which are in every fifth seed
+    for (std::size_t i = 0; i < height * width; ++i) {
+      const bool is_zero = i == 0 || i / width % 5 == 3;
+      values.push_back(is_zero ? 0.0
+                               : std::sin(static_cast<double>(i)) * std::pow(10.0, static_cast<double>(i % 7) - 3));
+      if (!is_zero) stored.push_back({i / width, i % width, values.back()});
+    }
+    std::ranges::reverse(stored); // the order says nothing
+    const SeedRows rows(height, width, stored);
     std::uint64_t flip = 0, wrong = 0;
     const std::uint64_t count = each_flip(rows, Flips::sampled, [&](const double* sums) {
       if (flip % 997 < 20 || flip > random_flips - 20)
-        for (std::size_t c = 0; c < rows.columns; ++c) {
+        for (std::size_t c = 0; c < rows.columns(); ++c) {
           double sum = 0;
-          for (std::size_t s = 0; s < rows.seeds; ++s) {
+          for (std::size_t s = 0; s < rows.seeds(); ++s) {
             const RandomBlock bits = random_block({stream_seed, Stream::sampling, flip}, s / 128);
             const bool turned = flip > 0 && (bits[s / 32 % 4] >> s % 32 & 1U) != 0;
-            const double value = rows.values[s * rows.columns + c];
+            const double value = values[s * width + c];
             sum = turned ? sum - value : sum + value;
           }
           wrong += sum != sums[c] || std::signbit(sum) != std::signbit(sums[c]);
