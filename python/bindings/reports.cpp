@@ -1,12 +1,18 @@
 // Reports as Python objects: their document and all formats. `compare` makes one from a table.
 #include "python/bindings/bindings.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/results/compare_results.hpp"
+#include "experiments/system/files.hpp"
+#include "python/bindings/interrupts.hpp"
 #include "python/bindings/report.hpp"
+#include "python/bindings/texts.hpp"
 
 #include <boost/json/serialize.hpp>
+#include <limits>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -58,40 +64,47 @@ void add_question(nb::module_& module) {
       .def_rw("question", &ResultQuestion::question);
 }
 
+/// A report as a text.
+template <std::string (*render)(const ReportData&)> nb::str rendered(const ReportOfData& report) {
+  return text_of(without_lock([&](SignalCheck&) { return render(*report.data); }));
+}
+
+std::string as_json(const ReportData& report) { return boost::json::serialize(report_document(report)); }
+
+nb::str as_text(const ReportOfData& report, std::size_t width) {
+  return text_of(without_lock([&](SignalCheck&) { return render_terminal(*report.data, Style{}, width); }));
+}
+
+/// The table of a regular file: a pipe or a device may never end.
+ResultTable read_result_file(const std::filesystem::path& file) {
+  return without_lock([&](SignalCheck&) {
+    const auto bytes = read_file(file, std::numeric_limits<std::uint64_t>::max());
+    if (!bytes) throw Refused(bytes.error + "; results is the path of a table: CSV, TSV or JSON");
+    return read_results(*bytes, file.string());
+  });
+}
+
 } // namespace
 
 void add_reports(nb::module_& module) {
-  const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
   add_question(module);
   nb::class_<ResultTable>(module, "ResultTable").def_ro("columns", &ResultTable::columns);
-  module.def("read_results", [](const nb::bytes& bytes, const std::string& name) {
-    return read_results({bytes.c_str(), bytes.size()}, name);
-  });
+  module.def("read_results", read_result_file, nb::arg("file"));
   module.def("table_of_columns", table_of_columns);
-  module.def(
-      "compare_results",
-      [](const ResultTable& table, const ResultQuestion& question) {
-        return ReportOfData{std::make_shared<const ReportData>(compare_results(table, question))};
-      },
-      unlocked);
+  module.def("compare_results", [](const ResultTable& table, const ResultQuestion& question) {
+    return without_lock([&](SignalCheck&) {
+      return ReportOfData{std::make_shared<const ReportData>(compare_results(table, question))};
+    });
+  });
   nb::class_<ReportOfData>(module, "ReportOfData")
-      .def(
-          "json", [](const ReportOfData& r) { return boost::json::serialize(report_document(*r.data)); }, unlocked)
-      .def(
-          "html", [](const ReportOfData& r) { return render_html(*r.data); }, unlocked)
-      .def(
-          "markdown", [](const ReportOfData& r) { return render_markdown(*r.data); }, unlocked)
-      .def(
-          "latex", [](const ReportOfData& r) { return render_latex(*r.data); }, unlocked)
-      .def(
-          "csv", [](const ReportOfData& r) { return render_csv(*r.data); }, unlocked)
-      .def(
-          "runs_csv", [](const ReportOfData& r) { return render_runs_csv(*r.data); }, unlocked)
-      .def(
-          "lengths_csv", [](const ReportOfData& r) { return render_lengths_csv(*r.data); }, unlocked)
-      .def(
-          "text", [](const ReportOfData& r, std::size_t width) { return render_terminal(*r.data, Style{}, width); },
-          nb::arg("width"), unlocked);
+      .def("json", rendered<as_json>)
+      .def("html", rendered<render_html>)
+      .def("markdown", rendered<render_markdown>)
+      .def("latex", rendered<render_latex>)
+      .def("csv", rendered<render_csv>)
+      .def("runs_csv", rendered<render_runs_csv>)
+      .def("lengths_csv", rendered<render_lengths_csv>)
+      .def("text", as_text, nb::arg("width"));
 }
 
 } // namespace heed::python
