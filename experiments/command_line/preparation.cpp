@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/sweep/plan_notes.hpp"
 #include "experiments/system/text.hpp"
 
@@ -37,7 +38,8 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
                     const std::filesystem::path& out, const std::filesystem::path& starts) {
-  return prepare(Settings::load(file), file.stem().string(), overrides, "command line", tasks, out, starts);
+  return prepare(Settings::load(file), without_controls(file.stem().string()), overrides, "command line", tasks, out,
+                 starts);
 }
 
 Preparation prepare(Settings settings, const std::string& name, const std::vector<std::string>& overrides,

@@ -33,6 +33,21 @@ std::string how_to_keep(const RunFolder& run, const Config& config, std::int64_t
       shell_words({program, "evaluate", run.id(), "--average", fmt::format("{}", count), "--out", other}));
 }
 
+/// @param damaged  a sentence for each damaged checkpoint; the first moves into the error
+[[noreturn]] void refuse_without_checkpoint(const RunFolder& run, std::vector<std::string>& damaged) {
+  const RunState state = state_of(run);
+  if (damaged.empty())
+    throw Refused(fmt::format("run {} (it is {}) has no checkpoint yet; train it first: heed run CONFIG", run.id(),
+                              name_of(state)));
+  const std::string newest = std::move(damaged.front());
+  damaged.erase(damaged.begin());
+  // A finished run counts as done, so it is not computed again while its folder exists.
+  throw Refused(
+      fmt::format("run {} (it is {}) has no intact checkpoint: {}{}; to compute it again, {}heed run CONFIG", run.id(),
+                  name_of(state), newest, damaged.empty() ? "" : fmt::format(" (and {} older, too)", damaged.size()),
+                  state == RunState::finished ? fmt::format("remove the folder '{}', then: ", run.path.string()) : ""));
+}
+
 TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
                    const std::string& program);
 
@@ -48,7 +63,7 @@ TrainedRun trained_run(const std::string& out, const std::string& name, std::int
     say_damaged();
     return run;
   } catch (...) {
-    say_damaged(); // the reason why none may be left
+    say_damaged();
     throw;
   }
 }
@@ -65,12 +80,11 @@ Checkpoint trained_weights(const RunFolder& run, const Config& config, std::int6
     try {
       kept->checkpoint = average_of_newest(run, average, damaged);
     } catch (const Refused& refused) {
+      damaged.clear(); // the error has them
       throw Refused(refused.what() + how_to_keep(run, config, average, program));
     }
   }
-  if (!kept)
-    throw Refused(fmt::format("run {} (it is {}) has no checkpoint yet; train it first: heed run CONFIG", run.id(),
-                              name_of(state_of(run))));
+  if (!kept) refuse_without_checkpoint(run, damaged);
   return std::move(kept->checkpoint);
 }
 

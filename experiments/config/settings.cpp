@@ -5,6 +5,7 @@
 #include "experiments/config/sweep_file.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/system/files.hpp"
 
 #include <fmt/format.h>
@@ -158,7 +159,7 @@ Settings Settings::load(const std::filesystem::path& file) {
   loader.load(file);
   loader.problems.refuse();
   Settings out = merged(std::move(loader.files), loader.layer);
-  out.file_name_ = file.stem().string();
+  out.file_name_ = without_controls(file.stem().string()); // a file's name need not be UTF-8
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/file_system.hpp"
+#include "experiments/system/working_folder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -41,7 +42,7 @@ std::size_t cut_size(std::string_view bytes, Cut cut) {
 
 FileParts opened(const std::string& table, const std::string& option, const std::string& path, std::string& name) {
   name = require_data_file(table, option, path);
-  auto parts = FileParts::open(path);
+  auto parts = FileParts::open(WorkingFolder::place_of(path));
   if (!parts) throw Refused(fmt::format("{}: {}", name, parts.error));
   if (parts->size() == 0) throw Refused(fmt::format("{} is empty; the task needs something to read in it", name));
   return std::move(*parts);
@@ -50,7 +51,7 @@ FileParts opened(const std::string& table, const std::string& option, const std:
 } // namespace
 
 DataFile::DataFile(const std::string& table, const std::string& option, const std::string& path)
-    : path_(path), parts_(opened(table, option, path, name_)) {}
+    : path_(WorkingFolder::place_of(path).string()), parts_(opened(table, option, path, name_)) {}
 
 void DataFile::each_piece(std::uint64_t begin, std::uint64_t end, Cut cut,
                           const std::function<void(std::string_view, std::uint64_t)>& use) const {

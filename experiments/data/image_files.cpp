@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/system/working_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -116,7 +117,7 @@ void add_cifar10(std::string_view bytes, const std::string& name, LabelledImages
 
 ImageSet read_image_folder(const std::string& path) {
   if (path.empty()) throw Refused("[data] path is empty, and the task reads a folder: name one, data.path=FOLDER");
-  FolderReader reader{"path", path, ""};
+  FolderReader reader{"path", WorkingFolder::place_of(path), ""};
   const fs::path& folder = reader.folder;
   std::error_code error;
   ImageSet set;
@@ -138,7 +139,7 @@ ImageSet read_image_folder(const std::string& path) {
 }
 
 LabelledImages read_test_images(const std::string& option, const std::string& path, std::string& fingerprint) {
-  FolderReader reader{option, path, ""};
+  FolderReader reader{option, WorkingFolder::place_of(path), ""};
   const auto part = [&] {
     std::error_code error;
     if (fs::exists(reader.folder / "t10k-images-idx3-ubyte", error)) return reader.idx_test();

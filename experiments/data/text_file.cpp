@@ -5,6 +5,7 @@
 #include "experiments/system/utf8.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/machine.hpp"
+#include "experiments/system/working_folder.hpp"
 
 #include <boost/locale/utf.hpp>
 #include <fmt/format.h>
@@ -54,18 +55,20 @@ std::string require_data_file(const std::string& table, const std::string& optio
     throw Refused(fmt::format("[{0}] {1} is empty, and the task reads a file: name one, {0}.{1}=FILE", table, option));
   const std::string name = fmt::format("[{}] {} = \"{}\"", table, option, path);
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::path place = WorkingFolder::place_of(path);
+  const fs::file_status status = fs::status(place, error);
   if (status.type() == fs::file_type::not_found) {
-    const fs::path here = fs::current_path(error);
-    const std::string from = fs::path(path).is_absolute() ? "" : fmt::format(" (looked for it from {})", here.string());
-    throw Refused(fmt::format("{} does not exist{}{}", name, from, near_data_file(path)));
+    const std::string from = fs::path(path).is_absolute()
+                                 ? ""
+                                 : fmt::format(" (looked for it from {})", WorkingFolder::now().string());
+    throw Refused(fmt::format("{} does not exist{}{}", name, from, near_data_file(place)));
   }
   if (error) throw Refused(fmt::format("{} cannot be read: {}", name, error.message()));
   if (fs::is_directory(status)) throw Refused(fmt::format("{} is a directory; name a text file", name));
   if (!fs::is_regular_file(status))
     throw Refused(fmt::format("{} is not a regular file, which can be read again; copy it to one", name));
 
-  const auto size = static_cast<double>(fs::file_size(path, error));
+  const auto size = static_cast<double>(fs::file_size(place, error));
   if (const double memory = usable_memory(); !error && memory > 0 && size > memory)
     throw Refused(fmt::format("{} has {:.3g} GB, and this machine has {:.3g} GB of memory left for it: name a part of "
                               "it, or run where there is more",
@@ -75,7 +78,7 @@ std::string require_data_file(const std::string& table, const std::string& optio
 
 std::string read_data_file(const std::string& table, const std::string& option, const std::string& path) {
   const std::string name = require_data_file(table, option, path);
-  auto read = read_file(path, std::numeric_limits<std::uint64_t>::max());
+  auto read = read_file(WorkingFolder::place_of(path), std::numeric_limits<std::uint64_t>::max());
   if (!read) throw Refused(fmt::format("{}: {}", name, read.error));
   std::string bytes = std::move(*read);
   if (bytes.empty()) throw Refused(fmt::format("{} is empty; the task needs something to read in it", name));

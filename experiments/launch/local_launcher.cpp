@@ -2,6 +2,7 @@
 
 #include "experiments/system/files.hpp"
 #include "experiments/system/program.hpp"
+#include "experiments/system/working_folder.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -113,9 +114,11 @@ struct LocalLauncher::Worker {
   }
 };
 
-LocalLauncher::LocalLauncher() : program_(this_program()), file_(running_program()) {}
+LocalLauncher::LocalLauncher()
+    : program_(this_program()), file_(running_program()), working_folder_(WorkingFolder::open()) {}
 
-LocalLauncher::LocalLauncher(std::filesystem::path program) : program_(std::move(program)), file_(program_) {}
+LocalLauncher::LocalLauncher(std::filesystem::path program)
+    : program_(std::move(program)), file_(program_), working_folder_(WorkingFolder::open()) {}
 
 LocalLauncher::~LocalLauncher() = default;
 
@@ -154,6 +157,7 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
     words.insert(words.end(), {"--part", fmt::format("{}={}", part.file, part.descriptor)});
   std::vector<std::string> variables = environment_of_worker();
   Circumstances around;
+  if (working_folder_.get() >= 0) ::posix_spawn_file_actions_addfchdir_np(&around.files, working_folder_.get());
   ::posix_spawn_file_actions_addopen(&around.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDERR_FILENO);

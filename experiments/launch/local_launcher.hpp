@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/launch/launcher.hpp"
+#include "experiments/system/descriptor.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -28,6 +29,9 @@ private:
   struct Worker;
 
   std::filesystem::path program_, file_; ///< the program's name, and the file that is executed
+  /// The working folder when this object was made, in which workers start: relative paths of data start there, also if
+  /// the process has changed its folder since.
+  Descriptor working_folder_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t started_ = 0;
 };

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace heed {
 
@@ -60,8 +61,9 @@ Checkpoint average_of_newest(const RunFolder& run, std::int64_t count, std::vect
     else damaged.push_back(checkpoint.error);
   }
   if (std::ssize(found) < count)
-    throw Refused(fmt::format("run {} has {} intact checkpoint{}, but the average needs {}", run.id(), found.size(),
-                              plural(found.size()), count));
+    throw Refused(fmt::format("run {} has {} intact checkpoint{}, but the average needs {}{}", run.id(), found.size(),
+                              plural(found.size()), count,
+                              damaged.empty() ? "" : fmt::format(" ({})", fmt::join(damaged, "; "))));
   return average(found);
 }
 

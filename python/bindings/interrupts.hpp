@@ -3,8 +3,7 @@
 
 #include "experiments/system/polling.hpp"
 #include "experiments/system/waiting.hpp"
-
-#include <nanobind/nanobind.h>
+#include "python/bindings/lock.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -20,12 +19,12 @@ public:
   /// Returns, or throws to stop the work. Any thread may call it; only the thread that made this object asks Python.
   /// Python itself lets only its main thread handle signals. Called without the GIL.
   void poll() {
-    if (stopped_) throw Stopped();
+    if (stopped_ || is_python_ending()) throw Stopped();
     if (std::this_thread::get_id() != caller_) return;
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return;
     next_ = now + std::chrono::milliseconds(20);
-    const nanobind::gil_scoped_acquire lock;
+    const Locked locked;
     if (PyErr_CheckSignals() == 0) return;
     error_.emplace(); // the exception that the signal's handler raised: KeyboardInterrupt
     stopped_ = true;
@@ -46,14 +45,15 @@ private:
 };
 
 /// Returns work(signals), which runs without the GIL. At Ctrl-C, engines stop, as does everything that polls `signals`
-/// or waits for another process. Then this function throws Python's exception.
+/// or waits for another process. Then this function throws Python's exception. They also stop when Python ends; then
+/// this function does not return.
 template <class Work> auto without_lock(const Work& work) {
   SignalCheck signals;
   try {
-    const nanobind::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const PollScope scope([&signals] { signals.poll(); });
     const WaitScope waits([](const std::string& what) {
-      const nanobind::gil_scoped_acquire lock;
+      const Locked locked;
       PySys_FormatStderr("heed: %s\n", what.c_str());
     });
     return work(signals);

@@ -4,6 +4,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/system/program.hpp"
+#include "python/bindings/lock.hpp"
 #include "python/bindings/texts.hpp"
 
 #include <nanobind/stl/filesystem.h>
@@ -42,6 +43,7 @@ NB_MODULE(_heed, module) {
   // At exit, threads of the user and operators of PyTorch may still hold objects.
   nb::set_leak_warnings(false);
   show_symbols_to_engines();
+  heed::python::stop_work_at_exit();
   heed::python::add_errors(module);
   module.def("shown", shown);
   module.def("version", heed::version_text);

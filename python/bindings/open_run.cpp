@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/runs/checkpoints.hpp"
+#include "experiments/system/working_folder.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,7 +11,8 @@
 
 namespace heed::python {
 
-OpenRun::OpenRun(RunFolder folder) : folder_(std::move(folder)), config_(read_config(folder_)) {}
+OpenRun::OpenRun(RunFolder folder)
+    : folder_(std::move(folder)), working_folder_(WorkingFolder::now()), config_(read_config(folder_)) {}
 
 RunWeights OpenRun::weights(std::int64_t average) {
   const auto read = [&] {
@@ -40,6 +42,7 @@ RunWeights OpenRun::weights_at(std::int64_t step) const {
 
 const Task& OpenRun::task() {
   const std::lock_guard lock(making_task_);
+  const WorkingFolder scope(working_folder_);
   if (!task_) task_ = task_of_run(folder_, config_);
   return *task_;
 }

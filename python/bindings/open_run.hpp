@@ -4,6 +4,7 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,6 +39,7 @@ public:
 
 private:
   RunFolder folder_;
+  std::filesystem::path working_folder_; ///< in which relative paths of data start: the process's at the beginning
   Config config_;
   std::mutex reading_weights_, making_task_;
   std::optional<RunWeights> weights_; // guarded by reading_weights_

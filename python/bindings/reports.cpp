@@ -1,15 +1,19 @@
 // Reports as Python objects: their document and all formats. `compare` makes one from a table.
 #include "python/bindings/bindings.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/results/compare_results.hpp"
+#include "experiments/system/files.hpp"
 #include "experiments/system/user_file.hpp"
 #include "python/bindings/interrupts.hpp"
 #include "python/bindings/report.hpp"
 #include "python/bindings/texts.hpp"
 
+#include <limits>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -19,12 +23,6 @@ namespace nb = nanobind;
 
 namespace heed::python {
 namespace {
-
-/// A report of a format as a text: made without the GIL, and Ctrl-C stops it.
-template <class Render> auto rendered(Render render) {
-  return
-      [render](const ReportOfData& report) { return without_lock([&](SignalCheck&) { return render(*report.data); }); };
-}
 
 /// Writes a report to a file that the user named.
 void write_report(const nb::bytes& path, const std::string& text, bool force) {
@@ -63,15 +61,32 @@ void add_question(nb::module_& module) {
       .def_rw("question", &ResultQuestion::question);
 }
 
+/// A report of a format as a text: made without the GIL, and Ctrl-C stops it.
+template <std::string (*render)(const ReportData&)> nb::str rendered(const ReportOfData& report) {
+  return text_of(without_lock([&](SignalCheck&) { return render(*report.data); }));
+}
+
+std::string as_json(const ReportData& report) { return serialized(report_document(report)); }
+
+nb::str as_text(const ReportOfData& report, std::size_t width) {
+  return text_of(without_lock([&](SignalCheck&) { return render_terminal(*report.data, Style{}, width); }));
+}
+
+/// The table of a regular file: a pipe or a device may never end.
+ResultTable read_result_file(const std::filesystem::path& file) {
+  return without_lock([&](SignalCheck&) {
+    const auto bytes = read_file(file, std::numeric_limits<std::uint64_t>::max());
+    if (!bytes) throw Refused(bytes.error + "; results is the path of a table: CSV, TSV or JSON");
+    return read_results(*bytes, file.string());
+  });
+}
+
 } // namespace
 
 void add_reports(nb::module_& module) {
   add_question(module);
   nb::class_<ResultTable>(module, "ResultTable").def_ro("columns", &ResultTable::columns);
-  module.def("read_results", [](const nb::bytes& bytes, const std::string& name) {
-    const std::string_view view(bytes.c_str(), bytes.size());
-    return without_lock([&](SignalCheck&) { return read_results(view, name); });
-  });
+  module.def("read_results", read_result_file, nb::arg("file"));
   // Rows are added one by one, so that Python's interpreter can stop between them.
   nb::class_<TableMaker>(module, "TableMaker")
       .def(nb::init<std::string, std::string>())
@@ -91,19 +106,14 @@ void add_reports(nb::module_& module) {
   });
   module.def("write_report", write_report, nb::arg("path"), nb::arg("text"), nb::arg("force"));
   nb::class_<ReportOfData>(module, "ReportOfData")
-      .def("json", rendered([](const ReportData& r) { return serialized(report_document(r)); }))
-      .def("html", rendered(render_html))
-      .def("markdown", rendered(render_markdown))
-      .def("latex", rendered(render_latex))
-      .def("csv", rendered(render_csv))
-      .def("runs_csv", rendered(render_runs_csv))
-      .def("lengths_csv", rendered(render_lengths_csv))
-      .def(
-          "text",
-          [](const ReportOfData& report, std::size_t width) {
-            return rendered([&](const ReportData& r) { return render_terminal(r, Style{}, width); })(report);
-          },
-          nb::arg("width"));
+      .def("json", rendered<as_json>)
+      .def("html", rendered<render_html>)
+      .def("markdown", rendered<render_markdown>)
+      .def("latex", rendered<render_latex>)
+      .def("csv", rendered<render_csv>)
+      .def("runs_csv", rendered<render_runs_csv>)
+      .def("lengths_csv", rendered<render_lengths_csv>)
+      .def("text", as_text, nb::arg("width"));
 }
 
 } // namespace heed::python

@@ -135,14 +135,15 @@ nb::list metrics(const OpenRun& run) {
   return columns;
 }
 
-/// A read-only array over the bytes of a tensor. It keeps the whole checkpoint in memory.
+/// A read-only array with a copy of a tensor's values. The checkpoint also serves evaluations, and some libraries write
+/// into read-only arrays (torch.from_numpy).
 nb::object weight(const RunWeights& weights, const std::string& name) {
   for (const StoredTensor& tensor : weights.checkpoint->tensors) {
     if (tensor.name != name) continue;
-    using Shared = std::shared_ptr<const Checkpoint>;
-    const nb::capsule owner(new Shared(weights.checkpoint), [](void* p) noexcept { delete static_cast<Shared*>(p); });
+    auto* bytes = new std::vector<std::byte>(tensor.bytes);
+    const nb::capsule owner(bytes, [](void* p) noexcept { delete static_cast<std::vector<std::byte>*>(p); });
     const std::vector<std::size_t> shape(tensor.shape.begin(), tensor.shape.end());
-    return nb::cast(nb::ndarray<nb::numpy, nb::ro>(tensor.bytes.data(), shape.size(), shape.data(), owner, nullptr,
+    return nb::cast(nb::ndarray<nb::numpy, nb::ro>(bytes->data(), shape.size(), shape.data(), owner, nullptr,
                                                    tensor.float64 ? nb::dtype<double>() : nb::dtype<float>()));
   }
   throw nb::key_error(name.c_str());
@@ -173,7 +174,7 @@ OpenRun* open_run(const fs::path& out, const fs::path& run) {
 } // namespace
 
 void add_runs(nb::module_& module) {
-  const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
+  const auto unlocked = nb::call_guard<Unlocked>();
   module.def("select_runs", select_runs, nb::arg("out"), nb::arg("where").none(), nb::arg("sort"), nb::arg("reverse"),
              nb::arg("columns"), nb::arg("limit").none());
   module.def("open_run", open_run, nb::arg("out"), nb::arg("run"), nb::rv_policy::take_ownership);
@@ -192,8 +193,7 @@ void add_runs(nb::module_& module) {
   run.def_prop_ro("path", [](const OpenRun& r) { return r.folder().path; })
       .def(
           "state", [](const OpenRun& r) { return std::string(name_of(state_of(r.folder()))); }, unlocked)
-      .def(
-          "toml", [](const OpenRun& r) { return to_toml(r.config()); }, unlocked)
+      .def("toml", [](const OpenRun& r) { return text_of(to_toml(r.config())); })
       .def("metrics", metrics)
       .def(
           "checkpoint_steps", [](const OpenRun& r) { return checkpoint_steps(r.folder()); }, unlocked)
@@ -201,8 +201,9 @@ void add_runs(nb::module_& module) {
           "weights", [](OpenRun& r, std::int64_t average) { return r.weights(average); }, nb::arg("average"), unlocked)
       .def("weights_at", &OpenRun::weights_at, nb::arg("step"), unlocked)
       .def("vocabulary_file", vocabulary_file)
-      .def(
-          "vocabulary", [](OpenRun& r) { return vocabulary_json(r.task(), form_of(r.config())); }, unlocked);
+      .def("vocabulary", [](OpenRun& r) {
+        return text_of(without_lock([&](SignalCheck&) { return vocabulary_json(r.task(), form_of(r.config())); }));
+      });
   add_examinations(run);
 }
 

@@ -14,9 +14,10 @@
 #include "experiments/sweep/plan_notes.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
-#include "python/bindings/interrupts.hpp"
+#include "experiments/system/working_folder.hpp"
 
 #include <chrono>
+#include <cxxabi.h>
 #include <exception>
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
@@ -44,16 +45,22 @@ struct PreparedSweep {
 PreparedSweep prepare_sweep(const std::optional<fs::path>& file, const std::string& toml, const std::string& name,
                             const std::vector<std::string>& overrides, const fs::path& out) {
   return without_lock([&](SignalCheck&) {
+    const WorkingFolder scope(WorkingFolder::now());
     PreparedSweep sweep{.preparation = {}, .out = out};
     sweep.preparation = prepare(file ? Settings::load(*file) : Settings::parse(toml, name),
-                                file ? file->stem().string() : name, overrides, "overrides", *sweep.tasks, out);
+                                file ? without_controls(file->stem().string()) : name, overrides, "overrides",
+                                *sweep.tasks, out);
     if (!is_frozen(sweep.preparation.plan, out)) refuse_unreachable(sweep.preparation);
     return sweep;
   });
 }
 
+nb::object as_python(const std::string& text) { return safe_text(text); }
+nb::object as_python(const std::vector<std::string>& texts) { return safe_texts(texts); }
+nb::object as_python(std::size_t number) { return nb::int_(number); }
+
 /// Passes the progress to a Python object, and polls Python's signals. `shown` has the methods begin(text), draw(lines,
-/// line, done, total) and say(text), and may have a `width`, in columns, of the lines.
+/// line, done, total) and say(text), and the `width`, in columns, of the lines; or it is None.
 class EventsForPython : public SweepEvents {
 public:
   EventsForPython(const PreparedSweep& sweep, nb::object shown) : sweep_(sweep), shown_(std::move(shown)) {}
@@ -73,13 +80,16 @@ public:
       call("say", fmt::format("tuned {}: {}", plan.arms[a].label, tuning_in_words(*plan.tuning, a)));
   }
   bool stop_requested() override {
-    const nb::gil_scoped_acquire locked;
-    if (!problem_ && PyErr_CheckSignals() != 0) keep_problem();
-    if (constexpr double seconds = 0.2; board_ && now() - drawn_ >= seconds) {
+    with_python([&] {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      constexpr double seconds = 0.2;
+      if (!board_ || shown_.is_none() || now() - drawn_ < seconds) return;
       drawn_ = now();
-      call("draw", board_->lines(drawn_, width()), board_->plain_line(drawn_), board_->done(), board_->total());
-    }
-    return problem_ != nullptr;
+      const auto width = nb::cast<std::size_t>(shown_.attr("width"));
+      shown_.attr("draw")(as_python(board_->lines(drawn_, width)), as_python(board_->plain_line(drawn_)),
+                          as_python(board_->done()), as_python(board_->total()));
+    });
+    return problem_ != nullptr || is_python_ending();
   }
   void waits(const std::string& what) { call("say", what); }
   /// Throws what stopped the sweep: KeyboardInterrupt, or an exception of the Python object.
@@ -88,25 +98,19 @@ public:
   }
 
 private:
-  std::size_t width() const {
-    constexpr std::size_t usual = 100;
-    return nb::hasattr(shown_, "width") ? nb::cast<std::size_t>(shown_.attr("width")) : usual;
+  void call(const char* method, const std::string& text) {
+    with_python([&] {
+      if (!shown_.is_none()) shown_.attr(method)(as_python(text));
+    });
   }
-  template <class... Values> void call(const char* method, const Values&... values) {
-    const nb::gil_scoped_acquire locked;
-    if (problem_ || shown_.is_none()) return;
+  /// Calls `work` with Python's lock, and keeps its exception. Does nothing once the sweep is to stop.
+  template <class Work> void with_python(const Work& work) {
+    if (problem_ || is_python_ending()) return;
+    const Locked locked;
     try {
-      shown_.attr(method)(shown(values)...);
-    } catch (...) {
-      problem_ = std::current_exception();
-    }
-  }
-  static nb::object shown(const std::string& text) { return safe_text(text); }
-  static nb::object shown(const std::vector<std::string>& lines) { return safe_texts(lines); }
-  static nb::object shown(std::size_t number) { return nb::cast(number); }
-  void keep_problem() {
-    try {
-      throw nb::python_error();
+      work();
+    } catch (const abi::__forced_unwind&) { // Python has ended while its code ran here
+      sleep_until_process_ends();
     } catch (...) {
       problem_ = std::current_exception();
     }
@@ -129,7 +133,8 @@ SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object s
   EventsForPython events(sweep, std::move(shown));
   SweepEnd end;
   {
-    const nb::gil_scoped_release unlocked;
+    const WorkingFolder scope(WorkingFolder::now());
+    const Unlocked unlocked;
     const WaitScope waits([&](const std::string& what) { events.waits(what); });
     LocalLauncher launcher;
     Executor executor(launcher,
@@ -145,8 +150,9 @@ SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object s
   return end;
 }
 
-ReportOfData report_of(const fs::path& out, const fs::path& folder) {
+ReportOfData report_of(const fs::path& out, const fs::path& folder, const fs::path& working_folder) {
   return without_lock([&](SignalCheck&) {
+    const WorkingFolder scope(working_folder);
     return ReportOfData{std::make_shared<const ReportData>(report_of_sweep(load_plan(folder), out, folder, true))};
   });
 }
@@ -154,9 +160,9 @@ ReportOfData report_of(const fs::path& out, const fs::path& folder) {
 } // namespace
 
 void add_sweeps(nb::module_& module) {
-  const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
+  const auto unlocked = nb::call_guard<Unlocked>();
   nb::class_<PreparedSweep>(module, "PreparedSweep")
-      .def_prop_ro("plan", [](const PreparedSweep& s) { return to_json(s.preparation.plan); })
+      .def_prop_ro("plan", [](const PreparedSweep& s) { return text_of(to_json(s.preparation.plan)); })
       .def_prop_ro("size", [](const PreparedSweep& s) { return safe_text(size_in_words(s.preparation.plan)); })
       .def_prop_ro("metric", [](const PreparedSweep& s) { return safe_text(s.preparation.metric.name); })
       .def_prop_ro("notes", [](const PreparedSweep& s) { return safe_texts(notes_of(s.preparation)); })
@@ -166,8 +172,13 @@ void add_sweeps(nb::module_& module) {
       .def_prop_ro("shortfall", [](const SweepEnd& end) { return safe_text(end.shortfall); });
   module.def("prepare_sweep", prepare_sweep, nb::arg("file").none(), nb::arg("toml"), nb::arg("name"),
              nb::arg("overrides"), nb::arg("out"));
-  module.def("find_sweep", find_sweep, nb::arg("out"), nb::arg("name").none(), unlocked);
-  module.def("report_of_sweep", report_of, nb::arg("out"), nb::arg("folder"));
+  module.def(
+      "find_sweep",
+      [](const fs::path& out, const std::optional<fs::path>& name) {
+        return find_sweep(out, name ? std::optional(name->string()) : std::nullopt);
+      },
+      nb::arg("out"), nb::arg("name").none(), unlocked);
+  module.def("report_of_sweep", report_of, nb::arg("out"), nb::arg("folder"), nb::arg("working_folder"));
 }
 
 } // namespace heed::python

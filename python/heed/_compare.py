@@ -78,7 +78,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
 def _words(words: Any) -> list[str]:
     if words is None:
         return []
-    return [str(word) for word in words] if isinstance(words, (list, tuple)) else [str(words)]
+    return [_utf8(str(word)) for word in (words if isinstance(words, (list, tuple)) else [words])]
 
 
 def _number(name: str, value: Any) -> float | None:
@@ -99,14 +99,14 @@ def _by_metric(name: str, value: Any, text: Callable[[Any], str]) -> list[str]:
     if value is None or (isinstance(value, str) and value == ""):
         return []
     if isinstance(value, Mapping):
-        return [f"{metric}={text(one)}" for metric, one in value.items()]
-    return [text(value)]
+        return [_utf8(f"{metric}={text(one)}") for metric, one in value.items()]
+    return [_utf8(text(value))]
 
 
 def _table(results: Any, metrics: set[str]) -> _heed.ResultTable:
     if isinstance(results, (str, os.PathLike)):
-        path = Path(results)
-        return _heed.read_results(path.read_bytes(), str(path))
+        os.stat(results)  # raises an OSError, as Python's own functions do, where there is no such file
+        return _heed.read_results(Path(results))
     if hasattr(results, "itertuples") and hasattr(results, "columns"):  # a data frame, without an import of pandas
         named = [level for level in results.index.names if level is not None and level not in results.columns]
         frame = results.reset_index(level=named) if named else results
@@ -133,6 +133,7 @@ def _texts(name: str, counted: str, columns: list[str], rows: Iterable[Iterable[
            metrics: set[str]) -> _heed.ResultTable:
     """The table as texts, of rows of columns' places and values. In the columns `metrics`, NaN is a number; elsewhere it
     is a missing value."""
+    columns = [_utf8(column) for column in columns]
     twice = sorted(column for column, count in Counter(columns).items() if count > 1)
     if twice:
         raise _heed.Refused(f"{name} has two columns of one name: {', '.join(map(repr, twice))}; rename one")
@@ -162,7 +163,7 @@ def _cell(value: Any, is_metric: bool = False) -> str:
     if value is None or value is _missing():
         return ""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
+        return _utf8(value)
     try:
         if value != value:  # NaN, NaT
             return "nan" if is_metric else ""
@@ -171,7 +172,12 @@ def _cell(value: Any, is_metric: bool = False) -> str:
         text = str(value.item() if hasattr(value, "item") and type(value).__module__ == "torch" else value)
     except (TypeError, ValueError, RuntimeError):  # an array: it is in a column that is not used
         text = type(value).__name__
-    return text
+    return _utf8(text)
+
+
+def _utf8(text: str) -> str:
+    """The text, with ? for parts of characters (surrogates), which have no UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _missing() -> Any:

@@ -6,21 +6,36 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
 from . import _heed
 
 shown = _heed.shown
 
 
+def _write(text: str) -> None:
+    """Writes to standard error, if there is one. A program may have none (None), have closed it, or have put an object
+    with few methods in its place. A sweep does not end for that reason."""
+    stream: Any = sys.stderr
+    try:
+        try:
+            stream.write(text)
+        except UnicodeEncodeError as error:
+            stream.write(text.encode(error.encoding, "replace").decode(error.encoding))
+        stream.flush()
+    except (AttributeError, OSError, TypeError, ValueError):  # TypeError: it is of bytes; ValueError: it is closed
+        pass
+
+
 def tell(text: str) -> None:
     """A line on standard error."""
-    print(shown(text), file=sys.stderr, flush=True)
+    _write(shown(text) + "\n")
 
 
 def redraw(lines: list[str], drawn: int) -> None:
     """Replaces the last `drawn` lines of a terminal by others."""
     over = f"\x1b[{drawn}A\x1b[J" if drawn else ""
-    print(over + "".join(shown(line) + "\n" for line in lines), end="", file=sys.stderr, flush=True)
+    _write(over + "".join(shown(line) + "\n" for line in lines))
 
 
 def warn(notes: Iterable[str], stacklevel: int) -> None:

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-PROGRAM = Path(__file__).parent / "bin" / "heed"
+PROGRAM = Path(__file__).absolute().parent / "bin" / "heed"
 
 
 def main() -> None:

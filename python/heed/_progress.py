@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Any, Protocol
 
+from . import _arguments
 from ._messages import redraw, tell
 
 
@@ -19,8 +20,40 @@ class Progress(Protocol):
     def say(self, text: str) -> None: ...
 
 
+class Checked:
+    """A display of the caller's: what it lacks is said before the sweep starts, and a wrong width when it is used."""
+
+    def __init__(self, display: Any) -> None:
+        for method in ("begin", "draw", "say"):
+            if not callable(getattr(display, method, None)):
+                raise TypeError(f"progress is {display!r}, without a method {method}; it must be True, False, or an object "
+                                "with the methods begin, draw and say")
+        self._display = display
+        self.width  # raises an error if it is wrong
+
+    @property
+    def width(self) -> int:
+        """Columns of the lines."""
+        return _arguments.whole("progress.width", getattr(self._display, "width", 100), 1)
+
+    def begin(self, text: str) -> None:
+        self._display.begin(text)
+
+    def draw(self, lines: list[str], line: str, done: int, total: int) -> None:
+        self._display.draw(lines, line, done, total)
+
+    def say(self, text: str) -> None:
+        self._display.say(text)
+
+    def clear(self) -> None:
+        if hasattr(self._display, "clear"):
+            self._display.clear()
+
+
 class Lines:
     """A line on standard error every 30 seconds."""
+
+    width = 100
 
     def __init__(self) -> None:
         self._next = time.monotonic() + 30
@@ -37,11 +70,10 @@ class Lines:
         tell(text)
 
 
-class Terminal(Lines):
+class Terminal:
     """Lines on standard error that are redrawn in place."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._drawn = 0
 
     @property
@@ -49,13 +81,16 @@ class Terminal(Lines):
         """Columns of the lines, so that none of them wraps."""
         return max(20, shutil.get_terminal_size().columns - 1)
 
+    def begin(self, text: str) -> None:
+        tell(text)
+
     def draw(self, lines: list[str], line: str, done: int, total: int) -> None:
         redraw(lines, self._drawn)
         self._drawn = len(lines)
 
     def say(self, text: str) -> None:
         self.clear()
-        super().say(text)
+        tell(text)
 
     def clear(self) -> None:
         if self._drawn:
@@ -65,6 +100,8 @@ class Terminal(Lines):
 
 class Notebook:
     """A bar in a notebook's cell."""
+
+    width = 100
 
     def __init__(self, display: Any) -> None:
         self._display = display
@@ -91,6 +128,14 @@ class Notebook:
         return self._display.HTML(f"{said}{bar}<pre>{html.escape(chr(10).join(lines))}</pre>" if lines or bar else said)
 
 
+def is_terminal(stream: Any) -> bool:
+    """Whether text of this stream reaches a terminal. A stream may be None, closed, or an object with few methods."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False
+
+
 def progress_here() -> Any:
     """The display that fits: a notebook's, a terminal's, or plain lines."""
     if "ipykernel" in sys.modules:
@@ -101,4 +146,4 @@ def progress_here() -> Any:
                 return Notebook(IPython.display)  # type: ignore[attr-defined, unused-ignore]
         except (ImportError, AttributeError):
             pass
-    return Terminal() if sys.stderr.isatty() else Lines()
+    return Terminal() if is_terminal(sys.stderr) else Lines()

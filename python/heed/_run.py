@@ -27,8 +27,8 @@ _TOKENIZATIONS = ("13a", "none", "intl", "char")
 
 
 class Weights(Mapping[str, "NDArray[numpy.floating[Any]]"]):
-    """The weights of a checkpoint by name: read-only NumPy arrays over the memory into which the file was read, without
-    copies. Arrays stay valid when everything else of the run is gone; each keeps the whole checkpoint in memory.
+    """The weights of a checkpoint by name: NumPy arrays, read-only. Each access gives a new copy, so whatever happens to
+    an array, also through torch.from_numpy, changes neither the run nor later arrays.
 
     Attributes:
         step: The step after which the checkpoint was saved.
@@ -182,10 +182,10 @@ class Run:
         try:
             lists = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise _heed.Refused(f"{self.folder / name} is damaged: {error}") from None
+            raise _heed.Refused(f"{_arguments.shown(self.folder / name)} is damaged: {error}") from None
         if not isinstance(lists, dict) or not all(
                 isinstance(tokens, list) and all(isinstance(token, str) for token in tokens) for tokens in lists.values()):
-            raise _heed.Refused(f"{self.folder / name} is damaged: it is not an object of lists of texts")
+            raise _heed.Refused(f"{_arguments.shown(self.folder / name)} is damaged: it is not an object of lists of texts")
         return lists
 
     def evaluate(self, split: str = "validation", *, lengths: int | Sequence[int] = (), beam: int | None = None,
@@ -213,7 +213,8 @@ class Run:
         """
         question = _evaluation(beam, length_penalty, length_penalty_kind)
         question.bleu_tokenization = _one_of("bleu_tokenization", bleu_tokenization, _TOKENIZATIONS)
-        question.lengths = [lengths] if isinstance(lengths, int) else list(lengths)
+        given: Any = [lengths] if hasattr(lengths, "__index__") else lengths
+        question.lengths = [_arguments.whole("lengths", length, 1) for length in given]
         values, notes = self._run.evaluate(_split(split), question, _average(average))
         lost = [f"{name} is not finite: for some of this data, the model's output is not finite"
                 for name, value in values.items() if not math.isfinite(value)]
@@ -237,8 +238,7 @@ class Run:
             heed.Refused: The task is running text, which has no examples; otherwise as `evaluate`.
         """
         pd = need("pandas", "Run.predict")
-        if count is not None and count < 0:
-            raise _heed.Refused(f"count = {count}: it can be 0 or more, or None for all examples")
+        count = _arguments.whole_or_none("count", count)
         question = _evaluation(beam, length_penalty, length_penalty_kind)
         rows, notes = self._run.outputs(_split(split), question, count, _average(average))
         _warn(notes)
@@ -345,7 +345,7 @@ class Run:
         pd = need("pandas", "Run.inspect")
         if split not in ("validation", "train"):
             raise _heed.Refused(f"split = {split!r}: it can be 'validation' or 'train'")
-        step, measured, document, notes = self._run.inspect(split, rows, _average(average))
+        step, measured, document, notes = self._run.inspect(split, _arguments.whole("rows", rows), _average(average))
         _warn(notes)
         tables = json.loads(document)
         heads, layers, modules = (_numbers(pd.DataFrame(tables[name])) for name in ("heads", "layers", "modules"))
@@ -362,7 +362,8 @@ class Run:
 def _evaluation(beam: int | None, length_penalty: float | None,
                 length_penalty_kind: str | None) -> _heed.OpenRun.EvaluationQuestion:
     question = _heed.OpenRun.EvaluationQuestion()
-    question.beam, question.length_penalty = beam, length_penalty
+    question.beam = _arguments.whole_or_none("beam", beam)
+    question.length_penalty = _arguments.number_or_none("length_penalty", length_penalty)
     question.length_penalty_kind = _one_of("length_penalty_kind", length_penalty_kind, _PENALTIES)
     return question
 

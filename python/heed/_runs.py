@@ -49,13 +49,12 @@ def runs(out: Path = "runs", where: str | None = None, *, columns: Sequence[str]
         ImportError: pandas is not installed.
     """
     pd = need("pandas", "heed.runs")
-    if isinstance(columns, str):
-        columns = [columns]
-    if limit is not None and limit < 0:
-        raise _heed.Refused(f"limit: {limit} is negative; give 0 or more, or None for all runs")
+    columns = _arguments.texts("columns", columns)
+    where, sort = _arguments.text_or_none("where", where), _arguments.text("sort", sort)
+    limit = _arguments.whole_or_none("limit", limit)
     wanted = [] if not columns else ["id", *(name for name in columns if name != "id")]
-    folder = os.fspath(_arguments.folder("out", out))
-    found, left_out, notes = _heed.select_runs(folder, where, sort, reverse, wanted, limit)
+    folder = _arguments.folder("out", out)
+    found, left_out, notes = _heed.select_runs(folder, where, sort, bool(reverse), wanted, limit)
     if not columns and not found[0][2]:  # no run matches: the columns of all runs, so that they can be named
         found = _heed.select_runs(folder, None, "", False, [], 0)[0]
     warn(notes, stacklevel=2)
@@ -88,7 +87,7 @@ def load_run(out: Path, id: str | None = None) -> Run:
             damaged.
     """
     folder, name = ("runs", out) if id is None else (out, id)
-    return Run(_heed.open_run(os.fspath(folder), os.fspath(name)))
+    return Run(_heed.open_run(_arguments.folder("out", folder), os.fspath(name)))
 
 
 def _typed(pd: Any, name: str, kind: str, values: list[Any]) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import _arguments, _heed
 from ._messages import shown, tell
-from ._progress import progress_here
+from ._progress import Checked, progress_here
 from ._report import Report
 from ._toml import config_text, value_text
 
@@ -68,7 +68,7 @@ class Plan:
 class Sweep:
     """A sweep in an output folder, finished or not.
 
-    `report` and all that comes from it are read once; `refresh()` reads them again.
+    `report` and all that comes from it are read once; `refresh()` reads them again. A later os.chdir changes nothing.
     """
 
     def __init__(self, out: Path, folder: Path) -> None:
@@ -76,11 +76,12 @@ class Sweep:
         """The output folder with the runs."""
         self.folder = folder
         """The sweep's own folder, with its plan and its reports."""
+        self._working_folder = _arguments.working_folder()  # in which relative paths of data start
 
     @cached_property
     def report(self) -> Report:
         """The report. Missing attention weights of the inputs of [report] attend are computed first."""
-        return Report(_heed.report_of_sweep(self.out, self.folder))
+        return Report(_heed.report_of_sweep(self.out, self.folder, self._working_folder))
 
     def refresh(self) -> None:
         """Forgets what was read, so that runs that finished since are seen."""
@@ -167,11 +168,11 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
 
     Args:
         config, overrides: As in `check`.
-        out: The output folder.
+        out: The output folder. A relative path starts at the working directory at the time of the call.
         jobs: Runs at once; 0: as the machine allows.
         threads: Threads of each run; 0: as the machine allows. Results do not depend on jobs and threads.
         progress: True: shown as in a terminal, or as a bar in a notebook. False: not shown. Or an object with the methods
-            begin(text), draw(lines, line, done, total) and say(text).
+            begin(text), draw(lines, line, done, total) and say(text), and perhaps `width`, the lines' columns (100).
     Raises:
         heed.Refused: As in `check`; nothing was trained.
         heed.Failed: Some runs failed, or their folders were damaged. The error's attribute `sweep` is the sweep with the
@@ -181,11 +182,9 @@ def run(config: Config, overrides: Overrides = None, *, out: str | os.PathLike[s
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 4096:
             raise _heed.Refused(f"{name} is {value!r}; it must be a whole number from 1 to 4096, or 0: as the machine "
                                 "allows")
-    if not isinstance(progress, bool) and not hasattr(progress, "draw"):
-        raise TypeError("progress must be True, False, or an object with the methods begin, draw and say")
+    display: Any = progress_here() if progress is True else None if progress is False else Checked(progress)
     folder = _arguments.folder("out", out)
     prepared = _prepare(config, overrides, folder)
-    display: Any = progress_here() if progress is True else None if progress is False else progress
     for note in prepared.notes:
         if display is not None:
             tell(f"heed: note: {note}")
@@ -216,7 +215,7 @@ def load(out: str | os.PathLike[str] = "runs", sweep: str | None = None) -> Swee
     if sweep is not None and not isinstance(sweep, (str, os.PathLike)):
         raise TypeError(f"sweep is of type {type(sweep).__name__}; it must be a name")
     folder = _arguments.folder("out", out)
-    return Sweep(folder, _heed.find_sweep(folder, None if sweep is None else os.fspath(sweep)))
+    return Sweep(folder, _heed.find_sweep(folder, None if sweep is None else Path(sweep)))
 
 
 def _prepare(config: Config, overrides: Overrides, out: Path) -> _heed.PreparedSweep:
@@ -224,11 +223,9 @@ def _prepare(config: Config, overrides: Overrides, out: Path) -> _heed.PreparedS
     if overrides is None:
         words: list[str] = []
     elif isinstance(overrides, Mapping):
-        words = [f"{name}={value_text(value, name)}" for name, value in overrides.items()]
-    elif isinstance(overrides, str):
-        words = [overrides]
+        words = _arguments.texts("overrides", [f"{name}={value_text(value, name)}" for name, value in overrides.items()])
     else:
-        words = list(overrides)
+        words = _arguments.texts("overrides", overrides)
     if not isinstance(config, Mapping):
         return _heed.prepare_sweep(Path(config), "", "", words, out)
     try:

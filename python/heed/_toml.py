@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import _arguments
 from ._heed import Refused
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -24,7 +25,7 @@ def value_text(value: Any, where: str) -> str:
         value = value.tolist()
     if isinstance(value, str):
         # JSON's escapes are those of TOML, but for the surrogate pairs of characters that JSON need not escape.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return json.dumps(_arguments.text(where, value), ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(k)} = {value_text(v, f'{where}.{k}')}" for k, v in value.items()) + " }"
     if isinstance(value, Sequence):
@@ -99,4 +100,4 @@ def _write(lines: list[str], table: Mapping[str, Any], path: list[str]) -> None:
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    return name if _BARE.fullmatch(name) else json.dumps(_arguments.text(name, name), ensure_ascii=False)

@@ -27,3 +27,14 @@ def copied(out, tmp_path):
     id = ids_of(out, "copies")[0]
     shutil.copytree(out / id, tmp_path / "runs" / id)
     return tmp_path / "runs" / id
+
+
+@pytest.fixture(scope="session")
+def long_run(tmp_path_factory):
+    """The folder of a run whose evaluation takes minutes."""
+    import run_folders
+
+    folder = tmp_path_factory.mktemp("long")
+    (folder / "long.toml").write_text(run_folders.LONG)
+    run_folders.heed("run", "long.toml", "--out", "runs", cwd=folder)
+    return folder / "runs" / run_folders.ids_of(folder / "runs", "long")[0]

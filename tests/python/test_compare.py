@@ -151,6 +151,32 @@ def test_missing_file():
         heed.compare("no such file.csv", metric="accuracy")
 
 
+def test_pipes_and_devices_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path, words in ((tmp_path / "pipe.csv", "it is a pipe"), ("/dev/zero", "it is a device"), (tmp_path, "a folder")):
+        with pytest.raises(heed.Refused, match=words):
+            heed.compare(path, metric="accuracy")
+
+
+def test_a_table_in_a_folder_whose_name_is_not_unicode(tmp_path):
+    folder = os.fsdecode(bytes(tmp_path) + b"/\xff\xfe")
+    os.mkdir(folder)
+    path = os.path.join(folder, os.fsdecode(b"\xfd.csv"))
+    with open(path, "w") as file:
+        file.write("arm,seed,accuracy\n" + "".join(f"{arm},{seed},0.{seed + 1}\n" for arm in ("baseline", "wide")
+                                                    for seed in range(6)))
+    report = heed.compare(path, metric="accuracy")
+    for format in ("html", "markdown", "latex", "csv", "json", "text"):
+        assert report.to(format).encode()
+    assert report.save(os.path.join(folder, "report.html")).read_text(encoding="utf-8")
+    with pytest.raises(heed.Refused) as refused:
+        heed.compare(path, metric="loss")
+    assert "xfd.csv" in str(refused.value) and (str(refused.value) + repr(report) + str(report)).encode()
+    rows = [{"arm": "\udcff", "seed": 1, "\udcfe": 1.0}]
+    with pytest.raises(heed.Refused):
+        heed.compare(rows, metric="\udcfe")
+
+
 def test_threads_compare_at_once():
     from concurrent.futures import ThreadPoolExecutor
 

@@ -46,8 +46,20 @@ def test_damaged_checkpoints(copied):
     refused_then_older()
     for step in (10, 20):
         (copied / f"checkpoint-{step:06}.safetensors").write_bytes(b"")
+    for question in (lambda run: run.weights, lambda run: run.evaluate(), lambda run: run.generate("3 1 |"),
+                     lambda run: run.predict(), lambda run: run.attend("3 1 | 3"), lambda run: run.inspect()):
+        with pytest.raises(heed.Refused, match="no intact checkpoint.*checkpoint-000030.*a pipe.*2 older.*remove the folder"):
+            question(heed.load_run(copied))
+    for step in (10, 20, 30):
+        (copied / f"checkpoint-{step:06}.safetensors").unlink()
     with pytest.raises(heed.Refused, match="no checkpoint yet"):
         heed.load_run(copied).weights
+
+
+def test_the_average_names_what_is_damaged(copied):
+    (copied / "checkpoint-000020.safetensors").write_bytes(b"")
+    with pytest.raises(heed.Refused, match="2 intact checkpoints, but the average needs 3.*checkpoint-000020.*damaged"):
+        heed.load_run(copied).average(3)
 
 
 def test_damaged_metrics(copied):
@@ -162,6 +174,41 @@ def test_paths_that_are_not_unicode(out, tmp_path):
     assert heed.load_run(folder, id).id == id and len(heed.runs(folder)) == 7
     with pytest.raises(heed.Refused, match="xff"):
         heed.load_run(folder, "zz")
+    run = heed.load_run(folder, id)
+    texts = [repr(run), repr(run.weights), repr(run.inspect()), repr(run.attend("3 1 | 3"))]
+    (run.folder / "vocabulary.json").write_text("{")
+    with pytest.raises(heed.Refused) as refused:
+        run.vocabulary
+    assert "".join([*texts, str(refused.value)]).encode()
+
+
+def test_texts_that_are_not_unicode_are_refused(out):
+    run = heed.load_run(out, ids_of(out, "copies")[0])
+    for question in (lambda: run.generate("\udcff"), lambda: run.attend("\udcff"), lambda: heed.runs(out, "\udcff"),
+                     lambda: heed.runs(out, columns=["\udcff"])):
+        with pytest.raises(heed.Refused, match="not UTF-8"):
+            question()
+
+
+def test_a_removed_working_directory(out, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    id = ids_of(out, "copies")[0]
+    assert heed.load_run(out, id).evaluate() and len(heed.runs(out)) == 7
+    for question in (lambda: heed.runs(), lambda: heed.load("runs"), lambda: heed.load_run("runs", id)):
+        with pytest.raises(heed.Refused, match="working directory was removed"):
+            question()
+
+
+def test_a_run_does_not_change_with_the_working_directory(place, tmp_path, monkeypatch):
+    monkeypatch.chdir(place)  # the path of the data is relative
+    runs = [heed.load_run("runs", ids_of("runs", name)[0]) for name in ("copies", "Texte, größer")]
+    before = [heed.load_run(run.folder).evaluate() for run in runs]
+    monkeypatch.chdir(tmp_path)
+    assert [run.evaluate() for run in runs] == before
+    assert all(len(run.metrics) and run.state == "finished" for run in runs)
 
 
 def test_blank_and_unicode_paths(out, tmp_path):

@@ -103,6 +103,21 @@ def test_wrong_splits_and_lengths(out):
             call()
 
 
+def test_arguments_of_other_types_are_named(out):
+    run = heed.load_run(out, ids_of(out, "copies")[0])
+    for name, call in (("beam", lambda: run.evaluate(beam="x")), ("beam", lambda: run.predict(beam=1.5)),
+                       ("length_penalty", lambda: run.evaluate(length_penalty="x")),
+                       ("lengths", lambda: run.evaluate(lengths=["x"])), ("lengths", lambda: run.evaluate(lengths=[2.5])),
+                       ("count", lambda: run.predict(count="x")), ("rows", lambda: run.inspect(rows="x")),
+                       ("average", lambda: run.evaluate(average=True)), ("tokens", lambda: run.generate("3 |", tokens="x")),
+                       ("row", lambda: run.attend(row=1.0)), ("step", lambda: run.weights_at("x")),
+                       ("where", lambda: heed.runs(out, 3)), ("limit", lambda: heed.runs(out, limit="x")),
+                       ("sort", lambda: heed.runs(out, sort=3)), ("columns", lambda: heed.runs(out, columns=[3]))):
+        with pytest.raises(TypeError, match=f"^{name} is "):
+            call()
+    assert run.evaluate(lengths=numpy.int64(3)) == run.evaluate(lengths=[numpy.int32(3)]) == run.evaluate(lengths=3)
+
+
 def test_attend_equals_the_command_lines(place, out, tmp_path):
     folder = tmp_path / "a"
     shutil.copytree(place, folder)

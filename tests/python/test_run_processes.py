@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import heed
 import pytest
-import run_folders
 from run_folders import ids_of
 
 
@@ -37,12 +37,30 @@ def test_after_a_fork(out):
     assert os.waitpid(child, 0)[1] == 0
 
 
-@pytest.fixture(scope="session")
-def long_run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("long")
-    (folder / "long.toml").write_text(run_folders.LONG)
-    run_folders.heed("run", "long.toml", "--out", "runs", cwd=folder)
-    return folder / "runs" / ids_of(folder / "runs", "long")[0]
+def test_forks_while_other_threads_work(out):
+    """Whatever the other threads do at that moment, the child can use the run."""
+    run = heed.load_run(out, ids_of(out, "copies")[0])
+    before, done = run.evaluate(), threading.Event()
+
+    def work():
+        while not done.is_set():
+            run.evaluate(), heed.load_run(run.folder).evaluate(lengths=[3]), run.weights["embedding.weight"]
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    statuses = []
+    for _ in range(10 * int(os.environ.get("HEED_REPEAT", "1"))):
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(60)  # a child that waits for a thread of its parent
+            os._exit(0 if run.evaluate() == before and heed.load_run(run.folder).evaluate() == before else 1)
+        statuses.append(os.waitpid(child, 0)[1])
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert set(statuses) == {0}
 
 
 WORK = """

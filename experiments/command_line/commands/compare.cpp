@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <fmt/ranges.h>
 #include <iostream>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -57,12 +56,25 @@ std::vector<std::string> compare_format_names() {
   return names;
 }
 
+/// All of standard input, which may be a pipe or a device that never ends.
+std::string standard_input() {
+  constexpr std::size_t block = std::size_t{1} << 16, most = std::size_t{1} << 28;
+  std::string bytes;
+  do {
+    if (bytes.size() > most)
+      throw Refused(fmt::format(
+          "standard input has more than {} MiB; write it to a file, which may be larger, and name that", most >> 20));
+    const std::size_t before = bytes.size();
+    bytes.resize(before + block);
+    std::cin.read(bytes.data() + before, static_cast<std::streamsize>(block));
+    bytes.resize(before + static_cast<std::size_t>(std::cin.gcount()));
+  } while (std::cin);
+  return bytes;
+}
+
 /// The table of a file, or of standard input.
 ResultTable table_of_file(const std::string& file) {
-  if (file == "-") {
-    const std::string bytes{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-    return read_results(bytes, "standard input");
-  }
+  if (file == "-") return read_results(standard_input(), "standard input");
   const auto bytes = read_file(file, std::numeric_limits<std::uint64_t>::max());
   if (!bytes) throw Refused(fmt::format("{}; FILE is a table of results, or - for standard input", bytes.error));
   return read_results(*bytes, file);

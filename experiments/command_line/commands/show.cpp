@@ -5,6 +5,7 @@
 #include "experiments/command_line/print.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
@@ -91,7 +92,8 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   Tasks tasks;
   const CostOf cost = [&](const Config& config) { return cost_of(config, tasks); };
   const Plan plan = make_plan(
-      settings, [](const Config&) { return std::string(); }, std::filesystem::path(file).stem().string(), cost);
+      settings, [](const Config&) { return std::string(); },
+      without_controls(std::filesystem::path(file).stem().string()), cost);
   std::vector<std::string> seeds, within;
   for (const std::int64_t seed : plan.seeds) seeds.push_back(fmt::format("{}", seed));
   for (const PlannedOption& option : plan.within) within.push_back(option.key);

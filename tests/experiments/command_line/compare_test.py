@@ -210,6 +210,13 @@ class Compare(unittest.TestCase):
         self.assertIn('"acc" is "x"', self.refused("-", "--metric", "acc", "--reference", "a",
                                                    input="model,seed,acc\na,0,x\nb,0,1\n"))
 
+    def test_pipes_and_devices_are_no_files_and_input_without_end_is_refused(self):
+        os.mkfifo(self.place / "pipe.csv")
+        self.assertIn("it is a pipe", self.refused("pipe.csv", "--metric", "acc"))
+        self.assertIn("it is a device", self.refused("/dev/zero", "--metric", "acc"))
+        with open("/dev/zero", "rb") as zeros:
+            self.assertIn("standard input has more than 256 MiB", self.refused("-", "--metric", "acc", stdin=zeros))
+
     def test_hostile_texts(self) -> None:
         rows = "".join(f'"\x1b[2J<script>alert(1)</script>",{s},0.5{s}\nbase,{s},0.4{s}\n' for s in range(6))
         self.write("results.csv", "model,seed,acc\n" + rows)

@@ -87,6 +87,31 @@ TEST_CASE("the average of checkpoints is evaluated in place of the last", "[comm
   CHECK_THAT(more.err, Contains("train.keep_checkpoints=4") && Contains("--average 4 --out"));
 }
 
+TEST_CASE("commands say why none of a run's checkpoints can be used", "[command_line]") {
+  const Scratch scratch;
+  const std::string run = id_of(scratch, test::tiny_decoder, "0123456789abcdef");
+  const RunFolder folder{run};
+  std::ofstream(folder.checkpoint(3).string()) << "damaged";
+  const Answer fewer = heed_says({"evaluate", run, "--average", "3"});
+  CHECK(fewer.status == 2);
+  CHECK_THAT(fewer.err, Contains("has 2 intact checkpoints, but the average needs 3 (") &&
+                            Contains("checkpoint-000003.safetensors' is damaged: it has 7 bytes"));
+  std::ofstream(folder.checkpoint(4).string()) << "";
+  std::filesystem::remove(folder.checkpoint(2).string());
+  std::filesystem::remove(folder.checkpoint(3).string());
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"evaluate", run}, {"inspect", run}, {"attend", run, "--row", "0"}, {"generate", run, "--prompt", "1"}}) {
+    const Answer answer = heed_says(words);
+    CHECK(answer.status == 2);
+    CHECK_THAT(answer.err, Contains("has no intact checkpoint: ") &&
+                               Contains("checkpoint-000004.safetensors' is damaged: it has 0 bytes") &&
+                               Contains("heed run CONFIG") && !Contains("no checkpoint yet"));
+    CHECK(answer.err.find("is damaged") == answer.err.rfind("is damaged"));
+  }
+  std::filesystem::remove(folder.checkpoint(4).string());
+  CHECK_THAT(heed_says({"evaluate", run}).err, Contains("no checkpoint yet"));
+}
+
 TEST_CASE("a run is evaluated on rows of other lengths than it was trained with", "[command_line]") {
   const Scratch scratch;
   const std::string run = id_of(scratch, test::tiny_decoder, "0123456789abcdef");
