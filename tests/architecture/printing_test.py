@@ -43,6 +43,7 @@ ESCAPING = {
     "experiments/results/result_table.cpp": "shown_name() and shown_text(), for names and messages",
     "python/bindings/texts.hpp": "safe_text(), for all texts that cross to Python",
     "python/bindings/reports.cpp": "a report that is written to a terminal",
+    "python/bindings/sweeps.cpp": "a configuration's file name, which becomes a sweep's",
 }
 # A table's columns have the names that its file gives them.
 RAW_COLUMNS = re.compile(r"(?<!shown_name\()(?<!shown_text\()\btable_?\.columns\[")
