@@ -1,4 +1,6 @@
-"""Under limits of the system, functions fail with an error that says so, or work; the process never crashes."""
+"""Under limits of the system, functions fail with an error that says so, or work; the process never crashes.
+
+Less address space is not tried: there, the C library ends the process where it has no memory for a thread's data."""
 
 import subprocess
 import sys
@@ -51,7 +53,7 @@ CALLS = 11
 
 @pytest.mark.parametrize("kind, most", [*(("RLIMIT_NOFILE", most) for most in (0, 1, 2, 4, 8)),
                                         *(("RLIMIT_FSIZE", most) for most in (0, 100, 5000)),
-                                        *(("RLIMIT_AS", most << 20) for most in (0, 1, 4, 16, 64, 256))])
+                                        *(("RLIMIT_AS", most << 20) for most in (64, 256))])
 def test_functions_work_or_fail_and_nothing_is_lost(out, tmp_path, kind, most):
     run = out / ids_of(out, "copies")[0]
     script = SCRIPT.replace("CONFIG", repr(CONFIG))
