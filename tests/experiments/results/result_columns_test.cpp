@@ -17,11 +17,10 @@ using test::contains;
 namespace {
 
 ResultTable with_columns(const std::vector<std::string>& columns) {
-  ResultTable table;
-  table.name = "r.csv";
-  table.columns = columns;
-  table.rows = {{2, std::vector<std::string>(columns.size(), "1")}};
-  return table;
+  TableMaker maker("r.csv");
+  maker.add_columns(columns, 1);
+  maker.add_row(2, std::vector<std::string>(columns.size(), "1"));
+  return maker.made();
 }
 
 } // namespace
