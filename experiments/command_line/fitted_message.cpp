@@ -1,6 +1,7 @@
 #include "experiments/command_line/fitted_message.hpp"
 
 #include "experiments/report/text_table.hpp"
+#include "experiments/system/cut_text.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -53,7 +54,8 @@ std::string fitted(const std::string& message, std::size_t width, const std::str
 }
 
 std::string fitted(const std::string& message, const Console& console, std::size_t before) {
-  return fitted(message, console.live ? console.width : 0, console.program, before);
+  // Ten lines of a configuration, each with some of its text, are far shorter.
+  return fitted(cut(message, 4 * longest_message), console.live ? console.width : 0, console.program, before);
 }
 
 void say(Console& console, const std::string& message) { console.err << fitted("heed: " + message, console) << "\n"; }

@@ -14,7 +14,8 @@ namespace heed {
 /// @param before  columns that the caller prints before the message
 std::string fitted(const std::string& message, std::size_t width, const std::string& program, std::size_t before = 0);
 
-/// The same with the width of the terminal to which errors are written. Without a terminal, nothing is broken, so that
+/// The same with the width of the terminal to which errors are written, and without the end of a text that no person
+/// reads (system/cut_text.hpp). Without a terminal, nothing is broken, so that
 /// a message is one line in a log.
 std::string fitted(const std::string& message, const Console& console, std::size_t before = 0);
 

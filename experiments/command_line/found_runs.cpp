@@ -30,8 +30,14 @@ void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, C
         fmt::format("index.sqlite was not updated: {}; move this file away to get a new one", index.not_copied()));
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const LeftOut& run : left_out) by_reason[run.reason].push_back(run.id);
-  constexpr std::size_t shown = 4;
+  constexpr std::size_t shown = 4, shown_reasons = 20;
+  std::size_t reasons = 0;
   for (const auto& [reason, ids] : by_reason) {
+    if (++reasons > shown_reasons) {
+      say(console, fmt::format("more runs are excluded, for {} other reasons (heed runs --json names all)",
+                               by_reason.size() - shown_reasons));
+      break;
+    }
     if (ids.size() == 1) {
       say(console, fmt::format("run {} is excluded: {}", ids.front(), reason));
       continue;
@@ -47,9 +53,12 @@ void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, C
 
 void add_arms(RunIndex& index, const std::filesystem::path& out,
               const std::function<void(const std::string&)>& problem) {
+  constexpr std::size_t shown = 20;
   const ArmsOfRuns arms = arms_of_runs(out);
-  for (const std::string& why : arms.problems)
-    problem(fmt::format("the arms of this sweep's runs are unknown: {}", why));
+  for (std::size_t i = 0; i < std::min(shown, arms.problems.size()); ++i)
+    problem(fmt::format("the arms of this sweep's runs are unknown: {}", arms.problems[i]));
+  if (arms.problems.size() > shown)
+    problem(fmt::format("the plans of {} more sweeps can't be read", arms.problems.size() - shown));
   index.set_arms(arms.labels);
 }
 

@@ -6,6 +6,7 @@
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/system/bounds.hpp"
 #include "experiments/system/files.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t largest_file = 1 << 20;
 constexpr std::size_t most_files = 100;
 constexpr std::string_view label_prefix = "report.label.";
 
@@ -45,9 +45,9 @@ std::string read_text_file(const fs::path& file) {
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status)) throw Refused(fmt::format("{}: there is no such file{}", file.string(), near_file(file)));
   if (fs::is_directory(status)) throw Refused(fmt::format("{}: this is a folder; give a .toml file", file.string()));
-  if (fs::is_regular_file(status) && fs::file_size(file, error) > largest_file)
+  if (fs::is_regular_file(status) && fs::file_size(file, error) > largest_config_file)
     throw Refused(fmt::format("{}: this file is larger than 1 MiB, so it is no configuration", file.string()));
-  auto text = read_file(file, largest_file);
+  auto text = read_file(file, largest_config_file);
   if (!text) throw Refused(fmt::format("{}; give a .toml file", text.error));
   return std::move(*text);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "experiments/config/values.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/files.hpp"
 
 #include <boost/json.hpp>
@@ -37,26 +38,26 @@ inline const json::value& needed(const json::object& object, std::string_view ke
 
 inline std::string text(const json::value& value, std::string_view key) {
   const json::string* string = value.if_string();
-  if (!string) throw Wrong{fmt::format("\"{}\" is not a text", key)};
+  if (!string) throw Wrong{fmt::format("\"{}\" is not a text", cut(key))};
   return std::string(*string);
 }
 
-/// A text that only people read, without terminal commands.
+/// A text that only people read, without terminal commands, and cut if it is longer than any message.
 inline std::string text_for_people(const json::value& value, std::string_view key) {
-  return without_controls(text(value, key));
+  return cut(without_controls(text(value, key)), longest_message);
 }
 
 inline std::int64_t integer(const json::value& value, std::string_view key) {
   const std::int64_t* number = value.if_int64();
-  if (!number) throw Wrong{fmt::format("\"{}\" is not a whole number", key)};
+  if (!number) throw Wrong{fmt::format("\"{}\" is not a whole number", cut(key))};
   return *number;
 }
 
 inline double real(const json::value& value, std::string_view key) {
   json::error_code error;
   const double number = value.to_number<double>(error);
-  if (error) throw Wrong{fmt::format("\"{}\" is not a number", key)};
-  if (!std::isfinite(number)) throw Wrong{fmt::format("\"{}\" is greater than any number", key)}; // 1e999
+  if (error) throw Wrong{fmt::format("\"{}\" is not a number", cut(key))};
+  if (!std::isfinite(number)) throw Wrong{fmt::format("\"{}\" is greater than any number", cut(key))}; // 1e999
   return number;
 }
 

@@ -10,6 +10,7 @@
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/seed_text.hpp"
+#include "experiments/system/cut_text.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -26,8 +27,6 @@ namespace heed {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::uint64_t longest_settings_header = std::uint64_t{1} << 26;
 
 Cell cell_of(const Value& value) {
   struct ToCell {
@@ -145,14 +144,14 @@ struct EntryReader::Known {
 
   /// The shared data of the run's configuration, and its seed. Throws heed::Refused as read_config does.
   std::pair<std::shared_ptr<Shared>, std::int64_t> of(const RunFolder& run) {
-    const auto toml = run.config().read();
+    const auto toml = read_config_text(run);
     const auto seedless = toml ? without_seed(*toml) : std::nullopt;
     if (seedless)
       if (const auto known = shared.find(seedless->text); known != shared.end()) return {known->second, seedless->seed};
     const Config config = read_config(run);
     auto read = std::make_shared<Shared>(config);
     // The file may have been replaced between the two reads; the seed can then be different.
-    if (seedless && config.general.seed == seedless->seed && run.config().read().value == toml.value) {
+    if (seedless && config.general.seed == seedless->seed && read_config_text(run).value == toml.value) {
       if (shared.size() >= most) shared.clear();
       shared.emplace(seedless->text, read);
     }
@@ -167,15 +166,15 @@ namespace {
 /// @param id_of  returns the configuration's ID for given data
 template <class IdOf>
 std::string foreign(const RunFolder& run, const Manifest& manifest, int numerics, const IdOf& id_of) {
-  if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", manifest.run);
+  if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", cut(manifest.run));
   if (manifest.numerics != 0 && manifest.numerics != numerics)
     return fmt::format("it is from another version of Heed (heed {}, numerics {}; here it has numerics {}), whose "
                        "bits are not comparable",
-                       manifest.build.version, manifest.numerics, numerics);
+                       cut(manifest.build.version), manifest.numerics, numerics);
   if (!manifest.data.empty() && id_of(manifest.data) != run.id())
     return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
                        "from another version of Heed ({}); remove the folder, and the original file repeats the run",
-                       manifest.build.version);
+                       cut(manifest.build.version));
   return {};
 }
 
@@ -206,7 +205,7 @@ std::optional<std::int64_t> parameters_in(const FileParts& checkpoint) {
   std::uint64_t length = 0;
   if (checkpoint.size() < sizeof length) return std::nullopt;
   if (!checkpoint.read(0, std::as_writable_bytes(std::span(&length, 1))).empty()) return std::nullopt;
-  if (length > longest_settings_header || length > checkpoint.size() - sizeof length) return std::nullopt;
+  if (length > longest_header || length > checkpoint.size() - sizeof length) return std::nullopt;
   std::string header(static_cast<std::size_t>(length), '\0');
   if (!checkpoint.read(sizeof length, std::as_writable_bytes(std::span(header))).empty()) return std::nullopt;
   json::error_code error;

@@ -370,7 +370,8 @@ bool RunIndex::refresh() {
 
 void RunIndex::make_flat_view() {
   // SQLite allows 2000 columns. Options and plain metrics come first, then metrics of single layers and heads.
-  constexpr std::size_t most = 1900;
+  // A name from somebody's metrics.jsonl can be so long that the statement would be too large for SQLite.
+  constexpr std::size_t most = 1900, longest_name = 1000;
   std::set<std::string> taken;
   std::string columns;
   for (const RunColumn& c : run_columns) {
@@ -378,7 +379,7 @@ void RunIndex::make_flat_view() {
     columns += fmt::format("{}r.{}", columns.empty() ? "" : ", ", c.name);
   }
   const auto add = [&](const std::string& name, std::string_view value, std::string_view key) {
-    if (taken.size() >= most || !taken.insert(name).second) return;
+    if (name.size() > longest_name || taken.size() >= most || !taken.insert(name).second) return;
     std::string quoted;
     for (const char c : name) quoted += c == '\'' ? "''" : std::string(1, c);
     columns += fmt::format(", (SELECT {} AND {} = '{}') AS {}", value, key, quoted, sql_name(name));

@@ -3,6 +3,8 @@
 #include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/worker.hpp"
+#include "experiments/system/bounds.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -28,7 +30,7 @@ std::string last_lines(std::string_view text, std::size_t count) {
   while (!text.empty()) {
     const auto end = text.find('\n');
     const std::string_view line = text.substr(0, end);
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.emplace_back(line);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.push_back(cut(line, 1000));
     if (lines.size() > count) lines.pop_front();
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
@@ -106,7 +108,7 @@ public:
     const auto written = progress_time();
     if (written == progress_written_) return std::nullopt;
     progress_written_ = written;
-    const auto bytes = run_.progress().read();
+    const auto bytes = run_.progress().read(largest_state);
     if (!bytes) return std::nullopt;
     const auto progress = progress_from_json(*bytes);
     return progress ? progress.value : std::nullopt;
@@ -153,13 +155,13 @@ public:
   }
 
 private:
-  std::string bytes_of_manifest() const { return run_.manifest().read().value.value_or(""); }
+  std::string bytes_of_manifest() const { return run_.manifest().read(largest_manifest).value.value_or(""); }
 
   std::int64_t progress_time() const { return run_.progress().identity().value.value_or(FileIdentity{}).written; }
 
   std::string with_log(const std::string& what) const {
-    const auto log = run_.log().read();
-    const std::string last = log && log->size() > log_before_ ? last_lines(log->substr(log_before_), 3) : "";
+    const auto log = run_.log().read_end(largest_state, log_before_);
+    const std::string last = log ? last_lines(*log, 3) : "";
     return last.empty() ? what : fmt::format("{}; its last words: {}", what, last);
   }
 

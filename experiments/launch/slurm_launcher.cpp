@@ -6,6 +6,7 @@
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_state.hpp"
+#include "experiments/system/bounds.hpp"
 #include "experiments/system/clock.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/text.hpp"
@@ -377,7 +378,7 @@ std::set<std::string> SlurmLauncher::jobs() const {
   std::set<std::string> jobs, names;
   for (const Followed& followed : followed_) names.insert(followed.mark.submission);
   for (const std::string& name : names)
-    if (const auto bytes = Submission::file(out_, name).read())
+    if (const auto bytes = Submission::file(out_, name).read(largest_manifest))
       if (const auto submission = submission_from_json(*bytes); submission && !submission->job.empty())
         jobs.insert(submission->job);
   return jobs;

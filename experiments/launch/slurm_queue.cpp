@@ -4,6 +4,8 @@
 #include "experiments/launch/slurm_program.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_claim.hpp"
+#include "experiments/system/bounds.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/sightings.hpp"
 #include "experiments/system/text.hpp"
 
@@ -26,6 +28,9 @@ namespace fs = std::filesystem;
 /// If the array's job number is not known, the submission is in progress or its process has died. After this time, it
 /// is considered dead.
 constexpr std::chrono::minutes longest_submission{10};
+
+/// The bytes at the end of a task's log that are read.
+constexpr std::uint64_t end_of_log = std::uint64_t{1} << 20;
 
 /// In seconds; longer than any task on a cluster.
 constexpr double longest_task = 1e9;
@@ -60,7 +65,7 @@ std::string state_in_accounting(const std::string& job) {
 
 std::string last_words(const std::string& log) {
   const std::vector<std::string> lines = lines_of(log);
-  return lines.empty() ? "none" : std::string(trimmed(lines.back()));
+  return lines.empty() ? "none" : cut(trimmed(lines.back()), 1000);
 }
 
 /// Slurm's state of a task that has ended and is no longer in the queue.
@@ -116,21 +121,21 @@ Parsed<Submission> submission_from_json(std::string_view bytes) {
     Submission submission;
     submission.name = text(object, "name");
     if (!is_submission_name(submission.name))
-      throw Wrong{fmt::format("{} is not the name of a submission", json_text(submission.name))};
+      throw Wrong{fmt::format("{} is not the name of a submission", json_text(cut(submission.name)))};
     submission.job = text(object, "job");
     if (!submission.job.empty() && !is_job_number(submission.job))
-      throw Wrong{fmt::format("{} is not the number of a job", json_text(submission.job))};
+      throw Wrong{fmt::format("{} is not the number of a job", json_text(cut(submission.job)))};
     submission.threads = static_cast<int>(std::clamp<std::int64_t>(integer(object, "threads"), 1, 4096));
     if (object.contains("kernels")) submission.kernels = text(object, "kernels");
     if (!submission.kernels.empty() && !is_kernels_name(submission.kernels))
-      throw Wrong{fmt::format("{} is not the name of kernels", json_text(submission.kernels))};
+      throw Wrong{fmt::format("{} is not the name of kernels", json_text(cut(submission.kernels)))};
     submission.seconds = std::clamp(real(object, "seconds"), 0.0, longest_task);
     submission.command = text(object, "command");
     for (const json::value& task : list(object, "tasks")) {
       submission.tasks.emplace_back();
       for (const json::value& value : list(task, "tasks")) {
         const std::string id = text(value, "tasks");
-        if (!is_run_id(id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(id))};
+        if (!is_run_id(id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(cut(id)))};
         submission.tasks.back().push_back(id);
       }
     }
@@ -203,7 +208,7 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   if (!mark.ended.empty() || !look.complaint.empty()) return mark;
   const SlurmTask* task = look.find(mark);
   if (task && task->alive()) return mark;
-  const auto bytes = Submission::file(out, mark.submission).read();
+  const auto bytes = Submission::file(out, mark.submission).read(largest_manifest);
   if (bytes.is_unreadable()) return mark; // its end is determined another time
   const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong("");
   if (!task && submission && submission->job.empty() && may_be_coming(out, mark.submission)) return mark;
@@ -218,7 +223,8 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   if (!now || now->submission != mark.submission || now->task != mark.task || !now->ended.empty())
     return now.value_or(mark);
 
-  const std::string log = Submission::log(out, mark.submission, mark.task).read().value.value_or("");
+  const std::string log =
+      Submission::log(out, mark.submission, mark.task).read_end(end_of_log).value.value_or("");
   const std::string job = task                                     ? task->job
                           : submission && !submission->job.empty() ? fmt::format("{}_{}", submission->job, mark.task)
                                                                    : "";

@@ -10,8 +10,17 @@ namespace {
 constexpr std::uint64_t lines_block = std::uint64_t{1} << 18;
 } // namespace
 
-MetricsLines::MetricsLines(const OutputFile& metrics) : name_(metrics.string()) {
+Parsed<FileParts> open_metrics(const OutputFile& metrics) {
   auto file = metrics.open();
+  if (!file || file->size() <= largest_metrics) return file;
+  return Parsed<FileParts>::wrong(
+      fmt::format("'{}' is damaged: it has {} bytes, and a run's metrics have at most {}; heed run with the run's "
+                  "configuration computes them again",
+                  metrics.string(), file->size(), largest_metrics));
+}
+
+MetricsLines::MetricsLines(const OutputFile& metrics) : name_(metrics.string()) {
+  auto file = open_metrics(metrics);
   if (file) file_.emplace(std::move(*file));
   else if (!file.is_missing()) wrong(std::move(file.error), file.problem);
 }
@@ -25,8 +34,15 @@ bool MetricsLines::fill() {
   if (!file_ || !error_.empty() || read_ == file_->size()) return false;
   text_.erase(0, begin_);
   begin_ = 0;
+  if (text_.size() > longest_metrics_line) {
+    wrong(fmt::format("'{}' is damaged in line {}: it has more than {} bytes, the most that a line of metrics can have",
+                      name_, count_ + 1, longest_metrics_line),
+          ReadProblem::damaged);
+    return false;
+  }
   // A line longer than a block is read in doubling amounts, so each of its bytes is scanned only a few times.
-  const std::uint64_t more = std::max<std::uint64_t>(lines_block, text_.size());
+  const std::uint64_t more = std::clamp<std::uint64_t>(text_.size(), lines_block,
+                                                       lines_block + longest_metrics_line - text_.size());
   auto part = file_->text(read_, std::min(more, file_->size() - read_));
   if (!part) {
     wrong(std::move(part.error), part.problem);

@@ -11,8 +11,17 @@
 
 namespace heed {
 
+/// The longest line and the largest file that a run writes, and that are read. All values of `train.inspect` for 96
+/// layers of 96 heads are about 2 MiB a line, and 16 GiB hold more than 100 million lines of training loss. Nothing
+/// beyond these bounds is read, because no run wrote it: a sparse file can claim any size.
+inline constexpr std::uint64_t longest_metrics_line = std::uint64_t{1} << 24, largest_metrics = std::uint64_t{1} << 34;
+
+/// Opens a metrics.jsonl. A file that is larger than `largest_metrics` counts as damaged.
+Parsed<FileParts> open_metrics(const OutputFile& metrics);
+
 /// Reads all complete lines in order. A last line without its newline is ignored: the process was killed while writing
-/// it. Any other unreadable line is an error that contains the line's number. A missing file has no lines.
+/// it. Any other unreadable line is an error that contains the line's number. A missing file has no lines. At most `longest_metrics_line` bytes and a block are in
+/// memory.
 class MetricsLines {
 public:
   explicit MetricsLines(const OutputFile& metrics);
@@ -22,6 +31,8 @@ public:
   const std::string& error() const { return error_; }
   ReadProblem problem() const { return problem_; }
   std::int64_t count() const { return count_; } ///< number of lines read
+  /// The position in the file after the last record and its newline.
+  std::uint64_t end() const { return read_ - (text_.size() - begin_); }
 
 private:
   bool fill(); ///< reads another block; false at the end and after an error

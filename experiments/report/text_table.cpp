@@ -1,6 +1,7 @@
 #include "experiments/report/text_table.hpp"
 
 #include "experiments/report/markdown_text.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
@@ -57,7 +58,11 @@ std::string cut_to(const std::string& text, std::size_t width) {
   return width == 0 ? "" : out + "…";
 }
 
-std::string to_text(const TextTable& table, const std::string& heading_style, const std::string& style_end) {
+std::string to_text(const TextTable& whole, const std::string& heading_style, const std::string& style_end) {
+  constexpr std::size_t longest_cell = 2000;
+  TextTable table = whole;
+  for (auto& row : table.rows)
+    for (std::string& cell : row) cell = cut(cell, longest_cell);
   std::vector<std::size_t> widths;
   for (std::size_t column = 0; column < table.headings.size(); ++column) {
     std::size_t width = display_width(table.headings[column]);

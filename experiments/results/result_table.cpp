@@ -4,6 +4,7 @@
 #include "experiments/data/json_fields.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -234,9 +235,7 @@ std::string shown_text(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string out = without_controls(text.substr(0, std::min(text.size(), 4 * longest)));
   if (out.size() <= longest && text.size() <= 4 * longest) return fmt::format("\"{}\"", out);
-  std::size_t end = std::min(longest, out.size());
-  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) --end; // not within a character
-  return fmt::format("\"{}...\" ({} bytes)", out.substr(0, end), text.size());
+  return fmt::format("\"{}...\" ({} bytes)", beginning_of(out, longest), text.size());
 }
 
 std::string shown_name(std::string_view text) {

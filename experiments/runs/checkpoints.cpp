@@ -60,14 +60,23 @@ Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step, Chec
 namespace {
 std::optional<KeptCheckpoint> newest_whole(const RunFolder& run, CheckpointPart part, std::vector<std::string>* damaged,
                                            const CheckpointProblem& problem) {
+  constexpr std::size_t most_named = 20;
+  std::optional<KeptCheckpoint> found;
+  std::size_t unnamed = 0;
   for (const std::int64_t step : checkpoint_steps(run)) {
     auto checkpoint = read_checkpoint(run, step, part);
     require_readable(checkpoint);
     std::string why = checkpoint ? problem(step, *checkpoint) : std::move(checkpoint.error);
-    if (why.empty()) return KeptCheckpoint{step, std::move(*checkpoint)};
-    if (damaged) damaged->push_back(std::move(why));
+    if (why.empty()) {
+      found = KeptCheckpoint{step, std::move(*checkpoint)};
+      break;
+    }
+    if (damaged && damaged->size() < most_named) damaged->push_back(std::move(why));
+    else ++unnamed;
   }
-  return std::nullopt;
+  if (damaged && unnamed > 0)
+    damaged->push_back(fmt::format("{} more checkpoints in '{}' can't be used", unnamed, run.path.string()));
+  return found;
 }
 } // namespace
 

@@ -2,6 +2,7 @@
 
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
+#include "experiments/system/bounds.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@ namespace heed {
 using namespace json_fields;
 
 std::optional<QueueMark> read_queue_mark(const RunFolder& run) {
-  const auto bytes = run.queued().read();
+  const auto bytes = run.queued().read(largest_state);
   require_readable(bytes);
   if (!bytes) return std::nullopt;
   try {

@@ -3,6 +3,7 @@
 #include "experiments/engines/kernels.hpp"
 #include "experiments/metrics/lines.hpp"
 #include "experiments/runs/checkpoints.hpp"
+#include "experiments/system/cut_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +73,7 @@ void compare_metrics(const NextMetrics& then, const NextMetrics& now, RunCompari
     if (!a || !b || differ) continue;
     ++out.lines;
     if (std::string what = line_difference(*a, *b); !what.empty()) {
-      out.differences.push_back("metrics differ first at " + what);
+      out.differences.push_back("metrics differ first at " + cut(what));
       differ = true;
     }
   }
@@ -96,7 +97,7 @@ void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunCompa
   for (const auto& [name, tensor] : named) found.push_back(name + " is new");
   if (!found.empty())
     out.differences.push_back(fmt::format("the last checkpoint differs in {} of {} tensors; {}", found.size(),
-                                          out.tensors, found.front()));
+                                          out.tensors, cut(found.front())));
 }
 
 RunComparison compare_runs(const RunFolder& then, const RunFolder& now) {

@@ -4,6 +4,8 @@
 #include "experiments/config/settings.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_state.hpp"
+#include "experiments/system/bounds.hpp"
+#include "experiments/system/cut_text.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_view config_toml) {
   const RunFolder run{out / id};
   run.folder().make_folder();
-  const auto before = run.config().read();
+  const auto before = read_config_text(run);
   // If the file can't be read, the run itself reports it.
   if (before.is_unreadable() || (before && *before == config_toml)) return run;
   if (before.is_missing() || (state_of(run) != RunState::finished && state_of(run) != RunState::running))
@@ -30,9 +32,10 @@ RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_vi
   return run;
 }
 
+Parsed<std::string> read_config_text(const RunFolder& run) { return run.config().read(largest_config_file); }
+
 Config read_config(const RunFolder& run) {
-  constexpr std::uint64_t largest_config = std::uint64_t{1} << 20;
-  const auto text = run.config().read(largest_config);
+  const auto text = read_config_text(run);
   if (text.is_missing())
     throw Refused(fmt::format("'{}' is not the folder of a run: it has no config.toml", run.path.string()));
   require_readable(text);
@@ -68,19 +71,12 @@ std::string completed_id(const fs::path& out, const std::string& run, std::strin
     throw Refused(fmt::format("run '{}': there are no runs in '{}'; run a configuration first (heed run FILE), or name "
                               "another folder with --out",
                               run, out.string()));
-  constexpr std::size_t shown = 6;
-  const auto list = [&](const std::vector<std::string>& of) {
-    std::string text = fmt::format("{}", fmt::join(of.begin(),
-                                                   of.begin() + static_cast<std::ptrdiff_t>(std::min(shown, of.size())),
-                                                   ", "));
-    return of.size() > shown ? text + fmt::format(" and {} more", of.size() - shown) : text;
-  };
   if (!matching.empty())
     throw Refused(fmt::format("run '{}': {} runs in '{}' begin like this: {}; give more of the ID", run,
-                              matching.size(), out.string(), list(matching)));
+                              matching.size(), out.string(), first_words(matching)));
   const std::string near = nearest(run, ids);
   throw Refused(fmt::format("run '{}': {} the beginning of an ID in '{}', which has {}{}", run, what, out.string(),
-                            list(ids), near.empty() ? "" : "; did you mean " + near + "?"));
+                            first_words(ids), near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
 } // namespace

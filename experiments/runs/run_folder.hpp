@@ -52,6 +52,8 @@ struct RunFolder {
 /// the folder stay.
 RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, std::string_view config_toml);
 
+/// The text of config.toml, with the bound of every configuration.
+Parsed<std::string> read_config_text(const RunFolder& run);
 /// The resolved configuration. Throws heed::Refused if the file is missing or damaged, heed::Unreadable if it can't be
 /// read at the moment.
 Config read_config(const RunFolder& run);

@@ -2,6 +2,7 @@
 #include "experiments/runs/run_records.hpp"
 
 #include "experiments/data/json_fields.hpp"
+#include "experiments/system/bounds.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -60,7 +61,10 @@ template <class Record> json::object fields_of(const Record& record) {
   return out;
 }
 
-void read_field(const json::value& value, std::string_view key, std::string& to) { to = text_for_people(value, key); }
+void read_field(const json::value& value, std::string_view key, std::string& to) {
+  // The run's ID depends on the whole fingerprint of its data.
+  to = key == "data" ? without_controls(text(value, key)) : text_for_people(value, key);
+}
 void read_field(const json::value& value, std::string_view key, std::int64_t& to) { to = integer(value, key); }
 void read_field(const json::value& value, std::string_view key, int& to) { to = small(value, key); }
 void read_field(const json::value& value, std::string_view key, double& to) { to = any_real(value, key); }
@@ -81,7 +85,7 @@ json::object start_json(const StartRecord& start) {
 StartRecord start_from_json(const json::object& fields) {
   const auto names = [&](std::string_view key) {
     std::vector<std::string> out = texts(fields, key);
-    for (std::string& name : out) name = without_controls(name);
+    for (std::string& name : out) name = cut(without_controls(name));
     return out;
   };
   return {text_for_people(needed(fields, "run"), "run"),
@@ -98,7 +102,10 @@ std::string to_json(const Manifest& m) {
   json::array earlier, sums;
   for (const EarlierSteps& steps : m.earlier)
     earlier.push_back(json::object{{"until", steps.until}, {"made", steps.made}});
-  for (const MetricsChecksum& sum : m.metrics) sums.push_back(json::object{{"step", sum.step}, {"hash", sum.hash}});
+  for (const MetricsChecksum& sum : m.metrics) {
+    json::object& of = sums.emplace_back(json::object{{"step", sum.step}, {"hash", sum.hash}}).as_object();
+    if (sum.size) of["size"] = *sum.size;
+  }
   if (m.start) fields["start"] = start_json(*m.start);
   fields["earlier"] = std::move(earlier);
   fields["metrics"] = std::move(sums);
@@ -122,13 +129,18 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     m.outcome = text(object, "outcome");
     if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
       throw Wrong{
-          fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished", m.outcome)};
+          fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished",
+                      cut(m.outcome))};
     where_given(object, "start",
                 [&](const json::value& value) { m.start = start_from_json(as_object(value, "the start")); });
     if (given(object, "metrics"))
       for (const json::value& sum : list(object, "metrics")) {
         const json::object& fields = as_object(sum, "a sum of metrics");
         m.metrics.push_back({integer(fields, "step"), text(fields, "hash")});
+        where_given(fields, "size", [&](const json::value& size) {
+          if (const std::int64_t n = integer(size, "size"); n >= 0)
+            m.metrics.back().size = static_cast<std::uint64_t>(n);
+        });
       }
     if (given(object, "earlier"))
       for (const json::value& steps : list(object, "earlier")) {
@@ -151,7 +163,7 @@ Parsed<Progress> progress_from_json(std::string_view bytes) {
 }
 
 Parsed<Manifest> read_manifest(const RunFolder& run) {
-  const auto bytes = run.manifest().read();
+  const auto bytes = run.manifest().read(largest_manifest);
   if (!bytes) return Parsed<Manifest>::wrong(bytes.error, bytes.problem);
   auto manifest = manifest_from_json(*bytes);
   if (!manifest) manifest.error = fmt::format("'{}' is damaged: {}", run.manifest().string(), manifest.error);

@@ -26,6 +26,8 @@ struct Build {
 struct MetricsChecksum {
   std::int64_t step = 0; ///< the checkpoint's step
   std::string hash;      ///< content_hash() of the file up to this step
+  /// the file's size in bytes up to this step; empty for older versions
+  std::optional<std::uint64_t> size = {};
 
   bool operator==(const MetricsChecksum&) const = default;
 };

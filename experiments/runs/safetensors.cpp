@@ -1,6 +1,7 @@
 #include "experiments/runs/safetensors.hpp"
 
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/cut_text.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -20,7 +21,6 @@ namespace json = boost::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian, and so are Heed's arrays");
 
-constexpr std::size_t longest_header = std::size_t{100} << 20; // the limit of the format
 constexpr const char* metadata_key = "__metadata__";
 constexpr const char* checksum_key = "checksum";
 constexpr const char* weights_checksum_key = "weights_checksum";
@@ -106,7 +106,7 @@ struct PlacedTensor {
 };
 
 PlacedTensor read_tensor(const std::string& name, const json::value& value, std::uint64_t data_size) {
-  const std::string what = fmt::format("tensor \"{}\"", name);
+  const std::string what = fmt::format("tensor \"{}\"", cut(name));
   const json::object& object = object_in(value, what);
   PlacedTensor placed;
   if (name.empty()) throw Malformed{"a tensor has no name"};
@@ -115,7 +115,7 @@ PlacedTensor read_tensor(const std::string& name, const json::value& value, std:
   const json::string* dtype = member(object, "dtype", what).if_string();
   if (!dtype || (*dtype != "F32" && *dtype != "F64"))
     throw Malformed{fmt::format("{} has the type {}, where F32 and F64 are allowed", what,
-                                json::serialize(member(object, "dtype", what)))};
+                                cut(json::serialize(member(object, "dtype", what))))};
   placed.tensor.float64 = *dtype == "F64";
 
   placed.tensor.shape = naturals(member(object, "shape", what), what + ": its shape");
@@ -144,8 +144,9 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
   if (file.size < sizeof length) throw Malformed{fmt::format("it has {} bytes, too few for a header", file.size)};
   file.copy(0, std::as_writable_bytes(std::span(&length, 1)));
   const std::uint64_t behind = file.size - sizeof length;
-  if (length > longest_header || length > behind)
-    throw Malformed{fmt::format("its header claims {} bytes, where {} follow", length, behind)};
+  if (length > behind) throw Malformed{fmt::format("its header claims {} bytes, where {} follow", length, behind)};
+  if (length > longest_header)
+    throw Malformed{fmt::format("its header has {} bytes, and at most {} make sense there", length, longest_header)};
   std::string header(static_cast<std::size_t>(length), '\0');
   file.copy(sizeof length, std::as_writable_bytes(std::span(header)));
   const std::uint64_t data = sizeof length + length, data_size = file.size - data;
@@ -164,7 +165,7 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
     }
     for (const auto& pair : object_in(entry.value(), metadata_key)) {
       const json::string* text = pair.value().if_string();
-      if (!text) throw Malformed{fmt::format("its metadata \"{}\" is not a text", std::string(pair.key()))};
+      if (!text) throw Malformed{fmt::format("its metadata \"{}\" is not a text", cut(pair.key()))};
       checkpoint.metadata[std::string(pair.key())] = std::string(*text);
     }
   }
@@ -176,7 +177,8 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
   for (PlacedTensor& p : placed) {
     if (p.begin != at)
       throw Malformed{
-          fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}", p.tensor.name, p.begin, at)};
+          fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}", cut(p.tensor.name), p.begin,
+                      at)};
     at = p.end;
   }
   if (at != data_size) throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data_size - at)};
@@ -194,7 +196,7 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
   if (stated == checkpoint.metadata.end()) throw Malformed{"its metadata has no checksum"};
   if (const std::string found = checksum(checkpoint.metadata, checkpoint.tensors, summed); stated->second != found)
     throw Malformed{
-        fmt::format("its checksum is {}, its content's {}: it was changed or damaged", stated->second, found)};
+        fmt::format("its checksum is {}, its content's {}: it was changed or damaged", cut(stated->second), found)};
   for (const char* key : {checksum_key, weights_checksum_key}) checkpoint.metadata.erase(key);
   if (part == CheckpointPart::weights)
     std::erase_if(checkpoint.tensors, [](const StoredTensor& t) { return of_optimizer(t.name); });
@@ -227,6 +229,10 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
 
   std::string text = json::serialize(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (text.size() > longest_header)
+    throw Failed(fmt::format("[checkpoint] the names and shapes of its {} tensors have {} bytes, and can have at most "
+                             "{}; make the model smaller",
+                             checkpoint.tensors.size(), text.size(), longest_header));
   const std::uint64_t length = text.size();
   std::string out(sizeof length, '\0');
   std::memcpy(out.data(), &length, sizeof length);

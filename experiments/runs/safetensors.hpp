@@ -18,6 +18,9 @@
 
 namespace heed {
 
+/// The longest header that is read or written. The format allows 100 MB. 1,024 layers with Adam's moments need 17 MB.
+inline constexpr std::uint64_t longest_header = std::uint64_t{1} << 25;
+
 /// Which part of a checkpoint to read: `all`, to continue training; or `weights`, without the optimiser's tensors. With
 /// Adam's moments, the optimiser's tensors are two thirds of the file.
 enum class CheckpointPart { all, weights };

@@ -14,6 +14,7 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/system/clock.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
@@ -38,7 +39,7 @@ constexpr const char* metrics_key = "metrics";
 /// Writes a message to standard error or a file, without control characters. A full disk may prevent it; this does not
 /// make the run fail.
 void say(const WorkerParts& parts, const RunFolder& run, std::string_view what) {
-  const std::string line = without_controls(fmt::format("heed: run {}: {}\n", run.id(), what));
+  const std::string line = without_controls(fmt::format("heed: run {}: {}\n", run.id(), cut(what, longest_message)));
   std::fwrite(line.data(), 1, line.size(), parts.log);
   std::fflush(parts.log);
 }
@@ -156,7 +157,7 @@ public:
   /// The checksum for a checkpoint at this step.
   MetricsChecksum sum(std::int64_t step) const {
     require_whole();
-    return {step, hash_.text()};
+    return {step, hash_.text(), size_};
   }
 
 private:
@@ -348,6 +349,7 @@ int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::
   } catch (const Unreadable& also) {
     say(parts, run, also.what());
   }
+  message = cut(message, longest_message);
   say(parts, run, message);
   parts.tell(message);
   record.manifest().failure = message;

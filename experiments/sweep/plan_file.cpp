@@ -6,10 +6,10 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/clock.hpp"
+#include "experiments/system/cut_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <system_error>
 
 namespace heed {
@@ -134,7 +134,7 @@ fs::path find_sweep(const fs::path& out, const std::optional<std::string>& name)
   const std::string near = nearest(*name, parts);
   throw Refused(fmt::format("sweep '{}': {} in '{}', which has {}{}", *name,
                             matching.empty() ? "no such sweep" : "more than one name begins like this", out.string(),
-                            fmt::join(names, ", "), near.empty() ? "" : "; did you mean " + near + "?"));
+                            first_words(names), near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
 } // namespace heed

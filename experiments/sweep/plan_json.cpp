@@ -7,6 +7,7 @@
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/seed_text.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/cut_text.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -98,10 +99,10 @@ PlannedRun read_run(const json::object& object, std::size_t arms, const std::vec
   run.seed = integer(object, "seed");
   const std::int64_t arm = integer(object, "arm");
   if (arm < 0 || static_cast<std::uint64_t>(arm) >= arms)
-    throw Wrong{fmt::format("run {} belongs to arm {} of {}", run.id, arm, arms)};
+    throw Wrong{fmt::format("run {} belongs to arm {} of {}", cut(run.id), arm, arms)};
   run.arm = static_cast<std::size_t>(arm);
   // The ID is used as the name of a folder.
-  if (!is_run_id(run.id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(run.id))};
+  if (!is_run_id(run.id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(cut(run.id)))};
   run.config = parts.empty() ? text(object, "config") : parts.at(run.arm).with(run.seed);
   return run;
 }
@@ -208,7 +209,7 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
   Frozen frozen{text(object, "at"), count("finished"), count("runs")};
   if (object.contains("kernels")) frozen.kernels = text(object, "kernels");
   if (!frozen.kernels.empty() && !is_kernels_name(frozen.kernels))
-    throw Wrong{fmt::format("{} is not the name of kernels", json_text(frozen.kernels))};
+    throw Wrong{fmt::format("{} is not the name of kernels", json_text(cut(frozen.kernels)))};
   if (text(object, "hash") != frozen_hash(plan, frozen)) throw Wrong{"its \"frozen\" was edited"};
   return frozen;
 }
@@ -287,7 +288,7 @@ Plan read(std::string_view bytes) {
   for (const Arm& arm : plan.arms)
     if (arm.reference >= plan.arms.size() || plan.arms[arm.reference].reference != arm.reference ||
         arm.group.size() != plan.within.size())
-      throw Wrong{fmt::format("arm \"{}\" has no reference in its group", arm.label)};
+      throw Wrong{fmt::format("arm \"{}\" has no reference in its group", cut(arm.label))};
   plan.runs = read_runs(object, "runs", plan.arms.size(), parts);
   if (const json::value* tuning = object.if_contains("tuning")) {
     plan.tuning = read_tuning(as_object(*tuning, "\"tuning\""), plan.arms.size(), plan.seeds);
@@ -297,19 +298,19 @@ Plan read(std::string_view bytes) {
   for (std::size_t i = 0; i < plan.runs.size(); ++i) plan.arms[plan.runs[i].arm].runs.push_back(i);
   for (const Arm& arm : plan.arms)
     if (arm.runs.size() != plan.seeds.size())
-      throw Wrong{fmt::format("arm \"{}\" has {} runs for {} seeds", arm.label, arm.runs.size(), plan.seeds.size())};
+      throw Wrong{fmt::format("arm \"{}\" has {} runs for {} seeds", cut(arm.label), arm.runs.size(), plan.seeds.size())};
   if (plan.runs.empty()) throw Wrong{"it has no runs"};
   if (hash_of(plan) != plan.hash) restore_controls(plan);
   if (const std::string hash = hash_of(plan); hash != plan.hash)
-    throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", plan.hash, hash)};
+    throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", cut(plan.hash), hash)};
   if (const json::value* frozen = object.if_contains("frozen"))
     plan.frozen = read_frozen(as_object(*frozen, "\"frozen\""), plan);
   const std::string hash = parts.empty() ? configs_hash(plan) : parts_hash(parts);
   if (const std::string stated = text(object, "configs"); stated != hash)
-    throw Wrong{fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", stated, hash)};
+    throw Wrong{fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", cut(stated), hash)};
   if (const json::value* checksum = object.if_contains("checksum"))
     if (const std::string stated = text(*checksum, "checksum"), sum = checksum_of(bytes); stated != sum)
-      throw Wrong{fmt::format("its checksum is {}, its content's {}: it was edited", stated, sum)};
+      throw Wrong{fmt::format("its checksum is {}, its content's {}: it was edited", cut(stated), sum)};
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/lease.hpp"
 
 #include <algorithm>
@@ -185,7 +186,7 @@ void read_choices(Plan& plan, const fs::path& folder) {
     const std::string hash = content_hash(arms_json(plan));
     if (given(object, "hash") && text(object, "hash") != hash)
       throw Wrong{fmt::format("its checksum is {}, its content's {}: it is not what was written (another checksum)",
-                              text(object, "hash"), hash)};
+                              cut(text(object, "hash")), hash)};
   } catch (const Wrong& wrong) {
     refuse(wrong.why);
   }

@@ -226,7 +226,7 @@ Unread open_regular(const Entry& entry, Descriptor& fd, struct stat& about) {
   return why.empty() ? Unread{} : Unread{unreadable(entry.path, why), ReadProblem::damaged};
 }
 
-Parsed<std::string> read_regular(const Entry& entry, std::uint64_t most, bool whole) {
+Parsed<std::string> read_regular(const Entry& entry, std::uint64_t most, Take take) {
   using Result = Parsed<std::string>;
   const auto wrong = [&](std::string_view why, ReadProblem problem) {
     return Result::wrong(unreadable(entry.path, why), problem);
@@ -236,19 +236,23 @@ Parsed<std::string> read_regular(const Entry& entry, std::uint64_t most, bool wh
   if (Unread found = open_regular(entry, fd, about); found.problem != ReadProblem::none)
     return Result::wrong(std::move(found.why), found.problem);
   const auto size = static_cast<std::uint64_t>(about.st_size); // 0 for files in /proc, even if they have content
-  if (whole && size > most)
+  if (take != Take::beginning && size > most)
     return wrong(fmt::format("it has {} bytes, and at most {} make sense there", size, most), ReadProblem::damaged);
   try {
-    constexpr std::uint64_t block = std::uint64_t{1} << 16;
+    constexpr std::uint64_t block = std::uint64_t{1} << 16, most_at_once = std::uint64_t{1} << 22;
     std::string bytes;
+    bytes.reserve(std::min(size, most));
     while (bytes.size() < most) {
       const std::size_t before = bytes.size();
       const std::uint64_t expected = size > before ? size - before : block;
-      bytes.resize(before + std::min(expected, most - before));
+      bytes.resize(before + std::min({expected, most - before, most_at_once}));
       const ::ssize_t n = ::read(fd.get(), bytes.data() + before, bytes.size() - before);
       bytes.resize(before + static_cast<std::size_t>(std::max<::ssize_t>(n, 0)));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return wrong(std::strerror(errno), ReadProblem::unreadable);
+      if (take == Take::text)
+        if (const std::size_t zero = bytes.find('\0', before); zero != std::string::npos)
+          return wrong(fmt::format("its byte {} is zero, and a text has no such byte", zero), ReadProblem::damaged);
       if (n == 0 || bytes.size() == size) break;
     }
     return Result::ok(std::move(bytes));

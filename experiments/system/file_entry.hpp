@@ -50,8 +50,11 @@ Unread unread(const std::filesystem::path& path, int error);
 
 /// Opens a regular file. Does not wait if it is a pipe. `fd` is open if there is no problem.
 Unread open_regular(const Entry& entry, Descriptor& fd, struct stat& about);
-/// Reads at most `most` bytes; a longer file is an error if `whole`.
-Parsed<std::string> read_regular(const Entry& entry, std::uint64_t most, bool whole);
+/// How read_regular takes a file: its first bytes, all of them, or all of them as a text, in which a zero byte is
+/// damage. So a sparse file in place of a text is not read to its end.
+enum class Take { beginning, all, text };
+/// Reads at most `most` bytes. Unless only the beginning is taken, a longer file is an error.
+Parsed<std::string> read_regular(const Entry& entry, std::uint64_t most, Take take);
 Parsed<FileParts> open_parts(const Entry& entry);
 
 /// Returns 0 or an errno.

@@ -17,11 +17,11 @@ void write_file(const fs::path& path, std::string_view bytes, Durability durabil
 void append_line(const fs::path& path, std::string_view line) { file_entry::append_line(entry_of(path), line); }
 
 Parsed<std::string> read_file(const fs::path& path, std::uint64_t most) {
-  return file_entry::read_regular(entry_of(path), most, true);
+  return file_entry::read_regular(entry_of(path), most, file_entry::Take::all);
 }
 
 Parsed<std::string> read_beginning(const fs::path& path, std::uint64_t bytes) {
-  return file_entry::read_regular(entry_of(path), bytes, false);
+  return file_entry::read_regular(entry_of(path), bytes, file_entry::Take::beginning);
 }
 
 Parsed<FileParts> FileParts::open(const fs::path& path) { return file_entry::open_parts(entry_of(path)); }

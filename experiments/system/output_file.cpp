@@ -66,12 +66,22 @@ template <class T, class Use> Parsed<T> with_entry(const OutputFile& file, const
 } // namespace
 
 Parsed<std::string> OutputFile::read(std::uint64_t most) const {
-  return with_entry<std::string>(*this, [&](const auto& entry) { return file_entry::read_regular(entry, most, true); });
+  return with_entry<std::string>(*this, [&](const auto& entry) {
+    return file_entry::read_regular(entry, most, file_entry::Take::text);
+  });
 }
 
 Parsed<std::string> OutputFile::read_beginning(std::uint64_t bytes) const {
-  return with_entry<std::string>(*this,
-                                 [&](const auto& entry) { return file_entry::read_regular(entry, bytes, false); });
+  return with_entry<std::string>(*this, [&](const auto& entry) {
+    return file_entry::read_regular(entry, bytes, file_entry::Take::beginning);
+  });
+}
+
+Parsed<std::string> OutputFile::read_end(std::uint64_t bytes, std::uint64_t begin) const {
+  const auto file = open();
+  if (!file) return Parsed<std::string>::wrong(file.error, file.problem);
+  const std::uint64_t left = file->size() - std::min(begin, file->size());
+  return file->text(file->size() - std::min(left, bytes), std::min(left, bytes));
 }
 
 Parsed<FileParts> OutputFile::open() const { return with_entry<FileParts>(*this, file_entry::open_parts); }

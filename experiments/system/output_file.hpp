@@ -36,8 +36,11 @@ public:
   /// Another name in the same folder.
   OutputFile beside(const std::string& name) const;
 
+  /// The content of a text file of at most `most` bytes. Errors are those of read_file; a zero byte is damage.
   Parsed<std::string> read(std::uint64_t most = largest_record) const;
   Parsed<std::string> read_beginning(std::uint64_t bytes) const;
+  /// The last `bytes` bytes that are not before `begin`, for logs.
+  Parsed<std::string> read_end(std::uint64_t bytes, std::uint64_t begin = 0) const;
   Parsed<FileParts> open() const;
   /// Whether something has this name; a link counts. False only if it is known to be missing. True if it can't be
   /// checked at the moment.

@@ -1,3 +1,4 @@
+#include "experiments/system/cut_text.hpp"
 #include "experiments/training/training.hpp"
 
 #include <charconv>
@@ -13,7 +14,7 @@ Parsed<std::int64_t> step_of(const Checkpoint& checkpoint) {
   std::int64_t step = 0;
   const auto [at, wrong] = std::from_chars(text.data(), text.data() + text.size(), step);
   if (wrong != std::errc() || at != text.data() + text.size() || step < 0)
-    return Result::wrong(fmt::format("its step is \"{}\", which is not a number 0, 1, 2, ...", text));
+    return Result::wrong(fmt::format("its step is \"{}\", which is not a number 0, 1, 2, ...", cut(text)));
   return Result::ok(step);
 }
 

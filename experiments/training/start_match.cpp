@@ -1,6 +1,7 @@
 #include "experiments/training/start_match.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -14,15 +15,6 @@ namespace heed {
 
 namespace {
 
-constexpr std::size_t most_names = 6;
-
-std::string first_names(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(most_names, names.size());
-  std::string text = fmt::format("{}",
-                                 fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  return names.size() > shown ? text + fmt::format(" and {} more", names.size() - shown) : text;
-}
-
 template <class From, class To> std::vector<std::byte> converted(const StoredTensor& tensor) {
   std::vector<std::byte> out(tensor.bytes.size() / sizeof(From) * sizeof(To));
   for (std::size_t i = 0; i * sizeof(From) < tensor.bytes.size(); ++i) {
@@ -32,7 +24,7 @@ template <class From, class To> std::vector<std::byte> converted(const StoredTen
     if (std::isfinite(from) && !std::isfinite(to))
       throw Refused(fmt::format("[train] start: {} has the number {:g}, which is too large for float32; set precision "
                                 "= \"float64\"",
-                                tensor.name, from));
+                                cut(tensor.name), from));
     std::memcpy(out.data() + i * sizeof to, &to, sizeof to);
   }
   return out;
@@ -58,7 +50,7 @@ StartMatch match_weights(std::span<const ParameterShape> parameters, const Check
     there.erase(found);
   }
   for (const StoredTensor& tensor : weights.tensors)
-    if (there.contains(tensor.name)) out.unused.push_back(tensor.name);
+    if (there.contains(tensor.name)) out.unused.push_back(cut(tensor.name));
   return out;
 }
 
@@ -81,7 +73,7 @@ std::string differences_in_words(const StartMatch& match) {
   const auto add = [&](const std::vector<std::string>& names, std::string_view one, std::string_view many) {
     if (!names.empty())
       parts.push_back(fmt::format("{} {}: {}", counted(names.size(), "parameter"), names.size() == 1 ? one : many,
-                                  first_names(names)));
+                                  first_words(names)));
   };
   add(match.reshaped, "has another shape", "have other shapes");
   add(match.missing, "is not in the start", "are not in the start");

@@ -105,7 +105,7 @@ def _typed(pd: Any, name: str, kind: str, values: list[Any]) -> Any:
 
 
 def _left_out_in_words(left_out: list[tuple[str, str]]) -> str:
-    most = 4
+    most, most_reasons = 4, 20
     by_reason: dict[str, list[str]] = {}
     for id, reason in left_out:
         by_reason.setdefault(reason, []).append(id)
@@ -113,4 +113,6 @@ def _left_out_in_words(left_out: list[tuple[str, str]]) -> str:
     for reason, ids in by_reason.items():
         more = f" and {len(ids) - most} more (attrs['left_out'] of the frame names all)" if len(ids) > most else ""
         lines.append(f"{', '.join(ids[:most])}{more}: {reason}")
+    if len(lines) > most_reasons:
+        lines[most_reasons:] = [f"and {len(lines) - most_reasons} more reasons (attrs['left_out'] of the frame)"]
     return f"{len(left_out)} run{'' if len(left_out) == 1 else 's'} excluded\n  " + "\n  ".join(lines)

@@ -7,6 +7,7 @@ import tomllib
 
 import heed
 import pytest
+from heed._runs import _left_out_in_words
 from run_folders import ids_of
 
 
@@ -150,6 +151,22 @@ def test_damaged_runs_are_left_out_with_a_warning(out, tmp_path):
         frame = heed.runs(tmp_path / "runs")
     assert set(frame.attrs["left_out"]) == set(wrong[:2]) and len(frame) == 5
     assert not set(wrong[:2]) & set(frame.index)
+
+
+def test_a_sparse_file_of_metrics_is_named_soon(copied):
+    os.truncate(copied / "metrics.jsonl", 1 << 40)
+    with pytest.warns(UserWarning, match="1099511627776 bytes, and a run's metrics have at most 17179869184"):
+        heed.runs(copied.parent)
+    with pytest.raises(heed.Refused, match="17179869184"):
+        heed.load_run(copied).metrics
+    os.truncate(copied / "metrics.jsonl", 1 << 30)
+    with pytest.raises(heed.Refused, match="more than 16777216 bytes"):
+        heed.load_run(copied).metrics
+
+
+def test_of_many_reasons_some_are_named():
+    words = _left_out_in_words([(f"{i:016}", f"reason {i}") for i in range(30_000)])
+    assert len(words.splitlines()) == 22 and "and 29980 more reasons" in words
 
 
 def test_texts_of_other_people_do_not_command_the_terminal(copied):

@@ -7,11 +7,15 @@
 #include "experiments/index/run_entry.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_comparison.hpp"
+#include "experiments/system/cut_text.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <ostream>
+#include <span>
+#include <string_view>
 
 namespace heed {
 
@@ -50,11 +54,15 @@ struct MetricPair {
 std::vector<MetricPair> metric_pairs(const Side& a, const Side& b) {
   std::vector<MetricPair> out;
   if (!a.run || !b.run) return out;
-  for (const MetricEntry& m : a.run->metrics) out.push_back({m.name, &m, nullptr});
+  std::map<std::string_view, std::size_t> places;
+  for (const MetricEntry& m : a.run->metrics) {
+    places.emplace(m.name, out.size());
+    out.push_back({m.name, &m, nullptr});
+  }
   for (const MetricEntry& m : b.run->metrics) {
-    const auto same = std::find_if(out.begin(), out.end(), [&](const MetricPair& p) { return p.name == m.name; });
-    if (same == out.end()) out.push_back({m.name, nullptr, &m});
-    else same->b = &m;
+    const auto same = places.find(m.name);
+    if (same == places.end()) out.push_back({m.name, nullptr, &m});
+    else out[same->second].b = &m;
   }
   return out;
 }
@@ -122,10 +130,14 @@ void print_text(const Side& a, const Side& b, Console& console) {
 
   TextTable metrics{
       {"metric", "a", "b", "b - a", "step"}, {Align::left, Align::right, Align::right, Align::right, Align::right}, {}};
-  for (const MetricPair& pair : metric_pairs(a, b))
-    metrics.rows.push_back({pair.name, value_text(pair.a), value_text(pair.b),
+  constexpr std::size_t most_shown = 1000;
+  const std::vector<MetricPair> pairs = metric_pairs(a, b);
+  for (const MetricPair& pair : std::span(pairs).first(std::min(most_shown, pairs.size())))
+    metrics.rows.push_back({cut(pair.name), value_text(pair.a), value_text(pair.b),
                             pair.a && pair.b ? change_text(pair.b->last - pair.a->last) : "-", step_text(pair)});
   console.out << "\n" << (metrics.rows.empty() ? "  no metrics yet\n" : to_text(metrics));
+  if (pairs.size() > most_shown)
+    console.out << fmt::format("  and {} more metrics (--json has all)\n", pairs.size() - most_shown);
 
   TextTable machine{{"made with", "a", "b"}, {Align::left, Align::left, Align::left}, {}};
   for (const MachineDifference& d : machines(a, b))

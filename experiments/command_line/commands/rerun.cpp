@@ -15,6 +15,7 @@
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/system/machine.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
@@ -100,7 +101,7 @@ Original original_of(const RerunArguments& arguments, Console& console) {
   if (data != out.manifest.data)
     throw Refused(fmt::format("the data of run {} has changed since its training ({}, and now {}); restore the "
                               "original data{}",
-                              id, out.manifest.data, data,
+                              id, cut(out.manifest.data), cut(data),
                               out.config.data.path.empty() ? "" : fmt::format(" at \"{}\"", out.config.data.path)));
   out.id = run_id(out.config, data);
   return out;

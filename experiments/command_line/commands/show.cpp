@@ -10,6 +10,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_start.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -76,12 +77,19 @@ void print_run(const RunFolder& run, Console& console) {
     if (!m->failure.empty()) comment(fmt::format("failed: {}", m->failure), console);
   }
   if (entry->parameters) comment(fmt::format("{} parameters", with_commas(*entry->parameters)), console);
-  for (const MetricEntry& metric : entry->metrics)
-    comment(fmt::format("{} {:.6g} at step {}{}", metric.name, metric.last, metric.step,
+  constexpr std::size_t most_shown = 1000;
+  std::size_t shown = 0;
+  for (const MetricEntry& metric : entry->metrics) {
+    if (++shown > most_shown) {
+      comment(fmt::format("and {} more metrics (heed export writes all)", entry->metrics.size() - most_shown), console);
+      break;
+    }
+    comment(fmt::format("{} {:.6g} at step {}{}", cut(metric.name), metric.last, metric.step,
                         metric.best && *metric.best != metric.last
                             ? fmt::format(", best {:.6g} at step {}", *metric.best, metric.best_step.value_or(0))
                             : ""),
             console);
+  }
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }

@@ -14,6 +14,8 @@
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/sweep/reference_name.hpp"
+#include "experiments/system/bounds.hpp"
+#include "experiments/system/cut_text.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/text.hpp"
 
@@ -44,11 +46,11 @@ struct Look {
   std::vector<BoardRun> board;
   std::vector<RunEvent> events; ///< the events by which `heed run` would have learned of this state
   double steps_left = 0, steps_per_second = 0;
-  std::string failed;     ///< one line for each failed run
-  std::string unreadable; ///< one line for each run with a file that can't be read now
+  std::vector<std::string> failed;     ///< one sentence for each failed run
+  std::vector<std::string> unreadable; ///< one for each run with a file that can't be read now
   std::size_t left_out = 0;
-  /// One line for each run that reports exclude, and for each finished run whose folder is gone.
-  std::string lost;
+  /// One for each run that reports exclude, and for each finished run whose folder is gone.
+  std::vector<std::string> lost;
 };
 
 /// The number of training steps of the run; 0 if this version does not understand its configuration.
@@ -68,7 +70,7 @@ void snapshot_of(const RunFolder& run, RunState state, std::int64_t steps, const
   if (const auto record = ended ? reader.read_record(run) : Parsed<RunRecord>::ok({});
       !record && !record.is_unreadable()) {
     ++look.left_out;
-    look.lost += fmt::format("  {}: {}\n", who, record.error);
+    look.lost.push_back(fmt::format("{}: {}", who, record.error));
     look.events.push_back({RunEvent::Kind::skipped, index, {}, {}});
     return;
   }
@@ -80,17 +82,17 @@ void snapshot_of(const RunFolder& run, RunState state, std::int64_t steps, const
   }
   if (state == RunState::failed) {
     const auto manifest = read_manifest(run);
-    look.failed += fmt::format("  {}: {}\n", who, manifest ? manifest->failure : manifest.error);
+    look.failed.push_back(fmt::format("{}: {}", who, manifest ? manifest->failure : manifest.error));
     look.events.push_back({RunEvent::Kind::failed, index, {}, {}});
     return;
   }
   look.steps_left += static_cast<double>(steps);
   if (state == RunState::interrupted)
     if (const RunSnapshot now = snapshot_of_claimed(run); !now.unreadable.empty())
-      look.unreadable += fmt::format("  {}: {}\n", who, now.unreadable);
+      look.unreadable.push_back(fmt::format("{}: {}", who, now.unreadable));
   if (state != RunState::running) return;
   look.events.push_back({RunEvent::Kind::started, index, {}, {}});
-  const auto bytes = run.progress().read();
+  const auto bytes = run.progress().read(largest_state);
   const auto progress = bytes ? progress_from_json(*bytes) : Parsed<Progress>::wrong("");
   if (!progress) return;
   look.events.push_back({RunEvent::Kind::progress, index, *progress, {}});
@@ -121,7 +123,7 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
     const RunState state = run.id.empty() ? RunState::missing : all_states[at];
     snapshot_of(folders[at], state, known->second, label, who, reader, look);
     if (state == RunState::missing && finished.contains(run.id) && !folders[at].folder().exists())
-      look.lost += fmt::format("  {}: it was finished, but its folder is missing\n", who);
+      look.lost.push_back(fmt::format("{}: it was finished, but its folder is missing", who));
   };
   if (plan.tuning) {
     const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
@@ -167,21 +169,22 @@ int status(const StatusArguments& arguments, Console& console) {
     table.alignment.push_back(Align::right);
   }
   std::vector<std::size_t> left_out_of; // for each row of the table
-  std::string running, failed, unreadable, lost, damaged;
+  std::string running;
+  std::vector<std::string> failed, unreadable, lost, damaged;
   for (const std::filesystem::path& folder : sweep_folders(out)) {
     Plan plan;
     try {
       plan = load_plan(folder);
     } catch (const Refused& error) {
-      damaged += fmt::format("  {}\n", error.what());
+      damaged.emplace_back(error.what());
       continue;
     }
     const Look look = snapshot_of(plan, out, folder);
     if (look.counts[1] > 0)
-      running += fmt::format("\n{}\n{}", console.out_style.bold(plan.name), board_of(look, console.width - 1));
-    failed += look.failed;
-    unreadable += look.unreadable;
-    lost += look.lost;
+      running += fmt::format("\n{}\n{}", console.out_style.bold(cut(plan.name)), board_of(look, console.width - 1));
+    failed.insert(failed.end(), look.failed.begin(), look.failed.end());
+    unreadable.insert(unreadable.end(), look.unreadable.begin(), look.unreadable.end());
+    lost.insert(lost.end(), look.lost.begin(), look.lost.end());
     std::vector<std::string> row{folder.filename().string(), fmt::format("{}", look.board.size())};
     for (const std::size_t n : look.counts) row.push_back(fmt::format("{}", n));
     left_out_of.push_back(look.left_out);
@@ -197,10 +200,10 @@ int status(const StatusArguments& arguments, Console& console) {
   if (!table.rows.empty()) console.out << "\n" << to_text(table);
   if (!running.empty()) console.out << running;
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;
-  if (!failed.empty()) console.out << "\n" << console.out_style.red("failed") << "\n" << failed;
-  if (!unreadable.empty()) console.out << "\n" << console.out_style.red("unreadable now") << "\n" << unreadable;
-  if (!lost.empty()) console.out << "\n" << console.out_style.red("excluded from reports") << "\n" << lost;
-  if (!damaged.empty()) console.out << "\n" << console.out_style.red("damaged") << "\n" << damaged;
+  for (const auto& [heading, sentences] : {std::pair{"failed", &failed}, {"unreadable now", &unreadable},
+                                           {"excluded from reports", &lost}, {"damaged", &damaged}})
+    if (!sentences->empty())
+      console.out << "\n" << console.out_style.red(heading) << "\n" << first_lines(*sentences, "  ");
   return 0;
 }
 

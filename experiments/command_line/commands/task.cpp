@@ -6,6 +6,7 @@
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/launch/slurm_queue.hpp"
 #include "experiments/runs/run_claim.hpp"
+#include "experiments/system/bounds.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
 
@@ -158,7 +159,7 @@ int task(const TaskArguments& arguments, Console& console) {
   const StopSignals signals(true);
   const std::filesystem::path file = std::filesystem::absolute(arguments.file).lexically_normal();
   const std::filesystem::path out = file.parent_path().parent_path().parent_path();
-  const auto bytes = OutputFile(out, file.lexically_relative(out)).read();
+  const auto bytes = OutputFile(out, file.lexically_relative(out)).read(largest_manifest);
   if (!bytes) throw Refused(bytes.error);
   const auto submission = submission_from_json(*bytes);
   if (!submission) throw Refused(fmt::format("'{}' is damaged: {}", arguments.file, submission.error));

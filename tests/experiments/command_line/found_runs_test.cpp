@@ -74,6 +74,36 @@ TEST_CASE("runs as JSON holds all that is known, typed, and what was left out", 
   CHECK_THAT(answer.err, Contains("run 0123456789abcdef is excluded") && Contains("config.toml"));
 }
 
+TEST_CASE("of folders that are left out for many reasons, some are named, and the others counted",
+          "[command_line][runs]") {
+  const Runs runs;
+  for (int i = 0; i < 30; ++i) {
+    make_folder(runs.path / fmt::format("{:016}", i));
+    make_folder(runs.path / fmt::format("{:016}/config.toml", i)); // the reason has its path
+  }
+  const Answer answer = runs.list({});
+  CHECK(std::ranges::count(answer.err, '\n') == 21);
+  CHECK_THAT(answer.err, Contains("more runs are excluded, for 10 other reasons (heed runs --json names all)"));
+}
+
+TEST_CASE("long texts of files are cut in tables and messages", "[command_line][runs]") {
+  const Runs runs;
+  Manifest m = *read_manifest(runs.dot);
+  m.outcome = "failed";
+  m.failure = std::string(1'000'000, 'f');
+  runs.dot.manifest().write(to_json(m));
+  const Answer table = runs.list({"--columns", "id,failure"});
+  CHECK_THAT(table.out, Contains("fff... ("));
+  CHECK(table.out.size() < 20'000);
+  const Answer shown = heed_says({"show", runs.dot.id(), "--out", runs.out});
+  CHECK_THAT(shown.out, Contains("failed: fff"));
+  CHECK(shown.out.size() < 40'000);
+  const std::string long_word(10'000'000, 'x');
+  const Answer refused = runs.list({"--where", "name = '" + long_word});
+  CHECK(refused.status == 2);
+  CHECK(refused.err.size() < 100'000);
+}
+
 TEST_CASE("folders that are left out for one reason are named together", "[command_line][runs]") {
   const Runs runs;
   for (int i = 0; i < 6; ++i) make_folder(runs.path / fmt::format("000000000000000{}", i));

@@ -498,3 +498,45 @@ TEST_CASE("a run that could not be read once is in the index the next time", "[r
   }
   CHECK(dump(runs.path) == right);
 }
+
+TEST_CASE("a configuration and records that claim any size are named, and not read", "[runs][index]") {
+  const Three runs;
+  fs::resize_file(runs.a.config().path(), std::uint64_t{1} << 30);
+  fs::resize_file(runs.b.manifest().path(), std::uint64_t{1} << 30);
+  fs::resize_file(runs.c.config().path(), 1'000'000);
+  RunIndex index(runs.path);
+  CHECK(index.size() == 0);
+  const auto reason = [&](const RunFolder& run) {
+    for (const LeftOut& left_out : index.left_out())
+      if (left_out.id == run.id()) return left_out.reason;
+    return std::string();
+  };
+  CHECK_THAT(reason(runs.a), Contains("it has 1073741824 bytes, and at most 1048576 make sense there"));
+  CHECK_THAT(reason(runs.b), Contains("it has 1073741824 bytes, and at most 67108864 make sense there"));
+  CHECK_THAT(reason(runs.c), Contains("is zero, and a text has no such byte"));
+}
+
+TEST_CASE("texts of a manifest are cut, and the fingerprint of the data is not", "[runs][index]") {
+  const Three runs;
+  Manifest m = *read_manifest(runs.b);
+  m.outcome = "failed";
+  m.failure = std::string(20'000'000, 'f');
+  m.build.version = m.failure;
+  runs.b.manifest().write(to_json(m));
+  {
+    RunIndex index(runs.path);
+    const Rows found = index.query("SELECT state, length(failure), length(heed) FROM runs WHERE id = ?", {runs.b.id()});
+    CHECK(found.at(0).at(0) == Cell("failed"));
+    CHECK(std::get<std::int64_t>(found.at(0).at(1)) < 17'000);
+    CHECK(std::get<std::int64_t>(found.at(0).at(2)) < 17'000);
+  }
+  m.numerics += 1;
+  runs.b.manifest().write(to_json(m));
+  m.run = m.failure;
+  runs.a.manifest().write(to_json(m));
+  RunIndex index(runs.path);
+  REQUIRE(index.left_out().size() == 2);
+  for (const LeftOut& left_out : index.left_out()) CHECK(left_out.reason.size() < 1000);
+  m.data = std::string(100'000, 'd');
+  CHECK(manifest_from_json(to_json(m))->data == m.data);
+}

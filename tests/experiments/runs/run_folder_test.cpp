@@ -302,7 +302,7 @@ TEST_CASE("metrics are read and cut a block at a time, whatever their number", "
   const MetricsChecksum half = metrics_checksum(run, lines / 2);
   truncate_metrics(run, lines / 2);
   CHECK(fs::file_size(run.metrics().path()) == expected);
-  CHECK(metrics_checksum(run, lines) == MetricsChecksum{lines, half.hash});
+  CHECK(metrics_checksum(run, lines) == MetricsChecksum{lines, half.hash, half.size});
   CHECK_THAT(*wrong_metrics(run, manifest), Contains("ends at step 200000"));
   constexpr std::int64_t taken = 8'000'000;
 #ifndef HEED_INSTRUMENTED

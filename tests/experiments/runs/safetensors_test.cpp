@@ -199,3 +199,19 @@ TEST_CASE("tensors that contradict themselves are not written", "[runs][safetens
   c.tensors = {tensor<float>("w", {1}, {1}), tensor<float>("w", {1}, {2})};
   CHECK_THROWS_AS(to_safetensors(c), Failed);
 }
+
+TEST_CASE("names and types from a file are cut in messages, and a header has a bound", "[runs][safetensors]") {
+  const std::string name(19'000'000, 'n'), type(30'000'000, 'F');
+  CHECK_THAT(error_of(file("{\"" + name + "\":{}}")), Contains("n... (19000000 bytes)\" has no \"dtype\""));
+  const std::string wrong_type = error_of(one_tensor("\"dtype\":\"" + type + "\",\"shape\":[1],\"data_offsets\":[0,4]"));
+  CHECK_THAT(wrong_type, Contains("tensor \"w\" has the type \"FFF") && Contains("... (30000002 bytes), where F32"));
+  CHECK(wrong_type.size() < 500);
+  CHECK(error_of(file("{\"__metadata__\":{\"" + name + "\":1}}")).size() < 500);
+  CHECK_THAT(error_of(file(std::string(longest_header + 1, ' '))),
+             Contains("its header has 33554433 bytes, and at most 33554432 make sense there"));
+  Checkpoint c = example();
+  c.metadata["step"] = type;
+  CHECK(step_of(c).error.size() < 500);
+  c.tensors = {tensor<float>(std::string(longest_header, 'n'), {1}, {1})};
+  CHECK_THROWS_WITH(to_safetensors(c), Contains("and can have at most 33554432"));
+}

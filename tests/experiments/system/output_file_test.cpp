@@ -242,3 +242,29 @@ TEST_CASE("who may not change a file any more is asked right before each change,
     CHECK(entries(place.out / "a") == 1);
   }
 }
+
+TEST_CASE("a sparse file in place of a text is damaged, and not read to its end", "[system][output]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "record");
+  put(file.path(), "{\"a\": 1}\n");
+  fs::resize_file(file.path(), largest_record);
+  const auto read = file.read();
+  CHECK(read.problem == ReadProblem::damaged);
+  CHECK_THAT(read.error, Contains("its byte 9 is zero"));
+  fs::resize_file(file.path(), largest_record + 1);
+  CHECK_THAT(file.read().error, Contains("it has 1073741825 bytes, and at most 1073741824 make sense there"));
+  // Data of the user may have any bytes.
+  put(file.path(), std::string("a\0b", 3));
+  CHECK(*read_file(file.path()) == std::string("a\0b", 3));
+}
+
+TEST_CASE("the end of a log is read, whatever its size", "[system][output]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "log.txt");
+  CHECK(file.read_end(10).is_missing());
+  put(file.path(), "before\nafter\n");
+  CHECK(*file.read_end(6) == "after\n");
+  CHECK(*file.read_end(100) == "before\nafter\n");
+  CHECK(*file.read_end(100, 7) == "after\n");
+  CHECK(file.read_end(100, 50)->empty());
+}
