@@ -5,6 +5,7 @@
 #include "autograd/workers.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/operators/operator_checks.hpp"
 #include "experiments/operators/operator_table.hpp"
 #include "experiments/operators/pool.hpp"
 #include "experiments/operators/stored_bias.hpp"
@@ -95,14 +96,15 @@ struct Part {
   Tensor y;
 };
 
-// Do two calls have the same arguments, in the same memory?
+// Do two calls have the same arguments, those that are arrays in the same memory?
 bool same_memory(const OperatorCall& a, const OperatorCall& b) {
   const auto same = [](const StridedArray& x, const StridedArray& y) {
     return x.data == y.data && x.shape == y.shape && x.stride == y.stride;
   };
   return std::ranges::equal(a.inputs, b.inputs, same) && a.parameters == b.parameters &&
          a.differentiable == b.differentiable && a.lengths == b.lengths && a.allowed == b.allowed &&
-         same(a.bias, b.bias);
+         a.allowed_batch == b.allowed_batch && a.allowed_heads == b.allowed_heads && a.offset == b.offset &&
+         a.training == b.training && a.seed == b.seed && same(a.bias, b.bias);
 }
 
 // The options of the attention that is meant.
@@ -116,7 +118,8 @@ LayerChoice choice_of(const Config& config, Kind kind) {
 class Operator final : public AttentionOperator {
 public:
   Operator(const Config& config, const OperatorShape& shape)
-      : choice_(choice_of(config, shape.kind)), result_width_(shape.value_width) {
+      : shape_(shape), choice_(choice_of(config, shape.kind)), result_width_(shape.value_width) {
+    check(shape);
     const Scope scope(initial_, init_rules(config));
     const AttentionOptions& options = choice_.attention;
     const bool has_projections = shape.kind != Kind::heads;
@@ -165,11 +168,13 @@ public:
   }
 
   std::unique_ptr<OperatorState> forward(const OperatorCall& call, const StridedArray& y) const override {
+    check(shape_, *this, call, y);
     return run_forward(call, &y);
   }
 
   void backward(const OperatorCall& call, std::unique_ptr<OperatorState> given, const StridedArray& dy,
                 const std::vector<void*>& gradients) const override {
+    check(shape_, *this, call, dy);
     std::unique_ptr<State> state(static_cast<State*>(given.release()));
     if (state && !same_memory(state->call, call)) state.reset();
     if (!state) state = run_forward(call, nullptr);
@@ -313,6 +318,7 @@ private:
     return self_attention_mask(choice_.attention, mask);
   }
 
+  OperatorShape shape_;
   LayerChoice choice_;
   std::int64_t result_width_;
   mutable Parameters initial_; // names and shapes; it never has values

@@ -3,8 +3,9 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/settings.hpp"
 #include "experiments/engines/engine.hpp"
+#include "experiments/operators/operator_options.hpp"
+#include "python/bindings/lock.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -90,11 +91,9 @@ std::vector<void*> addresses(const std::vector<std::uintptr_t>& all) {
   return out;
 }
 
-std::unique_ptr<AttentionOperator> make(const std::vector<std::string>& settings, const OperatorShape& shape) {
+std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const OperatorShape& shape) {
   try {
-    Settings all = Settings::parse("", "heed.torch");
-    all.override_with(settings);
-    const Config config = all.resolve();
+    const Config config = operator_config(options, shape);
     return engine(config).attention_operator(config, shape);
   } catch (const Failed& e) {
     throw Refused(e.what()); // nothing has been computed yet
@@ -144,34 +143,36 @@ void add_operators(nb::module_& module) {
            [](const AttentionOperator& op, const OperatorCall& call, const TensorMemory& y) {
              std::unique_ptr<OperatorState> state;
              {
-               const nb::gil_scoped_release unlocked;
+               const Unlocked unlocked;
                state = op.forward(call, array_of(y));
              }
              return mark_of(std::move(state));
            })
       .def("backward", [](const AttentionOperator& op, const OperatorCall& call, std::uintptr_t mark,
                           const TensorMemory& dy, const std::vector<std::uintptr_t>& gradients) {
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked;
         op.backward(call, States::all().take(reinterpret_cast<void*>(mark)), array_of(dy), addresses(gradients));
       });
+  using Texts = std::vector<std::string>;
   module.def("attention_operator",
-             [](const std::vector<std::string>& settings, std::int64_t heads, std::int64_t query_width,
-                std::int64_t key_width, std::int64_t value_width, std::int64_t longest) {
-               return make(settings, {.kind = Kind::heads,
-                                      .heads = heads,
-                                      .query_width = query_width,
-                                      .key_width = key_width,
-                                      .value_width = value_width,
-                                      .longest = longest});
+             [](const std::string& precision, const Texts& arguments, const Texts& further, std::int64_t heads,
+                std::int64_t query_width, std::int64_t key_width, std::int64_t value_width, std::int64_t longest) {
+               return make({precision, arguments, further}, {.kind = Kind::heads,
+                                                             .heads = heads,
+                                                             .query_width = query_width,
+                                                             .key_width = key_width,
+                                                             .value_width = value_width,
+                                                             .longest = longest});
              });
-  module.def("multi_head_operator", [](const std::vector<std::string>& settings, std::int64_t heads, std::int64_t width,
-                                       std::int64_t memory_width, std::int64_t longest) {
-    return make(settings, {.kind = memory_width > 0 ? Kind::cross : Kind::self,
-                           .heads = heads,
-                           .width = width,
-                           .memory_width = memory_width,
-                           .longest = longest});
-  });
+  module.def("multi_head_operator",
+             [](const std::string& precision, const Texts& arguments, const Texts& further, std::int64_t heads,
+                std::int64_t width, std::int64_t memory_width, std::int64_t longest) {
+               return make({precision, arguments, further}, {.kind = memory_width > 0 ? Kind::cross : Kind::self,
+                                                             .heads = heads,
+                                                             .width = width,
+                                                             .memory_width = memory_width,
+                                                             .longest = longest});
+             });
   module.def("operator_states", [] { return States::all().count(); });
 }
 

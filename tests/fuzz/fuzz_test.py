@@ -33,10 +33,10 @@ PIECE = 256  # MiB asked for at once
 TARGETS = {
     "attention": (1000, 65536), "checkpoint": (1000, 65536), "config": (60, 16384), "csv": (1000, 65536),
     "formula": (200, 4096), "images": (1500, 16384), "index": (1, 512), "manifest": (1200, 65536),
-    "metrics": (1200, 65536), "override": (30, 4096), "parameters": (400, 65536), "plan": (400, 65536),
-    "progress": (1000, 65536), "results": (60, 4096), "sentencepiece": (200, 16384), "sweep": (25, 16384),
-    "task": (40, 16384), "text": (150, 65536), "tsv": (800, 65536), "tuned": (200, 16384), "utf8": (800, 65536),
-    "vocabulary": (250, 16384), "where": (20, 16384),
+    "metrics": (1200, 65536), "operator": (40, 4096), "override": (30, 4096), "parameters": (400, 65536),
+    "plan": (400, 65536), "progress": (1000, 65536), "results": (60, 4096), "sentencepiece": (200, 16384),
+    "sweep": (25, 16384), "task": (40, 16384), "text": (150, 65536), "tsv": (800, 65536), "tuned": (200, 16384),
+    "utf8": (800, 65536), "vocabulary": (250, 16384), "where": (20, 16384),
 }
 BINARY = ("checkpoint", "images", "index", "parameters", "sentencepiece", "utf8")
 
@@ -44,7 +44,7 @@ BINARY = ("checkpoint", "images", "index", "parameters", "sentencepiece", "utf8"
 def dictionary(name, folder):
     """The words of the kept inputs, and of the examples of configurations, as libFuzzer reads them."""
     files = list((HERE / "corpus" / name).iterdir())
-    if name in ("config", "override", "sweep"):
+    if name in ("config", "operator", "override", "sweep"):
         files += (HERE.parents[1] / "configs").rglob("*.toml")
     words = set()
     for file in files:

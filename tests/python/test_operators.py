@@ -23,8 +23,8 @@ class Call:
 
     def __init__(self, settings=(), dtype="float64", queries=QUERIES, keys=KEYS, key_heads=HEADS, with_bias=False,
                  lengths=None, allowed=None, offset=0, threads=1, operator=None):
-        self.operator = operator or _heed.attention_operator([f"precision={dtype}", "position.kind=none", *settings], HEADS, WIDTH, WIDTH,
-                                                             VALUES, max(queries + offset, keys))
+        self.operator = operator or _heed.attention_operator(dtype, settings, [], HEADS, WIDTH, WIDTH, VALUES,
+                                                             max(queries + offset, keys))
         self.inputs = [drawn(BATCH, HEADS, queries, WIDTH, seed=1, dtype=dtype),
                        drawn(BATCH, key_heads, keys, WIDTH, seed=2, dtype=dtype),
                        drawn(BATCH, key_heads, keys, VALUES, seed=3, dtype=dtype)]
@@ -149,7 +149,7 @@ def test_threads_may_call_one_operator_at_once():
 
 
 def test_projections_and_their_initial_values():
-    operator = _heed.multi_head_operator(["precision=float64", "position.kind=none", DOT], HEADS, 6, 0, 9)
+    operator = _heed.multi_head_operator("float64", [DOT], [], HEADS, 6, 0, 9)
     parameters = [np.full(shape, np.nan) for _, shape in operator.parameters()]
     operator.initialise(3, [p.ctypes.data for p in parameters])
     again = [np.full_like(p, np.nan) for p in parameters]

@@ -1,8 +1,11 @@
 """heed.torch's modules: their parameters, PyTorch's own attention, and the weights of a run."""
 
+import copy
+import io
 import json
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 
@@ -78,6 +81,77 @@ def test_gradients_of_projections(options):
     for p in module.parameters():
         torch.nn.init.normal_(p, std=0.5)
     assert torch.autograd.gradcheck(lambda x, *_: module(x), (x, *module.parameters()))
+
+
+def test_names_that_are_words_of_python():
+    module = MultiHeadAttention(16, 2, causal=True, options={"attention.differential": "v2"})
+    attributes = [name for name, _ in module.named_parameters()]
+    assert list(module.state_dict()) == attributes and attributes != module.parameter_names
+    assert [name.replace("lambda_", "lambda") for name in attributes] == module.parameter_names
+    x = torch.randn(2, 5, 16)
+    expected = module(x)
+    torch.testing.assert_close(torch.compile(module, fullgraph=True, backend="aot_eager")(x), expected)
+    torch.testing.assert_close(torch.export.export(module, (x,)).module()(x), expected)
+    other = torch.nn.ModuleDict({"attention": MultiHeadAttention(16, 2, causal=True,
+                                                                 options={"attention.differential": "v2"})})
+    weights = {f"attention.{name}": module.get_parameter(at) for name, at in zip(module.parameter_names, attributes)}
+    other.load_state_dict(weights)  # the names of a checkpoint
+    assert torch.equal(other["attention"](x), expected)
+    other.load_state_dict({f"attention.{name}": value for name, value in module.state_dict().items()})
+    weights.pop(f"attention.{module.parameter_names[-1]}")
+    assert other.load_state_dict(weights, strict=False).missing_keys == [f"attention.{attributes[-1]}"]
+
+
+def test_copies_of_modules():
+    module = MultiHeadAttention(16, 2, score="additive", causal=True, dropout=0.1).eval()
+    x = torch.randn(2, 5, 16)
+    expected = module(x)
+    buffer = io.BytesIO()
+    torch.save(module, buffer)
+    buffer.seek(0)
+    for other in (copy.deepcopy(module), pickle.loads(pickle.dumps(module)), torch.load(buffer, weights_only=False)):
+        assert torch.equal(other(x), expected) and str(other) == str(module)
+    doubled = {name: 2 * value for name, value in module.state_dict().items()}
+    y = torch.func.functional_call(module, doubled, (x,))
+    assert torch.equal(module(x), expected)
+    module.load_state_dict(doubled)
+    assert torch.equal(module(x), y)
+
+
+def test_modules_on_the_device_meta():
+    with torch.device("meta"):
+        module = MultiHeadAttention(16, 2, causal=True)
+        y = module(torch.empty(2, 5, 16))
+        heads = torch.empty(2, 4, 5, 8)
+        assert attention(heads, heads, heads[..., :3], lengths=[1, 2]).shape == (2, 4, 5, 3)
+    assert y.is_meta and y.shape == (2, 5, 16) and all(p.is_meta for p in module.parameters())
+    module.reset_parameters()
+    x = torch.randn(2, 5, 16)
+    with pytest.raises(heed.Refused, match="on the device meta"):
+        module(x)
+    module.to_empty(device="cpu")
+    same = MultiHeadAttention(16, 2, causal=True)
+    module.reset_parameters(3)
+    same.reset_parameters(3)
+    assert torch.equal(module(x), same(x))
+
+
+@pytest.mark.parametrize("normalise", [torch.nn.utils.parametrizations.weight_norm, torch.nn.utils.weight_norm,
+                                       torch.nn.utils.parametrizations.orthogonal])
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_parameters_that_are_made_from_others(normalise):
+    module = MultiHeadAttention(8, 2, dtype=torch.float64)
+    x = torch.randn(2, 3, 8, dtype=torch.float64)
+    before = module(x)
+    normalise(module.output, "weight")
+    if normalise is not torch.nn.utils.parametrizations.orthogonal:
+        torch.testing.assert_close(module(x), before)
+    assert torch.autograd.gradcheck(lambda x, *_: module(x), (x.requires_grad_(), *module.parameters()))
+    if normalise is torch.nn.utils.weight_norm:
+        with pytest.raises(heed.Refused, match="a hook makes it before each call"):
+            module.reset_parameters(5)
+    else:
+        module.reset_parameters(5)
 
 
 CONFIG = """

@@ -5,12 +5,14 @@ import subprocess
 import sys
 import threading
 
+import numpy
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import torch.nn.functional as F  # noqa: E402
 from heed import _heed  # noqa: E402
+from heed._torch_arguments import choices  # noqa: E402
 from heed.torch import MultiHeadAttention, attention, parameter_shapes  # noqa: E402
 from torch_inputs import HEADS, KEYS, QUERIES, WIDTH, additive_call, drawn, inputs  # noqa: E402
 
@@ -37,14 +39,30 @@ def test_gradcheck_of_a_module():
 
 
 def test_operators_keep_their_schemas():
-    call, tensors = additive_call()
-    settings = "\x1f".join(["attention.score=additive", "attention.causal=true", "position.kind=none"])
+    _, tensors = additive_call()
     q, k, v, *parameters = tensors
-    given = ([q, k, v], parameters, None, None, None, None, settings, HEADS, 0, 0, [True] * 6)
+    chosen = choices("additive", "softmax", "none", True, 0, 3, 1, "", "", 0.0, {})
+    given = ([q, k, v], parameters, None, None, None, None, chosen.text, list(chosen.integers), list(chosen.numbers),
+             "\x1f".join(["score.query", "*key", "score.v"]), HEADS, 0, 0, v.shape[3], [True] * 6)
     torch.library.opcheck(torch.ops.heed.attention.default, given)
     y, mark = torch.ops.heed.attention(*given)
     torch.library.opcheck(torch.ops.heed.attention_backward.default, (torch.ones_like(y), mark, *given),
                           test_utils=("test_schema", "test_faketensor"))
+
+
+def test_parameters_in_any_order():
+    call, tensors = additive_call()
+    q, k, v, query, key, w = tensors
+    y = attention(q, k, v, causal=True, score="additive", parameters={"score.v": w}, key=key, query=query)
+    assert torch.equal(y, call(*tensors))
+    for one, other in zip(torch.autograd.grad(y.sin().sum(), tensors), torch.autograd.grad(call(*tensors).sin().sum(),
+                                                                                           tensors)):
+        assert torch.equal(one, other)
+    some = [x.detach() for x in tensors]
+    some[4].requires_grad_()
+    y = attention(*some[:3], causal=True, score="additive", v=some[5], key=some[4], query=some[3])
+    torch.testing.assert_close(torch.autograd.grad(y.sum(), some[4])[0],
+                               torch.autograd.grad(call(*tensors).sum(), key)[0])
 
 
 def test_torch_compile_passes_it_through():
@@ -65,6 +83,97 @@ def test_torch_compile_of_modules_with_dropout_and_other_lengths():
         module.eval()
         torch.testing.assert_close(compiled(x), module(x))
         module.train()
+
+
+@pytest.mark.parametrize("changing", ["length", "keys", "heads", "batch", "window", "offset", "option"])
+def test_torch_compile_of_any_sizes(changing):
+    """As for PyTorch's own operators, a number that changes is a symbol from its second value on."""
+    torch._dynamo.reset()
+    graphs = []
+
+    def counted(graph, _):
+        graphs.append(graph)
+        return graph.forward
+
+    def call(q, k, v, window, offset, buckets, table):
+        return attention(q, k, v, causal=True, window=window, offset=offset, position="t5", longest=64,
+                         options={"position.t5.buckets": buckets}, parameters={"position.bias": table})
+
+    for compiled in (torch.compile(call, fullgraph=True, backend=backend) for backend in (counted, "aot_eager")):
+        for n in range(12):
+            size = {name: n if name == changing else 0
+                    for name in ("length", "keys", "heads", "batch", "window", "offset", "option")}
+            heads, buckets = 4 + 2 * size["heads"], 8 + 2 * size["option"]
+            length = 9 + size["length"]
+            q = torch.randn(2 + size["batch"], heads, length, 8, requires_grad=True)
+            k, v = (torch.randn(2 + size["batch"], heads, length + size["keys"], 8, requires_grad=True) for _ in "kv")
+            shape = parameter_shapes(heads, 8, position="t5", causal=True, longest=64,
+                                     options={"position.t5.buckets": buckets})["position.bias"]
+            given = (q, k, v, 3 + size["window"], 2 + size["offset"], buckets, torch.randn(shape, requires_grad=True))
+            y, z = compiled(*given), call(*given)
+            torch.testing.assert_close(y, z)
+            wanted = (q, k, v, given[-1])
+            for one, other in zip(torch.autograd.grad(y.sum(), wanted), torch.autograd.grad(z.sum(), wanted)):
+                torch.testing.assert_close(one, other)
+    assert len(graphs) <= 3
+
+
+def test_torch_compile_with_marked_sizes_masks_and_lengths():
+    torch._dynamo.reset()
+
+    def call(q, k, v, mask, lengths):
+        return attention(q, k, v, mask=mask, lengths=lengths, bias=q.new_zeros(q.shape[2], k.shape[2]))
+
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager", dynamic=True)
+    for length in (9, 1, 12):
+        q, k, v = (torch.randn(3, 4, length, 8) for _ in range(3))
+        if length == 9:
+            for x in (q, k, v):
+                torch._dynamo.mark_dynamic(x, 2)
+        mask, lengths = torch.rand(length, length) > 0.2, torch.tensor([length, 1, 0])
+        torch.testing.assert_close(compiled(q, k, v, mask, lengths), call(q, k, v, mask, lengths))
+
+
+def test_results_may_be_changed_in_place():
+    call, tensors = additive_call()
+    x = torch.randn(2, HEADS, 5, 6, dtype=torch.float64)
+    expected = torch.autograd.grad((call(*tensors) + x).square().sum(), tensors)
+    y = call(*tensors)
+    y += x
+    y.square().sum().backward()
+    for tensor, other in zip(tensors, expected):
+        torch.testing.assert_close(tensor.grad, other)
+    module = MultiHeadAttention(8, 2)
+    x = torch.randn(2, 3, 8)
+    y, z = module(x), module(x) + x
+    y += x
+    assert torch.equal(y, z)
+
+
+def test_autocast_computes_in_float32():
+    module = MultiHeadAttention(16, 2, causal=True)
+    linear = torch.nn.Linear(16, 16)
+    x = torch.randn(2, 5, 16)
+    with torch.autocast("cpu", torch.bfloat16):
+        hidden = linear(x)
+        y = module(hidden)
+        assert hidden.dtype == torch.bfloat16 and y.dtype == torch.float32
+        heads = hidden.unflatten(2, (2, 8)).transpose(1, 2)
+        z = attention(heads, heads.float(), heads, bias=torch.zeros(5, 5, dtype=torch.bfloat16))
+        double = heads.double()
+        assert z.dtype == torch.float32 and attention(double, double, double).dtype == torch.float64
+    torch.testing.assert_close(y, module(hidden.float()))
+    y.sum().backward()
+    assert linear.weight.grad.dtype == torch.float32 and module.qkv.weight.grad is not None
+
+
+def test_lengths_as_lists():
+    q, k, v = inputs(torch.float32)
+    expected = attention(q, k, v, lengths=torch.tensor([37, 4, 0]))
+    for lengths in ([37, 4, 0], (37, 4, 0), torch.tensor([37, 4, 0], dtype=torch.uint8), numpy.array([37, 4, 0])):
+        assert torch.equal(attention(q, k, v, lengths=lengths), expected)
+    x, module = torch.randn(2, 5, 8), MultiHeadAttention(8, 2)
+    assert torch.equal(module(x, lengths=[5, 2]), module(x, lengths=torch.tensor([5, 2])))
 
 
 def test_states_end_with_the_graph():

@@ -1,11 +1,11 @@
 // Tests of metrics.jsonl with lines and sizes that no run writes: sparse files, which claim any size and need no disk.
 #include "experiments/metrics/lines.hpp"
 #include "experiments/runs/metrics_file.hpp"
+#include "tests/experiments/runs/most_memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 using namespace heed;
 using Catch::Contains;
@@ -32,13 +32,6 @@ struct Finished : Scratch {
   std::string unread() const { return read_metrics(run).error; }
 };
 
-/// The peak memory of this process, in bytes.
-std::int64_t most_memory() {
-  ::rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
-}
-
 } // namespace
 
 TEST_CASE("the manifest has the size of the metrics, and one without it is read", "[runs][metrics]") {
@@ -62,7 +55,7 @@ TEST_CASE("metrics that can't be the run's are not read to their end", "[runs][m
   Finished f;
   const bool of_this_version = GENERATE(true, false);
   if (!of_this_version) f.manifest.metrics.back().size.reset();
-  const std::int64_t before = most_memory();
+  const std::int64_t before = test::most_memory();
 
   SECTION("a sparse GiB follows the last line") {
     f.resize(gib);
@@ -83,7 +76,7 @@ TEST_CASE("metrics that can't be the run's are not read to their end", "[runs][m
   }
   CHECK(wrong_metrics(f.run, f.manifest).problem == ReadProblem::none);
 #ifndef HEED_INSTRUMENTED
-  CHECK(most_memory() - before < 100'000'000);
+  CHECK(test::most_memory() - before < 100'000'000);
 #else
   static_cast<void>(before);
 #endif

@@ -10,6 +10,7 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "tests/experiments/runs/most_memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
@@ -18,7 +19,6 @@
 #include <csignal>
 #include <fmt/format.h>
 #include <fstream>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -260,17 +260,6 @@ TEST_CASE("metrics after a checkpoint are taken back", "[runs][metrics]") {
   CHECK(content(run.metrics()).empty());
 }
 
-namespace {
-
-/// The peak memory of this process, in bytes.
-std::int64_t most_memory() {
-  ::rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
-}
-
-} // namespace
-
 TEST_CASE("metrics are read and cut a block at a time, whatever their number", "[runs][metrics]") {
   const Scratch scratch;
   const RunFolder run = new_run(scratch);
@@ -289,7 +278,7 @@ TEST_CASE("metrics are read and cut a block at a time, whatever their number", "
     }
   }
   REQUIRE(bytes > 40'000'000);
-  const std::int64_t before = most_memory();
+  const std::int64_t before = test::most_memory();
   std::int64_t sum = 0;
   const auto read = each_metrics_line(run.metrics(), [&](const MetricsRecord& line) { sum += line.step; });
   REQUIRE(read);
@@ -306,7 +295,7 @@ TEST_CASE("metrics are read and cut a block at a time, whatever their number", "
   CHECK_THAT(*wrong_metrics(run, manifest), Contains("ends at step 200000"));
   constexpr std::int64_t taken = 8'000'000;
 #ifndef HEED_INSTRUMENTED
-  CHECK(most_memory() - before < taken);
+  CHECK(test::most_memory() - before < taken);
 #else
   static_cast<void>(before + taken);
 #endif
