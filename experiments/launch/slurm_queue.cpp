@@ -223,8 +223,7 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   if (!now || now->submission != mark.submission || now->task != mark.task || !now->ended.empty())
     return now.value_or(mark);
 
-  const std::string log =
-      Submission::log(out, mark.submission, mark.task).read_end(end_of_log).value.value_or("");
+  const std::string log = Submission::log(out, mark.submission, mark.task).read_end(end_of_log).value.value_or("");
   const std::string job = task                                     ? task->job
                           : submission && !submission->job.empty() ? fmt::format("{}_{}", submission->job, mark.task)
                                                                    : "";

@@ -20,8 +20,8 @@ inline constexpr std::uint64_t longest_metrics_line = std::uint64_t{1} << 24, la
 Parsed<FileParts> open_metrics(const OutputFile& metrics);
 
 /// Reads all complete lines in order. A last line without its newline is ignored: the process was killed while writing
-/// it. Any other unreadable line is an error that contains the line's number. A missing file has no lines. At most `longest_metrics_line` bytes and a block are in
-/// memory.
+/// it. Any other unreadable line is an error that contains the line's number. A missing file has no lines. At most
+/// `longest_metrics_line` bytes and a block are in memory.
 class MetricsLines {
 public:
   explicit MetricsLines(const OutputFile& metrics);

@@ -19,7 +19,8 @@ std::vector<std::int64_t> checkpoint_steps(const RunFolder& run);
 void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep = 2);
 Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step, CheckpointPart part = CheckpointPart::all);
 /// The newest checkpoint that is intact and for which `problem` returns an empty text. `damaged` gets one sentence for
-/// each newer one, at most 21. Throws heed::Unreadable if a checkpoint can't be read at the moment, because it may be intact.
+/// each newer one, at most 21. Throws heed::Unreadable if a checkpoint can't be read at the moment, because it may be
+/// intact.
 struct KeptCheckpoint {
   std::int64_t step = 0;
   Checkpoint checkpoint;

@@ -36,7 +36,8 @@ public:
         problem = ReadProblem::damaged;
         return std::nullopt;
       }
-      const std::uint64_t more = std::min(begin_, std::clamp<std::uint64_t>(text_.size(), metrics_block, 16 * metrics_block));
+      const std::uint64_t more = std::min(begin_,
+                                          std::clamp<std::uint64_t>(text_.size(), metrics_block, 16 * metrics_block));
       auto part = file_.text(begin_ - more, more);
       if (!part) {
         error = std::move(part.error);
@@ -119,8 +120,9 @@ std::string append_metrics(const RunFolder& run, const MetricsRecord& metrics) {
                              "train.inspect, train.evaluate_lengths, train.evaluate_by_length",
                              metrics.step, line.size(), run.metrics().string(), longest_metrics_line));
   if (const auto file = run.metrics().identity(); file && file->size + line.size() >= largest_metrics)
-    throw Failed(fmt::format("'{}' has {} bytes at step {}, and can have at most {}; write fewer lines: train.log_every",
-                             run.metrics().string(), file->size, metrics.step, largest_metrics));
+    throw Failed(
+        fmt::format("'{}' has {} bytes at step {}, and can have at most {}; write fewer lines: train.log_every",
+                    run.metrics().string(), file->size, metrics.step, largest_metrics));
   run.metrics().append_line(line);
   return line + '\n';
 }

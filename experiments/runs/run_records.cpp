@@ -128,9 +128,8 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     m.run = text(object, "run"); // both are required, and have no default
     m.outcome = text(object, "outcome");
     if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
-      throw Wrong{
-          fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished",
-                      cut(m.outcome))};
+      throw Wrong{fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished",
+                              cut(m.outcome))};
     where_given(object, "start",
                 [&](const json::value& value) { m.start = start_from_json(as_object(value, "the start")); });
     if (given(object, "metrics"))

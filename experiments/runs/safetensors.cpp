@@ -176,9 +176,8 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
   std::size_t at = 0;
   for (PlacedTensor& p : placed) {
     if (p.begin != at)
-      throw Malformed{
-          fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}", cut(p.tensor.name), p.begin,
-                      at)};
+      throw Malformed{fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}",
+                                  cut(p.tensor.name), p.begin, at)};
     at = p.end;
   }
   if (at != data_size) throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data_size - at)};

@@ -298,7 +298,8 @@ Plan read(std::string_view bytes) {
   for (std::size_t i = 0; i < plan.runs.size(); ++i) plan.arms[plan.runs[i].arm].runs.push_back(i);
   for (const Arm& arm : plan.arms)
     if (arm.runs.size() != plan.seeds.size())
-      throw Wrong{fmt::format("arm \"{}\" has {} runs for {} seeds", cut(arm.label), arm.runs.size(), plan.seeds.size())};
+      throw Wrong{
+          fmt::format("arm \"{}\" has {} runs for {} seeds", cut(arm.label), arm.runs.size(), plan.seeds.size())};
   if (plan.runs.empty()) throw Wrong{"it has no runs"};
   if (hash_of(plan) != plan.hash) restore_controls(plan);
   if (const std::string hash = hash_of(plan); hash != plan.hash)
@@ -307,7 +308,8 @@ Plan read(std::string_view bytes) {
     plan.frozen = read_frozen(as_object(*frozen, "\"frozen\""), plan);
   const std::string hash = parts.empty() ? configs_hash(plan) : parts_hash(parts);
   if (const std::string stated = text(object, "configs"); stated != hash)
-    throw Wrong{fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", cut(stated), hash)};
+    throw Wrong{
+        fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", cut(stated), hash)};
   if (const json::value* checksum = object.if_contains("checksum"))
     if (const std::string stated = text(*checksum, "checksum"), sum = checksum_of(bytes); stated != sum)
       throw Wrong{fmt::format("its checksum is {}, its content's {}: it was edited", cut(stated), sum)};

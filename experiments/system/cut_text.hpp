@@ -14,8 +14,8 @@ inline constexpr std::size_t longest_message = std::size_t{1} << 14;
 /// The beginning of a text, at most `most` bytes, without a part of a character at its end.
 std::string_view beginning_of(std::string_view text, std::size_t most);
 
-/// The text, or its beginning with its size if it has more than `most` bytes: "abc... (30000000 bytes)". A text that was
-/// cut is not cut again.
+/// The text, or its beginning with its size if it has more than `most` bytes: "abc... (30000000 bytes)". A text that
+/// was cut is not cut again.
 std::string cut(std::string_view text, std::size_t most = 200);
 
 /// The first `most` words, separated by commas, and the number of the others: "a, b and 29998 more". Each word is cut.

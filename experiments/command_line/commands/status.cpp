@@ -200,8 +200,10 @@ int status(const StatusArguments& arguments, Console& console) {
   if (!table.rows.empty()) console.out << "\n" << to_text(table);
   if (!running.empty()) console.out << running;
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;
-  for (const auto& [heading, sentences] : {std::pair{"failed", &failed}, {"unreadable now", &unreadable},
-                                           {"excluded from reports", &lost}, {"damaged", &damaged}})
+  for (const auto& [heading, sentences] : {std::pair{"failed", &failed},
+                                           {"unreadable now", &unreadable},
+                                           {"excluded from reports", &lost},
+                                           {"damaged", &damaged}})
     if (!sentences->empty())
       console.out << "\n" << console.out_style.red(heading) << "\n" << first_lines(*sentences, "  ");
   return 0;

@@ -241,7 +241,7 @@ class Compare(unittest.TestCase):
         self.assertIn("results.jsonl:1: ", self.refused("results.jsonl", "--metric", "acc"))
         many = {f"m{i}": i for i in range(20_000)}
         self.write("results.jsonl", json.dumps(many) + "\n")
-        self.assertIn("more than 10000 different members", self.refused("results.jsonl", "--metric", "acc"))
+        self.assertIn("more than 10000 columns", self.refused("results.jsonl", "--metric", "acc"))
 
     def test_a_million_rows(self) -> None:
         noise = random.Random(2)

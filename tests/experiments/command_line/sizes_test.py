@@ -58,15 +58,15 @@ class Sizes(unittest.TestCase):
         done = attempt([HEED, "run", str(self.config), "--out", self.out, "--jobs", "1"])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.folder = next(path.parent for path in sorted(pathlib.Path(self.out).glob("*/manifest.json")))
-        self.id = self.folder.name
+        self.run_id = self.folder.name
 
     def commands(self) -> list[list[str]]:
         other = next(path.parent.name for path in pathlib.Path(self.out).glob("*/manifest.json")
-                     if path.parent.name != self.id)
+                     if path.parent.name != self.run_id)
         of = ["--out", self.out]
-        return [["runs", self.out], ["status", self.out], ["report", self.out], ["show", self.id, *of],
-                ["diff", self.id, other, *of], ["export", *of, "--to", "csv"], ["inspect", self.id, *of],
-                ["evaluate", self.id, *of]]
+        return [["runs", self.out], ["status", self.out], ["report", self.out], ["show", self.run_id, *of],
+                ["diff", self.run_id, other, *of], ["export", *of, "--to", "csv"], ["inspect", self.run_id, *of],
+                ["evaluate", self.run_id, *of]]
 
     def check_commands(self, file: str, size: int, words: str) -> None:
         _, _, _, base = measured("runs", self.out)

@@ -86,8 +86,8 @@ TEST_CASE("metrics of another size than the run's are not hashed", "[runs][metri
   const Finished f;
   const std::string last = f.lines.substr(f.lines.rfind('\n', f.lines.size() - 2));
   put(f.run.metrics().path(), f.lines + last.substr(1));
-  CHECK_THAT(f.wrong(), Contains(fmt::format("it has {} bytes, and had {}); heed run",
-                                             f.lines.size() + last.size() - 1, f.lines.size())));
+  CHECK_THAT(f.wrong(), Contains(fmt::format("it has {} bytes, and had {}); heed run", f.lines.size() + last.size() - 1,
+                                             f.lines.size())));
 }
 
 TEST_CASE("a run resumes before a sparse end of its metrics", "[runs][metrics]") {
@@ -119,7 +119,7 @@ TEST_CASE("no run writes a line or a file that is not read again", "[runs][metri
                         Contains("train.inspect"));
   CHECK(content(f.run.metrics()) == before);
   f.resize(largest_metrics - 10);
-  CHECK_THROWS_WITH(append_metrics(f.run, {7, 0, 0, {}}), Contains("at most 17179869184") &&
-                                                              Contains("train.log_every"));
+  CHECK_THROWS_WITH(append_metrics(f.run, {7, 0, 0, {}}),
+                    Contains("at most 17179869184") && Contains("train.log_every"));
   CHECK(fs::file_size(f.run.metrics().path()) == largest_metrics - 10);
 }

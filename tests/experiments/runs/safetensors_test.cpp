@@ -203,7 +203,8 @@ TEST_CASE("tensors that contradict themselves are not written", "[runs][safetens
 TEST_CASE("names and types from a file are cut in messages, and a header has a bound", "[runs][safetensors]") {
   const std::string name(19'000'000, 'n'), type(30'000'000, 'F');
   CHECK_THAT(error_of(file("{\"" + name + "\":{}}")), Contains("n... (19000000 bytes)\" has no \"dtype\""));
-  const std::string wrong_type = error_of(one_tensor("\"dtype\":\"" + type + "\",\"shape\":[1],\"data_offsets\":[0,4]"));
+  const std::string wrong_type = error_of(one_tensor("\"dtype\":\"" + type +
+                                                     "\",\"shape\":[1],\"data_offsets\":[0,4]"));
   CHECK_THAT(wrong_type, Contains("tensor \"w\" has the type \"FFF") && Contains("... (30000002 bytes), where F32"));
   CHECK(wrong_type.size() < 500);
   CHECK(error_of(file("{\"__metadata__\":{\"" + name + "\":1}}")).size() < 500);
