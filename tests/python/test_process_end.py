@@ -75,13 +75,13 @@ def test_a_sweep_in_a_daemon_thread_keeps_its_checkpoints(tmp_path, end, status)
 
 def test_a_display_that_waits_forever_does_not_hold_the_process(tmp_path):
     work = SWEEP.replace("def draw(self, lines, line, done, total): pass",
-                         "def draw(self, lines, line, done, total): threading.Event().wait()")
+                         "def draw(self, lines, line, done, total): until() and threading.Event().wait()")
     ended(work, tmp_path)
 
 
 def test_a_display_that_works_when_the_process_ends(tmp_path):
     work = SWEEP.replace("def draw(self, lines, line, done, total): pass",
-                         "def draw(self, lines, line, done, total): time.sleep(13)")
+                         "def draw(self, lines, line, done, total): until() and time.sleep(13)")
     ended(work, tmp_path)
 
 
