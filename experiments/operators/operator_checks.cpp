@@ -113,7 +113,8 @@ void check(const OperatorShape& shape, const AttentionOperator& made, const Oper
     check_array("the bias", call.bias, 3);
     check_shape("the bias's shape", call.bias.shape, {call.bias.shape[0] == 1 ? 1 : shape.heads, queries, keys});
   }
-  const std::size_t arguments = inputs + parameters.size() + (call.bias.data ? 1 : 0);
+  const bool has_bias = call.bias.shape.rank > 0; // without memory if there are no queries or keys
+  const std::size_t arguments = inputs + parameters.size() + (has_bias ? 1 : 0);
   if (!call.differentiable.empty() && call.differentiable.size() != arguments)
     throw Refused(fmt::format("it is said of {} arguments whether they need a gradient; there are {}",
                               call.differentiable.size(), arguments));

@@ -228,7 +228,7 @@ def _pull(ctx: Any, dy: Tensor, _: Any) -> tuple[Any, ...]:
     of_all = [next(gradients) if wanted else None for wanted in arguments.differentiable]
     of_bias = None if bias is None else of_all[-1]
     # PyTorch takes an empty list for one of tensors.
-    others = ([] if isinstance(other, (list, tuple)) and not other else None for other in arguments[3:])
+    others: list[Any] = [[] if isinstance(other, (list, tuple)) and not other else None for other in arguments[3:]]
     return of_all[:first], of_all[first:second], of_bias, *others
 
 
