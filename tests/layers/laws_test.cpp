@@ -193,12 +193,12 @@ bool cuts(const LayerChoice& c) {
   for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = static_cast<Real>(3 * (scores.size() - j));
   return plain_row(c, scores).back() == 0;
 }
-// Whether small scores have weights that depend only on their ratios, so that the weights jump where all scores are
-// small, and the gradient where a score changes its sign.
-bool knows_ratios(const LayerChoice& c) {
+// Whether scores below 0 have no weight, however small all scores are. Then gradients jump where a score changes its
+// sign, and so do the weights, if they depend only on the ratios of the scores.
+bool cuts_at_zero(const LayerChoice& c) {
   const Real small = unit;
   const std::vector<Real> w = plain_row(c, {2 * small, small, -small});
-  return w[2] == 0 && w[0] > Real(0.4) && !cuts(c);
+  return w[2] == 0 && w[1] > 0 && !cuts(c);
 }
 // How much faster the weights change with the scores than softmax's weights.
 double sharpness(const LayerChoice& c) {
@@ -452,7 +452,7 @@ struct Drawn {
 
   // Whether a row is far from all scores at which its weights jump.
   bool steady(std::int64_t b, std::int64_t h, std::int64_t i, double error) {
-    if (knows_ratios(choice.layers)) {
+    if (cuts_at_zero(choice.layers)) {
       const std::vector<Real> s = plain_scores(b, h, i), w = plain_row_of(b, i, s);
       const auto stays = [&](double by) {
         std::vector<Real> pushed = s;
