@@ -241,7 +241,8 @@ Parsed<std::string> read_regular(const Entry& entry, std::uint64_t most, Take ta
   try {
     constexpr std::uint64_t block = std::uint64_t{1} << 16, most_at_once = std::uint64_t{1} << 22;
     std::string bytes;
-    bytes.reserve(std::min(size, most));
+    // A text's size is believed as far as it was read: a sparse file can claim any.
+    bytes.reserve(std::min({size, most, take == Take::text ? most_at_once : most}));
     while (bytes.size() < most) {
       const std::size_t before = bytes.size();
       const std::uint64_t expected = size > before ? size - before : block;
