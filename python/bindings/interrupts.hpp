@@ -19,7 +19,7 @@ public:
   /// Returns, or throws to stop the work. Any thread may call it; only the thread that made this object asks Python.
   /// Python itself lets only its main thread handle signals. Called without the GIL.
   void poll() {
-    if (stopped_ || is_python_ending()) throw Stopped();
+    if (stopped_ || is_python_ending(caller_)) throw Stopped();
     if (std::this_thread::get_id() != caller_) return;
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return;

@@ -99,7 +99,7 @@ Locked::Locked() : state_(take_lock([] { return PyGILState_Ensure(); })) {}
 
 Locked::~Locked() { PyGILState_Release(state_); }
 
-bool is_python_ending() { return ending && !ends_python_itself(); }
+bool is_python_ending(std::thread::id caller) { return ending && ends_python.load() != caller; }
 
 void sleep_until_process_ends() {
   for (;;) ::pause();

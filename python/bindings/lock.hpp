@@ -8,6 +8,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <thread>
+
 namespace heed::python {
 
 /// Other threads of Python run while it lives. The thread has Python's lock before and after.
@@ -34,8 +36,10 @@ private:
   PyGILState_STATE state_;
 };
 
-/// Whether Python ends, so that work of this thread is to stop. False in the thread that ends Python.
-bool is_python_ending();
+/// Whether Python ends, so that work for this thread is to stop. False for the thread that ends Python, and for those
+/// that help it.
+/// @param caller  the thread that called Heed
+bool is_python_ending(std::thread::id caller = std::this_thread::get_id());
 
 /// Never returns: for a thread that Python would unwind.
 [[noreturn]] void sleep_until_process_ends();
