@@ -33,11 +33,6 @@ def working_folder() -> Path:
         return Path()
 
 
-def shown(path: Any) -> str:
-    """A path as messages show it: bytes that are not UTF-8 as \\xff, as Heed's own messages have them."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
 def text(name: str, value: Any) -> str:
     """The text. Raises TypeError for anything else, and heed.Refused for one that is not UTF-8."""
     if not isinstance(value, str):

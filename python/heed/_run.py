@@ -182,10 +182,10 @@ class Run:
         try:
             lists = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise _heed.Refused(f"{_arguments.shown(self.folder / name)} is damaged: {error}") from None
+            raise _heed.Refused(f"{shown(str(self.folder / name))} is damaged: {error}") from None
         if not isinstance(lists, dict) or not all(
                 isinstance(tokens, list) and all(isinstance(token, str) for token in tokens) for tokens in lists.values()):
-            raise _heed.Refused(f"{_arguments.shown(self.folder / name)} is damaged: it is not an object of lists of texts")
+            raise _heed.Refused(f"{shown(str(self.folder / name))} is damaged: it is not an object of lists of texts")
         return lists
 
     def evaluate(self, split: str = "validation", *, lengths: int | Sequence[int] = (), beam: int | None = None,
