@@ -6,6 +6,8 @@ A Catch2 program counts as the test cases that its last line states, a TAP scrip
 without stating any (it crashed, or ran out of time) as one failure, and any other test as one.
 The points of a TAP script that failed come before it, too, with what they say of why.
 With HEED_LONG set, tables in the comments of TAP scripts (`# | ... |`) come before it.
+With HEED_PROFILE set, so do the seconds that suites and the longest cases took: of Catch2 by the clock, of TAP scripts of
+CPU time.
 Exit status: 0 where something passed and nothing failed, else 1.
 """
 
@@ -43,6 +45,29 @@ def tables(output):
     return lines if any(lines) else []
 
 
+def profile(test):
+    """[(seconds, case)] of one entry of Meson's log."""
+    output = test.get("stdout", "")
+    cases = re.findall(r"^([\d.]+) s: (.*)", output, re.M)
+    cases += [(seconds, case) for case, seconds in
+              re.findall(r"^(?:not )?ok \d+ - (.*)(?:\n#.*)*?\n# took ([\d.]+) s$", output, re.M)]
+    return [(float(seconds), case) for seconds, case in cases] or [(test["duration"], "as a whole")]
+
+
+def print_profile(tests, longest=60):
+    """By test program or script, and by case."""
+    name_of = lambda test: test["name"].split(" / ")[-1]  # noqa: E731
+    programs = sorted(((sum(seconds for seconds, _ in profile(test)), test["duration"], name_of(test), len(profile(test)))
+                       for test in tests), reverse=True)
+    print("seconds  by the clock  cases  test")
+    for seconds, clock, name, count in programs:
+        print(f"{seconds:7.1f}  {clock:12.1f}  {count:5}  {name}")
+    cases = sorted(((seconds, name_of(test), case) for test in tests for seconds, case in profile(test)), reverse=True)
+    print("seconds  case")
+    for seconds, name, case in cases[:longest]:
+        print(f"{seconds:7.1f}  {name}: {case}")
+
+
 def failed_points(output):
     """The points of a TAP script that failed, each with the reason, which Meson doesn't print."""
     points = re.findall(r"^not ok .*(?:\n#.*)*", output, re.M)
@@ -65,6 +90,7 @@ def counts(test):
 
 def main(logs):
     passed = failed = 0
+    every = []
     for log in logs:
         try:
             with open(log, encoding="utf-8") as lines:
@@ -72,6 +98,7 @@ def main(logs):
         except OSError as problem:
             print(f"heed: no tests ran: {problem}", file=sys.stderr)
             return 1
+        every += tests
         for test in tests:
             if os.environ.get("HEED_LONG"):
                 for line in tables(test.get("stdout", "")):
@@ -82,6 +109,8 @@ def main(logs):
                 print(f"failed: {test['name']} ({bad} of {ok + bad})")
                 for line in failed_points(test.get("stdout", "")):
                     print(line)
+    if os.environ.get("HEED_PROFILE"):
+        print_profile(every)
     print(f"{passed} passed, {failed} failed")
     return 0 if passed and not failed else 1
 

@@ -4,22 +4,30 @@ Usage: tidy.py CLANG_TIDY BUILD
 
 Most of clang-tidy's time goes into headers, which it walks through anew for each source. So sources are read together,
 many as one, where no names of their own collide.
+A source in which nothing was found is not read again until it changes, or what it includes, or what is looked for: the
+records are in ~/.cache/heed/tidy (HEED_TIDY_CACHE names another folder; an empty one has all read).
 Versions of clang-tidy differ in what they find. So another than Debian 12's checks nothing, and says so.
 """
 
 import concurrent.futures
 import functools
+import hashlib
 import json
 import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import types
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from sources import ROOT, included  # noqa: E402
+
 VERSION = "14"
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+RECORDS = 20000                 # lines of the record, at most; the oldest go first
 TOGETHER = 16                   # sources read as one, at most
 
 
@@ -99,6 +107,49 @@ def batches(files):
     return [batch.files for batch in lists]
 
 
+class Record:
+    """The sources in which nothing was found, each by the hash of all that was read for it."""
+
+    def __init__(self, build, options, stated):
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+        self.file = cache / "heed" / "tidy.txt"
+        # A checkout may be anywhere.
+        words = [word.replace(str(build), "BUILD").replace(str(ROOT), "ROOT") for word in options]
+        self.folders = [build / word[2:] for word in options if word.startswith("-I")]
+        packages = []           # libraries are known by their packages
+        if shutil.which("dpkg-query"):
+            listed = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n"], check=True,
+                                    capture_output=True, text=True).stdout
+            packages = [line for line in listed.splitlines() if re.match(r"\S+-dev(:\S+)? ", line)]
+        self.usable = bool(packages)
+        self.common = "\n".join([stated, *words, *packages, (ROOT / ".clang-tidy").read_text(encoding="utf-8"),
+                                 pathlib.Path(__file__).read_text(encoding="utf-8")])
+        self.clean = []
+        if self.usable and self.file.is_file():
+            self.clean = self.file.read_text(encoding="utf-8").split()
+        self.known = set(self.clean)
+
+    @functools.cache
+    def key(self, file):
+        whole = hashlib.sha256(self.common.encode())
+        for part in [ROOT / file, *sorted(included(ROOT / file, self.folders))]:
+            whole.update(part.name.encode() + b"\0" + part.read_bytes())
+        return whole.hexdigest()
+
+    def is_clean(self, file):
+        return self.usable and self.key(file) in self.known
+
+    def add(self, files):
+        """To be called for sources in which nothing was found."""
+        if self.usable:
+            new = [self.key(file) for file in files]
+            lines = [key for key in self.clean if key not in set(new)] + new
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            temporary = self.file.with_suffix(f".{os.getpid()}")
+            temporary.write_text("\n".join(lines[-RECORDS:]) + "\n", encoding="utf-8")
+            temporary.replace(self.file)
+
+
 def findings(program, build, options, number, files):
     """What is found in some sources: {first line: all lines}."""
     whole = build / "tidy" / f"{number}.cpp"
@@ -120,13 +171,18 @@ def main(program, build):
         print(f"skipped: this is clang-tidy {version}, which finds other things than {VERSION}, which counts")
         return 0
     build = pathlib.Path(build).resolve()
-    files, options = of_the_program(build)
+    every, options = of_the_program(build)
+    record = Record(build, options, stated)
+    files = [file for file in every if not record.is_clean(file)]
     found = {}
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for some in pool.map(lambda pair: findings(program, build, options, *pair), enumerate(batches(files))):
             found |= some           # of a header's, which several report, one
+    if not found:
+        record.add(every)
     print("".join(found.values()), end="")
-    print(f"{len(files)} sources, {len(found)} findings")
+    print(f"{len(every)} sources, {len(every) - len(files)} of them unchanged since nothing was found in them, "
+          f"{len(found)} findings")
     return 1 if found else 0
 
 

@@ -54,18 +54,18 @@ def text_or_none(name: str, value: Any) -> str | None:
     return None if value is None else text(name, value)
 
 
-def whole(name: str, value: Any, least: int = 0) -> int:
+def whole(name: str, value: Any, least: int = 0, bits: int = 31) -> int:
     """The whole number. Raises TypeError for another type, and heed.Refused for a number out of bounds."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if isinstance(value, bool) or not (isinstance(value, int) or hasattr(value, "__index__")):
         raise TypeError(f"{name} is {value!r}; it must be a whole number")
-    number = int(value.__index__())
-    if not least <= number < 2**63:
-        raise _heed.Refused(f"{name} is {number}; it must be at least {least} and below 2^63")
+    number = value if isinstance(value, int) else int(value.__index__())  # torch.compile traces the first one
+    if number < least or number >= 2**bits:
+        raise _heed.Refused(f"{name} is {number}; it must be at least {least} and below 2^{bits}")
     return number
 
 
-def whole_or_none(name: str, value: Any, least: int = 0) -> int | None:
-    return None if value is None else whole(name, value, least)
+def whole_or_none(name: str, value: Any, least: int = 0, bits: int = 31) -> int | None:
+    return None if value is None else whole(name, value, least, bits)
 
 
 def number_or_none(name: str, value: Any) -> float | None:

@@ -34,7 +34,7 @@ class Checked:
     @property
     def width(self) -> int:
         """Columns of the lines."""
-        return _arguments.whole("progress.width", getattr(self._display, "width", 100), 1)
+        return _arguments.whole("progress.width", getattr(self._display, "width", 100), 1, bits=63)
 
     def begin(self, text: str) -> None:
         self._display.begin(text)

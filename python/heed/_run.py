@@ -141,7 +141,7 @@ class Run:
         Raises:
             heed.Refused: There is no such checkpoint (the message names those that exist), or it is damaged.
         """
-        return Weights(self._run.weights_at(_arguments.whole("step", step)))
+        return Weights(self._run.weights_at(_arguments.whole("step", step, bits=63)))
 
     def average(self, count: int) -> Weights:
         """The mean of the weights of the newest `count` checkpoints.
@@ -290,7 +290,8 @@ class Run:
         question.prompt = _arguments.text("prompt", prompt)
         question.tokens = _arguments.whole_or_none("tokens", tokens)
         question.top_k = _arguments.whole_or_none("top_k", top_k)
-        question.seed, question.beam = _arguments.whole_or_none("seed", seed), _arguments.whole_or_none("beam", beam)
+        question.seed = _arguments.whole_or_none("seed", seed, bits=63)
+        question.beam = _arguments.whole_or_none("beam", beam)
         question.temperature = _arguments.number_or_none("temperature", temperature)
         question.length_penalty = _arguments.number_or_none("length_penalty", length_penalty)
         question.length_penalty_kind = _one_of("length_penalty_kind", length_penalty_kind, _PENALTIES)

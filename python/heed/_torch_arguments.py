@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from . import _heed
+from . import _arguments, _heed
 
 Option = Union[str, bool, int, float]
 SEPARATOR = "\x1f"  # between assignments such as "attention.score=additive"
@@ -109,14 +109,11 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def whole(name: str, value: Any, least: int = 0) -> int:
-    """The whole number. Raises TypeError for another type, and heed.Refused for a number that 32 bits do not hold."""
-    if isinstance(value, (bool, Tensor)) or not (isinstance(value, int) or hasattr(value, "__index__")):
+def whole(name: str, value: Any, least: int = 0, bits: int = 31) -> int:
+    """The same as _arguments.whole, which would take a tensor of one integer."""
+    if isinstance(value, Tensor):
         raise TypeError(f"{name} is {value!r}; it must be a whole number")
-    number = value if isinstance(value, int) else int(value.__index__())
-    if number < least or number >= 2**31:
-        raise _heed.Refused(f"{name} is {number}; it must be at least {least} and below 2^31")
-    return number
+    return _arguments.whole(name, value, least, bits)
 
 
 def _number(name: str, value: Any) -> float:

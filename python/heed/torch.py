@@ -175,12 +175,11 @@ class _Layer(nn.Module):
             return
         if seed is None:
             seed = int(torch.randint(2**62, (), device="cpu").item())
-        elif isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed < 2**63:
-            raise _heed.Refused(f"seed is {seed!r}; it must be a whole number, at least 0 and below 2^63")
+        seed = whole("seed", seed, bits=63)
         precision = "float64" if current[0].dtype == torch.float64 else "float32"
         drawn = [numpy.empty(tuple(x.shape), precision) for x in current]
         operator(self.chosen, precision, self.heads, self.widths,
-                 self.longest or 1).initialise(int(seed), [x.ctypes.data for x in drawn])
+                 self.longest or 1).initialise(seed, [x.ctypes.data for x in drawn])
         with torch.no_grad():
             for (path, last), old, values in zip(self.places, current, drawn):
                 owner, new = self.get_submodule(path), torch.from_numpy(values)

@@ -22,7 +22,7 @@ heed, library = sys.argv[1], sys.argv[2]
 points = Points()
 CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"
 COPY, SHAPES = str(CONFIGS / "base/copy.toml"), str(CONFIGS / "vision/shapes.toml")
-MIDDLE = ["model.width=128", "model.layers=4", "task.copy.length=64"]
+MIDDLE = ["model.width=128", "model.layers=4", "task.copy.length=64", "task.validation=64"]
 TEXT = ["task.kind=text", "task.text.block=128", "model.width=64", "train.batch=8", "train.evaluate_batches=4"]
 
 # A name, the file, overrides, threads of the worker. TEXT_FILE is a text of so many megabytes.
@@ -114,7 +114,7 @@ def peak(process):
 
 
 def steps_add_nothing(folder):
-    steps, out = 10_000 if sweep.LONG else 3_000, folder / "out"
+    steps, out = 10_000 if sweep.LONG else 2_000, folder / "out"
     process = subprocess.Popen([heed, "run", COPY, f"train.steps={steps}", "train.checkpoint_every=100",
                                 "train.evaluate_every=100", "model.width=16", "--out", str(out), "--jobs", "1"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -10,7 +10,7 @@ trap 'rm -rf "$place"' EXIT
 project="$place/a project"
 mkdir -p "$project/tests" "$project/benchmarks" "$place/bin" "$place/elsewhere"
 cp "$checkout/heed" "$project/"
-cp "$checkout/tests/count.py" "$checkout/tests/targets.py" "$project/tests/"
+cp "$checkout/tests/count.py" "$checkout/tests/targets.py" "$checkout/tests/ccache_clang" "$project/tests/"
 export TMPDIR="$place"
 unset HEED_BUILD HEED_SETUP HEED_LONG
 export CCACHE_DISABLE=1  # stand-ins for compilers are no compilers that it knows

@@ -227,7 +227,7 @@ struct AttentionCase {
 #ifdef HEED_INSTRUMENTED
 constexpr int one_pair_in = 8, one_case_in = 32;
 #else
-constexpr int one_pair_in = 1, one_case_in = 4;
+constexpr int one_pair_in = 1, one_case_in = 8;
 #endif
 
 /// If HEED_VARIANTS is in the environment (names separated by spaces), only pairs that contain one of the names are

@@ -1,6 +1,6 @@
 """Runs pytest on the tests of the Python package, and prints a point for each in the Test Anything Protocol.
 
-Usage: run.py [ARGUMENT OF PYTEST ...]
+Usage: run.py torch|others [ARGUMENT OF PYTEST ...]      torch: the files test_torch*.py
 """
 
 import collections
@@ -10,12 +10,26 @@ import sys
 
 import pytest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+from tap import timed  # noqa: E402
+
 
 class Points:
-    """A pytest plugin: one point for each test."""
+    """A pytest plugin: one point for each test of a group."""
 
-    def __init__(self):
+    def __init__(self, group):
         self.count = 0
+        self.group = group
+
+    def pytest_ignore_collect(self, collection_path):
+        is_torch = collection_path.name.startswith("test_torch")
+        return True if collection_path.is_file() and is_torch != (self.group == "torch") else None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self):
+        with timed():
+            return (yield)
 
     def _print(self, kind, name, detail=""):
         self.count += 1
@@ -33,10 +47,10 @@ class Points:
             self._print("ok", name)
 
     def pytest_collection_modifyitems(self, config, items):
-        """Under sanitizers, which make code ten times as slow, a test with many cases runs one in eight of them. PyTorch,
-        notebooks and figures, which are not Heed's, are left out."""
+        """Under sanitizers, which make code ten times as slow, a test with many cases runs one in eight of them. Notebooks
+        and figures, which are not Heed's, are left out."""
         if "HEED_INSTRUMENTED" in os.environ:
-            not_ours = ("test_torch", "test_docs", "test_figures")
+            not_ours = ("test_docs", "test_figures")
             items[:] = [item for item in items if not item.path.stem.startswith(not_ours)]
             cases, chosen, others = collections.Counter(), [], []
             for item in items:
@@ -51,8 +65,8 @@ class Points:
             self._print("not ok", f"{report.nodeid} (read)", str(report.longrepr))
 
 
-def main(arguments):
-    points = Points()
+def main(group, *arguments):
+    points = Points(group)
     folder = pathlib.Path(__file__).parent
     status = pytest.main([str(folder), "-p", "no:terminal", "-p", "no:cacheprovider", f"--rootdir={folder}", *arguments],
                          plugins=[points])
@@ -61,4 +75,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -181,3 +181,25 @@ def test_arguments_of_wrong_types_are_named(out, call, words):
     with pytest.raises(TypeError) as error:
         call(heed.load_run(out, ids_of(out, "copies")[0]))
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda run, n: run.evaluate(beam=n), "beam"), (lambda run, n: run.evaluate(lengths=n), "lengths"),
+    (lambda run, n: run.evaluate(average=n), "average"), (lambda run, n: run.predict(count=n), "count"),
+    (lambda run, n: run.attend(row=n), "row"), (lambda run, n: run.inspect(rows=n), "rows"),
+    (lambda run, n: run.generate("1", tokens=n), "tokens"), (lambda run, n: run.generate("1", top_k=n), "top_k"),
+])
+def test_integers_beyond_32_bits_are_refused(out, call, words):
+    for number in (2**31, 2**32 + 1, 2**63, 2**70, numpy.int64(2**40)):
+        with pytest.raises(heed.Refused, match=f"{words} is {number}; .*below 2.31"):
+            call(heed.load_run(out, ids_of(out, "copies")[0]), number)
+
+
+def test_steps_and_seeds_have_63_bits(out):
+    run = heed.load_run(out, ids_of(out, "copies")[0])
+    with pytest.raises(heed.Refused, match="step is .*below 2.63"):
+        run.weights_at(2**63)
+    with pytest.raises(heed.Refused, match="seed is .*below 2.63"):
+        run.generate("1", seed=2**63)
+    with pytest.raises(heed.Refused, match="step"):  # there is no such step
+        run.weights_at(2**62)

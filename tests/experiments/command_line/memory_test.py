@@ -18,7 +18,7 @@ UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 CONFIG = """name = "memory"
 [task]
 kind = "copy"
-validation = 512
+validation = 64
 [task.copy]
 length = {length}
 symbols = 20
@@ -32,7 +32,7 @@ normalizer = "{normalizer}"
 [position]
 kind = "{position}"
 [train]
-steps = 3
+steps = 2
 batch = 16
 optimizer = "{optimizer}"
 """

@@ -285,7 +285,7 @@ TEST_CASE("pairs of choices from all families obey the laws of models, or are re
 #ifdef HEED_INSTRUMENTED
   constexpr std::uint64_t one_in = 8, usual = 1;
 #else
-  constexpr std::uint64_t one_in = 1, usual = 5;
+  constexpr std::uint64_t one_in = 1, usual = 3;
 #endif
   const std::uint64_t tries = (std::getenv("HEED_LONG") ? 10 : 1) * usual;
   Count count;

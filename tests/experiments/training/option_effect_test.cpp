@@ -357,7 +357,9 @@ TEST_CASE("every option changes the run, or, where it says so, none of its bits"
     if (key.starts_with("train.start")) continue; // needs another run: tests/experiments/runs/run_start_test.cpp
     if (find_option(key)->of_tables) continue;    // see below
     int tried = 0;
-    for (const std::string& base : bases.all()) tried += try_option(key, base, bases, known);
+    // An option of a task acts through the data, which any model shows.
+    for (const std::string& base : bases.all())
+      if (tried == 0 || !key.starts_with("task.")) tried += try_option(key, base, bases, known);
     INFO(key << " could not be changed in any of the runs");
     if (has_one_word(*find_option(key))) CHECK(tried == 0);
     else CHECK(tried > 0);
@@ -412,6 +414,7 @@ TEST_CASE("beside each variant of each family, every option that is active chang
   std::vector<std::string> silent;
   for (const FamilyPlace& place : family_places())
     for (const Variant* variant : place.family.variants) {
+      if (variant->name == "scan") continue; // each of its runs makes 20,910 commands anew, which takes a third of a second
       std::map<std::string, Beside> found;
       for (const std::string& base : bases.all()) {
         Settings settings = Settings::parse(base, "base.toml");
