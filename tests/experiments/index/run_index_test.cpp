@@ -516,7 +516,7 @@ TEST_CASE("a configuration and records that claim any size are named, and not re
   CHECK_THAT(reason(runs.c), Contains("is zero, and a text has no such byte"));
 }
 
-TEST_CASE("texts of a manifest are cut, and the fingerprint of the data is not", "[runs][index]") {
+TEST_CASE("texts of a manifest are cut, and the fingerprint of the data is not", "[runs][index][many]") {
   const Three runs;
   Manifest m = *read_manifest(runs.b);
   m.outcome = "failed";

@@ -49,7 +49,7 @@ TEST_CASE("a plan says how many seeds effects take", "[report]") {
   CHECK_FALSE(contains(ten, "1.5"));
 }
 
-TEST_CASE("a plan says what its own seeds find", "[report]") {
+TEST_CASE("a plan says what its own seeds find", "[report][many]") {
   // All six signs must agree: Phi(1)^6 + Phi(-1)^6 = 0.354. 2000 simulated sweeps estimate it with a standard error of
   // 0.011.
   Plan six = plan(2, 6);

@@ -73,7 +73,7 @@ TEST_CASE("curves that a page can hold are whole there, and nothing is said of i
 }
 
 TEST_CASE("curves of very many evaluations are thinned as little as does, on the page alone, which says so",
-          "[report][thinning]") {
+          "[report][thinning][many]") {
   const ReportData report = with_evaluations(50'000); // nine runs of three arms
   const Thinning thinning = thinning_of(report);
   CHECK(thinning.runs == 5);  // 450,000 points

@@ -152,7 +152,7 @@ TEST_CASE("too many columns, and names of columns that are too long, are refused
                  "r.csv:1: the name of a column has 1001 bytes"));
 }
 
-TEST_CASE("values of many metrics are refused before they are made", "[results]") {
+TEST_CASE("values of many metrics are refused before they are made", "[results][many]") {
   std::string text = "model,seed";
   ResultQuestion question = accuracy_of();
   question.metrics.clear();

@@ -260,7 +260,7 @@ TEST_CASE("metrics after a checkpoint are taken back", "[runs][metrics]") {
   CHECK(content(run.metrics()).empty());
 }
 
-TEST_CASE("metrics are read and cut a block at a time, whatever their number", "[runs][metrics]") {
+TEST_CASE("metrics are read and cut a block at a time, whatever their number", "[runs][metrics][many]") {
   const Scratch scratch;
   const RunFolder run = new_run(scratch);
   // 48 MB: a hundredth of the former maximum size, and more than the memory limit of the test.
