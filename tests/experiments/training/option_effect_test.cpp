@@ -414,7 +414,7 @@ TEST_CASE("beside each variant of each family, every option that is active chang
   std::vector<std::string> silent;
   for (const FamilyPlace& place : family_places())
     for (const Variant* variant : place.family.variants) {
-      if (variant->name == "scan") continue; // each of its runs makes 20,910 commands anew, which takes a third of a second
+      if (variant->name == "scan") continue; // each of its runs makes 20,910 commands, for a third of a second
       std::map<std::string, Beside> found;
       for (const std::string& base : bases.all()) {
         Settings settings = Settings::parse(base, "base.toml");
