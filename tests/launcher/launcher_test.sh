@@ -220,6 +220,25 @@ heed test
 [[ $? == 1 ]] && last_is "4 passed, 1 failed"
 point "a test program that crashes counts as a failure" $?
 
+# A stand-in for what chooses the tests: it prints the file `chosen`, and fails where there is none.
+cat >"$project/tests/changed.py" <<'PYTHON'
+import os, sys
+print(sys.argv[2], file=sys.stderr)
+sys.stdout.write(open(os.environ["FAKES"] + "/chosen", encoding="utf-8").read())
+PYTHON
+printf 'HEED_WORD=a b\nexit status\nother\n' >"$place/chosen"
+heed test --changed main && last_is "2 passed, 0 failed" && [[ $(head -n 1 "$place/err") == main ]]
+point "heed test --changed COMMIT runs the tests that are chosen" $?
+heed test --changed && [[ $(head -n 1 "$place/err") == HEAD ]] && : >"$place/chosen" &&
+  heed test --changed && last_is "0 passed, 0 failed"
+point "without a commit it is HEAD; where no test is chosen, none runs" $?
+echo all >"$place/chosen"
+heed test --changed; [[ $(tail -n 1 "$place/out") == *" passed, "* ]] && grep -q stated "$place/out"
+point "all tests run where all are chosen" $?
+rm "$place/chosen"
+! heed test --changed && err_has "No such file"
+point "where nothing can be chosen, that is an error" $?
+
 heed test fuzz && last_is "2 passed, 0 failed" && heed test other --long && last_is "1 passed, 0 failed" &&
   [[ ! -e $project/build-fuzz ]]
 point "no fuzzer is built where none is asked for" $?

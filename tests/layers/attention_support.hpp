@@ -4,6 +4,7 @@
 
 #include "layers/attention/attention.hpp"
 #include "tests/layers/layer_support.hpp"
+#include "tests/wanted.hpp"
 
 #include <cstdlib>
 #include <type_traits>
@@ -230,20 +231,9 @@ constexpr int one_pair_in = 8, one_case_in = 32;
 constexpr int one_pair_in = 1, one_case_in = 8;
 #endif
 
-/// If HEED_VARIANTS is in the environment (names separated by spaces), only pairs that contain one of the names are
-/// tested. This is for developers who add a score or a normaliser when all other pairs have already been tested.
-inline bool wanted(const std::string& score, const std::string& normalizer) {
-  static const char* const names = std::getenv("HEED_VARIANTS");
-  if (!names) return true;
-  const auto named = [](const std::string& name) {
-    return (" " + std::string(names) + " ").find(" " + name + " ") != std::string::npos;
-  };
-  return named(score) || named(normalizer);
-}
-
 /// Calls `use` for each score in each of its setups, with each normaliser in each of its setups. `place` is the index
 /// of the score plus the index of the normaliser, so each score and each normaliser occurs with every remainder of
-/// `place`.
+/// `place`. With HEED_VARIANTS, only pairs that contain one of its names (tests/wanted.hpp).
 inline void for_each_pair(const std::function<void(const LayerChoice&, const ScoreInfo&, int place)>& use) {
   int row = 0;
   for (const ScoreInfo* score : scores())
@@ -253,7 +243,7 @@ inline void for_each_pair(const std::function<void(const LayerChoice&, const Sco
         for (const Setup& n : setups(normalizer->about)) {
           INFO("score " << s.text << ", normaliser " << n.text);
           const int here = place++;
-          if (wanted(score->about.name, normalizer->about.name))
+          if (wanted(score->about.name) || wanted(normalizer->about.name))
             use(choice_of(*score, s.options, normalizer->about.name, n.options), *score, here);
         }
     }
