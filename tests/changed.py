@@ -42,7 +42,7 @@ READS = {
     "fuzz": ["tests/fuzz/corpus/"],
     "completion": ["configs/"],
 }
-# What no test reads.
+# What no test of these reads.
 UNREAD = (".ci/", "python/", "tests/python/", ".clang", ".git", "LICENSE", "tests/tidy.py", "tests/style.py", "tests/coverage.py", "tests/peers/",
           "benchmarks/")
 

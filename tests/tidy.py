@@ -4,8 +4,8 @@ Usage: tidy.py CLANG_TIDY BUILD
 
 Most of clang-tidy's time goes into headers, which it walks through anew for each source. So sources are read together,
 many as one, where no names of their own collide.
-A source in which nothing was found is not read again until it changes, or what it includes, or what is looked for: the
-records are in ~/.cache/heed/tidy (HEED_TIDY_CACHE names another folder; an empty one has all read).
+A source in which nothing was found is not read again until something changes: the source, what it includes, the packages
+of libraries, or what is looked for. The record is ~/.cache/heed/tidy.txt; without it, all sources are read.
 Versions of clang-tidy differ in what they find. So another than Debian 12's checks nothing, and says so.
 """
 
