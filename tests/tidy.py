@@ -115,7 +115,8 @@ class Record:
         self.file = cache / "heed" / "tidy.txt"
         # A checkout may be anywhere.
         words = [word.replace(str(build), "BUILD").replace(str(ROOT), "ROOT") for word in options]
-        self.folders = [build / word[2:] for word in options if word.startswith("-I")]
+        self.folders = [folder for word in options if word.startswith("-I")
+                        if (folder := (build / word[2:]).resolve()).is_relative_to(ROOT)]
         packages = []           # libraries are known by their packages
         if shutil.which("dpkg-query"):
             listed = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n"], check=True,
@@ -133,8 +134,12 @@ class Record:
     def key(self, file):
         whole = hashlib.sha256(self.common.encode())
         for part in [ROOT / file, *sorted(included(ROOT / file, self.folders))]:
-            whole.update(part.name.encode() + b"\0" + part.read_bytes())
+            whole.update(part.name.encode() + b"\0" + self.digest(part))
         return whole.hexdigest()
+
+    @functools.cache
+    def digest(self, file):
+        return hashlib.sha256(file.read_bytes()).digest()
 
     def is_clean(self, file):
         return self.usable and self.key(file) in self.known

@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import changed  # noqa: E402
-from sources import ROOT  # noqa: E402
+from sources import ROOT, included  # noqa: E402
 from tap import run_case  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -37,6 +37,11 @@ class Changed(unittest.TestCase):
             why, _, _ = changed.affected(TESTS, [file, "heed"], BUILD)  # a second file: this is no edit of a variant
             suite = room.split("/")[-1]
             self.assertIn(suite if suite in suites else "command_line", {test.suite for test in why}, file)
+
+    def test_what_a_source_includes_is_found_in_the_checkout_alone(self):
+        found = {str(file.relative_to(ROOT)) for file in included(ROOT / "layers/attention/multi_head.cpp")}
+        self.assertLessEqual({"layers/attention/attention.hpp", "layers/module.hpp", "autograd/tape.hpp"}, found)
+        self.assertTrue(all(name.endswith(".hpp") for name in found))
 
     def test_rooms_below_do_not_run(self):
         names, _, _ = chosen("experiments/report/csv.cpp")
