@@ -25,7 +25,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from sources import ROOT, included  # noqa: E402
+from sources import ROOT, included, included_at_once  # noqa: E402
 
 PROGRAM = ("autograd", "options", "layers", "experiments")
 
@@ -77,9 +77,9 @@ def rooms_below():
     direct = {}
     for top in PROGRAM:
         for file in (ROOT / top).rglob("*.?pp"):
-            name = file.relative_to(ROOT)
-            for header in re.findall(r'^#include "(.*)"', file.read_text(encoding="utf-8"), re.M):
-                direct.setdefault(room(name), set()).add(room(header) or room(name))
+            here = room(file.relative_to(ROOT))
+            direct.setdefault(here, set()).update(
+                room(header.relative_to(ROOT)) or here for header in included_at_once(file, ()))
     for here in list(direct):
         seen, left = set(), [here]
         while left:

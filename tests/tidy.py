@@ -66,14 +66,14 @@ def declared(line):
 
 
 @functools.cache
+def declared_in(header):
+    return set().union(*map(declared, header.read_text(encoding="utf-8").splitlines()))
+
+
+@functools.cache
 def header_names(file):
     """Names that the project's headers declare which a file includes, directly or not."""
-    names = set()
-    for header in re.findall(r'^#include "(.*)"', (ROOT / file).read_text(encoding="utf-8"), re.M):
-        if (ROOT / header).exists():
-            lines = (ROOT / header).read_text(encoding="utf-8").splitlines()
-            names |= header_names(header).union(*map(declared, lines))
-    return names
+    return set().union(*map(declared_in, included(ROOT / file)))
 
 
 def own_names(file):
