@@ -1,5 +1,5 @@
 // Precompiled header of the tests: the external headers that most tests include, compiled once per program (see
-// autograd/pch/engine.hpp). Catch2's header does not change with the project's own headers.
+// autograd/pch/external.hpp). Catch2's header does not change with the project's own headers.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
