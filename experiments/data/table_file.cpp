@@ -26,10 +26,12 @@ void require_text(std::string_view bytes, const std::string& name) {
                             most));
 }
 
+/// Cells between commas or tabs. With tabs, as in R's files, a quote within quotes may also stand after a backslash, and
+/// one within a cell that does not begin with one is a character like others.
 class CsvReader {
 public:
-  CsvReader(std::string_view bytes, const std::string& name, std::size_t most)
-      : bytes_(without_mark(bytes)), name_(name), most_(most) {}
+  CsvReader(std::string_view bytes, const std::string& name, std::size_t most, char separator)
+      : bytes_(without_mark(bytes)), name_(name), most_(most), separator_(separator) {}
 
   void each(const UseRow& use) {
     PolledWork work;
@@ -39,7 +41,7 @@ public:
       do {
         if (row.cells.size() == most_) refuse_cells(name_, row.line, most_);
         row.cells.push_back(peek() == '"' ? quoted_cell() : plain_cell());
-      } while (take(','));
+      } while (take(separator_));
       end_line();
       work.did(at_ - begin);
       if (row.cells.size() > 1 || !row.cells.front().empty()) use(std::move(row));
@@ -47,6 +49,7 @@ public:
   }
 
 private:
+  bool has_tabs() const { return separator_ == '\t'; }
   char peek() const { return at_ < bytes_.size() ? bytes_[at_] : '\0'; }
   bool take(char c) {
     if (at_ >= bytes_.size() || bytes_[at_] != c) return false;
@@ -64,7 +67,7 @@ private:
   }
 
   std::string plain_cell() {
-    const std::size_t end = std::min(bytes_.find_first_of(",\"\n\r", at_), bytes_.size());
+    const std::size_t end = std::min(bytes_.find_first_of(has_tabs() ? "\t\n\r" : ",\"\n\r", at_), bytes_.size());
     if (end < bytes_.size() && bytes_[end] == '"')
       refuse(line_, "a quote stands within a cell that does not begin with one; put the cell in quotes, and double "
                     "those within it");
@@ -81,10 +84,11 @@ private:
     for (++at_; at_ < bytes_.size();) {
       const char c = bytes_[at_++];
       if (c == '\n') ++line_;
-      if (c != '"') cell += c;
+      if (c == '\\' && has_tabs() && take('"')) cell += '"';
+      else if (c != '"') cell += c;
       else if (take('"')) cell += '"';
       else {
-        if (const char next = peek(); at_ < bytes_.size() && next != ',' && next != '\n' && next != '\r')
+        if (const char next = peek(); at_ < bytes_.size() && next != separator_ && next != '\n' && next != '\r')
           refuse(line_, "text follows the quote that closes a cell; a quote within a cell is doubled");
         return cell;
       }
@@ -95,6 +99,7 @@ private:
   std::string_view bytes_;
   const std::string& name_;
   std::size_t most_, at_ = 0;
+  char separator_;
   std::int64_t line_ = 1;
 };
 
@@ -131,7 +136,12 @@ void each_tsv_row(std::string_view bytes, const std::string& name, std::size_t m
 
 void each_csv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use) {
   require_text(bytes, name);
-  CsvReader(bytes, name, most).each(use);
+  CsvReader(bytes, name, most, ',').each(use);
+}
+
+void each_quoted_tsv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use) {
+  require_text(bytes, name);
+  CsvReader(bytes, name, most, '\t').each(use);
 }
 
 std::vector<TableRow> read_tsv(std::string_view bytes, const std::string& name) {

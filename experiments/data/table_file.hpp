@@ -51,5 +51,8 @@ std::vector<TableRow> read_csv(std::string_view bytes, const std::string& name);
 /// `most` is refused before they take memory. The caller can stop them (PollScope).
 void each_tsv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use);
 void each_csv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use);
+/// Tab-separated values as R and pandas write them: like CSV, but a quote within a quoted cell may also stand after a
+/// backslash, and a cell that does not begin with a quote may contain some.
+void each_quoted_tsv_row(std::string_view bytes, const std::string& name, std::size_t most, const UseRow& use);
 
 } // namespace heed

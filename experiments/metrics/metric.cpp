@@ -1,6 +1,9 @@
 #include "experiments/metrics/metric.hpp"
 
+#include "autograd/error.hpp"
+
 #include <cmath>
+#include <fmt/format.h>
 
 namespace heed {
 
@@ -31,6 +34,24 @@ std::optional<double> Metric::best() const {
 }
 std::optional<double> Metric::worst() const {
   return is_goal() ? where_bounded(higher_is_better() ? low : high) : std::nullopt;
+}
+
+std::string Metric::range_in_words() const {
+  if (has_upper_bound())
+    return std::isfinite(low) ? fmt::format("between {:g} and {:g}", low, high) : fmt::format("at most {:g}", high);
+  return std::isfinite(low) ? fmt::format("at least {:g}", low) : "any number";
+}
+
+void Metric::require_margin(double margin, const std::string& given) const {
+  if (has_upper_bound() && margin >= high - low)
+    throw Refused(fmt::format("{} = {:g}: {} is always {}, so any two arms would be the same; take a smaller margin",
+                              given, margin, name, range_in_words()));
+}
+
+void Metric::require_value(double value, const std::string& given) const {
+  if (!has(value))
+    throw Refused(fmt::format("{} = {:g}: {} is always {}; take a value in this range", given, value, name,
+                              range_in_words()));
 }
 
 } // namespace heed

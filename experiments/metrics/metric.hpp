@@ -34,6 +34,14 @@ struct Metric {
   /// The best and the worst possible value; empty if this side has no bound, and if no direction is better.
   std::optional<double> best() const;
   std::optional<double> worst() const;
+
+  /// "between 0 and 1", "at least 0", "any number".
+  std::string range_in_words() const;
+  /// Throws heed::Refused, with `given` ("report.margin") in front, for a margin that no difference of two values
+  /// exceeds: any two arms would be the same. `margin` is above 0.
+  void require_margin(double margin, const std::string& given) const;
+  /// Throws heed::Refused, with `given` in front, for a value that the metric cannot have.
+  void require_value(double value, const std::string& given) const;
 };
 
 /// Whether a is better than b; false if no direction is better. All C++ modules use this function, except statistics/,

@@ -100,10 +100,10 @@ struct LearnedSeeds {
   std::size_t arms = 1; ///< the number of these arms
 };
 
-/// An arm's statistics by one of the further metrics.
+/// An arm's statistics by one of the further metrics, as in ReportArm.
 struct FurtherResult {
   std::size_t values = 0;
-  std::optional<double> mean, standard_deviation;
+  std::optional<double> mean, standard_deviation, interquartile_mean;
   std::optional<statistics::Comparison> comparison = {};
   std::size_t look = 0; ///< as ReportArm::look
 };

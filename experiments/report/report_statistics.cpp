@@ -105,26 +105,27 @@ private:
 
 /// Computes n, mean, spread and time of each arm, for all metrics.
 void describe(ReportData& report) {
+  // `of`: a ReportArm or a FurtherResult.
+  const auto describe_values = [&](const std::vector<double>& values, auto& of) {
+    of.values = values.size();
+    of.mean = mean_of(values);
+    of.standard_deviation = spread_of(values, report.resolution);
+    of.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
+  };
   for (ReportArm& arm : report.arms) {
     poll_caller();
     const std::span<const ReportRun> counted = report.counted_runs(arm);
-    const std::vector<double> values = results_of(counted, deciding_value).values;
+    describe_values(results_of(counted, deciding_value).values, arm);
     std::vector<double> seconds;
     for (const ReportRun& run : arm.runs)
       if (!run.left_out && run.state == RunState::finished) seconds.push_back(run.seconds);
-    arm.values = values.size();
-    arm.mean = mean_of(values);
-    arm.standard_deviation = spread_of(values, report.resolution);
-    arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
     arm.seconds = mean_of(seconds).value_or(0);
     arm.comparison.reset();
     arm.later.reset();
     arm.look = 0;
     arm.also.clear();
-    for (std::size_t m = 0; m < report.also.size(); ++m) {
-      const std::vector<double> further = results_of(counted, further_value(m)).values;
-      arm.also.push_back({further.size(), mean_of(further), spread_of(further, report.resolution)});
-    }
+    for (std::size_t m = 0; m < report.also.size(); ++m)
+      describe_values(results_of(counted, further_value(m)).values, arm.also.emplace_back());
   }
 }
 
@@ -229,6 +230,7 @@ void each_further_metric(const ReportData& report, const std::function<void(std:
       arm.values = result.values;
       arm.mean = result.mean;
       arm.standard_deviation = result.standard_deviation;
+      arm.interquartile_mean = result.interquartile_mean;
       arm.comparison = result.comparison;
       arm.look = result.look;
       for (std::size_t r = 0; r < arm.runs.size(); ++r) take_further(report.arms[a].runs[r], which, arm.runs[r]);

@@ -324,13 +324,16 @@ ReportData compare_results(const ResultTable& table, const ResultQuestion& quest
   const ResultRuns runs = is_wide(table, question) ? runs_of_wide_table(table, question)
                                                    : runs_of_rows(table, question);
   const std::vector<ResultGroup> groups = groups_of(table, question, runs);
-  const std::vector<Metric> metrics = metrics_of_table(table, question, runs);
+  std::vector<std::string> warnings;
+  const std::vector<Metric> metrics = metrics_of_table(table, question, runs, warnings);
+  if (question.margin) metrics.front().require_margin(*question.margin, question.option("margin"));
+  if (question.learned) metrics.front().require_value(*question.learned, question.option("learned"));
   ReportData report;
   report.name = report_name(table, question);
   report.question = question.question;
   report.sweep = true;
   report.table = ReportTable{
-      .file = table.file(), .paired_by = runs.paired_by, .columns = runs.columns, .warnings = {}};
+      .file = table.file(), .paired_by = runs.paired_by, .columns = runs.columns, .warnings = std::move(warnings)};
   report.metric = metrics.front();
   report.also.assign(metrics.begin() + 1, metrics.end());
   report.margin = question.margin;

@@ -25,12 +25,17 @@ constexpr std::array other_higher_words{
     "psnr"sv, "ssim"sv,        "r"sv,   "reward"sv, "rewards"sv, "return"sv,   "returns"sv, "likelihood"sv,
     "elbo"sv, "correlation"sv, "mcc"sv, "kappa"sv,  "pearson"sv, "spearman"sv, "comet"sv,   "bertscore"sv};
 
-/// Words that change what another word means: "neg_mean_squared_error", "time_to_accuracy", "accuracy_drop",
-/// "accuracy_std", "error_reduction".
-constexpr std::array changing_words{"neg"sv,      "negative"sv,    "minus"sv,     "to"sv,       "drop"sv,
-                                    "gap"sv,      "std"sv,         "stdev"sv,     "stddev"sv,   "var"sv,
-                                    "variance"sv, "sem"sv,         "reduction"sv, "decrease"sv, "increase"sv,
-                                    "delta"sv,    "improvement"sv, "diff"sv,      "change"sv,   "difference"sv};
+/// Words that leave the meaning of the others as it is. With any further word ("inv_loss", "error_free_rate",
+/// "accuracy_drop", "neg_mean_squared_error"), a name says nothing.
+constexpr std::array neutral_words{
+    "val"sv,     "valid"sv,    "validation"sv, "test"sv,    "testing"sv,     "train"sv,    "training"sv,
+    "eval"sv,    "dev"sv,      "heldout"sv,    "holdout"sv, "final"sv,       "best"sv,     "last"sv,
+    "mean"sv,    "avg"sv,      "average"sv,    "macro"sv,   "micro"sv,       "weighted"sv, "balanced"sv,
+    "top"sv,     "at"sv,       "k"sv,          "m"sv,       "l"sv,           "rate"sv,     "score"sv,
+    "episode"sv, "episodic"sv, "word"sv,       "char"sv,    "character"sv,   "token"sv,    "bits"sv,
+    "per"sv,     "byte"sv,     "dim"sv,        "cross"sv,   "entropy"sv,     "root"sv,     "squared"sv,
+    "square"sv,  "absolute"sv, "log"sv,        "binary"sv,  "categorical"sv, "total"sv,    "ood"sv,
+    "clean"sv,   "masked"sv,   "lm"sv,         "exact"sv,   "sequence"sv,    "class"sv,    "percentage"sv};
 
 /// The words of a name in lower case, without digits at their ends: {"eval", "accuracy"} for "evalAccuracy", {"rouge",
 /// "l"} for "rouge-L", {"hits"} for "hits@10". "F1" and "R2" are "f" and "r" only with their digit.
@@ -62,6 +67,18 @@ bool any_of_words(const std::vector<std::string>& words, const auto& known) {
                              [&](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
 }
 
+/// "1 - accuracy", "-loss", "1/error", "2 * acc": a name that computes.
+bool is_formula(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto begin = std::ranges::find_if_not(name, is_digit);
+  const bool has_number_first = begin != name.begin() && (begin == name.end() || !is_letter(*begin));
+  return name.empty() || (!is_letter(name.front()) && !is_digit(name.front())) || has_number_first ||
+         name.find(" - ") != name.npos || std::ranges::any_of(name, [&](char c) {
+           return !is_letter(c) && !is_digit(c) && std::string_view("_/.-:@ ()[]%").find(c) == std::string_view::npos;
+         });
+}
+
 /// "negative_log_likelihood", "neg_log_likelihood".
 bool is_negative_log_likelihood(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i + 2 < words.size(); ++i)
@@ -82,9 +99,19 @@ bool is_entropy(const std::vector<std::string>& words) {
 
 std::optional<Direction> direction_by_name(std::string_view metric) {
   if (metric.starts_with("steps_to(")) return Direction::lower; // Heed's own
-  const std::vector<std::string> words = words_of(metric);
-  if (is_negative_log_likelihood(words)) return Direction::lower;
-  if (any_of_words(words, changing_words)) return std::nullopt;
+  if (is_formula(metric)) return std::nullopt;
+  std::vector<std::string> words = words_of(metric);
+  if (is_negative_log_likelihood(words)) {
+    std::erase_if(words, [](const std::string& word) {
+      return word == "neg" || word == "negative" || word == "log" || word == "likelihood";
+    });
+    words.emplace_back("nll");
+  }
+  const auto is_known = [](const std::string& word) {
+    const auto is_in = [&](const auto& known) { return std::ranges::find(known, word) != known.end(); };
+    return is_in(lower_words) || is_in(share_words) || is_in(other_higher_words) || is_in(neutral_words);
+  };
+  if (!std::ranges::all_of(words, is_known)) return std::nullopt;
   const bool lower = any_of_words(words, lower_words) || is_entropy(words);
   const bool higher = any_of_words(words, share_words) || any_of_words(words, other_higher_words);
   if (lower == higher) return std::nullopt;

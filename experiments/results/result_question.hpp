@@ -22,7 +22,8 @@ struct ResultQuestion {
   std::vector<std::string> direction, bounds, unit;
   std::optional<double> margin, learned;
   std::string test = "paired";       ///< paired | unpaired
-  std::string precision = "float32"; ///< float32 | float64: the rounding of the values
+  /// float32 | float64: values that differ by its rounding are equal. Tables have all the digits that they state.
+  std::string precision = "float64";
   // Texts for readers.
   std::string name; ///< of the report; empty: the table's name without its ending
   std::string question;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <set>
 #include <utility>
 
 namespace heed {
@@ -37,12 +38,19 @@ public:
       named_ = true;
       return;
     }
-    if (row.cells.size() != table.columns.size())
+    std::span<const std::string> cells = row.cells;
+    // R's write.table names no column for the numbers of rows.
+    if (cells.size() == table.columns.size() + 1 && has_row_numbers_ == !table.rows.empty() &&
+        cells.front() == std::to_string(table.rows.size() + 1)) {
+      has_row_numbers_ = true;
+      cells = cells.subspan(1);
+    }
+    if (cells.size() != table.columns.size() || has_row_numbers_ != (cells.size() < row.cells.size()))
       throw Refused(fmt::format("{}: this row has {}, and the first line names {}; every row must have a cell for each "
                                 "column (a cell with the separator in it stands in double quotes)",
                                 table.place(row.line), counted(row.cells.size(), "cell"),
                                 counted(table.columns.size(), "column")));
-    maker_.add_row(row.line, row.cells);
+    maker_.add_row(row.line, cells);
   }
 
   void require_rows() const {
@@ -54,7 +62,7 @@ public:
 
 private:
   TableMaker& maker_;
-  bool named_ = false;
+  bool named_ = false, has_row_numbers_ = false;
 };
 
 // ---- JSON -----------------------------------------------------------------------------------------------------------
@@ -83,6 +91,45 @@ boost::json::value parsed_result(std::string_view text) {
   if (text.find("NaN") == std::string_view::npos && text.find("Infinity") == std::string_view::npos)
     return json_fields::parsed(text);
   return json_fields::parsed(with_quoted_specials(text));
+}
+
+std::size_t members_of(const boost::json::value& value) {
+  std::size_t out = 0;
+  if (const boost::json::array* list = value.if_array())
+    for (const boost::json::value& entry : *list) out += members_of(entry);
+  if (const boost::json::object* object = value.if_object())
+    for (const auto& [key, member] : *object) out += 1 + members_of(member);
+  return out;
+}
+
+/// Of a JSON text, the names of members that stand there, in order: the texts before a colon.
+template <class Use> void each_stated_member(std::string_view text, const Use& use) {
+  std::size_t begin = 0;
+  std::string_view last;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_text && c == '\\') ++i;
+    else if (c == '"') {
+      if (in_text) last = text.substr(begin, i - begin);
+      else begin = i + 1;
+      in_text = !in_text;
+    } else if (c == ':' && !in_text) use(last);
+  }
+}
+
+/// Of two members with one name in an object, JSON's readers take the last without a word.
+void require_members_once(std::string_view text, const boost::json::value& value, const std::string& place) {
+  std::size_t stated = 0;
+  each_stated_member(text, [&](std::string_view) { ++stated; });
+  if (stated == members_of(value)) return;
+  std::set<std::string_view> seen;
+  std::string_view twice;
+  each_stated_member(text, [&](std::string_view name) {
+    if (!seen.insert(name).second && twice.empty()) twice = name;
+  });
+  throw Refused(fmt::format("{}: an object has two members of one name{}; leave one out", place,
+                            value.is_object() ? ", " + shown_text(twice) : ""));
 }
 
 /// Adds JSON objects to a table as rows.
@@ -123,7 +170,9 @@ void read_json_lines(TableMaker& maker, std::string_view text) {
   each_line(text, [&](std::int64_t number, std::string_view line) {
     if (trimmed(line).empty()) return;
     try {
-      rows.add(parsed_result(line), number);
+      const boost::json::value row = parsed_result(line);
+      require_members_once(line, row, maker.table().place(number));
+      rows.add(row, number);
     } catch (const json_fields::Wrong& wrong) {
       throw Refused(fmt::format("{}: {}; each line must be one JSON object (or the whole file a list of objects)",
                                 maker.table().place(number), wrong.why));
@@ -135,6 +184,7 @@ void read_json_list(TableMaker& maker, std::string_view text) {
   ObjectRows rows(maker);
   try {
     const boost::json::value list = parsed_result(trimmed(text));
+    require_members_once(text, list, maker.table().name);
     std::int64_t number = 0;
     for (const boost::json::value& entry : json_fields::list(list, "the file")) rows.add(entry, ++number);
   } catch (const json_fields::Wrong& wrong) {
@@ -225,9 +275,15 @@ void TableMaker::add_row(std::int64_t line, std::span<const std::pair<std::size_
   for (std::size_t i = 0; i < cells.size(); ++i) order.emplace_back(cells[i].first, i);
   std::ranges::sort(order);
   const std::size_t first = table_.cells_.size();
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (i + 1 == order.size() || order[i + 1].first != order[i].first)
-      add_cell(line, order[i].first, cells[order[i].second].second);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto [column, place] = order[i];
+    if (i > 0 && order[i - 1].first == column)
+      throw Refused(
+          fmt::format("{}: {} is given twice, as {} and {}; leave one out (\"a.b\" and b within a are the same)",
+                      table_.place(line), shown_text(table_.columns[column]),
+                      shown_text(cells[order[i - 1].second].second), shown_text(cells[place].second)));
+    add_cell(line, column, cells[place].second);
+  }
   table_.rows.push_back({line, first, table_.cells_.size() - first});
 }
 
@@ -254,6 +310,11 @@ ResultTable read_results(std::string_view bytes, const std::string& name) {
   if (first == '{') read_json_lines(maker, text);
   else if (first == '[') read_json_list(maker, text);
   else {
+    if (text.find('\r') != text.npos && text.find('\n') == text.npos)
+      throw Refused(
+          fmt::format("{}: lines end with a carriage return only (CR), as in old Mac files; save the file with "
+                      "line feeds: tr '\\r' '\\n' < FILE > NEW_FILE",
+                      name));
     const std::string_view header = first_line_of(text);
     const auto tabs = std::ranges::count(header, '\t'), commas = std::ranges::count(header, ',');
     if (tabs == 0 && commas == 0 && header.find(';') != std::string_view::npos)
@@ -261,7 +322,8 @@ ResultTable read_results(std::string_view bytes, const std::string& name) {
                                 "numbers as 0.5",
                                 name));
     CellRows rows(maker);
-    (tabs > commas ? each_tsv_row : each_csv_row)(bytes, name, most_columns, [&](TableRow&& row) { rows.add(row); });
+    (tabs > commas ? each_quoted_tsv_row : each_csv_row)(bytes, name, most_columns,
+                                                         [&](TableRow&& row) { rows.add(row); });
     rows.require_rows();
   }
   return maker.made();

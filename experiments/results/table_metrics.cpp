@@ -115,6 +115,26 @@ void require_within(const ResultTable& table, const ResultRuns& runs, std::size_
                                   shown_text(metric.name), value.value, metric.low, metric.high, option));
 }
 
+/// A warning if some runs end at 1 or less, and others above it, by a metric that may be in per cent.
+std::string mixed_scales_in_words(const ResultTable& table, const ResultRuns& runs, std::size_t m,
+                                  const std::string& option) {
+  std::size_t all = 0, fractions = 0;
+  const ResultValue* first = nullptr;
+  for (const ResultRun& run : runs.runs) {
+    if (run.values[m].empty() || !std::isfinite(run.values[m].back().value)) continue;
+    const ResultValue& last = run.values[m].back();
+    ++all;
+    if (last.value > 1) continue;
+    if (fractions++ == 0) first = &last;
+  }
+  if (fractions == 0 || fractions == all) return "";
+  return fmt::format(
+      "Two scales: {} is at most 1 in {} of {} runs (the first: {:g}, {} {}) and above 1 in the others. If "
+      "the former are fractions and the latter are per cent, no number here is right; if not, say so "
+      "with {} 0,100.",
+      shown_name(runs.metrics[m]), fractions, all, first->value, table.counted, first->line, option);
+}
+
 /// "each run's value in results.csv, from 0 to 1 (direction and bounds by the metric's name)".
 std::string meaning_of(const ResultTable& table, const ResultRuns& runs, const ValueRange& range,
                        bool direction_by_its_name, bool bounds_by_its_name) {
@@ -132,7 +152,8 @@ std::string meaning_of(const ResultTable& table, const ResultRuns& runs, const V
 
 } // namespace
 
-std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs) {
+std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs,
+                                     std::vector<std::string>& warnings) {
   const ByMetric directions(question.direction, question, runs, "direction"),
       bounds(question.bounds, question, runs, "bounds"), units(question.unit, question, runs, "unit");
   std::vector<Metric> out;
@@ -164,6 +185,9 @@ std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultQuest
     metric.unit = units.of(name).value_or("");
     metric.description = meaning_of(table, runs, range, !directions.of(name), !bounds.of(name));
     require_within(table, runs, m, metric, bounds.option());
+    if (!bounds.of(name) && metric.high == 100)
+      if (std::string mixed = mixed_scales_in_words(table, runs, m, bounds.option()); !mixed.empty())
+        warnings.push_back(std::move(mixed));
     out.push_back(std::move(metric));
   }
   return out;

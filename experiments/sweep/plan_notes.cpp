@@ -19,11 +19,6 @@ namespace heed {
 namespace {
 
 /// "between 0 and 1", "at least 0"
-std::string range_of(const Metric& metric) {
-  return metric.has_upper_bound() ? fmt::format("between {:g} and {:g}", metric.low, metric.high)
-                                  : fmt::format("at least {:g}", metric.low);
-}
-
 /// The option and its place in the file: "report.margin (copy.toml:7:8)".
 std::string placed(const Settings& settings, const std::string& key) {
   const auto found = settings.values().find(key);
@@ -36,7 +31,7 @@ void check_target(const Preparation& prepared, const std::string& name, const st
   const Metric metric = metric_of(prepared.arms.front().config, goal->metric, key);
   if (!metric.has(goal->value))
     throw Refused(fmt::format("{}: no run can reach {} = {:g}, because it is always {}; take a value in this range",
-                              placed(prepared.settings, key), goal->metric, goal->value, range_of(metric)));
+                              placed(prepared.settings, key), goal->metric, goal->value, metric.range_in_words()));
 }
 
 std::string sight_note(const PreparedArm& arm) {
@@ -110,13 +105,8 @@ void refuse_unreachable(const Preparation& prepared) {
   const Metric& metric = prepared.metric;
   check_target(prepared, plan.metric, "report.metric");
   for (const std::string& also : plan.also) check_target(prepared, also, "report.also");
-  if (plan.margin && metric.has_upper_bound() && *plan.margin >= metric.high - metric.low)
-    throw Refused(fmt::format("{} = {:g}: {} is always {}, so any two arms would be the same; take a smaller margin",
-                              placed(prepared.settings, "report.margin"), *plan.margin, metric.name, range_of(metric)));
-  if (plan.learned && !metric.has(*plan.learned))
-    throw Refused(fmt::format("{} = {:g}: {} is always {}; take a value in this range",
-                              placed(prepared.settings, "report.learned"), *plan.learned, metric.name,
-                              range_of(metric)));
+  if (plan.margin) metric.require_margin(*plan.margin, placed(prepared.settings, "report.margin"));
+  if (plan.learned) metric.require_value(*plan.learned, placed(prepared.settings, "report.learned"));
 }
 
 std::vector<std::string> notes_of(const Preparation& prepared) {

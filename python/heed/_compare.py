@@ -25,7 +25,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
             run_name: str = "", direction: str | Mapping[str, str] = "",
             bounds: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
             unit: str | Mapping[str, str] = "", margin: float | None = None, learned: float | None = None,
-            test: str = "paired", precision: str = "float32", name: str = "", question: str = "") -> Report:
+            test: str = "paired", precision: str = "float64", name: str = "", question: str = "") -> Report:
     """Compares runs that were made elsewhere, with the statistics of a sweep. The same as `heed compare FILE`.
 
     Args:
@@ -51,7 +51,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
         margin: Differences up to this count as the same, in the unit of the first metric.
         learned: A run that reaches this value has learned.
         test: "paired" or "unpaired".
-        precision: "float32" or "float64": the rounding of the values.
+        precision: "float32" or "float64": values that differ by its rounding are equal.
         name: The report's title.
         question: The question, for readers.
     Returns:

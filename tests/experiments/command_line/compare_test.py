@@ -70,7 +70,7 @@ class Compare(unittest.TestCase):
             run([HEED, "report", "runs", "--format", form], cwd=self.place)
         [folder] = (self.place / "runs/sweeps").glob("sweep-*")
         self.heed("compare", str(folder / "runs.csv"), "--metric", "val_loss", "--metric", "val_accuracy", "--margin",
-                  "0.05", "--test", test, "--format", "json", "--output", "compared.json")
+                  "0.05", "--test", test, "--precision", "float32", "--format", "json", "--output", "compared.json")
         wanted = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         found = json.loads((self.place / "compared.json").read_text(encoding="utf-8"))
         self.assertEqual(len(wanted["arms"]), 4)

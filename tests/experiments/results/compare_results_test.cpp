@@ -9,6 +9,7 @@
 #include "tests/contains.hpp"
 #include "tests/experiments/results/results_support.hpp"
 
+#include <cmath>
 #include <limits>
 #include <map>
 #include <random>
@@ -40,6 +41,79 @@ void check_equal(const statistics::Comparison& found, const statistics::Comparis
 }
 
 } // namespace
+
+TEST_CASE("values have all the digits that they state", "[results]") {
+  // float32 knows -1000000.00 and -999999.94, and nothing between them.
+  std::string text = "model,seed,elbo\n";
+  for (int seed = 0; seed < 8; ++seed) {
+    const double base = -1e6 + 0.137 * seed;
+    text += fmt::format("a,{},{:.3f}\nb,{},{:.3f}\n", seed, base, seed, base + 0.02 + 0.001 * seed);
+  }
+  ResultQuestion question;
+  question.metrics = {"elbo"};
+  question.reference = "a";
+  question.direction = {"higher"};
+  const ReportData report = compared(text, question);
+  CHECK(report.arms[1].comparison->difference.mean == Approx(0.0235).epsilon(1e-6));
+  CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
+  question.precision = "float32";
+  CHECK(compared(text, question).arms[1].comparison->answer != statistics::Answer::differs);
+}
+
+TEST_CASE("each metric has its own mean, spread and interquartile mean", "[results]") {
+  ResultQuestion question;
+  question.metrics = {"acc", "loss"};
+  question.reference = "a";
+  const std::vector<double> loss = {0.9, 0.8, 0.9, 0.8, 0.9, 0.7};
+  std::string text = "model,seed,acc,loss\n";
+  for (std::size_t seed = 0; seed < loss.size(); ++seed)
+    text += fmt::format("a,{0},0.8,1.1\nb,{0},0.8{0},{1}\n", seed, loss[seed]);
+  int metrics = 0;
+  each_further_metric(compared(text, question), [&](std::size_t, const ReportData& further) {
+    ++metrics;
+    const ReportArm& arm = further.arms[1];
+    CHECK(arm.values == 6);
+    CHECK(*arm.mean == Approx(5.0 / 6));
+    CHECK(*arm.standard_deviation == Approx(std::sqrt(1.0 / 150)));
+    // Of 0.7, 0.8, 0.8, 0.9, 0.9, 0.9 the middle three: a quarter of six is one and a half at each end.
+    CHECK(*arm.interquartile_mean == Approx((0.5 * 0.8 + 0.8 + 0.9 + 0.5 * 0.9) / 3));
+  });
+  CHECK(metrics == 1);
+}
+
+TEST_CASE("margins and thresholds beyond a metric's range are refused, as in sweeps", "[results]") {
+  const std::string text = csv_of_three_arms(); // accuracies from 0 to 1
+  const auto refused = [&](const auto& change) {
+    ResultQuestion question = accuracy_of();
+    change(question);
+    return refusal([&] { compared(text, question); });
+  };
+  CHECK(contains(refused([](ResultQuestion& q) { q.margin = 1; }),
+                 "--margin = 1: accuracy is always between 0 and 1, so any two arms would be the same"));
+  CHECK(contains(refused([](ResultQuestion& q) { q.margin = 5; }), "--margin = 5: accuracy is always between 0 and 1"));
+  CHECK(contains(refused([](ResultQuestion& q) { q.learned = 90; }),
+                 "--learned = 90: accuracy is always between 0 and 1; take a value in this range"));
+  CHECK(refused([](ResultQuestion& q) { q.margin = 0.9; }) == "not refused");
+  CHECK(refused([](ResultQuestion& q) {
+          q.metrics = {"loss"};
+          q.margin = 5;
+          q.learned = 90;
+        }) == "not refused");
+}
+
+TEST_CASE("fractions beside per cent are noted at the top", "[results]") {
+  const auto warnings = [](const std::string& text, const std::vector<std::string>& bounds = {}) {
+    ResultQuestion question = accuracy_of();
+    question.bounds = bounds;
+    return compared(text, question).table->warnings;
+  };
+  const std::string mixed = "model,seed,accuracy\na,0,0.81\na,1,0.8\nb,0,83.1\nb,1,82.5\n";
+  REQUIRE(warnings(mixed).size() == 1);
+  CHECK(contains(warnings(mixed)[0], "Two scales: accuracy is at most 1 in 2 of 4 runs (the first: 0.81, line 2)"));
+  CHECK(contains(warnings("model,seed,accuracy\na,0,81\na,1,80\nb,0,83.1\nb,1,0.825\n")[0], "in 1 of 4 runs"));
+  CHECK(warnings(mixed, {"0,100"}).empty());
+  CHECK(warnings(csv_of_three_arms()).empty());
+}
 
 TEST_CASE("random tables have the statistics of their numbers", "[results]") {
   std::mt19937 draw(7);
@@ -74,7 +148,7 @@ TEST_CASE("random tables have the statistics of their numbers", "[results]") {
                                             {.test = unpaired ? statistics::Test::unpaired : statistics::Test::paired,
                                              .higher_is_better = higher,
                                              .margin = 0.5,
-                                             .resolution = 0x1p-23});
+                                             .resolution = 0x1p-50});
     REQUIRE(report.arms.size() == arms);
     CHECK(report.arms[0].label == "arm 0");
     for (std::size_t a = 1; a < arms; ++a) {

@@ -77,9 +77,38 @@ TEST_CASE("names of metrics say which values are better", "[results]") {
                            "bits_per_byte", "cross-entropy", "crossEntropy", "nll", "L1 error",
                            "negative_log_likelihood", "neg-log-likelihood", "steps_to(val_accuracy, 0.9)"})
     CHECK((direction_by_name(name) == Direction::lower));
-  for (const char* name : {"x", "score", "f", "r", "accuracy_loss", "entropy", "lr", "", "time", "é", "map_error",
-                           "neg_mean_squared_error", "time_to_accuracy", "steps to success", "accuracy_drop",
-                           "accuracyStd", "error_reduction"})
+  for (const char* name : {"x",
+                           "score",
+                           "f",
+                           "r",
+                           "accuracy_loss",
+                           "entropy",
+                           "lr",
+                           "",
+                           "time",
+                           "é",
+                           "map_error",
+                           "neg_mean_squared_error",
+                           "time_to_accuracy",
+                           "steps to success",
+                           "accuracy_drop",
+                           "accuracyStd",
+                           "error_reduction",
+                           "1 - accuracy",
+                           "-loss",
+                           "inv_loss",
+                           "error_free_rate",
+                           "1/error",
+                           "100*acc",
+                           "loss_ratio",
+                           "accuracy - 1",
+                           "non_error",
+                           "accuracy²",
+                           "anti_accuracy",
+                           "success_cost",
+                           "time_per_success",
+                           "steps_to_success",
+                           "unsuccess_rate"})
     CHECK_FALSE(direction_by_name(name).has_value());
 }
 

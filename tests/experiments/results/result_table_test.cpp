@@ -87,3 +87,45 @@ TEST_CASE("shown texts have no control characters and are cut between characters
   const std::string shown = shown_text("x" + umlauts);
   CHECK(contains(shown, "ä...\" (2001 bytes)"));
 }
+
+TEST_CASE("tab-separated tables are read as R and pandas write them", "[results]") {
+  // write.table: quotes around texts, with a backslash before those within, and no name for the numbers of rows.
+  const ResultTable r = read_results("\"model\"\t\"acc\"\n\"1\"\t\"a \\\"b\\\"\"\t0.5\n\"2\"\t\"c\td\"\t0.75\n",
+                                     "r.tsv");
+  CHECK(r.columns == std::vector<std::string>{"model", "acc"});
+  CHECK(r.cell(r.rows[0], 0) == "a \"b\"");
+  CHECK(r.cell(r.rows[1], 0) == "c\td");
+  CHECK(r.cell(r.rows[1], 1) == "0.75");
+  // pandas: quotes where a text has a line end, a tab or a quote, which is doubled.
+  const ResultTable pandas = read_results("model\tacc\n\"wide\nnet\"\t0.5\n\"a \"\"b\"\"\"\t0.75\n5\" disk\t1\n",
+                                          "p.tsv");
+  CHECK(pandas.cell(pandas.rows[0], 0) == "wide\nnet");
+  CHECK(pandas.cell(pandas.rows[1], 0) == "a \"b\"");
+  CHECK(pandas.cell(pandas.rows[2], 0) == "5\" disk");
+  CHECK(pandas.rows[2].line == 5);
+  CHECK(contains(refusal([] { read_results("model\tacc\n\"wide\t0.5\n", "p.tsv"); }), "p.tsv:2: the quote that opens"));
+}
+
+TEST_CASE("numbers of rows without a name of their column are R's, or a mistake", "[results]") {
+  CHECK(contains(refusal([] { read_results("model,acc\na,1,\nb,2,\n", "r.csv"); }), "r.csv:2: this row has 3 cells"));
+  CHECK(contains(refusal([] { read_results("model,acc\n1,a,1\n3,b,2\n", "r.csv"); }), "r.csv:3: this row has 3 cells"));
+  CHECK(contains(refusal([] { read_results("model,acc\n1,a,1\nb,2\n", "r.csv"); }), "r.csv:3: this row has 2 cells"));
+  CHECK(contains(refusal([] { read_results("model,acc\na,1\n2,b,2\n", "r.csv"); }), "r.csv:3: this row has 3 cells"));
+}
+
+TEST_CASE("lines that end with a carriage return only are named", "[results]") {
+  CHECK(contains(refusal([] { read_results("model\tacc\ra\t1\rb\t2\r", "old.tsv"); }),
+                 "old.tsv: lines end with a carriage return only (CR)"));
+  CHECK(read_results("model\tacc\r\na\t1\r\n", "dos.tsv").rows.size() == 1);
+}
+
+TEST_CASE("a member that an object has twice is refused", "[results]") {
+  CHECK(contains(refusal([] { read_results("{\"m\":\"a\",\"acc\":1,\"acc\":2}\n", "r.jsonl"); }),
+                 "r.jsonl:1: an object has two members of one name, \"acc\""));
+  CHECK(contains(refusal([] { read_results("{\"a\":{\"b\":1},\"a.b\":2}\n", "r.jsonl"); }),
+                 "r.jsonl:1: \"a.b\" is given twice, as \"1\" and \"2\""));
+  CHECK(contains(refusal([] { read_results("[{\"m\":\"a\"},{\"acc\":1,\"acc\":2}]", "r.json"); }),
+                 "r.json: an object has two members of one name"));
+  // Colons and quotes within texts are no members.
+  CHECK(read_results("{\"m\":\"a \\\": {b\",\"n\":{\"x\":[{\"y\":1},{\"y\":2}]}}\n", "r.jsonl").rows.size() == 1);
+}
