@@ -95,10 +95,15 @@ void take_results(const ResultRuns& table_runs, const ResultRun& from, ReportRun
     return from.values[m].empty() ? std::nullopt : std::optional(from.values[m].back().value);
   };
   const auto problem_of = [&](std::size_t m) {
+    if (from.holes[m] >= 0)
+      return fmt::format("{} is empty at step {}, where most runs have a value: no result", table_runs.metrics[m],
+                         from.holes[m]);
     return last(m) ? fmt::format("{} was {:g}: no result", table_runs.metrics[m], *last(m))
                    : fmt::format("{} is empty: no result", table_runs.metrics[m]);
   };
-  const auto is_result = [&](std::size_t m) { return last(m) && std::abs(*last(m)) <= greatest_result; };
+  const auto is_result = [&](std::size_t m) {
+    return last(m) && std::abs(*last(m)) <= greatest_result && from.holes[m] < 0;
+  };
   if (run.state != RunState::finished || run.left_out) {
     if (run.problem.empty() && run.state == RunState::failed) run.problem = fmt::format("its state is {}", from.state);
     if (run.problem.empty() && run.left_out) run.problem = "the table says that it is left out";

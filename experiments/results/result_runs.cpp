@@ -182,12 +182,24 @@ std::string in_quotes(const std::string& text) {
   return out + "\"";
 }
 
+/// Whether a row with this seed, fold or subject is made from other rows, as tables for readers have them at the end.
+bool summarises(std::string_view text) {
+  constexpr std::array<std::string_view, 15> words{"mean",  "average",  "avg",   "median", "std",
+                                                   "stdev", "stddev",   "sd",    "se",     "sem",
+                                                   "var",   "variance", "total", "sum",    "count"};
+  return std::ranges::find(words, lower_case(text)) != words.end();
+}
+
 std::string pair_of_row(const ResultTable& table, const ResultRow& row, const LongColumns& columns,
                         const ResultQuestion& question, bool& whole) {
   std::string out;
   for (const std::size_t column : columns.pair) {
     std::string text = name_in_cell(table, row, column, "seed");
     const std::optional<std::int64_t> number = whole_number(text);
+    if (summarises(text))
+      throw Refused(fmt::format("{}: the {} ({}) is {}: a row that summarises others is no run; leave such rows out",
+                                table.place(row.line), question.pair.empty() ? "seed" : "pair",
+                                shown_text(table.columns[column]), shown_text(text)));
     if (number) text = fmt::format("{}", *number);
     else if (question.pair.empty())
       throw Refused(fmt::format("{}: the seed ({}) is {}, and must be a whole number; {} {} pairs runs by any texts",
@@ -246,10 +258,43 @@ public:
       added.line = row.line;
       require_room_for_values(table_, out, question_);
       added.values.resize(columns_.metrics.size());
+      added.holes.assign(columns_.metrics.size(), -1);
+      names_.push_back(columns_.run ? std::string(table_.cell(row, *columns_.run)) : std::string());
     } else if (!columns_.step) {
       refuse_repeated(row, out.runs[known->second]);
+    } else if (columns_.run) {
+      const bool is_same = table_.cell(row, *columns_.run) == names_[known->second];
+      names_are_of_runs_ = names_are_of_runs_ || is_same;
+      if (!is_same && !second_run_) second_run_ = {&row, known->second};
     }
     take_values(row, out.runs[known->second]);
+    run_of_row_.push_back(known->second);
+  }
+
+  /// Refuses rows of two runs that have one arm and one seed, once all rows are there. Names that differ in all rows are
+  /// numbers of rows, and say nothing.
+  void require_one_run_each(const ResultRuns& out) const {
+    if (!second_run_ || !names_are_of_runs_) return;
+    const auto& [row, place] = *second_run_;
+    refuse_second_run(*row, names_[place], out.runs[place]);
+  }
+
+  /// Fills in ResultRun::holes, once all rows are there and sorted.
+  void find_holes(ResultRuns& out) const {
+    PolledWork work;
+    for (std::size_t m = 0; columns_.step && m < columns_.metrics.size(); ++m) {
+      const std::vector<std::int64_t> steps = common_steps(out, m);
+      for (std::size_t i = 0; i < table_.rows.size(); ++i) {
+        work.did(steps_of_cell);
+        const ResultRow& row = table_.rows[i];
+        if (steps.empty() || number_of_cell(table_, row, columns_.metrics[m])) continue;
+        ResultRun& run = out.runs[run_of_row_[i]];
+        const std::int64_t step = step_of_cell(table_, row, *columns_.step, question_);
+        if (!run.values[m].empty() && run.values[m].back().step > step) continue;
+        if (!std::ranges::binary_search(steps, step)) continue;
+        run.holes[m] = run.holes[m] < 0 ? step : std::min(run.holes[m], step);
+      }
+    }
   }
 
   bool whole() const { return whole_ && columns_.has_pair(); }
@@ -267,6 +312,17 @@ private:
         "runs apart: {} for evaluations of one run, {} for comparisons within groups, {} for further columns",
         table_.place(row.line), shown_text(first.arm), columns_.pair.size() == 1 ? "seed" : "pair", first.pair,
         table_.counted, first.line, question_.option("step"), question_.option("group"), question_.option("pair")));
+  }
+
+  [[noreturn]] void refuse_second_run(const ResultRow& row, const std::string& first_name,
+                                      const ResultRun& first) const {
+    const std::string column = shown_text(table_.columns[*columns_.run]);
+    throw Refused(fmt::format("{}: {}, {} {}, has rows of two runs by {}: {} (first at {} {}) and {}. Leave out the "
+                              "rows of one; if they are one "
+                              "run that was continued, leave out the column {}",
+                              table_.place(row.line), shown_text(first.arm),
+                              columns_.pair.size() == 1 ? "seed" : "pair", first.pair, column, shown_text(first_name),
+                              table_.counted, first.line, shown_text(table_.cell(row, *columns_.run)), column));
   }
 
   void take_values(const ResultRow& row, ResultRun& run) {
@@ -311,6 +367,10 @@ private:
   const LongColumns& columns_;
   bool whole_ = true;
   std::unordered_map<std::string, std::size_t> places_;
+  std::vector<std::string> names_;                                     ///< of each run, in the column of runs
+  bool names_are_of_runs_ = false;                                     ///< whether two rows of a run have one name
+  std::optional<std::pair<const ResultRow*, std::size_t>> second_run_; ///< the first row with another name than its run
+  std::vector<std::size_t> run_of_row_;                                ///< of each row, its run
 };
 
 } // namespace
@@ -355,6 +415,20 @@ void require_room_for_values(const ResultTable& table, const ResultRuns& runs, c
                             table.name, metrics, runs.runs.size(), most_values / 1'000'000, question.option("metric")));
 }
 
+std::vector<std::int64_t> common_steps(const ResultRuns& runs, std::size_t metric) {
+  std::vector<std::int64_t> all, out;
+  for (const ResultRun& run : runs.runs)
+    for (const ResultValue& value : run.values[metric]) all.push_back(value.step);
+  std::ranges::sort(all);
+  for (std::size_t i = 0; i < all.size();) {
+    std::size_t end = i;
+    while (end < all.size() && all[end] == all[i]) ++end;
+    if (2 * (end - i) > runs.runs.size()) out.push_back(all[i]);
+    i = end;
+  }
+  return out;
+}
+
 void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultQuestion& question) {
   PolledWork work;
   for (ResultRun& run : runs.runs)
@@ -387,6 +461,7 @@ ResultRuns runs_of_rows(const ResultTable& table, const ResultQuestion& question
     work.did(steps_of_cell * (10 + columns.metrics.size()));
     reader.add(row, out);
   }
+  reader.require_one_run_each(out);
   out.whole_seeds = reader.whole();
   std::vector<std::string> paired;
   for (const std::size_t column : columns.pair) paired.push_back(shown_name(table.columns[column]));
@@ -394,6 +469,7 @@ ResultRuns runs_of_rows(const ResultTable& table, const ResultQuestion& question
   out.paired_by = fmt::format("{}", fmt::join(paired, " and "));
   out.columns = columns_read(table, columns, out);
   sort_by_step(out, table, question);
+  reader.find_holes(out);
   return out;
 }
 

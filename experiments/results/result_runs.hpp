@@ -29,7 +29,10 @@ struct ResultRun {
   std::int64_t last_step = 0;                   ///< of its rows
   std::string state, problem;                   ///< at its last step; empty: not in the table
   std::vector<std::vector<ResultValue>> values; ///< for each metric, by step
-  std::optional<double> seconds;                ///< of its last row
+  /// For each metric: the first step after its last value at which its cell is empty, although most runs have a value
+  /// there; -1: none. pandas writes NaN as an empty cell, so the run has failed.
+  std::vector<std::int64_t> holes;
+  std::optional<double> seconds; ///< of its last row
   std::optional<std::int64_t> parameters;
 };
 
@@ -82,6 +85,9 @@ void require_room_for_values(const ResultTable& table, const ResultRuns& runs, c
 /// A step. Throws heed::Refused for a text that is no whole number of at least 0.
 std::int64_t step_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column,
                           const ResultQuestion& question);
+
+/// The steps at which more than half of the runs have a value of a metric, ascending. The values are sorted by step.
+std::vector<std::int64_t> common_steps(const ResultRuns& runs, std::size_t metric);
 
 /// Sorts each run's values by step. Throws heed::Refused if a run has two values of a metric at one step.
 void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultQuestion& question);

@@ -218,6 +218,7 @@ ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& qu
         run.id = shown_name(column.run);
         run.line = 1;
         run.values.resize(question.metrics.size());
+        run.holes.assign(question.metrics.size(), -1);
         require_room_for_values(table, out, question);
         const auto [first, is_first] = known.emplace(std::pair(run.arm, run.pair), run.id);
         if (!is_first)
@@ -245,6 +246,13 @@ ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& qu
   }
   require_several_seeds(table, question, out);
   sort_by_step(out, table, question);
+  for (std::size_t m = 0; out.has_steps && m < out.metrics.size(); ++m) {
+    const std::vector<std::int64_t> steps = common_steps(out, m);
+    for (ResultRun& run : out.runs) {
+      const auto hole = std::ranges::upper_bound(steps, run.values[m].empty() ? -1 : run.values[m].back().step);
+      if (hole != steps.end()) run.holes[m] = *hole;
+    }
+  }
   return out;
 }
 

@@ -115,6 +115,67 @@ TEST_CASE("fractions beside per cent are noted at the top", "[results]") {
   CHECK(warnings(csv_of_three_arms()).empty());
 }
 
+TEST_CASE("rows of two runs that have one arm and one seed are refused", "[results]") {
+  const auto refused = [](const std::string& more) {
+    std::string text = "run_id,model,seed,step,accuracy\n";
+    for (int seed = 0; seed < 3; ++seed)
+      for (int step = 1; step < 4; ++step) text += fmt::format("a{0},a,{0},{1},0.5\nb{0},b,{0},{1},0.6\n", seed, step);
+    return refusal([&] { compared(text + more, accuracy_of()); });
+  };
+  CHECK(refused("") == "not refused");
+  CHECK(
+      contains(refused("crashed,b,1,9,0.1\n"),
+               "r.csv:20: \"b\", seed 1, has rows of two runs by \"run_id\": \"b1\" (first at line 7) and \"crashed\". "
+               "Leave out the rows of one"));
+  // Numbers of rows are no names of runs.
+  std::string text = "id,model,seed,step,accuracy\n";
+  for (int row = 0; row < 24; ++row)
+    text += fmt::format("{},{},{},{},0.5{}\n", row, row % 2 ? "a" : "b", row / 8, row % 8 / 2, row % 7);
+  CHECK(refusal([&] { compared(text, accuracy_of()); }) == "not refused");
+}
+
+TEST_CASE("a run that is empty at the end, where most runs have a value, has failed, as one with NaN has",
+          "[results]") {
+  std::string logs = "model,seed,step,loss,accuracy\n", chart = "Step";
+  for (const char* arm : {"a", "b"})
+    for (int seed = 0; seed < 5; ++seed) {
+      chart += fmt::format(",{}-seed{} - accuracy", arm, seed);
+      for (int step = 1; step <= 4; ++step) {
+        const bool lost = *arm == 'b' && seed == 2 && step >= 3;
+        logs += fmt::format("{},{},{},{},{}\n", arm, seed, step, lost ? "" : "1",
+                            lost ? "" : fmt::format("0.5{}", seed));
+      }
+      logs += fmt::format("{},{},5,1,\n", arm, seed); // a step of training only
+    }
+  chart += "\n";
+  for (int step = 1; step <= 4; ++step) {
+    chart += fmt::format("{}", step);
+    for (int run = 0; run < 10; ++run) chart += run == 7 && step >= 3 ? "," : fmt::format(",0.5{}", run % 5);
+    chart += "\n";
+  }
+  for (const std::string& text : {logs, chart}) {
+    CAPTURE(text);
+    const ReportData report = compared(text, accuracy_of());
+    CHECK(report.arms[1].values == 4);
+    const ReportRun& run = report.arms[1].runs[2];
+    CHECK(run.state == RunState::failed);
+    CHECK(run.problem == "accuracy is empty at step 3, where most runs have a value: no result");
+    CHECK(report.count(RunState::failed) == 1);
+  }
+}
+
+TEST_CASE("rows that summarise others are no runs", "[results]") {
+  std::string text = "model,fold,accuracy\n";
+  for (const char* arm : {"a", "mean"}) // an arm may be called so
+    for (int fold = 0; fold < 6; ++fold) text += fmt::format("{},{},0.8{}\n", arm, fold, fold);
+  ResultQuestion question = accuracy_of();
+  question.pair = {"fold"};
+  CHECK(compared(text, question).arms[1].values == 6);
+  for (const std::string word : {"mean", "Std", "average", "total", "SEM", "count"})
+    CHECK(contains(refusal([&] { compared(text + "a," + word + ",0.81\n", question); }),
+                   "r.csv:14: the pair (\"fold\") is \"" + word + "\": a row that summarises others is no run"));
+}
+
 TEST_CASE("random tables have the statistics of their numbers", "[results]") {
   std::mt19937 draw(7);
   std::normal_distribution<double> noise;
