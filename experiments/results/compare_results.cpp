@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/data/normal_form.hpp"
 #include "experiments/results/result_columns.hpp"
 #include "experiments/results/result_groups.hpp"
 #include "experiments/results/result_runs.hpp"
@@ -10,6 +11,7 @@
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +19,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace heed {
@@ -291,6 +295,47 @@ std::vector<std::string> further_ends_in_words(const ResultRuns& runs) {
   return out;
 }
 
+/// A name of which spellings of one thing are the same: numbers by their value, Unicode in its composed form, blanks as
+/// one space.
+std::string as_one_spelling(std::string_view name) {
+  std::string text = composed(name);
+  for (const std::string_view blank : {"\u00a0", "\u2007", "\u2009", "\u202f", "\u3000", "\t"})
+    for (std::size_t at = 0; (at = text.find(blank, at)) != std::string::npos;) text.replace(at, blank.size(), " ");
+  std::string out;
+  for (const std::string& word : parts_of(text, ' ')) {
+    if (word.empty()) continue;
+    const bool comma = word.back() == ','; // "lr = 0.1, width = 8"
+    const std::string_view number = std::string_view(word).substr(0, word.size() - comma);
+    double value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    const bool is_number = error == std::errc() && end == number.data() + number.size();
+    out += (out.empty() ? "" : " ") + (is_number ? fmt::format("{}{}", value, comma ? "," : "") : word);
+  }
+  return out;
+}
+
+/// Warnings about arms and groups that may be one, spelled in two ways.
+std::vector<std::string> spellings_in_words(const ResultRuns& runs) {
+  std::vector<std::string> out;
+  std::map<std::string, std::string> first; // by its one spelling
+  std::set<std::string> told;
+  const auto look_at = [&](const std::string& name, const char* what, const std::string& place) {
+    const auto [known, is_new] = first.try_emplace(place + as_one_spelling(name), name);
+    if (!is_new && known->second != name && told.insert(place + name).second)
+      out.push_back(
+          fmt::format("Two spellings: {} and {} are different {}s here. If they are one, spell them alike in the "
+                      "table.",
+                      shown_text(known->second), shown_text(name), what));
+  };
+  PolledWork work;
+  for (const ResultRun& run : runs.runs) {
+    work.did(1000);
+    look_at(run.arm, "arm", "arm:");
+    for (std::size_t i = 0; i < run.group.size(); ++i) look_at(run.group[i], "group", fmt::format("{}:", i));
+  }
+  return out;
+}
+
 std::string report_name(const ResultTable& table, const ResultQuestion& question) {
   if (!question.name.empty()) return shown_name(question.name);
   if (table.name == "standard input") return "results";
@@ -329,7 +374,7 @@ ReportData compare_results(const ResultTable& table, const ResultQuestion& quest
   const ResultRuns runs = is_wide(table, question) ? runs_of_wide_table(table, question)
                                                    : runs_of_rows(table, question);
   const std::vector<ResultGroup> groups = groups_of(table, question, runs);
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = spellings_in_words(runs);
   const std::vector<Metric> metrics = metrics_of_table(table, question, runs, warnings);
   if (question.margin) metrics.front().require_margin(*question.margin, question.option("margin"));
   if (question.learned) metrics.front().require_value(*question.learned, question.option("learned"));

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t most_columns = 10'000, most_cells = 100'000'000;
 constexpr std::size_t longest_column = 1000; // bytes: some names are part of the name of each arm
 constexpr std::size_t longest_cell = 1'000'000'000;
+constexpr std::size_t longest_object = 100'000'000; // bytes of a file that is looked at as one JSON object
 
 /// The text up to the first line end.
 std::string_view first_line_of(std::string_view text) { return text.substr(0, text.find_first_of("\r\n")); }
@@ -165,7 +166,30 @@ private:
   std::vector<std::pair<std::size_t, std::string>> cells_; ///< of the row
 };
 
+/// Refuses a text that is one JSON object, as pandas' to_json() writes it (by columns) or printed over several lines.
+void require_no_single_object(TableMaker& maker, std::string_view text) {
+  boost::json::value value;
+  try {
+    value = parsed_result(trimmed(text));
+  } catch (const json_fields::Wrong&) {
+    return; // more than one line
+  }
+  const std::string& name = maker.table().name;
+  const auto is_column = [](const auto& member) { return member.value().is_object(); };
+  if (value.is_object() && value.get_object().size() > 1 && std::ranges::all_of(value.get_object(), is_column))
+    throw Refused(
+        fmt::format("{} is a JSON object with a member for each column, as pandas' to_json() writes it; write a "
+                    "row for each run: to_json(\"{}\", orient=\"records\", lines=True)",
+                    name, maker.table().file()));
+  if (value.is_object() && trimmed(text).find('\n') != text.npos)
+    throw Refused(
+        fmt::format("{} is one JSON object over several lines; each line must be an object of its own, or the "
+                    "whole file a list of objects",
+                    name));
+}
+
 void read_json_lines(TableMaker& maker, std::string_view text) {
+  if (text.size() < longest_object) require_no_single_object(maker, text);
   ObjectRows rows(maker);
   each_line(text, [&](std::int64_t number, std::string_view line) {
     if (trimmed(line).empty()) return;
@@ -301,7 +325,28 @@ std::string shown_name(std::string_view text) {
   return out;
 }
 
+/// Refuses a file that is no text, by the bytes that it begins with, with the line of Python that makes a table of it.
+void require_no_other_format(std::string_view bytes, const std::string& name) {
+  struct Format {
+    std::string_view begins, called, read;
+  };
+  constexpr std::array<Format, 7> formats{
+      {{"PK\x03\x04", "an Excel file (.xlsx) or another ZIP archive", "pandas.read_excel(\"FILE\")"},
+       {"\xD0\xCF\x11\xE0", "an old Excel file (.xls)", "pandas.read_excel(\"FILE\")"},
+       {"PAR1", "a Parquet file", "pandas.read_parquet(\"FILE\")"},
+       {"ARROW1", "an Arrow (Feather) file", "pandas.read_feather(\"FILE\")"},
+       {"\x80\x04", "a pickle of Python", "pandas.read_pickle(\"FILE\")"},
+       {"\x80\x05", "a pickle of Python", "pandas.read_pickle(\"FILE\")"},
+       {"\x1F\x8B", "compressed by gzip", "pandas.read_csv(\"FILE\", compression=\"gzip\")"}}};
+  for (const Format& format : formats)
+    if (bytes.starts_with(format.begins))
+      throw Refused(fmt::format("{} is {}, and no text; write its table as CSV, in Python: "
+                                "{}.to_csv(\"table.csv\", index=False)",
+                                name, format.called, format.read));
+}
+
 ResultTable read_results(std::string_view bytes, const std::string& name) {
+  require_no_other_format(bytes, name);
   if (trimmed(without_mark(bytes)).empty())
     throw Refused(fmt::format("{} is empty; it needs a row for each run, or for each evaluation of a run", name));
   const std::string_view text = text_of_rows(bytes, name);

@@ -176,6 +176,33 @@ TEST_CASE("rows that summarise others are no runs", "[results]") {
                    "r.csv:14: the pair (\"fold\") is \"" + word + "\": a row that summarises others is no run"));
 }
 
+TEST_CASE("arms that may be one, spelled in two ways, are noted at the top", "[results]") {
+  const auto warnings = [](const std::string& a, const std::string& b) {
+    std::string text = "model,seed,accuracy\n";
+    for (int seed = 0; seed < 3; ++seed) text += fmt::format("a,{0},0.5\n{1},{0},0.5{0}\n{2},{0},0.6\n", seed, a, b);
+    return compared(text, accuracy_of()).table->warnings;
+  };
+  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{{"8", "8.0"},
+                                                                             {"0.01", "1e-2"},
+                                                                             {"caf\u00e9", "cafe\u0301"},
+                                                                             {"big net", "big\u00a0net"},
+                                                                             {"big net", "big  net"}}) {
+    CAPTURE(a, b);
+    REQUIRE(warnings(a, b).size() == 1);
+    CHECK(contains(warnings(a, b)[0], "Two spellings: \"" + a + "\" and \"" + b + "\" are different arms here"));
+  }
+  CHECK(warnings("8", "80").empty());
+  CHECK(warnings("Net", "net").empty());
+}
+
+TEST_CASE("a table with a column for each arm gets the line that turns it", "[results]") {
+  const std::string text = "seed,base,wide\n1,0.8,0.9\n2,0.8,0.7\n";
+  CHECK(contains(refusal([&] { compared(text, accuracy_of()); }),
+                 "If each of the columns \"base\", \"wide\" is an arm, write a row for each run instead, in pandas: "
+                 "table.melt(\"seed\", var_name=\"arm\", value_name=\"accuracy\")"));
+  CHECK(contains(refusal([&] { compared("seed,model,acuracy\n1,a,0.9\n", accuracy_of()); }), "did you mean 'acuracy'"));
+}
+
 TEST_CASE("random tables have the statistics of their numbers", "[results]") {
   std::mt19937 draw(7);
   std::normal_distribution<double> noise;

@@ -129,3 +129,21 @@ TEST_CASE("a member that an object has twice is refused", "[results]") {
   // Colons and quotes within texts are no members.
   CHECK(read_results("{\"m\":\"a \\\": {b\",\"n\":{\"x\":[{\"y\":1},{\"y\":2}]}}\n", "r.jsonl").rows.size() == 1);
 }
+
+TEST_CASE("files of other formats are named, with the line that makes a table of them", "[results]") {
+  const auto refused = [](const std::string& bytes) { return refusal([&] { read_results(bytes, "r.csv"); }); };
+  CHECK(contains(refused("PK\x03\x04 and so on"),
+                 "r.csv is an Excel file (.xlsx) or another ZIP archive, and no text"));
+  CHECK(contains(refused("PAR1 and so on"), "r.csv is a Parquet file"));
+  CHECK(contains(refused("\x80\x04\x95 and so on"), "pandas.read_pickle(\"FILE\").to_csv(\"table.csv\", index=False)"));
+  CHECK(contains(refused("\x1F\x8B\x08 and so on"), "r.csv is compressed by gzip"));
+}
+
+TEST_CASE("a single JSON object is named as what it is", "[results]") {
+  const auto refused = [](const std::string& text) { return refusal([&] { read_results(text, "r.json"); }); };
+  CHECK(contains(refused("{\"model\":{\"0\":\"a\",\"1\":\"b\"},\"acc\":{\"0\":0.5,\"1\":0.6}}"),
+                 "r.json is a JSON object with a member for each column, as pandas' to_json() writes it"));
+  CHECK(contains(refused("{\n  \"model\": \"a\",\n  \"acc\": 0.5\n}\n"),
+                 "r.json is one JSON object over several lines"));
+  CHECK(refused("{\"model\":\"a\",\"acc\":0.5}\n") == "not refused");
+}
