@@ -232,10 +232,6 @@ std::string pair_of_row(const ResultTable& table, const ResultRow& row, const Lo
                                 table.place(row.line), question.pair.empty() ? "seed" : "pair",
                                 shown_text(table.columns[column]), shown_text(text)));
     if (number) text = fmt::format("{}", *number);
-    else if (question.pair.empty())
-      throw Refused(fmt::format("{}: the seed ({}) is {}, and must be a whole number; {} {} pairs runs by any texts",
-                                table.place(row.line), shown_text(table.columns[column]), shown_text(text),
-                                question.option("pair"), shown_name(table.columns[column])));
     whole = whole && number;
     if (columns.pair.size() > 1 && text.find_first_of("/\"") != std::string::npos) text = in_quotes(text);
     out += (out.empty() ? "" : "/") + text;
@@ -407,6 +403,10 @@ private:
 } // namespace
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  std::int64_t whole = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error == std::errc() && end == text.data() + text.size()) return whole;
   const std::optional<double> number = read_number(text);
   if (!number || !std::isfinite(*number) || std::abs(*number) > static_cast<double>(largest_seed) ||
       *number != std::trunc(*number))
