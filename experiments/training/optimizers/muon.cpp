@@ -130,8 +130,9 @@ private:
 extern const OptimizerInfo optimizer_muon{
     .about =
         {.name = "muon",
-         .summary = "updates of whole matrices: the moment, with all singular values brought to about 1; parameters "
-                    "that are not linear layers within the model have AdamW's updates",
+         .summary = "updates of matrices: the moment, with all singular values brought to about 1; queries, keys and "
+                    "values, and the two matrices of a gated network, each by itself; parameters that are not linear "
+                    "layers within the model have AdamW's updates",
          .paper = "Jordan et al. 2024, kellerjordan.github.io/posts/muon; Liu et al. 2025, arXiv 2502.16982 (the "
                   "scale of steps, weight decay)",
          .equals = "",

@@ -35,7 +35,8 @@ const OptionTable<Options>& table() {
           .default_means("0: queries are made from x"),
       option("rotary_width", &Options::rotary_width,
              "decoupled rotary positions: the number of features by which queries, and one key that all heads share, "
-             "are longer, and which are rotated by the position; in self attention")
+             "are longer, and which are rotated by the position, in pairs (i, i + width / 2); DeepSeek's weights have "
+             "pairs of neighbours, and need their features in another order; in self attention")
           .at_least(0)
           .at_most(65536)
           .unit("features")

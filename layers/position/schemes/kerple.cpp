@@ -67,7 +67,8 @@ RelativeBias pair(const RelativeArguments& a) {
 extern const PositionInfo position_kerple{
     .about = {.name = "kerple",
               .summary = "-a log(1 + b |i - j|) is added to the score, or -a |i - j|^b, with learned a and b for each "
-                         "head",
+                         "head, whose logarithms start between -1 and 1 (the authors' code: a from 0 to 2, b from 0 to "
+                         "1)",
               .paper = "Chi et al. 2022, arXiv 2205.09921",
               .equals = "alibi, with its slopes learned, for the power kernel with b = 1",
               .cost = "an addition for each pair; two parameters for each head",

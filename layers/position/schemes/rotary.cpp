@@ -41,7 +41,8 @@ const OptionTable<Options>& table() {
              "the angles are those of rows that are shorter by `factor`: all angles / factor (linear, position "
              "interpolation); a greater base, which changes slow pairs most (ntk); or angles / factor for pairs that "
              "rotate less than once in original_length, none for those that rotate 32 times or more, in between "
-             "linearly, and queries and keys times 0.1 ln factor + 1 (yarn, by the paper's ramp)")
+             "linearly, and queries and keys times 0.1 ln factor + 1 (yarn, by the paper's ramp; the factor is on all "
+             "features, while gpt-oss has it on those that rotate)")
           .one_of({"none", "linear", "ntk", "yarn"})
           .neutral("none"),
       option("factor", &Options::factor, "how many times as long rows are as those that the base is meant for")
