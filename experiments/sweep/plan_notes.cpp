@@ -18,7 +18,6 @@ namespace heed {
 
 namespace {
 
-/// "between 0 and 1", "at least 0"
 /// The option and its place in the file: "report.margin (copy.toml:7:8)".
 std::string placed(const Settings& settings, const std::string& key) {
   const auto found = settings.values().find(key);
