@@ -68,8 +68,9 @@ const OptionTable<AttentionOptions>& attention_option_table() {
           .one_of({"none", "head", "elementwise"}).neutral("none"),
       option("differential", &O::differential,
              "The weights of each head are the difference of two maps, A_1 - lambda A_2: v1 (arXiv 2410.05258), with "
-             "queries and keys of half the width, a learned lambda for each block, and an RMS norm of the heads; or "
-             "v2, with twice as many queries, and lambda = sigmoid(W x) for each token and head.")
+             "queries and keys of half the width, a learned lambda for each block, and an RMS norm of the heads (with "
+             "key_value_heads, the two maps have different keys, as in the authors' multihead_flashdiff_1); or v2, "
+             "with twice as many queries, and lambda = sigmoid(W x) for each token and head.")
           .one_of({"none", "v1", "v2"}).neutral("none"),
       option("forget_gate", &O::forget_gate,
              "Each token has a gate f = sigmoid(w . x + b) for each head, and log f of all tokens after a key, up to "
@@ -87,7 +88,7 @@ const OptionTable<AttentionOptions>& attention_option_table() {
           .one_of({"none", "fixed", "learned", "sparse"}).neutral("none"),
       option("persistent_keys", &O::persistent_keys,
              "Number of learned keys and values of each head of self attention, in addition to those of the row. Every "
-             "query sees them, and they have no position (persistent memory).")
+             "query sees them, and they have no position; rotary positions still rotate the query (persistent memory).")
           .at_least(0).at_most(1048576).unit("keys").default_means("0: only the row's").neutral(0),
       option("talking_heads", &O::talking_heads,
              "What heads mix by learned linear maps (talking heads): their scores, their weights after the normaliser, "

@@ -55,6 +55,11 @@ public:
     }
     return false;
   }
+  /// True if the option has another value, in the model or in some of its blocks.
+  bool any_but(std::string_view option, std::string_view value) const {
+    return std::ranges::any_of(options_,
+                               [&](const FlatOption& o) { return o.key.ends_with(option) && o.value != value; });
+  }
   double number(std::string_view key) const { return std::strtod(std::string((*this)[key]).c_str(), nullptr); }
 
 private:
@@ -109,6 +114,10 @@ bool has_shorter_rows(std::string_view value, const Lines&) {
 /// Quotients of four dimensions by one division, also in the backward pass, and fewer roundings of gradients.
 bool adds_by_pairs(std::string_view value, const Lines&) { return std::ranges::count(by_pairs, value) > 0; }
 bool is_on(std::string_view value, const Lines&) { return value == "true"; }
+/// The two maps of a head have different keys, also if heads share keys.
+bool shares_keys_of_maps(std::string_view value, const Lines& all) {
+  return value == "\"v1\"" && all.any_but("attention.key_value_heads", "0");
+}
 /// The difference of two maps in one operation, with other roundings.
 bool has_two_maps(std::string_view value, const Lines&) { return value == "\"v1\"" || value == "\"v2\""; }
 
@@ -129,7 +138,8 @@ constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {10, "attention.forget_gate", is_on},
                                 {11, "attention.score", adds_by_pairs},
                                 {11, "attention.cross_score", adds_by_pairs},
-                                {12, "attention.differential", has_two_maps}};
+                                {12, "attention.differential", has_two_maps},
+                                {13, "attention.differential", shares_keys_of_maps}};
 
 } // namespace
 

@@ -195,6 +195,9 @@ private:
   AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
   // v [B, T, values], with as many heads as the keys
   Tensor values_of(const Tensor& v) const;
+  // In differential attention v1 with fewer heads of keys than of queries, the first maps of the heads of a group share
+  // one head of keys, and their second maps another. Gives each map its head of keys; returns other inputs unchanged.
+  AttentionInputs with_keys_of_maps(AttentionInputs inputs) const;
   // Adds what the parameters of self and cross attention make of the queries' tokens x.
   void add_gates(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
   // With the queries and keys that observers do not see. The mask is one with the keys before the row.

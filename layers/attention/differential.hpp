@@ -18,7 +18,8 @@ namespace heed::HEED_REAL {
 /// (`lambda_query`, `lambda_key`: [2, query width]) that start at N(0, 0.1^2) and that all heads share. For layers 0,
 /// 1, ..., start = 0.8 - 0.6 exp(-0.3 layer). An RMS norm (`norm`), whose gain all heads share, and the factor 1 -
 /// start follow. By default, queries and keys are half as wide as values, so that the number of weights is that of
-/// attention with one map.
+/// attention with one map. With fewer heads of keys than of queries (`key_value_heads`), the two maps of a head still
+/// have different keys: map m of head h uses head 2 (h / heads per group) + m of the keys, as in the authors' code.
 ///
 /// v2 (Ye et al. 2026): lambda = sigmoid(W x) for each token and head (`lambda`), without a norm. There are twice as
 /// many queries as in attention with one map; the two maps of a head share its keys.

@@ -157,7 +157,7 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& m
   const Mask of_all = with_keys_before(pass, mask, x.shape[0]);
   AttentionInputs inputs = of_self(all, of_all);
   add_gates(pass, x, inputs);
-  return finish(pass, x, of_x.v, attention_(pass, inputs));
+  return finish(pass, x, of_x.v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
 void MultiHeadAttention::check_positions_before(const AttentionOptions& options) const {
@@ -258,7 +258,7 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor&
   AttentionInputs inputs = heads_of(query_of(pass, x), of.k, of.v, mask);
   inputs.unseen_queries = shape_.registers;
   add_gates(pass, x, inputs);
-  return finish(pass, x, of.v, attention_(pass, inputs));
+  return finish(pass, x, of.v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
 void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
@@ -279,7 +279,7 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
     inputs.keys = shape_.position->rotate(pass, *inputs.keys, after.offset, Rotated::keys);
     inputs.keys_rotated = true;
   }
-  if (!past) past = attention_.start(inputs);
+  if (!past) past = attention_.start(with_keys_of_maps(inputs));
   if (!past) {
     auto cache = std::make_unique<KVCache>();
     if (persistent_ > 0 && !stores_vectors_)
@@ -288,9 +288,9 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
     past = std::move(cache);
   }
   auto* const cache = dynamic_cast<KVCache*>(past.get());
-  if (!cache) return finish(pass, x, of_x.v, attention_.step(pass, inputs, *past));
+  if (!cache) return finish(pass, x, of_x.v, attention_.step(pass, with_keys_of_maps(inputs), *past));
   continue_with(pass, of_x, *cache, inputs);
-  return finish(pass, x, of_x.v, attention_(pass, inputs));
+  return finish(pass, x, of_x.v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
 void MultiHeadAttention::continue_with(Pass& pass, const Projected& of_x, KVCache& cache,
@@ -328,7 +328,7 @@ Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KVCache& me
   }
   AttentionInputs inputs = heads_of(query_of(pass, x), k, v, mask);
   add_gates(pass, x, inputs);
-  return finish(pass, x, v, attention_(pass, inputs));
+  return finish(pass, x, v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
 AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -349,6 +349,15 @@ AttentionInputs MultiHeadAttention::of_self(const Projected& all, const Mask& ma
 
 Tensor MultiHeadAttention::values_of(const Tensor& v) const {
   return for_each_head(split_heads(v, value_heads_), key_heads_);
+}
+
+AttentionInputs MultiHeadAttention::with_keys_of_maps(AttentionInputs inputs) const {
+  if (key_heads_ == value_heads_ || key_heads_ == query_heads_) return inputs;
+  // The two key heads of a group, as one head of twice the width, for each of the group's heads.
+  const Tensor of_groups = split_heads(merge_heads(*inputs.keys), value_heads_);
+  inputs.keys = split_heads(merge_heads(for_each_head(of_groups, shape_.heads)), query_heads_);
+  inputs.values = for_each_head(inputs.values, query_heads_);
+  return inputs;
 }
 
 void MultiHeadAttention::add_gates(Pass& pass, const Tensor& x, AttentionInputs& inputs) const {

@@ -233,9 +233,13 @@ TEST_CASE("forget gates and differential attention have PyTorch's values and gra
     INFO(name);
     Comparison c("variants", name);
     Operand x = c.operand("x");
-    const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 8, .heads = 2, .bias = false, .layer = 2},
+    const bool shares_keys = choice.attention.key_value_heads > 0;
+    const MultiHeadAttention attention(c.weights.scope(), choice,
+                                       {.width = 8, .heads = shares_keys ? 4 : 2, .bias = false, .layer = 2},
                                        Init::zeros());
-    Names names = {{"qkv.weight", "qkv"}, {"output.weight", "output"}};
+    Names names = {{"output.weight", "output"}};
+    if (shares_keys) names.insert(names.end(), {{"query.weight", "query"}, {"key_value.weight", "key_value"}});
+    else names.emplace_back("qkv.weight", "qkv");
     names.insert(names.end(), more.begin(), more.end());
     for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
     Pass pass = c.pass();
@@ -254,6 +258,13 @@ TEST_CASE("forget gates and differential attention have PyTorch's values and gra
          {"differential.norm.weight", "gain"}});
   choice.attention.differential = "v2";
   check("differential_v2", choice, {{"differential.lambda.weight", "mix"}});
+  choice.attention.differential = "v1";
+  choice.attention.key_value_heads = 2;
+  choice.attention.head_width = 2;
+  check("differential_v1_shared_keys", choice,
+        {{"differential.lambda_query", "query_numbers"},
+         {"differential.lambda_key", "key_numbers"},
+         {"differential.norm.weight", "gain"}});
 }
 
 TEST_CASE("values mixed with those of the first block have PyTorch's values and gradients", "[torch][attention]") {

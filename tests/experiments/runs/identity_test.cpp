@@ -182,6 +182,8 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_score = \"concat\"") == 11);
   CHECK(numerics("[[block.override]]\nlayers = [1]\nattention.score = \"keras_concat\"") == 11);
   CHECK(numerics("attention.differential = \"v1\"") == 12);
+  CHECK(numerics("attention.differential = \"v2\"\nattention.key_value_heads = 2") == 12);
+  CHECK(numerics("attention.differential = \"v1\"\nattention.key_value_heads = 2") == 13);
   CHECK(numerics("attention.differential = \"none\"") == 6);
   const std::string t5 = "position.kind = \"t5\"\nposition.t5.";
   CHECK(numerics(t5 + "furthest = 15") == 8); // of 32 buckets, 16 hold one distance each: 0 to 15
