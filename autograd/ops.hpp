@@ -42,6 +42,8 @@ Tensor sigmoid(const Tensor& x);
 Tensor log_sigmoid(const Tensor& x);
 /// |x|; the derivative at 0 is 0.
 Tensor abs(const Tensor& x);
+/// x, with 0 in place of NaN and infinities; the derivative there is 0.
+Tensor finite_or_zero(const Tensor& x);
 /// max(x, 0); the derivative at 0 is 0.
 Tensor relu(const Tensor& x);
 /// max(x, 0)^2 (So et al. 2021, arXiv 2109.08668).
@@ -107,8 +109,8 @@ Tensor unsqueeze(const Tensor& x, int axis);
 Tensor softmax(const Tensor& x);
 /// x_i - log sum_j exp(x_j) over the last axis.
 Tensor log_softmax(const Tensor& x);
-/// Softmax over the keys that each query may attend to, 0 elsewhere: x [B, H, Tq, Tk]. A row that may attend to no key
-/// gives zeros and a zero gradient.
+/// Softmax over the keys that each query may attend to, 0 elsewhere: x [B, H, Tq, Tk]. A row that may attend to no key,
+/// or only to keys whose scores are minus infinity, gives zeros and a zero gradient.
 Tensor masked_softmax(const Tensor& x, const Mask& mask);
 /// `value` where `where` is nonzero, x elsewhere. `where` has x's shape, row-major, and is copied. No gradient flows
 /// through filled elements.

@@ -39,11 +39,19 @@ struct RowKeys {
 };
 
 /// A rule that computes the weights of a row from its scores. It receives the scores of the n > 0 keys that the query
-/// may attend to; all other weights are 0. A row with a NaN should give NaN. Rules with their own data must live until
-/// the backward pass is done.
+/// may attend to, of which at least one is above minus infinity; all other weights are 0. A row with a NaN should give
+/// NaN. Rules with their own data must live until the backward pass is done.
 class RowPolicy : public RowRules {
 public:
   const RowPolicy& of_head(std::int64_t) const final { return *this; }
+  /// The three functions below, for any row: where the query sees no key, or all scores are minus infinity (a bias or a
+  /// formula may say so), weights and gradients are 0.
+  void row_weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const;
+  void row_backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                    Real* scratch) const;
+  void row_weights_and_backward(Real value, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                                Real* scratch) const;
+
   /// Does the rule depend on the order of the keys, and on the query's own position among them?
   virtual bool is_ordered() const { return false; }
   /// Computes w from s. It may set `value`, which is 0, to a number of the row, such as a threshold. Here and below,
@@ -78,6 +86,8 @@ Real row_dot(const Real* x, const Real* y, std::int64_t n);
 /// Multiplies each x_j by a factor, and returns the sum of x_j y_j after it.
 Real row_scale_and_dot(Real factor, Real* x, const Real* y, std::int64_t n);
 bool row_has_nan(const Real* x, std::int64_t n);
+/// Is every x_j minus infinity? Also for n = 0.
+bool row_sees_nothing(const Real* x, std::int64_t n);
 /// If a score of x is NaN or the largest is infinite: sets all y_j = NaN and returns true. Otherwise returns false.
 bool row_is_lost(const Real* x, Real* y, std::int64_t n);
 /// y_j = sqrt(x_j).

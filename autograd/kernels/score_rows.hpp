@@ -116,7 +116,7 @@ struct Rows {
       Real* const to = seen.place(w + r * strip.row, row(1));
       Real& value = values[head.row(block.i0 + r)];
       value = 0;
-      if (keys.n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), to, keys, row(2), value);
+      policy.row_weights(seen.gather(s + r * strip.row, row(0)), to, keys, row(2), value);
       seen.scatter(to, w + r * strip.row, block.keys, true);
     }
   }
@@ -128,9 +128,8 @@ struct Rows {
       const RowKeys keys = keys_of(head, block, r, seen, policy);
       const std::int64_t at = r * strip.row;
       Real *const weights = seen.place(w + at, row(1)), *const gradients = row(3);
-      if (keys.n > 0)
-        policy.weights_and_backward(values[head.row(block.i0 + r)], seen.gather(s + at, row(0)), weights,
-                                    seen.gather(g + at, row(2)), gradients, keys, row(4));
+      policy.row_weights_and_backward(values[head.row(block.i0 + r)], seen.gather(s + at, row(0)), weights,
+                                      seen.gather(g + at, row(2)), gradients, keys, row(4));
       seen.scatter(weights, w + at, block.keys, true);
       seen.scatter(gradients, s + at, block.keys, true);
     }

@@ -86,6 +86,13 @@ Tensor abs(const Tensor& x) {
       });
 }
 
+Tensor finite_or_zero(const Tensor& x) {
+  const Simd zero(Real{0}), one(Real{1});
+  return elementwise(
+      "finite_or_zero", x, [=](Simd v) { return xsimd::select(xsimd::isfinite(v), v, zero); },
+      [=](Simd v, Simd) { return xsimd::select(xsimd::isfinite(v), one, zero); });
+}
+
 Tensor relu(const Tensor& x) {
   return elementwise(
       "relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).derivative; });

@@ -154,8 +154,7 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
     const Seen s = seen(r);
     const RowKeys row = keys_of(s, r);
     values[r] = 0;
-    if (row.n > 0)
-      rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + room, row, scratch + 2 * room, values[r]);
+    rule(r).row_weights(s.gather(x.data + r * keys, scratch), scratch + room, row, scratch + 2 * room, values[r]);
     s.scatter(scratch + room, y.data + r * keys, keys, true);
   }
   op.record(y, [=] {
@@ -167,9 +166,8 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
       const Seen s = seen(r);
       const RowKeys row = keys_of(s, r);
       const std::int64_t at = r * keys;
-      if (row.n > 0)
-        rule(r).backward(values[r], s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + room),
-                         s.gather(dy + at, scratch + 2 * room), scratch + 3 * room, row, scratch + 4 * room);
+      rule(r).row_backward(values[r], s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + room),
+                           s.gather(dy + at, scratch + 2 * room), scratch + 3 * room, row, scratch + 4 * room);
       if (d) s.scatter(scratch + 3 * room, d.p + at, keys, d.overwrite);
     }
     rules->end_backward(*y.tape);

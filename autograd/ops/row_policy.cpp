@@ -52,6 +52,32 @@ double wide_sum(const Wide& x) {
 
 } // namespace
 
+// In most rows, the first score decides.
+bool row_sees_nothing(const Real* x, std::int64_t n) {
+  return std::all_of(x, x + n, [](Real s) { return s == -std::numeric_limits<Real>::infinity(); });
+}
+
+void RowPolicy::row_weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const {
+  if (row_sees_nothing(s, keys.n)) std::fill_n(w, keys.n, Real{0});
+  else weights(s, w, keys, scratch, value);
+}
+
+void RowPolicy::row_backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                             Real* scratch) const {
+  if (row_sees_nothing(s, keys.n)) std::fill_n(ds, keys.n, Real{0});
+  else backward(value, s, w, dw, ds, keys, scratch);
+}
+
+void RowPolicy::row_weights_and_backward(Real value, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                                         Real* scratch) const {
+  if (row_sees_nothing(s, keys.n)) {
+    std::fill_n(w, keys.n, Real{0});
+    std::fill_n(ds, keys.n, Real{0});
+  } else {
+    weights_and_backward(value, s, w, dw, ds, keys, scratch);
+  }
+}
+
 Real row_largest(const Real* x, std::int64_t n) { return largest(x, n); }
 
 Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n) {

@@ -1,5 +1,6 @@
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/ops.hpp"
+#include "autograd/row_policy.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -112,7 +113,8 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
     std::fill(out + seen.end, out + keys, Real{0});
     if (seen.count() == 0) continue;
     if (!allowed && seen.in_one_piece()) {
-      softmax_row(p + first, out + first, seen.count());
+      if (row_sees_nothing(p + first, seen.count())) std::fill_n(out + first, seen.count(), Real{0});
+      else softmax_row(p + first, out + first, seen.count());
       continue;
     }
     const auto counts = [&](std::int64_t k) { return seen.has(k) && (!allowed || allowed[k]); };
@@ -123,6 +125,10 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
         top = !any || p[k] > top || p[k] != p[k] ? p[k] : top;
         any = true;
       }
+    if (top == -std::numeric_limits<Real>::infinity()) {
+      any = false; // all weights are 0
+      top = 0;
+    }
     Real total = 0;
     for (std::int64_t k = first; k < seen.end; ++k) total += out[k] = counts(k) ? std::exp(p[k] - top) : Real{0};
     if (any)

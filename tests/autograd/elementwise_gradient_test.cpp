@@ -1,6 +1,8 @@
 // Gradients of arithmetic and of elementwise functions, compared with finite differences in double precision.
 #include "tests/autograd/gradients.hpp"
 
+#include <limits>
+
 using namespace heed;
 using namespace heed::HEED_REAL;
 
@@ -30,6 +32,7 @@ const std::vector<Unary> functions = {
     {"silu", {-6, 6}, [](const Tensor& x) { return silu(x); }},
     {"relu_squared", {-6, 6}, [](const Tensor& x) { return relu_squared(x); }},
     {"scale", {-2, 2}, [](const Tensor& x) { return scale(x, Real(-1.75), Real(0.5)); }},
+    {"finite_or_zero", {-2, 2}, [](const Tensor& x) { return finite_or_zero(x); }},
     {"contiguous", {-2, 2}, [](const Tensor& x) { return contiguous(x); }},
 };
 
@@ -109,4 +112,14 @@ TEST_CASE("the gradients of relu and abs at zero are zero", "[gradient]") {
   Operand z({3}, {0, -1, 1});
   tape.backward(sum(abs(z.on(tape))));
   CHECK(z.gradient == std::vector<Real>{0, -1, 1});
+}
+
+TEST_CASE("numbers that are not finite become 0, without a gradient", "[gradient]") {
+  const Real infinity = std::numeric_limits<Real>::infinity(), nan = std::numeric_limits<Real>::quiet_NaN();
+  Tape tape;
+  Operand x({2, 4}, {nan, 2, infinity, -3, -infinity, nan, 5, 0});
+  const Tensor y = finite_or_zero(x.on(tape));
+  CHECK(read(y) == std::vector<Real>{0, 2, 0, -3, 0, 0, 5, 0});
+  tape.backward(sum(y));
+  CHECK(x.gradient == std::vector<Real>{0, 1, 0, 1, 0, 0, 1, 1});
 }

@@ -77,6 +77,26 @@ TEST_CASE("a score that is not a number makes a row of them, and no other row", 
   }
 }
 
+TEST_CASE("a row of scores that are all minus infinity has no weights and no gradient", "[normalizer][contract]") {
+  for (const NormalizerInfo* info : normalizers())
+    for (const Setup& setup : setups(info->about)) {
+      INFO(setup.text);
+      Rows rows(info->about.name, setup.options, {1, 2, 3, 20});
+      std::fill_n(rows.scores.values.begin() + 20, 20, -std::numeric_limits<Real>::infinity());
+      Tape tape;
+      Pass pass = rows.weights.pass(tape, {.training = true});
+      const Tensor w = (*rows.normalizer)(pass, rows.scores.on(tape), {.offset = 17});
+      tape.backward(weighted_sum(w));
+      const std::vector<Real> weights = read(w);
+      for (std::size_t j = 0; j < weights.size(); ++j) {
+        const bool hidden = j / 20 == 1;
+        CHECK((hidden ? weights[j] == 0 : std::isfinite(weights[j])));
+        CHECK((hidden ? rows.scores.gradient[j] == 0 : std::isfinite(rows.scores.gradient[j])));
+      }
+      for (const Real gradient : rows.weights.gradients) CHECK(std::isfinite(gradient));
+    }
+}
+
 TEST_CASE("rows of any length, flat, steep or with equal scores, have the weights of the plain loop",
           "[normalizer][contract]") {
   for (const NormalizerInfo* info : normalizers())
