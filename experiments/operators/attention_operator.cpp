@@ -5,6 +5,7 @@
 #include "autograd/workers.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/operators/lost_keys.hpp"
 #include "experiments/operators/operator_checks.hpp"
 #include "experiments/operators/operator_table.hpp"
 #include "experiments/operators/pool.hpp"
@@ -266,8 +267,6 @@ private:
   }
 
   Tensor run_part(const OperatorCall& call, Part& part, Tape& tape) const {
-    // The pass reads the parameters' names and shapes only: their values are the caller's.
-    Pass pass(tape, initial_, nullptr, {.training = call.training, .seed = call.seed, .first_row = part.first});
     const auto differentiable = [&](std::size_t i) { return i < call.differentiable.size() && call.differentiable[i]; };
     std::vector<Tensor> inputs;
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
@@ -276,6 +275,33 @@ private:
       inputs.push_back(x.value);
       if (x.leaf.tape) part.leaves.push_back(x.leaf);
     }
+    const Mask mask = mask_of(call, inputs, part.first);
+    // Without gradients, what is lost can only show in the result, which is smaller than the keys of a cache.
+    if (std::ranges::count(call.differentiable, true) == 0)
+      if (const Tensor y = attend(call, part, tape, inputs, mask); !LostKeys::in(y).any()) return y;
+    return with_lost_keys(call, part, tape, inputs, mask);
+  }
+
+  // The same, where keys or values may hold numbers that are not finite.
+  Tensor with_lost_keys(const OperatorCall& call, Part& part, Tape& tape, std::vector<Tensor> inputs,
+                        const Mask& mask) const {
+    const std::int64_t queries = inputs[0].shape[-2];
+    LostKeys::Found keys = LostKeys::in(inputs.back()), own;
+    if (heads_) keys.add(LostKeys::in(inputs[1]));
+    if (multi_head_) own = inputs.size() == 1 ? keys : LostKeys::in(inputs[0]);
+    if (!keys.any() && !own.any()) return attend(call, part, tape, inputs, mask);
+    for (std::size_t i = heads_ ? 1 : 0; i < inputs.size(); ++i) inputs[i] = finite_or_zero(inputs[i]);
+    const Tensor y = attend(call, part, tape, inputs, mask);
+    const LostKeys lost(choice_, shape_.heads, shape_.longest);
+    return add(y, multi_head_ ? lost.for_tokens(tape, own, keys, queries, mask)
+                              : lost.for_queries(tape, keys, queries, mask));
+  }
+
+  Tensor attend(const OperatorCall& call, Part& part, Tape& tape, const std::vector<Tensor>& inputs,
+                const Mask& mask) const {
+    // The pass reads the parameters' names and shapes only: their values are the caller's.
+    Pass pass(tape, initial_, nullptr, {.training = call.training, .seed = call.seed, .first_row = part.first});
+    const auto differentiable = [&](std::size_t i) { return i < call.differentiable.size() && call.differentiable[i]; };
     for (std::size_t i = 0; i < call.parameters.size(); ++i) {
       auto* values = static_cast<Real*>(const_cast<void*>(call.parameters[i]));
       Tensor& leaf = pass.state().leaves[i];
@@ -286,7 +312,6 @@ private:
         leaf = tape.constant(values, parameters_[i].shape);
       }
     }
-    const Mask mask = mask_of(call, inputs, part.first);
     if (multi_head_)
       return inputs.size() == 1 ? (*multi_head_)(pass, inputs[0], mask)
                                 : (*multi_head_)(pass, inputs[0], inputs[1], mask);

@@ -242,3 +242,72 @@ def test_formulas_with_learned_parameters():
 def test_queries_after_cached_keys():
     q, k, v = inputs(torch.float64, queries=5)
     compare(q, k, v, "additive", "softmax", causal_mask(5, KEYS, 20), {"causal": True, "offset": 20}, torch.float64)
+
+
+@pytest.mark.parametrize("normalizer", NORMALIZERS)
+def test_a_query_whose_scores_are_all_minus_infinity(normalizer):
+    """It attends to nothing, as if the mask hid all keys: by a bias, and by a formula."""
+    causal = normalizer == "stick_breaking"
+    q, k, v = inputs(torch.float64)
+    shapes = parameter_shapes(HEADS, WIDTH, WIDTH, v.shape[3], longest=KEYS, normalizer=normalizer, causal=causal)
+    how = {"normalizer": normalizer, "causal": causal, "parameters": drawn(shapes, torch.float64)}
+    seen = torch.ones(QUERIES, KEYS, dtype=torch.bool)
+    seen[4] = False
+    dy = torch.randn(v.shape[:2] + (QUERIES, v.shape[3]), dtype=q.dtype)
+
+    def results(**hidden):
+        y = attention(q, k, v, **how, **hidden)
+        return y, *torch.autograd.grad(y, (q, k, v), dy)
+
+    wanted = results(mask=seen)
+    assert torch.all(wanted[0][:, :, 4] == 0)
+    bias = torch.zeros(QUERIES, KEYS, dtype=q.dtype).masked_fill(~seen, -math.inf)
+    for found in results(bias=bias), results(score_mod="s + log(min(abs(i - 4), 1))"):
+        for x, other in zip(found, wanted, strict=True):
+            torch.testing.assert_close(x, other)
+
+
+LOST = {"NaN": math.nan, "infinity": math.inf}
+
+
+@pytest.mark.parametrize("lost", LOST)
+@pytest.mark.parametrize("normalizer", ["softmax", "sigmoid", "top_k", "none"])
+@pytest.mark.parametrize("how", MASKS)
+def test_what_no_query_sees_reaches_no_result(lost, normalizer, how):
+    """Keys and values, also of padding, in the future or masked: results and gradients of queries that may not attend to
+    them are those of other keys and values there. Those that may get NaN."""
+    call, seen = MASKS[how]
+    seen = seen.expand(3, HEADS, QUERIES, KEYS)
+    q, k, v = inputs(torch.float64)
+    at = 5
+    bad_k, bad_v = (x.detach().clone() for x in (k, v))
+    bad_k[:, :, at] = LOST[lost]
+    bad_v[:, :, at, 1] = LOST[lost]
+    sees = seen[..., at]
+    dy = torch.randn(3, HEADS, QUERIES, v.shape[-1], dtype=q.dtype) * ~sees[..., None]
+    k0, v0 = (x.detach().clone().index_fill_(2, torch.tensor([at]), 0.5).requires_grad_() for x in (k, v))
+    q0 = q.detach().clone().requires_grad_()
+    wanted = attention(q0, k0, v0, normalizer=normalizer, **call)
+    q1, k1, v1 = (x.detach().clone().requires_grad_() for x in (q, bad_k, bad_v))
+    y = attention(q1, k1, v1, normalizer=normalizer, **call)
+    torch.testing.assert_close(y[~sees], wanted[~sees])
+    with torch.no_grad():
+        torch.testing.assert_close(attention(q1, k1, v1, normalizer=normalizer, **call)[~sees], wanted[~sees])
+    if lost == "NaN":
+        assert torch.isnan(y[sees]).all()
+    for x, other in zip(torch.autograd.grad(y, (q1, k1, v1), dy), torch.autograd.grad(wanted, (q0, k0, v0), dy),
+                        strict=True):
+        torch.testing.assert_close(x, other)
+
+
+def test_a_bias_where_no_query_sees_may_be_anything():
+    q, k, v = inputs(torch.float64)
+    seen = causal_mask(QUERIES, KEYS) & SOME[0, 0]
+    bias = torch.randn(QUERIES, KEYS, dtype=q.dtype).requires_grad_()
+    lost = bias.detach().masked_fill(~seen, math.nan).requires_grad_()
+    y, wanted = (attention(q, k, v, mask=seen, bias=b) for b in (lost, bias))
+    torch.testing.assert_close(y, wanted)
+    dy = torch.randn_like(y)
+    for x, other in zip(torch.autograd.grad(y, (q, k, v, lost), dy), torch.autograd.grad(wanted, (q, k, v, bias), dy),
+                        strict=True):
+        torch.testing.assert_close(x, other)
