@@ -21,6 +21,7 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -128,9 +129,39 @@ Metric metric_of(const Config& config, const std::string& name, const std::strin
 
 namespace {
 
-/// Checks a metric. Whether a metric of a single head, module or layer exists is only known from the model.
+/// The lengths that the validation split's rows have.
+std::set<std::int64_t> lengths_of_validation(const Config& config, Tasks& tasks) {
+  const Task& task = tasks.of(config);
+  const Form form = form_of(config);
+  const TaskShape shape = task.shape(form);
+  const std::int64_t rows = task.evaluation_rows(form, Split::validation);
+  std::set<std::int64_t> out;
+  Batch batch;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    batch.reset(1, shape, form);
+    task.evaluation_row_lengths(form, Split::validation, row, batch, 0);
+    out.insert(batch.evaluated_length(0, shape));
+  }
+  return out;
+}
+
+/// Checks a metric. Whether a metric of a single head, module or layer exists is only known from the model, and whether
+/// some row has a length only from the data.
 void check_metric(const Config& config, const std::string& name, const std::string& option, Tasks& tasks) {
   metric_of(config, name, option);
+  if (const auto goal = steps_to(name)) return check_metric(config, goal->metric, option, tasks);
+  if (const auto of = metric_of_lengths(name); of && of->of_split()) {
+    const std::set<std::int64_t> lengths = lengths_of_validation(config, tasks);
+    const auto found = lengths.lower_bound(of->first);
+    if (!lengths.empty() && (found == lengths.end() || *found > of->last))
+      throw Refused(fmt::format("{}: \"{}\" would never have a value: no row of the validation split has {}; {}",
+                                option, name,
+                                of->is_range() ? fmt::format("a length from {} to {}", of->first, of->last)
+                                               : fmt::format("length {}", of->first),
+                                lengths.size() == 1 ? fmt::format("all have length {}", *lengths.begin())
+                                                    : fmt::format("their lengths are from {} to {}", *lengths.begin(),
+                                                                  *lengths.rbegin())));
+  }
   const bool inside = std::ranges::any_of(inspected_metrics(), [&](const InspectedMetric& metric) {
     return name.starts_with(fmt::format("{}.", metric.name));
   });

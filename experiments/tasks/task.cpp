@@ -80,6 +80,13 @@ void Batch::trim() {
   }
 }
 
+std::int64_t Batch::evaluated_length(std::int64_t row, const TaskShape& shape) const {
+  if (form == Form::classification) return lengths[static_cast<std::size_t>(row)];
+  const std::int64_t per_row = static_cast<std::int64_t>(targets.size()) / rows;
+  const auto begin = targets.begin() + row * per_row;
+  return per_row - std::count(begin, begin + per_row, ignored) - (shape.end >= 0 ? 1 : 0);
+}
+
 std::int64_t Batch::real_tokens() const {
   if (form == Form::image_classification) return rows;
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) +

@@ -92,6 +92,10 @@ struct Batch {
   /// together. Allocates nothing.
   void trim();
 
+  /// A row's length in an evaluation by length: in a classification its tokens, otherwise its targets without the end
+  /// token.
+  std::int64_t evaluated_length(std::int64_t row, const TaskShape& shape) const;
+
   /// The number of input and output tokens without padding; an image counts as one.
   std::int64_t real_tokens() const;
 };

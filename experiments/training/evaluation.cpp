@@ -59,12 +59,6 @@ struct RowsScore {
   }
 };
 
-// A row's length in an evaluation by length.
-std::int64_t length_of(const Batch& batch, const TaskShape& shape, std::int64_t row, std::int64_t targets) {
-  if (batch.form == Form::classification) return batch.lengths[static_cast<std::size_t>(row)];
-  return targets - (shape.end >= 0 ? 1 : 0);
-}
-
 // Computes loss and hits of the rows from the logits only; `losses` gets each target's loss.
 RowsScore score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length,
                 std::vector<double>& losses) {
@@ -95,7 +89,7 @@ RowsScore score(const Tensor& logits, const Batch& batch, const TaskShape& shape
     row.rows_right = right == targets;
     s.loss_targets += targets;
     s.hits.add(row);
-    if (by_length) s.by_length[length_of(batch, shape, r, targets)].add(row);
+    if (by_length) s.by_length[batch.evaluated_length(r, shape)].add(row);
   }
   return s;
 }

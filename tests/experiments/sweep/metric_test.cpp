@@ -13,8 +13,9 @@ namespace {
 
 /// The error message for a sweep of tiny models that is compared by the metric; empty if it is accepted.
 std::string refusal(const std::string& metric, const std::string& more = "") {
-  const std::string text = "train.steps = 1\ntrain.inspect = \"everything\"\nmodel.width = 8\nmodel.heads = 2\n"
-                           "model.layers = 2\ntask.validation = 2\ntask.copy.length = 3\n" +
+  const std::string text = std::string("train.steps = 1\ntrain.inspect = \"everything\"\nmodel.width = 8\n") +
+                           "model.heads = 2\nmodel.layers = 2\n" +
+                           (more.find("task.") == more.npos ? "task.validation = 2\ntask.copy.length = 3\n" : "") +
                            more + "[report]\nmetric = \"" + metric +
                            "\"\n[sweep]\nseeds = [0, 1]\n[[sweep.block]]\ngrid = { \"model.layers\" = [2, 1] }\n";
   Tasks tasks;
@@ -57,6 +58,20 @@ TEST_CASE("what is measured at a length is a metric of every model", "[sweep][me
   CHECK_THAT(refusal("val_los_on.long"), Contains("val_los_on.long"));
   CHECK_THAT(refusal("val_loss_at.6", "train.evaluate_lengths = [5]\nposition.kind = \"none\"\n"),
              Contains("nearest: val_loss_at.5"));
+}
+
+TEST_CASE("a metric of rows of a length is refused if no row has the length", "[sweep][metric]") {
+  const std::string by_length = "train.evaluate_by_length = true\ntask.validation = 64\ntask.copy.min_length = 2\n"
+                                "train.evaluate_every = 1\n";
+  const auto by = [&](const std::string& metric) { return refusal(metric, by_length + "task.copy.length = 6\n"); };
+  CHECK(by("val_accuracy_by_length.2").empty());
+  CHECK(by("val_accuracy_by_length.6").empty());
+  CHECK(by("val_accuracy_by_length.6-99").empty());
+  CHECK_THAT(by("val_accuracy_by_length.7"), Contains("would never have a value: no row of the validation split has "
+                                                      "length 7; their lengths are from 2 to 6"));
+  CHECK_THAT(by("val_accuracy_by_length.7-99"), Contains("a length from 7 to 99"));
+  CHECK_THAT(by("steps_to(val_accuracy_by_length.1, 0.5)"), Contains("length 1; their"));
+  CHECK_THAT(by("val_sequence_accuracy_by_length.99"), Contains("length 99"));
 }
 
 TEST_CASE("a mean over lengths is over the same lengths in every arm", "[sweep][metric]") {
