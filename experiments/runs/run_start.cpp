@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <memory>
 #include <utility>
 
 namespace heed {
@@ -65,14 +66,19 @@ std::string vocabulary_difference(const std::string& there, const std::string& h
 }
 
 void check_vocabulary(const Config& config, const StartRun& start, const std::string& vocabulary,
-                      const VocabularyOf& vocabulary_of) {
+                      const DataOf& data_of) {
   if (vocabulary.empty()) return; // images
   std::string there = start.vocabulary;
   try {
-    if (there.empty()) there = vocabulary_of(start.config);
+    if (there.empty()) {
+      DataNow now = data_of(start.config);
+      if (!start.config.data.path.empty() && now.fingerprint != start.data)
+        throw Refused(fmt::format("'{}' has changed since", start.config.data.path));
+      there = std::move(now.vocabulary);
+    }
   } catch (const Refused& error) {
     throw Refused(fmt::format("{}its vocabulary is not known, because it has no vocabulary.json and its data can't be "
-                              "read: {}",
+                              "used: {}",
                               option_text(start.id), error.what()));
   }
   const std::string why = vocabulary_difference(there, vocabulary);
@@ -96,11 +102,15 @@ StartRun read_start(const std::filesystem::path& out, const std::string& id) {
                               snapshot.state == RunState::missing && !run.folder().exists()
                                   ? fmt::format("there is no such run in '{}'", out.string())
                                   : fmt::format("the run is not finished ({})", name_of(snapshot.state))));
-  StartRun start{id, snapshot.manifest->step, {}, {}, read_config(run), {}};
+  StartRun start{id, snapshot.manifest->step, {}, {}, read_config(run), {}, snapshot.manifest->data};
   const Manifest& manifest = *snapshot.manifest;
   const std::vector<FlatOption> options = flatten(start.config);
   if (manifest.numerics == numerics_of(options) && run_id(options, manifest.data) != id)
     throw Refused(option_text(id) + "the config.toml of this run no longer hashes to its ID: it was edited");
+  if (manifest.data.empty())
+    throw Refused(option_text(id) +
+                  "its manifest.json has no fingerprint of the data that it was trained with, so it is "
+                  "not known what its weights are");
   auto checkpoint = read_checkpoint(run, start.step, CheckpointPart::weights);
   require_readable(checkpoint);
   if (!checkpoint)
@@ -117,7 +127,7 @@ StartRun read_start(const std::filesystem::path& out, const std::string& id) {
 }
 
 StartRecord check_start(const Config& config, const StartRun& start, const std::vector<ParameterShape>& parameters,
-                        const std::string& vocabulary, const VocabularyOf& vocabulary_of) {
+                        const std::string& vocabulary, const DataOf& data_of) {
   const TrainOptions& train = config.train;
   if (!train.start_checksum.empty() && train.start_checksum != start.checksum)
     throw Refused(
@@ -136,7 +146,7 @@ StartRecord check_start(const Config& config, const StartRun& start, const std::
         fmt::format("{}no parameter of this model has the name and the shape of one of its weights: {}. Leave "
                     "train.start out, or choose another run",
                     option_text(start.id), differences_in_words(out.match)));
-  check_vocabulary(config, start, vocabulary, vocabulary_of);
+  check_vocabulary(config, start, vocabulary, data_of);
   if (start.config.float64() != config.float64())
     out.converted = fmt::format("{} to {}", start.config.general.precision, config.general.precision);
   return out;
@@ -147,7 +157,8 @@ TakenStart take_start(const RunFolder& run, const Config& config, const Task& ta
   StartRun start = read_start(parts.starts.empty() ? run.path.parent_path() : parts.starts, config.train.start);
   StartRecord record = check_start(config, start, engine.parameters(config, task),
                                    vocabulary_json(task, parts.form_of(config)), [&](const Config& of) {
-                                     return vocabulary_json(*parts.make_task(of), parts.form_of(of));
+                                     const std::unique_ptr<Task> its = parts.make_task(of);
+                                     return DataNow{its->fingerprint(), vocabulary_json(*its, parts.form_of(of))};
                                    });
   Checkpoint weights = taken_weights(record.match, std::move(start.weights), config.float64());
   return {std::move(weights), std::move(record)};

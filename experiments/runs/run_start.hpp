@@ -25,6 +25,7 @@ struct StartRun {
   std::string checksum;  ///< of the step and the weights
   Config config;
   std::string vocabulary; ///< vocabulary.json, if its task reads data of the user; may be empty
+  std::string data;       ///< the fingerprint of the data that it was trained with
 };
 
 /// Reads the run with this full ID in an output folder. Throws heed::Refused if it is missing or not finished, if its
@@ -32,16 +33,20 @@ struct StartRun {
 /// at the moment.
 StartRun read_start(const std::filesystem::path& out, const std::string& id);
 
-/// The vocabulary of a configuration's task as its model sees it (vocabulary_json).
-using VocabularyOf = std::function<std::string(const Config&)>;
+/// A configuration's data as it is now.
+struct DataNow {
+  std::string fingerprint, vocabulary; ///< Task::fingerprint, and vocabulary_json as the model sees it
+};
+using DataOf = std::function<DataNow(const Config&)>;
 
 /// What a run of the configuration takes from its start. Only the names and shapes of the start's weights are used.
 /// Throws heed::Refused if its checksum differs from [train] start_checksum, if [train] start_weights is "all" and a
 /// name or a shape differs, if no weight agrees, or if the vocabularies have as many tokens, but other ones.
 /// @param vocabulary  of the configuration's own task
-/// @param vocabulary_of  of the start's task, if the start has no vocabulary.json
+/// Without its vocabulary.json, a start's vocabulary is that of its data, if the data has not changed since.
+/// @param data_of  of the start's task, if the start has no vocabulary.json
 StartRecord check_start(const Config& config, const StartRun& start, const std::vector<ParameterShape>& parameters,
-                        const std::string& vocabulary, const VocabularyOf& vocabulary_of);
+                        const std::string& vocabulary, const DataOf& data_of);
 
 /// The weights that a run begins with, and what they are.
 struct TakenStart {

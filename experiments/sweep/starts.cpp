@@ -23,9 +23,12 @@ const StartRun& Starts::of(const std::string& id) {
 
 std::optional<StartRecord> Starts::check(const Config& config, Tasks& tasks) {
   if (config.train.start.empty()) return std::nullopt;
-  const auto vocabulary_of = [&](const Config& of) { return vocabulary_json(tasks.of(of), form_of(of)); };
+  const auto data_of = [&](const Config& of) {
+    const Task& task = tasks.of(of);
+    return DataNow{task.fingerprint(), vocabulary_json(task, form_of(of))};
+  };
   return check_start(config, of(config.train.start), engine(config).parameters(config, tasks.of(config)),
-                     vocabulary_of(config), vocabulary_of);
+                     vocabulary_json(tasks.of(config), form_of(config)), data_of);
 }
 
 } // namespace heed

@@ -317,9 +317,12 @@ TEST_CASE("weights for another vocabulary of the same size are refused", "[runs]
   put(start.vocabulary().path(), "{\"tokens\": [");
   CHECK_THAT(failed(planned(runs, base, with(from(start, {text("e.txt", "cdab"), "seed=5"})))).second,
              Contains("vocabulary.json is damaged"));
-  // Without the file, the data says what the tokens are.
+  // Without the file, the data says what the tokens are, unless it has changed.
   fs::remove(start.vocabulary().path());
   CHECK(failed(planned(runs, base, with(from(start, {text("e.txt", "cdab"), "seed=6"})))).first == 0);
+  text("a.txt", "cdab"); // the same letters, but who knows
+  CHECK_THAT(failed(planned(runs, base, with(from(start, {text("e.txt", "cdab"), "seed=8"})))).second,
+             Contains("its vocabulary is not known") && Contains("a.txt' has changed since"));
   fs::remove(out.path / "a.txt");
   CHECK_THAT(failed(planned(runs, base, with(from(start, {text("e.txt", "cdab"), "seed=7"})))).second,
              Contains("its vocabulary is not known"));
