@@ -9,6 +9,7 @@
 #include "experiments/results/table_metrics.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/system/polling.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,54 +1,20 @@
 #include "experiments/results/result_runs.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/config/values.hpp"
 #include "experiments/results/result_columns.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
-#include <system_error>
 #include <unordered_map>
 
 namespace heed {
 
 namespace {
 
-constexpr std::size_t longest_name_of_arm = 300;
 constexpr std::size_t most_values = 10'000'000; // of all runs and metrics; about a gigabyte
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-/// A number as from_chars reads it, with a plus sign, too; numbers beyond the range of double are infinite or 0.
-std::optional<double> read_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  if (text.empty() || text.starts_with('+')) return std::nullopt;
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (stop != end || error == std::errc::invalid_argument) return std::nullopt;
-  return error == std::errc::result_out_of_range ? std::strtod(std::string(text).c_str(), nullptr) : value;
-}
-
-std::string_view hint_for(std::string_view text) {
-  if (text.ends_with('%') && read_number(text.substr(0, text.size() - 1))) return "; write per cent without the sign";
-  if (const std::size_t comma = text.find(','); comma != std::string_view::npos) {
-    std::string without(text);
-    std::erase(without, ',');
-    if (read_number(without)) return "; write 0.5 and 1000, not 0,5 and 1,000";
-  }
-  return "";
-}
 
 /// The columns of a table with a row for each run or evaluation.
 struct LongColumns {
@@ -186,18 +152,6 @@ LongColumns long_columns(const ResultTable& table, const ResultQuestion& questio
   return out;
 }
 
-/// A text of the table that names something: an arm, a group, a seed. On one line, without control characters.
-std::string name_in_cell(const ResultTable& table, const ResultRow& row, std::size_t column, const char* what) {
-  const std::string_view cell = table.cell(row, column);
-  if (cell.empty())
-    throw Refused(fmt::format("{}: the {} ({}) is empty; each row must have one", table.place(row.line), what,
-                              shown_text(table.columns[column])));
-  if (cell.size() > longest_name_of_arm)
-    throw Refused(fmt::format("{}: the {} has {} bytes, {}; at most {} are allowed", table.place(row.line), what,
-                              cell.size(), shown_text(cell), longest_name_of_arm));
-  return shown_name(cell);
-}
-
 std::string arm_of_row(const ResultTable& table, const ResultRow& row, const LongColumns& columns) {
   if (columns.arm.size() == 1) return name_in_cell(table, row, columns.arm.front(), "arm");
   std::vector<std::string> parts;
@@ -281,7 +235,7 @@ public:
       added.group = std::move(group);
       added.pair = std::move(pair);
       added.id = run.empty() ? fmt::format("{} {}", table_.counted, row.line) : shown_name(run);
-      if (added.id.size() > longest_name_of_arm) added.id = fmt::format("{} {}", table_.counted, row.line);
+      if (added.id.size() > longest_name_in_cell) added.id = fmt::format("{} {}", table_.counted, row.line);
       added.line = row.line;
       require_room_for_values(table_, out, question_);
       added.values.resize(columns_.metrics.size());
@@ -298,8 +252,8 @@ public:
     run_of_row_.push_back(known->second);
   }
 
-  /// Refuses rows of two runs that have one arm and one seed, once all rows are there. Names that differ in all rows are
-  /// numbers of rows, and say nothing.
+  /// Refuses rows of two runs that have one arm and one seed, once all rows are there. Names that differ in all rows
+  /// are numbers of rows, and say nothing.
   void require_one_run_each(const ResultRuns& out) const {
     if (!second_run_ || !names_are_of_runs_) return;
     const auto& [row, place] = *second_run_;
@@ -401,42 +355,6 @@ private:
 };
 
 } // namespace
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  std::int64_t whole = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (error == std::errc() && end == text.data() + text.size()) return whole;
-  const std::optional<double> number = read_number(text);
-  if (!number || !std::isfinite(*number) || std::abs(*number) > static_cast<double>(largest_seed) ||
-      *number != std::trunc(*number))
-    return std::nullopt;
-  return static_cast<std::int64_t>(*number);
-}
-
-std::optional<double> number_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column) {
-  const std::string_view cell = table.cell(row, column);
-  if (cell.empty()) return std::nullopt;
-  if (const std::optional<double> number = read_number(cell)) return number;
-  const std::string word = lower_case(cell);
-  for (const std::string_view empty : {"na", "n/a", "null", "none", "-"})
-    if (word == empty) return std::nullopt;
-  throw Refused(fmt::format("{}: {} is {}, and must be a number (nan, inf or nothing for a run that failed){}",
-                            table.place(row.line), shown_text(table.columns[column]), shown_text(cell),
-                            hint_for(cell)));
-}
-
-std::int64_t step_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column,
-                          const ResultQuestion& question) {
-  const std::string_view cell = table.cell(row, column);
-  const std::optional<std::int64_t> step = whole_number(cell);
-  if (step && *step >= 0) return *step;
-  throw Refused(fmt::format("{}: the step ({}) is {}, and must be a whole number, at least 0; {} COLUMN names another "
-                            "column, and {} none says that there are no steps",
-                            table.place(row.line), shown_text(table.columns[column]),
-                            cell.empty() ? "empty" : shown_text(cell), question.option("step"),
-                            question.option("step")));
-}
 
 void require_room_for_values(const ResultTable& table, const ResultRuns& runs, const ResultQuestion& question) {
   const std::size_t metrics = question.metrics.size();

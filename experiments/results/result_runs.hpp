@@ -1,6 +1,7 @@
 // Collects the runs of a table of results: which arm, group and seed each one has, and its values.
 #pragma once
 
+#include "experiments/results/result_cells.hpp"
 #include "experiments/results/result_question.hpp"
 #include "experiments/results/result_table.hpp"
 
@@ -67,24 +68,9 @@ struct ArmAndSeed {
 /// number at the end: "baseline-seed3", "seed=3, lr=0.1", "baseline_3". Empty if the name has another form.
 std::optional<ArmAndSeed> arm_and_seed(std::string_view run, const std::string& pattern);
 
-/// A cell that should be a number: NaN for "nan", infinite for "inf". Empty for an empty cell, "NA", "null" and "None".
-/// Throws heed::Refused for any other text.
-/// @param column  its name, for the message
-std::optional<double> number_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column);
-
-/// Whole numbers such as "3" and "3.0", as "3"; empty for other texts.
-std::optional<std::int64_t> whole_number(std::string_view text);
-
-/// For polls: about how many nanoseconds a cell takes.
-inline constexpr std::size_t steps_of_cell = 32;
-
 /// Throws heed::Refused if there are too many runs for that many metrics: each run has a list of the values of each
 /// metric, also if the table has no such cell. To be called for each new run.
 void require_room_for_values(const ResultTable& table, const ResultRuns& runs, const ResultQuestion& question);
-
-/// A step. Throws heed::Refused for a text that is no whole number of at least 0.
-std::int64_t step_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column,
-                          const ResultQuestion& question);
 
 /// The steps at which more than half of the runs have a value of a metric, ascending. The values are sorted by step.
 std::vector<std::int64_t> common_steps(const ResultRuns& runs, std::size_t metric);
