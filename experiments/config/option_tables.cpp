@@ -97,8 +97,8 @@ const OptionTable<ModelOptions>& model_option_table() {
              "Factor of the token embeddings: 1 (none), or the square root of the width (sqrt; Vaswani 2017).")
           .one_of({"none", "sqrt"}),
       option("embedding_norm", &O::embedding_norm,
-             "A norm after the embeddings and their positions, and of registers, of the kind block.norm_kind (as in BERT "
-             "and BLOOM).")
+             "A norm after the embeddings and their positions, and of registers, of the kind block.norm_kind (as in "
+             "BERT and BLOOM).")
           .neutral(false),
       option("registers", &O::registers,
              "Number of learned tokens before the row (register tokens). All positions see them, they have no "

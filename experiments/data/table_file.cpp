@@ -26,8 +26,8 @@ void require_text(std::string_view bytes, const std::string& name) {
                             most));
 }
 
-/// Cells between commas or tabs. With tabs, as in R's files, a quote within quotes may also stand after a backslash, and
-/// one within a cell that does not begin with one is a character like others.
+/// Cells between commas or tabs. With tabs, as in R's files, a quote within quotes may also stand after a backslash,
+/// and one within a cell that does not begin with one is a character like others.
 class CsvReader {
 public:
   CsvReader(std::string_view bytes, const std::string& name, std::size_t most, char separator)

@@ -187,7 +187,9 @@ void add_compare(Commands& commands) {
         command.add("--test", question.test, "paired or unpaired [paired]")
             .one_of({"paired", "unpaired"})
             .value_name("TEST");
-        command.add("--precision", question.precision, "float32 or float64: values that differ by its rounding are equal [float64]")
+        command
+            .add("--precision", question.precision,
+                 "float32 or float64: values that differ by its rounding are equal [float64]")
             .one_of({"float32", "float64"})
             .value_name("WORD");
         command.add("--name", question.name, "the report's title [FILE]").value_name("TEXT");
