@@ -83,6 +83,7 @@ std::map<std::string, bool> all_parameters() {
     if (find_option("model." + kind + ".pooling")) bases.push_back({"model." + kind + ".pooling=context"});
     if (kind == "recurrent") bases.push_back({"recurrent.attention=luong", "recurrent.reach=local_p"});
     take({"attention.projection=latent", "attention.latent.rotary_width=2"}, kind); // an even number
+    take({"attention.differential=v1", "attention.head_width=2"}, kind);            // a width that two maps divide
     for (const auto& base : bases) {
       take(base, kind);
       for (const std::string& key : all_keys())
