@@ -84,9 +84,9 @@ private:
     for (++at_; at_ < bytes_.size();) {
       const char c = bytes_[at_++];
       if (c == '\n') ++line_;
-      if (c == '\\' && has_tabs() && take('"')) cell += '"';
+      const bool may_quote = c == '"' || (c == '\\' && has_tabs()); // a second quote, or one after a backslash
+      if (may_quote && take('"')) cell += '"';
       else if (c != '"') cell += c;
-      else if (take('"')) cell += '"';
       else {
         if (const char next = peek(); at_ < bytes_.size() && next != separator_ && next != '\n' && next != '\r')
           refuse(line_, "text follows the quote that closes a cell; a quote within a cell is doubled");
