@@ -148,10 +148,10 @@ class Record:
         """To be called for sources in which nothing was found."""
         if self.usable:
             new = [self.key(file) for file in files]
-            lines = [key for key in self.clean if key not in set(new)] + new
+            self.clean = ([key for key in self.clean if key not in set(new)] + new)[-RECORDS:]
             self.file.parent.mkdir(parents=True, exist_ok=True)
             temporary = self.file.with_suffix(f".{os.getpid()}")
-            temporary.write_text("\n".join(lines[-RECORDS:]) + "\n", encoding="utf-8")
+            temporary.write_text("\n".join(self.clean) + "\n", encoding="utf-8")
             temporary.replace(self.file)
 
 
@@ -180,11 +180,14 @@ def main(program, build):
     record = Record(build, options, stated)
     files = [file for file in every if not record.is_clean(file)]
     found = {}
+    together = batches(files)
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for some in pool.map(lambda pair: findings(program, build, options, *pair), enumerate(batches(files))):
+        for batch, some in zip(together, pool.map(lambda pair: findings(program, build, options, *pair),
+                                                  enumerate(together)), strict=True):
             found |= some           # of a header's, which several report, one
-    if not found:
-        record.add(every)
+            if not some:
+                record.add(batch)   # at once: the others may have findings, or be interrupted
+    record.add([file for file in every if record.is_clean(file)])  # the oldest go first
     print("".join(found.values()), end="")
     print(f"{len(every)} sources, {len(every) - len(files)} of them unchanged since nothing was found in them, "
           f"{len(found)} findings")
