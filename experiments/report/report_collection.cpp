@@ -194,6 +194,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     if (run.state == RunState::failed) run.problem = manifest->failure;
     if (run.state == RunState::finished) ++origins.machines[describe(*manifest)];
     if (origins.data.empty()) origins.data = manifest->data;
+    if (manifest->start) run.start_changes = manifest->start->changes;
   }
   if (run.state == RunState::finished) {
     run.lengths = std::move(lengths.found);

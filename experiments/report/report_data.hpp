@@ -60,6 +60,7 @@ struct ReportRun {
   /// a finished run.
   std::map<std::string, std::vector<LengthPoint>, std::less<>> lengths;
   double seconds = 0;                      ///< training time
+  std::vector<std::string> start_changes;  ///< StartRecord::changes
   std::string problem;                     ///< why it failed, or what is wrong with its folder; empty otherwise
   std::filesystem::path folder;            ///< may not exist yet
   std::vector<AttentionExample> attention; ///< attention.json, if the run has one

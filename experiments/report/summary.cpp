@@ -282,17 +282,26 @@ std::string underpowered_note(const ReportData& report) {
 
 /// Which arms start from a trained run, and what their intervals therefore do not cover. Empty if there is none.
 std::string starts_note(const ReportData& report) {
-  std::map<std::string, std::vector<std::string>> arms; // labels by the run that they start from
-  for (const ReportArm& arm : report.arms)
-    if (!arm.start.empty()) arms[arm.start].push_back(name_in_list(arm.label));
+  using Labels = std::vector<std::string>;
+  std::map<std::string, Labels> arms;                 // by the run that they start from
+  std::map<std::vector<std::string>, Labels> changed; // by the options that differ from the start's
+  for (const ReportArm& arm : report.arms) {
+    if (arm.start.empty()) continue;
+    arms[arm.start].push_back(name_in_list(arm.label));
+    const auto run = std::ranges::find_if(arm.runs, [](const ReportRun& r) { return !r.start_changes.empty(); });
+    if (run != arm.runs.end()) changed[run->start_changes].push_back(name_in_list(arm.label));
+  }
   if (arms.empty()) return "";
+  const auto runs_of = [&](const Labels& labels) {
+    return labels.size() == report.arms.size() ? "all runs" : fmt::format("the runs of {}", fmt::join(labels, ", "));
+  };
   std::vector<std::string> parts;
   for (const auto& [start, labels] : arms)
-    parts.push_back(labels.size() == report.arms.size()
-                        ? fmt::format("all runs start from the weights of run {}", start)
-                        : fmt::format("the runs of {} start from the weights of run {}", fmt::join(labels, ", "),
-                                      start));
+    parts.push_back(fmt::format("{} start from the weights of run {}", runs_of(labels), start));
   std::string text = fmt::format("starts: {}.", fmt::join(parts, "; "));
+  for (const auto& [changes, labels] : changed)
+    text += fmt::format(" In {}, the same weights compute something else than in their start: {}.", runs_of(labels),
+                        fmt::join(changes, ", "));
   if (report.seeds.size() > 1)
     text += " All seeds share this start, so spreads, intervals and p do not cover how results vary with the start: "
             "they hold for this start only.";

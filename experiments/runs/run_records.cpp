@@ -79,7 +79,8 @@ json::object start_json(const StartRecord& start) {
           {"taken", names(start.match.taken)},
           {"reshaped", names(start.match.reshaped)},
           {"missing", names(start.match.missing)},
-          {"unused", names(start.match.unused)}};
+          {"unused", names(start.match.unused)},
+          {"changes", names(start.changes)}};
 }
 
 StartRecord start_from_json(const json::object& fields) {
@@ -92,7 +93,8 @@ StartRecord start_from_json(const json::object& fields) {
           integer(fields, "step"),
           text_for_people(needed(fields, "checksum"), "checksum"),
           text_for_people(needed(fields, "converted"), "converted"),
-          {names("taken"), names("reshaped"), names("missing"), names("unused")}};
+          {names("taken"), names("reshaped"), names("missing"), names("unused")},
+          fields.contains("changes") ? names("changes") : std::vector<std::string>()};
 }
 
 } // namespace

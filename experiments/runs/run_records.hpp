@@ -48,6 +48,8 @@ struct StartRecord {
   std::string checksum;  ///< of this step and these weights ([train] start_checksum)
   std::string converted; ///< "float32 to float64"; empty: the precision is the same
   StartMatch match;
+  /// "attention.window 0 -> 8": options by which the same weights compute something else than in the start
+  std::vector<std::string> changes = {};
 
   bool operator==(const StartRecord&) const = default;
 };

@@ -8,6 +8,7 @@
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/run_state.hpp"
+#include "experiments/runs/start_changes.hpp"
 #include "experiments/runs/worker.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/text.hpp"
@@ -147,6 +148,10 @@ StartRecord check_start(const Config& config, const StartRun& start, const std::
                     "train.start out, or choose another run",
                     option_text(start.id), differences_in_words(out.match)));
   check_vocabulary(config, start, vocabulary, data_of);
+  if (const std::string why = why_not_meant(start.config, config); !why.empty())
+    throw Refused(fmt::format("{}the shapes of its weights fit, but {}; set the option as the start has it",
+                              option_text(start.id), why));
+  out.changes = start_changes(start.config, config);
   if (start.config.float64() != config.float64())
     out.converted = fmt::format("{} to {}", start.config.general.precision, config.general.precision);
   return out;
@@ -172,6 +177,8 @@ std::string start_in_words(const StartRecord& start) {
     text += fmt::format(", converted from {}{}", start.converted,
                         start.converted.starts_with("float64") ? " (rounded)" : " (exactly)");
   if (!start.match.all()) text += "; " + differences_in_words(start.match);
+  if (!start.changes.empty())
+    text += fmt::format("; the same weights compute something else here: {}", fmt::join(start.changes, ", "));
   return text;
 }
 

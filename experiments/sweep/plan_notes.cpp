@@ -58,9 +58,9 @@ std::string prefix_note(const PreparedArm& arm) {
          "anyway";
 }
 
-/// What an arm takes from its start, if this is not all of it or has another precision.
+/// What an arm takes from its start, if this is not all of it, has another precision or computes something else.
 std::string start_note(const PreparedArm& arm) {
-  if (!arm.start || (arm.start->match.all() && arm.start->converted.empty())) return "";
+  if (!arm.start || (arm.start->match.all() && arm.start->converted.empty() && arm.start->changes.empty())) return "";
   return fmt::format("train.start: {}", start_in_words(*arm.start));
 }
 

@@ -121,6 +121,11 @@ class Start(unittest.TestCase):
         self.assertIn("all 2 seeds of an arm start from the same run", " ".join(done.stderr.split()))
         text = " ".join(done.stdout.split())
         self.assertIn(f"starts: the runs of warm, bare start from the weights of run {self.start.name}.", text)
+        self.assertIn(
+            'In the runs of bare, the same weights compute something else than in their start: position.kind "learned" '
+            '-> "none".',
+            text,
+        )
         self.assertIn("All seeds share this start", text)
         self.assertEqual(heed("report", str(self.out), "--format", "markdown").returncode, 0)
         report = next(self.out.glob("sweeps/later-*/report.md")).read_text()
@@ -136,6 +141,13 @@ class Start(unittest.TestCase):
                 done = heed(command, config, override, "--out", str(self.out))
                 self.assertEqual(done.returncode, 2 if reason else 0, done.stdout + done.stderr)
                 self.assertIn(reason or "", done.stderr)
+            done = heed(command, config, f"train.start={self.start.name}", "attention.window=3", "--out", str(self.out))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            said = " ".join((done.stdout + done.stderr).split())
+            self.assertIn("the same weights compute something else here: attention.window 0 -> 3", said)
+            done = heed(command, config, f"train.start={self.start.name}", "model.heads=4", "--out", str(self.out))
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn("it has 2 heads and this model 4", " ".join(done.stderr.split()))
         refused = heed("check", config, f"train.start={self.start.name}", "model.width=32", "--out", str(self.out))
         self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
         self.assertIn("have other shapes", refused.stderr)

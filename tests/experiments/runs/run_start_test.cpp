@@ -174,6 +174,25 @@ TEST_CASE("a run from a start counts its own steps, and says what it took", "[ru
   CHECK(again->start == manifest->start);
 }
 
+TEST_CASE("what the start's weights compute otherwise here is listed, and refused if it can't be meant",
+          "[runs][start]") {
+  const Scratch out;
+  const RunFolder start = trained(out.path, small);
+  const RunFolder run = trained(out.path, small,
+                                from(start, {"attention.window=2", "block.activation=\"relu\"", "attention.dropout=0.1",
+                                             "train.learning_rate=0.01"}));
+  const auto manifest = read_manifest(run);
+  REQUIRE(manifest);
+  REQUIRE(manifest->start);
+  CHECK(manifest->start->changes ==
+        std::vector<std::string>{"attention.window 0 -> 2", "block.activation \"gelu\" -> \"relu\""});
+  CHECK_THAT(start_in_words(*manifest->start),
+             Contains("; the same weights compute something else here: attention.window 0 -> 2, block.activation"));
+  const auto [status, why] = failed(planned(out.path, small, from(start, {"model.heads=4"})));
+  CHECK(status != 0);
+  CHECK_THAT(why, Contains("the shapes of its weights fit, but it has 2 heads and this model 4"));
+}
+
 TEST_CASE("matching takes the weights of equal names and shapes; others are those of the seed", "[runs][start]") {
   const Scratch out;
   const RunFolder start = trained(out.path, small);
