@@ -128,6 +128,7 @@ struct AttentionPlace {
   std::string module; ///< the layer's name: "blocks.0.attention"
   Kind kind = Kind::self;
   Reads reads = Reads::input; ///< what the stack reads
+  std::int64_t maps = 1;      ///< of each head in `Observer::scores`: 2 with differential attention
 };
 
 /// The interface of observers, which read values during a pass or change them. Modules are identified by the names of
@@ -143,7 +144,8 @@ public:
   virtual bool wants_scores() const { return false; }
   /// The input of an attention's normaliser: [B, H, queries, keys], -infinity where a query does not attend to a key.
   /// It may come in parts: some queries of one batch entry, [1, H, some queries, keys], without the last keys if none
-  /// of these queries sees them.
+  /// of these queries sees them. With differential attention, the queries' scores in the second map of a head follow
+  /// those in the first.
   virtual void scores(const AttentionPlace& attention, const Tensor& scores);
   /// The output of an attention's heads: [B, H, Tq, Dv]. If the tape does not record, the observer may change the
   /// values.

@@ -14,10 +14,11 @@ struct Sketch {
     std::string label; ///< empty if there is only one curve
     std::vector<std::pair<double, double>> points;
   };
-  /// Cells in rows, from the top. NaN: hidden by a mask.
+  /// Cells in rows, from the top. -infinity: hidden by a mask. NaN and +infinity are drawn as such.
   struct Heatmap {
     std::int64_t rows = 0, columns = 0;
     std::vector<double> values;
+    std::int64_t grid = 0; ///< lines after each so many rows and columns; 0: none
   };
 
   std::string title, x, y; ///< the labels of the axes

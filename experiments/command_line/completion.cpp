@@ -157,7 +157,10 @@ Completions override_at(const std::string& word) {
   for (const std::string& value : values) out.words.push_back(fmt::format("{}={}", key, value));
   const bool is_path = option->name.ends_with("path") || option->name == "sentencepiece" ||
                        option->name.ends_with("target");
-  if (option->type == OptionType::text && values.empty() && is_path) out.paths = Paths::files;
+  if (option->type == OptionType::text && values.empty() && is_path) {
+    out.paths = Paths::files;
+    out.before_path = word.substr(0, equals + 1);
+  }
   return out;
 }
 
@@ -221,7 +224,9 @@ Completions candidates(const std::vector<std::string>& words, const std::vector<
       const ArgumentSyntax* option = argument_named(*command, word.substr(0, equals));
       if (!option) return {};
       Completions out = values_of(*option, word.substr(equals + 1), typed);
-      for (std::string& value : out.words) value.insert(0, word.substr(0, equals + 1));
+      const std::string before = word.substr(0, equals + 1);
+      for (std::string& value : out.words) value.insert(0, before);
+      out.before_path.insert(0, before);
       return out;
     }
     Completions out;
@@ -251,10 +256,12 @@ Completions complete(const std::vector<std::string>& words, const std::vector<Co
 }
 
 void write_completions(const Completions& completions, std::ostream& to) {
-  to << (completions.paths == Paths::files     ? "files"
-         : completions.paths == Paths::folders ? "folders"
-                                               : "none")
-     << '\n';
+  if (completions.paths == Paths::none) {
+    to << "none\n";
+  } else {
+    to << (completions.paths == Paths::files ? "files" : "folders");
+    to << (completions.before_path.empty() ? "" : " ") << completions.before_path << '\n';
+  }
   for (const std::string& word : completions.words) to << word << '\n';
 }
 

@@ -28,14 +28,15 @@ struct Completions {
   Paths paths = Paths::none; ///< whether paths may stand there, too
   /// Whole words. A word that ends in '=' or '.' continues: `train.`, `train.steps=`.
   std::vector<std::string> words = {};
-  bool replace = false; ///< the words contain the text at the cursor, and need not begin with it
+  bool replace = false;         ///< the words contain the text at the cursor, and need not begin with it
+  std::string before_path = {}; ///< what of the word stands before a path: `data.path=`, `--out=`
 };
 
 /// @param words  the words after the program's name; the last one is the word at the cursor, perhaps empty
 /// Opens no file. It lists an output folder if a run or a sweep is expected. Never throws.
 Completions complete(const std::vector<std::string>& words, const std::vector<CommandSyntax>& commands);
 
-/// Writes `paths` (none, files, folders) and the words, one on each line.
+/// Writes `paths` (none; files or folders, and `before_path` if it is not empty) and the words, one on each line.
 void write_completions(const Completions& completions, std::ostream& to);
 
 /// The shells that have a script, and the script of each.

@@ -4,12 +4,15 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/system/files.hpp"
+#include "experiments/system/utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
+#include <span>
 
 namespace heed {
 
@@ -123,9 +126,64 @@ bool inputs_without_blanks(const std::string& lines) {
   return !lines.empty();
 }
 
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+/// Input and output of each of the first pairs.
+std::vector<std::array<std::string, 2>> first_pairs(const std::vector<std::string>& data) {
+  std::vector<std::array<std::string, 2>> out;
+  std::array<std::string, 2> texts;
+  for (std::size_t i = 0; i < data.size(); ++i) texts[i] = first_lines(data[i]);
+  std::array<std::string_view, 2> rest{texts[0], texts[1]};
+  while (out.size() < rows_read && !rest[0].empty()) {
+    std::array<std::string_view, 2> lines{first_line(rest[0]), first_line(rest[1])};
+    for (std::size_t i = 0; i < 2; ++i) rest[i].remove_prefix(std::min(lines[i].size() + 1, rest[i].size()));
+    if (data.size() == 1) {
+      const std::size_t tab = std::min(lines[0].find('\t'), lines[0].size());
+      lines[1] = lines[0].substr(std::min(tab + 1, lines[0].size()));
+      lines[0] = lines[0].substr(0, tab);
+    }
+    for (std::string_view& line : lines)
+      if (line.ends_with('\r')) line.remove_suffix(1);
+    out.push_back({std::string(lines[0]), std::string(lines[1])});
+  }
+  return out;
+}
+
+/// True if the first pair is names of columns: known ones; or single words, where all other texts have blanks or digits.
+bool begins_with_names(const std::vector<std::array<std::string, 2>>& pairs) {
+  constexpr std::array known{"answer",  "chinese",  "completion", "de",       "en",        "english",   "french",
+                             "german",  "input",    "inputs",     "original", "output",    "outputs",   "prompt",
+                             "query",   "question", "response",   "russian",  "sentence1", "sentence2", "source",
+                             "spanish", "src",      "summary",    "target",   "text",      "tgt",       "translation"};
+  constexpr std::size_t fewest = 5;
+  if (pairs.size() < fewest) return false;
+  const auto& first = pairs.front();
+  const auto others = std::span(pairs).subspan(1);
+  const auto none_is_in_another = [&] {
+    return std::ranges::none_of(others, [&](const auto& pair) { return pair[0] == first[0] || pair[1] == first[1]; });
+  };
+  const auto is_known = [&](const std::string& cell) { return std::ranges::count(known, lower_case(cell)) > 0; };
+  const auto is_word = [](const std::string& cell) { // a few letters, of any script
+    constexpr std::size_t longest = 40;
+    const auto letter = [](char32_t c) {
+      return c == '_' || c >= 0xc0 || (c < 0x80 && std::isalpha(static_cast<int>(c)));
+    };
+    bool letters = !cell.empty() && cell.size() <= longest;
+    return each_utf8(cell, [&](char32_t c) { letters = letters && letter(c); }) == cell.size() && letters;
+  };
+  const auto is_text = [](const std::string& cell) { return cell.find_first_of(" 0123456789") != std::string::npos; };
+  if (std::ranges::all_of(first, is_known)) return none_is_in_another();
+  return std::ranges::all_of(first, is_word) &&
+         std::ranges::all_of(others, [&](const auto& pair) { return std::ranges::all_of(pair, is_text); });
+}
+
 void guess_pairs(const std::vector<std::string>& data, const std::string& program, DataGuess& guess) {
   const std::string beginning = first_lines(data.front());
   guess.without_blanks = inputs_without_blanks(beginning);
+  if (const auto pairs = first_pairs(data); begins_with_names(pairs))
+    guess.note = fmt::format("{}:1: \"{}\" and \"{}\" look like names of columns. Pairs have no header: this line is "
+                             "read as an example; delete it if it is none.",
+                             data.front(), pairs.front()[0], pairs.front()[1]);
   if (data.size() == 2) {
     guess.values["target"] = Value(data.back());
     return;

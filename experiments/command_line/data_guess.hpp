@@ -18,6 +18,8 @@ struct DataGuess {
   std::vector<std::string> to_edit = {}; ///< options that the user may have to edit
   /// pairs: no input has a blank, so a line of words would be one token, and new lines would be unknown
   bool without_blanks = false;
+  /// pairs: a sentence if the first line looks like names of columns, which would be read as an example
+  std::string note = {};
 };
 
 /// @param kind     text, pairs, labels or images

@@ -166,7 +166,7 @@ public:
                                 wanted.kind, wanted.data.front()));
   }
 
-  std::string write() {
+  NewConfigText write() {
     head();
     if (own_) data();
     task();
@@ -174,7 +174,7 @@ public:
     train();
     report();
     sweep();
-    return text_.take();
+    return {text_.take(), guess_.note};
   }
 
 private:
@@ -205,8 +205,9 @@ private:
     text_.table("data");
     const std::string path = wanted_.data.empty() ? std::string(own_->example) : wanted_.data.front();
     text_.set("path", Value(path),
-              fmt::format("{}{} A relative path starts at the folder in which heed is started.",
-                          wanted_.data.empty() ? "EDIT THIS LINE: the path of your data. " : "", own_->format));
+              fmt::format("{}{} A relative path starts at the folder in which heed is started.{}{}",
+                          wanted_.data.empty() ? "EDIT THIS LINE: the path of your data. " : "", own_->format,
+                          guess_.note.empty() ? "" : " ", guess_.note));
     text_.set("train", Value(0.9), "The part of the data that the model is trained on. The rest is for validation.");
     if (form_ == Form::image_classification) return;
     if (form_ == Form::language_model) {
@@ -400,7 +401,7 @@ std::vector<std::string> new_config_kinds() {
   return kinds;
 }
 
-std::string new_config_text(const NewConfig& wanted) {
+NewConfigText new_config_text(const NewConfig& wanted) {
   // The comments name the files, so a line end in a path would end a comment.
   for (const std::string& path : wanted.data)
     if (std::ranges::any_of(path, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))

@@ -20,8 +20,13 @@ struct NewConfig {
   std::string program = "heed";  ///< the name by which the user calls the program
 };
 
-/// The configuration in TOML. Throws heed::Refused if the kind does not exist or if a data file cannot be used.
-std::string new_config_text(const NewConfig& wanted);
+struct NewConfigText {
+  std::string text; ///< the configuration in TOML
+  std::string note; ///< DataGuess::note
+};
+
+/// Throws heed::Refused if the kind does not exist or if a data file cannot be used.
+NewConfigText new_config_text(const NewConfig& wanted);
 
 /// Whether the configuration names a data file that the user must put in, because none was given.
 bool needs_data_path(const NewConfig& wanted);

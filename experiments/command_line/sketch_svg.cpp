@@ -21,6 +21,8 @@ constexpr std::array<const char*, 13> shades = {"#08407e", "#215d9a", "#4a81b5",
                                                 "#dd763d", "#c6571b", "#a33f00"};
 constexpr std::array<const char*, 3> curve_colors = {"#0072b2", "#d55e00", "#009e73"};
 constexpr const char* hidden = "#cfccc5";
+constexpr const char* no_number = "#d01c8b"; // NaN, and scores of infinity, of which weights are NaN
+constexpr std::size_t panels_in_row = 4;
 
 // What all pictures begin with, before and after their size and description.
 constexpr std::string_view picture_begin = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
@@ -104,15 +106,19 @@ private:
 
   // The cells of each shade as one path of rectangles.
   void draw_heatmap() {
+    constexpr int of_hidden = -1, of_no_number = -2;
     const Sketch::Heatmap& map = sketch_.heatmap;
+    const auto color = [](int of) {
+      return of == of_hidden ? hidden : of == of_no_number ? no_number : shades[static_cast<std::size_t>(of)];
+    };
     const auto shade = [&](std::int64_t row, std::int64_t column) {
       const double v = map.values[static_cast<std::size_t>(row * map.columns + column)];
-      if (!std::isfinite(v)) return -1;
+      if (!std::isfinite(v)) return std::isinf(v) && v < 0 ? of_hidden : of_no_number;
       return most_ > 0 ? middle + static_cast<int>(std::lround(middle * v / most_ + 1e-4)) : middle;
     };
     const double cell_width = width / static_cast<double>(map.columns),
                  cell_height = height / static_cast<double>(map.rows);
-    for (int wanted = -1; wanted < std::ssize(shades); ++wanted) {
+    for (int wanted = of_no_number; wanted < std::ssize(shades); ++wanted) {
       std::string path;
       for (std::int64_t row = 0; row < map.rows; ++row)
         for (std::int64_t column = 0, end = 0; column < map.columns; column = end) {
@@ -124,20 +130,33 @@ private:
                               at(cell_width * static_cast<double>(end - column)), at(cell_height),
                               -at(cell_width * static_cast<double>(end - column)));
         }
-      if (!path.empty())
-        add(R"(<path fill="{}" d="{}"/>)", wanted < 0 ? hidden : shades[static_cast<std::size_t>(wanted)], path);
+      if (!path.empty()) add(R"(<path fill="{}" d="{}"/>)", color(wanted), path);
     }
+    if (map.grid > 0) draw_grid(map, cell_width, cell_height);
     const auto ends = [](std::pair<double, double> range) { return std::array{range.first, range.second}; };
     for (const double x : ends(sketch_.x_range))
       text(x == sketch_.x_range.first ? x_ : x_ + width, top + height + 17,
            x == sketch_.x_range.first ? "start" : "end", short_number(x));
     for (const double y : ends(sketch_.y_range))
       text(x_ - 6, y == sketch_.y_range.first ? top + 11 : top + height, "end", short_number(y));
-    draw_key(std::ranges::any_of(map.values, [](double v) { return !std::isfinite(v); }));
+    draw_key(map);
   }
 
-  // What the darkest shades mean.
-  void draw_key(bool hides) {
+  void draw_grid(const Sketch::Heatmap& map, double cell_width, double cell_height) {
+    std::string path;
+    for (std::int64_t column = map.grid; column < map.columns; column += map.grid)
+      path += fmt::format("M{} {}v{}", at(x_ + cell_width * static_cast<double>(column)), top, height);
+    for (std::int64_t row = map.grid; row < map.rows; row += map.grid)
+      path += fmt::format("M{} {}h{}", x_, at(top + cell_height * static_cast<double>(row)), width);
+    if (!path.empty()) add(R"(<path fill="none" stroke="#5c6068" stroke-width=".5" d="{}"/>)", path);
+  }
+
+  // What the darkest shades mean, and the cells without a number.
+  void draw_key(const Sketch::Heatmap& map) {
+    const auto any = [&](const auto& condition) { return std::ranges::any_of(map.values, condition); };
+    const bool hides = any([](double v) { return std::isinf(v) && v < 0; }),
+               infinite = any([](double v) { return std::isinf(v) && v > 0; }),
+               nan = any([](double v) { return std::isnan(v); });
     double x = x_;
     const auto entry = [&](const char* color, const std::string& label) {
       add(R"(<rect x="{}" y="{}" width="11" height="11" fill="{}" stroke="#8d9097" stroke-width=".5"/>)", at(x),
@@ -149,6 +168,7 @@ private:
     entry(shades[middle], most_ > 0 ? "0" : "visible");
     if (most_ > 0) entry(shades.back(), short_number(most_));
     if (hides) entry(hidden, "hidden");
+    if (nan || infinite) entry(no_number, nan && infinite ? "NaN or infinite" : nan ? "NaN" : "infinite");
   }
 
   void draw_bars() {
@@ -206,19 +226,26 @@ private:
 } // namespace
 
 std::string svg_of(const std::vector<Sketch>& panels, const std::string& description) {
-  const double all = panel_width * static_cast<double>(panels.size());
+  const std::size_t columns = std::min(panels.size(), panels_in_row),
+                    rows = columns == 0 ? 1 : (panels.size() + columns - 1) / columns;
   std::string out = fmt::format(
       "{3}{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}{4}{0}\" height=\"{1}\" "
       "fill=\"#fff\"/>\n",
-      all, panel_height, escaped(description), picture_begin, picture_style);
-  double x = 0, most = 0;
+      panel_width * static_cast<double>(columns), panel_height * static_cast<double>(rows), escaped(description),
+      picture_begin, picture_style);
+  double most = 0;
   for (const Sketch& sketch : panels)
     for (const double v : sketch.heatmap.values)
       if (std::isfinite(v)) most = std::max(most, std::abs(v));
-  for (const Sketch& sketch : panels) {
-    Panel(sketch, x, most, out).draw();
-    x += panel_width;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::size_t row = i / panels_in_row;
+    if (row > 0 && i % panels_in_row == 0) {
+      if (row > 1) out += "</g>\n";
+      out += fmt::format("<g transform=\"translate(0 {})\">\n", panel_height * static_cast<double>(row));
+    }
+    Panel(panels[i], panel_width * static_cast<double>(i % panels_in_row), most, out).draw();
   }
+  if (rows > 1) out += "</g>\n";
   return out + "</svg>\n";
 }
 

@@ -44,10 +44,14 @@ struct Engine {
   /// The cost of attention in the configuration's first block, for a row of `length` tokens. The measurement is
   /// repeated for `seconds` seconds.
   AttentionCost (*attention_cost)(const Config&, std::int64_t length, double seconds);
-  /// What the configuration's first block adds to the scores of each pair of a row of `length` tokens that are all zero
-  /// vectors, by head: [heads][length * length], -infinity for masked pairs. Positions that add to the embeddings are
+  /// What masks, positions and formulas add to the scores of zero vectors, in the first block of each stack: of self
+  /// attention, and of the decoder's cross attention. All rows have `length` tokens, in two segments; or `length`
+  /// patches, `patches_in_row` of them in a row of the image (0: no patches). Positions that add to the embeddings are
   /// left out. Parameters have their initial values.
-  std::vector<std::vector<double>> (*added_scores)(const Config&, std::int64_t length);
+  std::vector<AddedScores> (*added_scores)(const Config&, std::int64_t length, std::int64_t patches_in_row);
+  /// The first query of each attention that may attend to no key: its masks and formulas hide all of them. It runs the
+  /// model, with initial parameters, on the first row of validation.
+  std::vector<QueryWithoutKeys> (*queries_without_keys)(const Config&, const Task&);
   /// Attention of the configuration's first block, for arrays of other programs. Throws heed::Refused or heed::Failed
   /// if the options and the shape do not fit together.
   std::unique_ptr<AttentionOperator> (*attention_operator)(const Config&, const OperatorShape&);

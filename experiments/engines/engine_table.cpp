@@ -86,6 +86,7 @@ const Engine& engine_table() {
                             .generate = generate,
                             .attention_cost = attention_cost,
                             .added_scores = added_scores,
+                            .queries_without_keys = queries_without_keys,
                             .attention_operator = make_attention_operator,
                             .products = product_description};
   return table;

@@ -141,4 +141,27 @@ Tensor BlockStack::finish(Pass& pass, const Tensor& x, std::int64_t first) const
   return final_norm ? (*final_norm)(pass, y) : y;
 }
 
+Config encoder_config(const Config& config) {
+  Config out = config;
+  for (LayerChoice& layer : out.layers) layer.attention.causal = false;
+  return out;
+}
+
+Config decoder_config(const Config& config) {
+  Config out = config;
+  out.layers = config.decoder_layers;
+  out.decoder_layers = config.layers; // the other stack's
+  out.model.layers = static_cast<std::int64_t>(out.layers.size());
+  for (LayerChoice& layer : out.layers) layer.attention.causal = true;
+  return out;
+}
+
+Config attention_of_first_block(Config config) {
+  config.layers.resize(1);
+  BlockOptions& block = config.layers.front().block;
+  block.ffn = block.parallel = false;
+  block.norm = block.residual = "none";
+  return config;
+}
+
 } // namespace heed::HEED_REAL

@@ -70,4 +70,11 @@ struct BlockStack {
   std::int64_t width() const { return position.output_width(); }
 };
 
+/// The configuration of each stack of an encoder-decoder: the encoder is bidirectional, and the decoder causal.
+Config encoder_config(const Config& config);
+Config decoder_config(const Config& config);
+
+/// The configuration's first block, reduced to attention: without feed-forward network, norms and residual connections.
+Config attention_of_first_block(Config config);
+
 } // namespace heed::HEED_REAL

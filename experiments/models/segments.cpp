@@ -3,6 +3,8 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/models/model.hpp"
+#include "experiments/models/transformer.hpp"
 
 #include <fmt/format.h>
 
@@ -67,6 +69,57 @@ void write_segments(std::span<const std::int32_t> tokens, std::span<const std::i
     ++segment;
     begin = next;
   }
+}
+
+namespace {
+
+// Which of a row's texts have an end before their last token.
+struct SegmentsFound {
+  bool input = false, output = false;
+
+  void look(const Batch& batch, const TaskShape& shape) {
+    const auto ends_within = [&](const std::vector<std::int32_t>& tokens, std::int32_t length,
+                                 std::span<const std::int32_t> end) {
+      const auto row = std::span(tokens).first(static_cast<std::size_t>(length));
+      const auto found = std::ranges::search(row, end);
+      return !found.empty() && found.end() != row.end();
+    };
+    input = input || ends_within(batch.tokens, batch.lengths[0], shape.segment_end);
+    if (batch.form == Form::sequence_to_sequence)
+      output = output || ends_within(batch.outputs, batch.output_lengths[0], shape.output_segment_end);
+    else output = true;
+  }
+};
+
+} // namespace
+
+std::string missing_segment_end(const Config& config, const Task& task) {
+  constexpr std::int64_t most_tokens = 1 << 20;
+  if (!reads_segments(config)) return "";
+  const Form form = model_info(config.model.kind).form;
+  TaskShape shape = task.shape(form);
+  set_segment_ends(config, task, form, shape);
+  SegmentsFound found;
+  std::int64_t rows = 0;
+  const auto look = [&](std::int64_t count, const auto& write_row) {
+    std::int64_t tokens = 0;
+    for (std::int64_t row = 0; row < count && tokens < most_tokens && !(found.input && found.output); ++row, ++rows) {
+      Batch batch;
+      batch.reset(1, shape, form);
+      write_row(row, batch);
+      tokens += batch.real_tokens();
+      found.look(batch, shape);
+    }
+  };
+  look(task.evaluation_rows(form, Split::validation),
+       [&](std::int64_t row, Batch& batch) { task.evaluation_row(form, Split::validation, row, batch, 0); });
+  look(task.evaluation_rows(form, Split::train),
+       [&](std::int64_t row, Batch& batch) { task.evaluation_row(form, Split::train, row, batch, 0); });
+  if (found.input && found.output) return "";
+  const char* where = form != Form::sequence_to_sequence ? "" : found.input ? " output" : found.output ? " input" : "";
+  return fmt::format("model.segment_end = {} does not occur within the first {}{} rows of validation and training: "
+                     "each of them is one segment, so segment_i = segment_j everywhere",
+                     value_text(Value(config.model.segment_end)), rows, where);
 }
 
 } // namespace heed::HEED_REAL

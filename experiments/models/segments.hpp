@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace heed::HEED_REAL {
 
@@ -16,5 +17,10 @@ void set_segment_ends(const Config& config, const Task& task, Form form, TaskSha
 /// Writes the number of each token's segment, from 0. A segment ends with the tokens `end`, which belong to it; these
 /// never overlap. So a row's first segments do not depend on its later tokens.
 void write_segments(std::span<const std::int32_t> tokens, std::span<const std::int32_t> end, std::int32_t* to);
+
+/// A note if no row has two segments, because the data never has [model] segment_end: "model.segment_end = ... does not
+/// occur in ...". It reads the first rows of validation and training, up to about a million tokens. Empty: it occurs, or
+/// the configuration uses no segments.
+std::string missing_segment_end(const Config& config, const Task& task);
 
 } // namespace heed::HEED_REAL

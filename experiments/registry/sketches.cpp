@@ -15,6 +15,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numbers>
 
@@ -143,7 +144,7 @@ Sketch sketch_bias(const f32::PositionInfo& info) {
   for (std::int64_t i = 0; i < length; ++i)
     for (std::int64_t j = 0; j < length; ++j)
       out.heatmap.values.push_back(
-          j > i ? std::nan("")
+          j > i ? -std::numeric_limits<double>::infinity()
                 : static_cast<double>(info.pair({query.data(), j - i, shape, 0, parameters, &options}).score));
   return out;
 }

@@ -58,6 +58,18 @@ std::string prefix_note(const PreparedArm& arm) {
          "anyway";
 }
 
+/// A note about the first query whose keys are all hidden.
+std::string keyless_note(const PreparedArm& arm) {
+  if (arm.queries_without_keys.empty()) return "";
+  const QueryWithoutKeys& first = arm.queries_without_keys.front();
+  const std::size_t others = arm.queries_without_keys.size() - 1;
+  return fmt::format(
+      "attention.{0}mask_mod and {0}score_mod: in {1}, query {2} may attend to no key in head {3}, so its output there "
+      "is 0 (the first row of validation; {4} of its {5} queries{6})",
+      first.cross ? "cross_" : "", first.attention, first.query, first.head, first.count, first.queries,
+      others == 0 ? "" : fmt::format("; likewise in {} more module{}", others, plural(others)));
+}
+
 /// What an arm takes from its start, if this is not all of it, has another precision or computes something else.
 std::string start_note(const PreparedArm& arm) {
   if (!arm.start || (arm.start->match.all() && arm.start->converted.empty() && arm.start->changes.empty())) return "";
@@ -127,6 +139,8 @@ std::vector<std::string> notes_of(const Preparation& prepared) {
   if (std::string note = seeds_note(prepared.plan); !note.empty()) first.push_back(std::move(note));
   if (std::string note = shared_start_note(prepared); !note.empty()) first.push_back(std::move(note));
   add([](const PreparedArm& arm) { return arm.warnings; }, later);
+  add(one(keyless_note), later);
+  add([](const PreparedArm& arm) { return std::vector{arm.missing_segment_end}; }, later);
   add(one(start_note), later);
   add(one(warmup_note), later);
   add(one(prefix_note), later);

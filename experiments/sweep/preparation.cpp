@@ -12,6 +12,7 @@
 #include "experiments/metrics/inspected_metrics.hpp"
 #include "experiments/metrics/steps_to.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/models/segments.hpp"
 #include "experiments/models/target_sight.hpp"
 #include "experiments/sweep/comparability.hpp"
 #include "experiments/sweep/starts.hpp"
@@ -299,6 +300,11 @@ std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
   return untrained;
 }
 
+bool has_formula(const LayerChoice& block) {
+  const AttentionOptions& o = block.attention;
+  return !o.mask_mod.empty() || !o.score_mod.empty() || !o.cross_mask_mod.empty() || !o.cross_score_mod.empty();
+}
+
 } // namespace
 
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
@@ -342,6 +348,9 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     const Task& task = tasks.of(arm.config);
     if (!warnings.contains(&task)) warnings[&task] = warnings_of(task);
     arm.warnings = warnings[&task];
+    arm.missing_segment_end = f32::missing_segment_end(arm.config, task);
+    if (arm.config.any_block(&has_formula))
+      arm.queries_without_keys = engine(arm.config).queries_without_keys(arm.config, task);
     arms.push_back(std::move(arm));
   }
   Metric metric = metric_of(arms.front().config, plan.metric);

@@ -75,6 +75,8 @@ struct PreparedArm {
   /// Learned positions that only sequences longer than all training sequences use.
   std::int64_t untrained_positions = 0;
   std::vector<std::string> warnings = {}; ///< likely mistakes in its task's data
+  std::string missing_segment_end = {}; ///< a note if no row has two segments; empty: some has, or it has none to have
+  std::vector<QueryWithoutKeys> queries_without_keys = {}; ///< only with formulas, which may hide all keys
 };
 
 struct Preparation {

@@ -13,16 +13,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// The configuration's first block, reduced to attention only.
-Config attention_of(const Config& config) {
-  Config out = config;
-  out.layers.resize(1);
-  BlockOptions& block = out.layers.front().block;
-  block.ffn = block.parallel = false;
-  block.norm = block.residual = "none";
-  return out;
-}
-
 // The width of a square image of so many patches, or of the largest one with fewer.
 std::int64_t side_of_square(std::int64_t patches) {
   std::int64_t side = 1;
@@ -54,14 +44,6 @@ public:
     tape_.backward(sum(stack_(pass, x, {.query_segments = one, .key_segments = one})));
   }
 
-  // Calls the observer in a forward pass over a row of zero vectors in two segments.
-  void forward_of_zeros(Observer& observer) {
-    std::fill(segments_.begin() + std::ssize(segments_) / 2, segments_.end(), 1);
-    const Segments halves{segments_.data(), shape_[1]};
-    Pass pass(tape_, parameters_, nullptr, {.observer = &observer});
-    stack_(pass, tape_.zeros(shape_), {.query_segments = halves, .key_segments = halves});
-  }
-
   std::int64_t parameters() const { return parameters_.count(); }
   std::size_t bytes() const { return tape_.peak(); }
 
@@ -69,22 +51,9 @@ private:
   Shape shape_;
   Parameters parameters_;
   BlockStack stack_;
-  std::vector<std::int32_t> segments_; // the row is one segment, or two
+  std::vector<std::int32_t> segments_; // the row is one segment
   std::vector<Real> gradients_, vectors_, of_vectors_;
   Tape tape_;
-};
-
-// Stores the scores of the first attention.
-struct KeptScores final : Observer {
-  bool wants_scores() const override { return true; }
-  void scores(const AttentionPlace&, const Tensor& s) override {
-    const std::int64_t heads = s.shape[1], pairs = s.shape[2] * s.shape[3];
-    const Tensor all = contiguous(s);
-    for (std::int64_t head = 0; head < heads && std::ssize(kept) < heads; ++head)
-      kept.emplace_back(all.data + head * pairs, all.data + (head + 1) * pairs);
-  }
-
-  std::vector<std::vector<double>> kept;
 };
 
 } // namespace
@@ -95,7 +64,7 @@ AttentionCost attention_cost(const Config& config, std::int64_t length, double s
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   constexpr std::size_t fewest = 3;
-  Row row(attention_of(config), length);
+  Row row(attention_of_first_block(config), length);
   AttentionCost cost;
   const double before = counted_operations();
   row.forward_and_backward();
@@ -114,15 +83,6 @@ AttentionCost attention_cost(const Config& config, std::int64_t length, double s
   std::nth_element(times.begin(), middle, times.end());
   cost.seconds = *middle;
   return cost;
-}
-
-std::vector<std::vector<double>> added_scores(const Config& config, std::int64_t length) {
-  KeptScores scores;
-  Config without_embeddings = attention_of(config);
-  PositionOptions& position = without_embeddings.layers.front().position;
-  if (std::ranges::count(positions_of_blocks(), position.kind) == 0) position = {.kind = "none"};
-  Row(without_embeddings, length).forward_of_zeros(scores);
-  return std::move(scores.kept);
 }
 
 } // namespace heed::HEED_REAL

@@ -1,4 +1,4 @@
-// Training of a run, and the engine functions cost, attention_cost, added_scores and generate.
+// Training of a run, and the engine functions cost, attention_cost, added_scores, queries_without_keys and generate.
 #pragma once
 
 #include "experiments/training/training.hpp"
@@ -17,7 +17,10 @@ Cost cost(const Config& config, const Task& task);
 /// See Engine::attention_cost.
 AttentionCost attention_cost(const Config& config, std::int64_t length, double seconds);
 /// See Engine::added_scores.
-std::vector<std::vector<double>> added_scores(const Config& config, std::int64_t length);
+std::vector<AddedScores> added_scores(const Config& config, std::int64_t length, std::int64_t patches_in_row);
+
+/// See Engine::queries_without_keys.
+std::vector<QueryWithoutKeys> queries_without_keys(const Config& config, const Task& task);
 
 /// See Engine::generate.
 void generate(const Config& config, const Task& task, const Checkpoint& checkpoint, const Sampling& sampling);

@@ -163,6 +163,21 @@ struct Inspection {
   std::vector<LayerInspection> layers;
 };
 
+/// What an attention adds to the scores of zero vectors, by masks, positions and formulas.
+struct AddedScores {
+  std::string place; ///< "block 0", "encoder, block 0", "cross attention, block 0"
+  std::int64_t queries = 0, keys = 0;
+  std::vector<std::vector<double>> heads; ///< [queries * keys] each; -infinity: the mask hides this key
+};
+
+/// The first query of an attention that may attend to no key, in the first row of validation.
+struct QueryWithoutKeys {
+  std::string attention; ///< its module: "blocks.0.attention"
+  bool cross = false;
+  std::int64_t query = 0, head = 0;
+  std::int64_t count = 0, queries = 0; ///< how many of so many queries have no key in this or another head
+};
+
 /// The cost of one block's attention, including projections and position, for one row forward and backward.
 struct AttentionCost {
   std::int64_t parameters = 0;

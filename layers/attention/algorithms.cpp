@@ -186,10 +186,11 @@ void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem
   tape.record(false);
   const AttentionProblem x = unshared(given);
   // The scores of both maps of a head are shown as its own.
+  AttentionPlace shown = place;
+  shown.maps = given.lambda.tape ? 2 : 1;
   const auto show = [&](const Tensor& s) {
     if (!s.tape) return;
-    const std::int64_t maps = given.lambda.tape ? 2 : 1;
-    pass.show_scores(place, reshape(s, {s.shape[0], s.shape[1] / maps, maps * s.shape[2], s.shape[3]}));
+    pass.show_scores(shown, reshape(s, {s.shape[0], s.shape[1] / shown.maps, shown.maps * s.shape[2], s.shape[3]}));
   };
   if (const std::int64_t rows = rows_of(given); rows > 0 && !tape.nested()) {
     const Blocks blocks{x.queries.shape, x.values.shape[2], rows, x.mask};

@@ -29,6 +29,7 @@ import sources  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADER = "tests/mutation/switch.hpp"
+COPY = "autograd/mutation_switch.hpp"  # where it is in the copy: the program's rooms include none of the tests'
 
 # The suites of each folder's mutants, those that catch most of them first.
 FOLDERS = {
@@ -97,7 +98,7 @@ class Drawing:
         by_file = {}
         for mutant in mutants:
             by_file.setdefault(mutant.file, []).append(mutant)
-        return {file: self.sources[file].switched(some, HEADER) for file, some in by_file.items()}
+        return {file: self.sources[file].switched(some, COPY) for file, some in by_file.items()}
 
     def blamed(self, mutants, output, tree):
         """The mutants that a compiler's errors are about: at their place or, else, at one that led there."""
@@ -138,10 +139,11 @@ def copy_tree(root, tree, changed):
     listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, check=True,
                             capture_output=True, text=True).stdout.split("\0")
     names = {name for name in listed if name and (root / name).is_file()}
+    put(tree / COPY, (root / HEADER).read_bytes())
     for name in names:
         put(tree / name, changed[name].encode() if name in changed else (root / name).read_bytes())
         shutil.copymode(root / name, tree / name)
-    for path in [p for p in tree.rglob("*") if p.is_file() and str(p.relative_to(tree)) not in names]:
+    for path in [p for p in tree.rglob("*") if p.is_file() and str(p.relative_to(tree)) not in {*names, COPY}]:
         path.unlink()
 
 

@@ -9,6 +9,8 @@
 #include "experiments/system/user_file.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 
@@ -24,26 +26,66 @@ struct CheckArguments {
   std::optional<std::int64_t> length;
 };
 
-/// One panel for each of the first heads with a mask or bias of its own.
-std::vector<Sketch> sketches_of_attention(const Config& config, std::int64_t length) {
+/// Throws heed::Refused for a name that promises another format.
+void require_svg(const UserFile& file, const std::string& name) {
+  const std::string ending = file.path().extension().string();
+  if (!file.is_file() || ending.empty() || ending == ".svg") return;
+  const std::string svg = std::filesystem::path(file.path()).replace_extension(".svg").string();
+  const bool convertible = ending == ".png" || ending == ".pdf";
+  throw Refused(fmt::format("check: --picture writes SVG, and {} ends in {}; say --picture {}{}", name, ending, svg,
+                            convertible ? fmt::format(", and then rsvg-convert {}{} -o {} (Debian's librsvg2-bin)",
+                                                      ending == ".pdf" ? "-f pdf " : "", svg, name)
+                                        : ""));
+}
+
+/// The tokens of the row that is drawn, or the patches of an image.
+struct PictureRow {
+  std::int64_t length = 32, patches_in_row = 0;
+};
+
+PictureRow picture_row(const Config& config, const Task& task, std::optional<std::int64_t> length) {
+  if (config.model.kind != "patches") return {.length = length.value_or(32)};
+  const ImageShape image = task.shape(Form::image_classification).image;
+  const std::int64_t patch = std::get<std::int64_t>(config.model_options.at("patch"));
+  const PictureRow out{(image.height / patch) * (image.width / patch), image.width / patch};
+  if (length)
+    throw Refused(fmt::format("check: --length does nothing for images: they have {} patches, in rows of {}; leave it "
+                              "out",
+                              out.length, out.patches_in_row));
+  constexpr std::int64_t most = 256;
+  if (out.length > most)
+    throw Refused(fmt::format("check: --picture draws at most {} patches, and these images have {}; raise "
+                              "model.patches.patch",
+                              most, out.length));
+  return out;
+}
+
+/// For each attention of the first blocks, one panel for each of the first heads with a mask or bias of its own.
+std::vector<Sketch> sketches_of_attention(const Config& config, const PictureRow& row) {
   constexpr std::size_t most = 4;
-  const std::vector<std::string>& stacks = stacks_of(config.model.kind);
-  if (stacks.empty())
-    throw Refused(fmt::format("check: --picture draws self attention, and model.kind = \"{}\" has none",
+  if (stacks_of(config.model.kind).empty())
+    throw Refused(fmt::format("check: --picture draws the attention of Transformer blocks, and model.kind = \"{}\" has "
+                              "none",
                               config.model.kind));
-  const std::string place = stacks.size() > 1 ? fmt::format("block 1 of the {}", stacks.front()) : "block 1";
-  std::vector<std::vector<double>> heads = engine(config).added_scores(config, length);
-  const bool same = std::ranges::all_of(heads, [&](const auto& head) { return head == heads.front(); });
-  if (same) heads.resize(1);
-  if (heads.size() > most) heads.resize(most);
+  const char* const unit = row.patches_in_row > 0 ? "patch" : "position";
   std::vector<Sketch> out;
-  for (std::size_t head = 0; head < heads.size(); ++head) {
-    Sketch panel{.title = same ? "all heads of " + place : fmt::format("head {} of {}", head + 1, place),
-                 .x = "position of the key",
-                 .y = "position of the query"};
-    panel.heatmap = {length, length, std::move(heads[head])};
-    panel.x_range = panel.y_range = {0, static_cast<double>(length - 1)};
-    out.push_back(std::move(panel));
+  for (AddedScores& of : engine(config).added_scores(config, row.length, row.patches_in_row)) {
+    const auto equals_first = [&](const std::vector<double>& head) {
+      return std::ranges::equal(head, of.heads.front(),
+                                [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
+    };
+    const bool same = std::ranges::all_of(of.heads, equals_first);
+    if (same) of.heads.resize(1);
+    if (of.heads.size() > most) of.heads.resize(most);
+    for (std::size_t head = 0; head < of.heads.size(); ++head) {
+      Sketch panel{.title = same ? "all heads: " + of.place : fmt::format("head {}: {}", head, of.place),
+                   .x = fmt::format("{} of the key", unit),
+                   .y = fmt::format("{} of the query", unit)};
+      panel.heatmap = {of.queries, of.keys, std::move(of.heads[head]), row.patches_in_row};
+      panel.x_range = {0, static_cast<double>(of.keys - 1)};
+      panel.y_range = {0, static_cast<double>(of.queries - 1)};
+      out.push_back(std::move(panel));
+    }
   }
   return out;
 }
@@ -55,15 +97,17 @@ int check(const CheckArguments& arguments, Console& console) {
     throw Refused("check: --force does nothing without --picture; add it");
   std::optional<UserFile> picture;
   if (!arguments.picture.empty())
-    picture.emplace(arguments.picture, Replacing{.is_own = is_picture_of_heed, .force = arguments.force});
+    require_svg(picture.emplace(arguments.picture, Replacing{.is_own = is_picture_of_heed, .force = arguments.force}),
+                arguments.picture);
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, {}, arguments.out);
   check_sense(prepared, {}, console);
   print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
         prepared.metric.name);
   if (picture) {
-    const std::vector<Sketch> panels = sketches_of_attention(prepared.arms.front().config, // the reference
-                                                             arguments.length.value_or(32));
+    const Config& reference = prepared.arms.front().config;
+    const std::vector<Sketch> panels = sketches_of_attention(reference, picture_row(reference, tasks.of(reference),
+                                                                                    arguments.length));
     console.out.flush(); // the picture may go to the same place
     picture->write(without_controls(svg_of(
         panels, fmt::format("{}: what is added to the score of each key; masked keys are marked", arguments.config))));
@@ -88,8 +132,9 @@ void add_check(Commands& commands) {
         add_config(command, arguments.config, arguments.overrides);
         command
             .add("--picture", arguments.picture,
-                 "draw the reference's first block: which keys each query may attend to, and what positions and "
-                 "formulas add to the scores of zero vectors, with initial parameters and two segments")
+                 "draw the reference's first block, of an encoder-decoder both stacks' and cross attention: which keys "
+                 "each query may attend to, and what positions and formulas add to the scores of zero vectors, with "
+                 "initial parameters and two segments")
             .value_name("FILE.svg");
         command.add_flag("--force", arguments.force,
                          "with --picture: replace the file also if it is no picture of Heed's");

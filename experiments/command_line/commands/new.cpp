@@ -1,6 +1,7 @@
 // heed new: writes a new configuration, with comments, for a task or for the user's own data.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/new_config.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
@@ -27,7 +28,8 @@ int write_new(const NewArguments& arguments, Console& console) {
   if (arguments.out.empty() || to_output) wanted.file = arguments.kind + ".toml";
   if (std::ranges::any_of(wanted.file, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
     throw Refused("the name of the file has a control character; choose another: --out FILE.toml");
-  const std::string text = new_config_text(wanted);
+  const auto [text, note] = new_config_text(wanted);
+  if (!note.empty()) print(console.err, "{}\n", fitted("heed: note: " + note, console));
   if (to_output) {
     console.data << text;
     return 0;

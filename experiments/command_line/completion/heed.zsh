@@ -2,11 +2,14 @@
 # Completion of heed for zsh. In one line of ~/.zshrc, after compinit:  source <(heed completion zsh)
 # `heed complete` knows the words. This script only asks it and hands its answer to the shell.
 _heed() {
-  local program=${words[1]/#\~\//$HOME/} paths
+  local program=${words[1]/#\~\//$HOME/} paths before
   local -a answer closed open
   whence -p -- $program >/dev/null || return 1
-  answer=("${(@f)$("$program" complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null </dev/null)}")
-  paths=$answer[1]
+  # PREFIX is the word at the cursor, without an open quote.
+  answer=("${(@f)$("$program" complete -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)}")
+  paths=${answer[1]%% *}
+  before=${answer[1]#$paths}
+  before=${before# } # what stands before a path
   answer=("${(@)answer[2,-1]}")
   closed=("${(@)answer:#*[=.]}")
   open=("${(@M)answer:#*[=.]}")
@@ -14,7 +17,7 @@ _heed() {
   # -U: the words need not begin with what is typed, as train.clip= for clip.
   (( ! $#open )) || compadd -U -S '' -a open
   (( ! $#closed )) || compadd -U -a closed
-  [[ $paths == none ]] || { [[ $PREFIX != *=* ]] || compset -P '*=' }
+  [[ -z $before ]] || compset -P "${(b)before}"
   case $paths in
     files) _files ;;
     folders) _files -/ ;;

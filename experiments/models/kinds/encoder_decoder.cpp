@@ -1,4 +1,5 @@
 #include "experiments/config/config.hpp"
+#include "experiments/models/block_stack.hpp"
 #include "experiments/models/transformer_decoding.hpp"
 
 #include <algorithm>
@@ -27,22 +28,6 @@ const OptionTable<Options>& table() {
              "encoder and decoder use the same token embeddings; the task's input and output must share their "
              "vocabulary"));
   return t;
-}
-
-// The encoder is bidirectional: none of its layers has a causal mask.
-Config encoder_config(const Config& config) {
-  Config out = config;
-  for (LayerChoice& layer : out.layers) layer.attention.causal = false;
-  return out;
-}
-
-Config decoder_config(const Config& config) {
-  Config out = config;
-  out.layers = config.decoder_layers;
-  out.decoder_layers = config.layers; // the other stack's
-  out.model.layers = static_cast<std::int64_t>(out.layers.size());
-  for (LayerChoice& layer : out.layers) layer.attention.causal = true;
-  return out;
 }
 
 class EncoderDecoder : public Model {

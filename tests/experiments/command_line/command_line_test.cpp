@@ -239,11 +239,29 @@ TEST_CASE("variants and check draw pictures", "[command_line]") {
                     other = files.file("r.toml", "[model]\nkind = \"recurrent\"\n[task]\nkind = \"copy\"\n"),
                     mask = (files.path / "mask.svg").string();
   CHECK(contains(heed_says({"check", config, "--picture", mask, "--length", "6"}).out, mask));
-  CHECK(contains(content("mask.svg"), "all heads of block 1"));
+  CHECK(contains(content("mask.svg"), "all heads: block 0"));
   CHECK(contains(content("mask.svg"), ">visible<"));
   heed_says({"check", config, "attention.mask_mod=j <= i - h", "--picture", mask});
-  CHECK(contains(content("mask.svg"), "head 2 of block 1"));
+  CHECK(contains(content("mask.svg"), "head 1: block 0"));
   CHECK(contains(heed_says({"check", other, "--picture", mask}).err, "\"recurrent\" has none"));
+  heed_says({"check", config, "attention.score_mod=log(i - j) + s", "--picture", mask});
+  CHECK(contains(content("mask.svg"), ">hidden<")); // log(0): the diagonal
+  heed_says({"check", config, "attention.score_mod=sqrt(j - i) + s", "--picture", mask});
+  CHECK(contains(content("mask.svg"), ">NaN<")); // of earlier keys
+  heed_says({"check", config, "model.kind=encoder_decoder", "attention.cross_mask_mod=j <= i + h", "--picture", mask});
+  for (const char* title : {">all heads: encoder, block 0<", ">all heads: decoder, block 0<",
+                            ">head 0: cross attention, block 0<", ">head 1: cross attention, block 0<"})
+    CHECK(contains(content("mask.svg"), title));
+  const std::vector<std::string> images = {"check",     config, "model.kind=patches", "task.kind=shapes",
+                                           "--picture", mask};
+  CHECK(heed_says(images).status == 0);
+  CHECK(contains(content("mask.svg"), ">patch of the key<"));
+  std::vector<std::string> longer = images;
+  longer.insert(longer.end(), {"--length", "9"});
+  CHECK(contains(heed_says(longer).err, "--length does nothing for images: they have 16 patches, in rows of 4"));
+  const std::string png = (files.path / "mask.png").string();
+  CHECK(contains(heed_says({"check", config, "--picture", png}).err, "--picture writes SVG, and"));
+  CHECK_FALSE(std::filesystem::exists(png));
   CHECK(contains(heed_says({"check", config, "--length", "6"}).err, "does nothing without --picture"));
   CHECK(contains(heed_says({"check", config, "--force"}).err, "does nothing without --picture"));
   files.file("mask.svg", "a user's");

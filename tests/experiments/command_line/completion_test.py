@@ -172,6 +172,8 @@ class Completion(unittest.TestCase):
     def test_in_a_terminal_words_and_files_are_completed(self) -> None:
         """The same in an interactive bash, which also completes files and puts no space after '='."""
         (self.place / "my config.toml").touch()
+        (self.place / "a=b=c.toml").touch()
+        (self.place / "x=y").mkdir()
         child, terminal = pty.fork()
         if child == 0:
             os.chdir(self.place)
@@ -195,6 +197,25 @@ class Completion(unittest.TestCase):
             typed("my\t", "my\\ config.toml ")
             typed("attention.score=ad\t", "attention.score=additive ")
             typed("train.cli\t1.5 #", "train.clip=1.5 #")
+            for line, completed in (
+                # within quotes, and after them
+                ("heed check 'my con\t", "heed check 'my config.toml' "),
+                ("heed check 'my config.toml' 'attention.score=ad\t", "'attention.score=additive' "),
+                ('heed check a.toml "attention.score=ad\t', '"attention.score=additive" '),
+                ('heed check a.toml attention.score="ad\t', 'attention.score="additive" '),
+                ("heed check a.toml 'data.path=my con\t", "'data.path=my config.toml' "),
+                ("heed check 'a b.toml' train.cli\t#", "'a b.toml' train.clip=#"),
+                ("heed check a\\ b.toml train.cli\t#", "b.toml train.clip=#"),
+                # names with '='
+                ("heed check a=b\t", "=c.toml "),
+                ("heed check 'a=b\t", "heed check 'a=b=c.toml' "),
+                ("heed check a.toml data.path=a=b\t", "=c.toml "),
+                ("heed report --out=x=\t#", "--out=x=y/#"),
+                ("heed check a.toml data.path=my\t", "data.path=my\\ config.toml "),
+            ):
+                with self.subTest(line):
+                    seen = b""
+                    typed("\x15" + line, completed)
         finally:
             os.kill(child, 9)
             os.waitpid(child, 0)
@@ -223,6 +244,7 @@ source <({HEED} completion zsh)
 compadd() {{ local name=${{@[-1]}}; print -rl -- ${{(P)name}} }}
 _files() {{ print FILES }}
 words=({HEED} $@) CURRENT=$#words PREFIX=$words[-1]
+compset() {{ print -r -- BEFORE $2 }}
 _heed
 """
         def offered(*words: str) -> list[str]:
@@ -231,6 +253,7 @@ _heed
         self.assertIn("attention.score=", offered("run", "x.toml", "attention.s"))
         self.assertIn("attention.score=additive", offered("run", "x.toml", "attention.score="))
         self.assertEqual(offered("check", "x"), ["FILES"])
+        self.assertEqual(offered("check", "x", "data.path=a="), ["BEFORE", "data.path=", "FILES"])
 
 
 def shell_quoted(text: str) -> str:

@@ -12,7 +12,7 @@ using namespace heed;
 TEST_CASE("each registered task has a new config that resolves, with its own metric", "[new_config]") {
   for (const TaskInfo* task : task_kinds()) {
     INFO(task->about.name);
-    const Settings settings = Settings::parse(new_config_text({task->about.name, {}, "a.toml"}), "a.toml");
+    const Settings settings = Settings::parse(new_config_text({task->about.name, {}, "a.toml"}).text, "a.toml");
     const Config config = settings.resolve();
     CHECK(config.task.kind == task->about.name);
     CHECK(settings.dropped().empty());
@@ -28,7 +28,7 @@ TEST_CASE("each registered task has a new config that resolves, with its own met
 
 TEST_CASE("each kind of new config resolves, and other words are refused", "[new_config]") {
   for (const std::string& kind : new_config_kinds())
-    CHECK_NOTHROW(Settings::parse(new_config_text({kind, {}, "a.toml"}), "a.toml").resolve());
+    CHECK_NOTHROW(Settings::parse(new_config_text({kind, {}, "a.toml"}).text, "a.toml").resolve());
   CHECK_THROWS_AS(new_config_text({"nothing", {}, "a.toml"}), Refused);
   CHECK_THROWS_AS(new_config_text({"", {}, "a.toml"}), Refused);
 }

@@ -183,5 +183,27 @@ class New(unittest.TestCase):
             self.assertEqual(trained.returncode, 0, trained.stderr)
             self.assertIn("5 of 5 runs finished", trained.stdout)
 
+    def test_a_header_of_pairs_is_noted(self) -> None:
+        def noted(lines: list[str], *more: str) -> bool:
+            (self.place / "pairs.tsv").write_text("\n".join(lines) + "\n")
+            for config in self.place.glob("*.toml"):
+                config.unlink()
+            done = self.heed("new", "pairs", "pairs.tsv", *more, "--out", "pairs.toml")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = "look like names of columns" in " ".join(done.stderr.split())
+            written = " ".join((self.place / "pairs.toml").read_text().replace("\n#", "").split())
+            self.assertEqual("look like names of columns" in written, said)
+            return said
+        rows = ["a b\tc d", "e f\tg h", "1\t2", "i j\tk l"]
+        self.assertTrue(noted(["source\ttarget", *rows]))
+        self.assertTrue(noted(["Question\tAnswer", "yes\tno", *rows]))
+        self.assertTrue(noted(["Deutsch\tфранцузский", *rows])) # words, where all others are texts
+        self.assertFalse(noted(["Go.\tVa !", *rows]))
+        self.assertFalse(noted(["eins\tone", "zwei\ttwo", *rows]))
+        self.assertFalse(noted(["question\tanswer", *rows, "question\tanswer"]))
+        self.assertFalse(noted(rows))
+        (self.place / "out.txt").write_text("de\na b\nc d\ne f\ng h\n")
+        self.assertTrue(noted(["en", "a b", "c d", "e f", "g h"], "out.txt"))
+
 
 run_case(New)

@@ -95,6 +95,7 @@ const Engine fake_engine{.check = fake_check,
                          .generate = nullptr,
                          .attention_cost = nullptr,
                          .added_scores = nullptr,
+                         .queries_without_keys = nullptr,
                          .attention_operator = nullptr,
                          .products = [] { return std::string("an abacus"); }};
 

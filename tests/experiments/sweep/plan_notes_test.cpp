@@ -126,6 +126,59 @@ TEST_CASE("learned positions that only a longer test has are noted for a generat
   CHECK(with("sinusoidal").empty());
 }
 
+TEST_CASE("queries whose keys are all hidden are noted, with the first one", "[sweep][notes]") {
+  const auto notes = [](const std::vector<std::string>& overrides) { return notes_of(prepared("", overrides)); };
+  // A row of copy has 8 symbols, a separator and 7 symbols. In each position, by hand:
+  CHECK(notes({"attention.mask_mod=j < i"}) ==
+        Notes{"attention.mask_mod and score_mod: in blocks.0.attention, query 0 may attend to no key in head 0, so its "
+              "output there is 0 (the first row of validation; 1 of its 16 queries)"});
+  CHECK(notes({"attention.mask_mod=j < i"}) == notes({"attention.mask_mod=j < i", "attention.differential=v1"}));
+  CHECK_THAT(notes({"attention.mask_mod=i < 5 or h == 0", "model.layers=2"}).at(0),
+             Contains("query 5 may attend to no key in head 1") &&
+                 Contains("11 of its 16 queries; likewise in 1 more module)"));
+  CHECK_THAT(notes({"attention.score_mod=where(i == 3, log(0), s)"}).at(0), Contains("query 3") && Contains("; 1 of"));
+  CHECK(notes({"attention.mask_mod=j < i or i == 0"}).empty());
+  CHECK(notes({"attention.window=2"}).empty());
+  // Outputs: a begin token and 8 symbols. The input has 8.
+  CHECK_THAT(
+      notes({"model.kind=encoder_decoder", "attention.cross_mask_mod=j > i + 3"}).at(0),
+      Contains("attention.cross_mask_mod and cross_score_mod: in decoder.blocks.0.cross_attention, query 4 may") &&
+          Contains("5 of its 9 queries)"));
+}
+
+TEST_CASE("an end of segments that no row has is noted", "[sweep][notes]") {
+  const Scratch files;
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "ab cd.\n";
+  put(files.path / "text.txt", text);
+  const auto notes = [&](const std::string& end) {
+    Settings settings =
+        Settings::parse(fmt::format("[model]\nwidth = 8\nheads = 2\nlayers = 1\nsegment_end = \"{}\"\n[task]\n"
+                                    "kind = \"text\"\n[task.text]\nblock = 16\n[data]\npath = \"{}\"\n[attention]\n"
+                                    "mask_mod = \"segment_i == segment_j\"\n",
+                                    end, (files.path / "text.txt").string()),
+                        "test.toml");
+    Tasks tasks;
+    return notes_of(prepare(std::move(settings), "test", tasks));
+  };
+  CHECK(notes("\\n").empty());
+  CHECK(notes(".").empty());
+  const Notes missing = notes("\\n\\n"); // both characters are in the vocabulary
+  REQUIRE(missing.size() == 1);
+  CHECK_THAT(missing[0], Contains("model.segment_end = \"\\n\\n\" does not occur within the first ") &&
+                             Contains("each of them is one segment"));
+  const auto pairs = [&](const std::string& outputs) {
+    std::string rows;
+    for (int i = 0; i < 20; ++i) rows += "a | b\t" + outputs + "\n";
+    put(files.path / "rows.tsv", rows);
+    return notes_of(prepared(fmt::format("[data]\npath = \"{}\"\n", (files.path / "rows.tsv").string()),
+                             {"model.kind=encoder_decoder", "task.kind=translation", "model.segment_end=|",
+                              "attention.cross_mask_mod=segment_i == segment_j"}));
+  };
+  CHECK(pairs("x | y").empty());
+  CHECK_THAT(pairs("x y |").at(0), Contains("output rows")); // no second segment begins
+}
+
 TEST_CASE("too few seeds for any p are noted, with how many are enough", "[sweep][notes]") {
   const auto notes = [](const std::string& seeds, const std::string& report = "") {
     return notes_of(prepared(report + "[sweep]\nseeds = " + seeds +
