@@ -30,8 +30,8 @@ void draw_normal(const RandomKey& key, std::uint64_t start, const Init& init, Re
 void draw_uniform(const RandomKey& key, std::uint64_t start, const Init& init, Real* values, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     const RandomBlock block = random_block(key, start + static_cast<std::uint64_t>(i));
-    const double unit = 2.0 * static_cast<double>(unit_interval(block[0])) - 1.0;
-    values[i] = static_cast<Real>(parameter_of(init, i) * unit);
+    const auto unit = static_cast<double>(unit_interval(block[0]));
+    values[i] = static_cast<Real>(init.of ? init.of(unit) : parameter_of(init, i) * (2.0 * unit - 1.0));
   }
 }
 
@@ -66,6 +66,7 @@ void Parameters::initialise(std::uint64_t seed) {
     switch (e.init.kind) {
       case Init::Kind::constant: std::fill_n(values, n, static_cast<Real>(e.init.a)); break;
       case Init::Kind::normal: draw_normal(key, start, e.init, values, n); break;
+      case Init::Kind::of_uniform:
       case Init::Kind::uniform: draw_uniform(key, start, e.init, values, n); break;
       case Init::Kind::listed: std::copy(e.init.numbers.begin(), e.init.numbers.end(), values); break;
     }

@@ -15,16 +15,18 @@ namespace heed::HEED_REAL {
 
 /// How a parameter is initialised.
 struct Init {
-  enum class Kind { constant, normal, uniform, listed };
+  enum class Kind { constant, normal, uniform, listed, of_uniform };
   Kind kind = Kind::constant;
-  double a = 0;                  ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
-  std::int64_t first = 0;        ///< above 0: only the first `first` values use `a`
-  double b = 0;                  ///< replaces `a` for the other values
-  std::vector<double> numbers{}; ///< listed: each value, row-major
+  double a = 0;                   ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
+  std::int64_t first = 0;         ///< above 0: only the first `first` values use `a`
+  double b = 0;                   ///< replaces `a` for the other values
+  std::vector<double> numbers{};  ///< listed: each value, row-major
+  double (*of)(double) = nullptr; ///< of_uniform: the value for a uniform number in [0, 1)
   static Init zeros() { return {}; }
   static Init constant(double value) { return {Kind::constant, value}; }
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
   static Init uniform(double bound) { return {Kind::uniform, bound}; }
+  static Init of_uniform(double (*of)(double)) { return {.kind = Kind::of_uniform, .of = of}; }
   static Init listed(std::vector<double> numbers) { return {.kind = Kind::listed, .numbers = std::move(numbers)}; }
 };
 

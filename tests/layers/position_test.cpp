@@ -183,3 +183,30 @@ TEST_CASE("learned positions are a table, and refuse to go beyond it", "[positio
 TEST_CASE("positions that do not exist are refused with those that do", "[position]") {
   CHECK_THROWS_WITH(position_info("sinusoid"), Catch::Contains("sinusoid") && Catch::Contains("learned"));
 }
+
+TEST_CASE("KERPLE starts as its authors' code does, on request", "[attention][start]") {
+  for (const bool power : {false, true}) {
+    Parameters parameters;
+    constexpr std::int64_t heads = 4000;
+    const RelativeShape shape{.heads = heads, .query_width = 4, .value_width = 4, .longest = 4};
+    const std::string kernel = power ? "power" : "logarithmic";
+    const auto scheme = position_info("kerple").make_relative(Scope(parameters, {}), shape,
+                                                              {{"kernel", Value(kernel)},
+                                                               {"start", Value(std::string("uniform"))}});
+    parameters.initialise(5);
+    const auto check = [&](const char* name, double high, const auto& number) {
+      const auto* entry = parameters.find(name);
+      REQUIRE(entry);
+      std::vector<double> found;
+      for (std::int64_t h = 0; h < heads; ++h)
+        found.push_back(number(static_cast<double>(parameters.values()[entry->offset + h])));
+      std::ranges::sort(found);
+      CHECK(found.front() == Approx(0.01).margin(1e-6)); // some of 4000 uniform numbers are below
+      CHECK(found.back() < high);
+      for (const int tenth : {1, 3, 5, 7, 9})
+        CHECK(found[static_cast<std::size_t>(heads * tenth / 10)] == Approx(high * tenth / 10).margin(0.03 * high));
+    };
+    check("amount", 2, [](double x) { return std::exp(x); });
+    check("shape", 1, [&](double x) { return power ? 2 / (1 + std::exp(-x)) : std::exp(x); });
+  }
+}

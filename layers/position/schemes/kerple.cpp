@@ -11,14 +11,29 @@ namespace {
 
 struct Options {
   std::string kernel = "logarithmic";
+  std::string start = "logarithms";
 };
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(option("kernel", &Options::kernel,
                                                      "-a log(1 + b |i - j|), or -a |i - j|^b with b below 2")
-                                                  .one_of({"logarithmic", "power"}));
+                                                  .one_of({"logarithmic", "power"}),
+                                              option("start", &Options::start,
+                                                     "a and b start at random: logarithms (the logarithms of a and b "
+                                                     "between -1 and 1; of the power kernel, b between 0.54 and "
+                                                     "1.46), or uniform (a between 0 and 2, and b between 0 and 1, "
+                                                     "both at least 0.01, as in the authors' code)")
+                                                  .one_of({"logarithms", "uniform"})
+                                                  .neutral("logarithms")
+                                                  .initial_value());
   return t;
 }
+
+/// The parameters of numbers that start uniform, at least `least`, for u in [0, 1): ln a, ln b, and the logit of b / 2.
+constexpr double least = 0.01;
+double uniform_amount(double u) { return std::log(std::max(2 * u, least)); }
+double uniform_shape(double u) { return std::log(std::max(u, least)); }
+double uniform_exponent(double u) { return std::log(std::max(u, least) / (2 - std::max(u, least))); }
 
 /// The parameters are unconstrained: a = exp(amount) and, depending on the kernel, b = exp(shape) or b = 2
 /// sigmoid(shape), so that a and b are always in the kernel's range.
@@ -26,8 +41,8 @@ class Kerple : public RelativePosition {
 public:
   Kerple(const Scope& scope, const RelativeShape& shape, const Options& options)
       : power_(options.kernel == "power"), heads_(shape.heads),
-        amount_(scope.plain("amount", {shape.heads, 1}, Init::uniform(1))),
-        shape_(scope.plain("shape", {shape.heads, 1}, Init::uniform(1))) {}
+        amount_(scope.plain("amount", {shape.heads, 1}, start(options, uniform_amount))),
+        shape_(scope.plain("shape", {shape.heads, 1}, start(options, power_ ? uniform_exponent : uniform_shape))) {}
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t furthest = std::max(keys, queries.shape[2] + mask.offset) - 1, n = 2 * furthest + 1;
@@ -44,6 +59,10 @@ public:
   }
 
 private:
+  static Init start(const Options& options, double (*uniform)(double)) {
+    return options.start == "uniform" ? Init::of_uniform(uniform) : Init::uniform(1);
+  }
+
   static constexpr double lowest_logarithm = -1e4;
 
   bool power_;
@@ -67,8 +86,7 @@ RelativeBias pair(const RelativeArguments& a) {
 extern const PositionInfo position_kerple{
     .about = {.name = "kerple",
               .summary = "-a log(1 + b |i - j|) is added to the score, or -a |i - j|^b, with learned a and b for each "
-                         "head, whose logarithms start between -1 and 1 (the authors' code: a from 0 to 2, b from 0 to "
-                         "1)",
+                         "head",
               .paper = "Chi et al. 2022, arXiv 2205.09921",
               .equals = "alibi, with its slopes learned, for the power kernel with b = 1",
               .cost = "an addition for each pair; two parameters for each head",
