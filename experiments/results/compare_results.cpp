@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/normal_form.hpp"
+#include "experiments/results/result_cells.hpp"
 #include "experiments/results/result_columns.hpp"
 #include "experiments/results/result_groups.hpp"
 #include "experiments/results/result_runs.hpp"
@@ -12,7 +13,6 @@
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -307,10 +307,8 @@ std::string as_one_spelling(std::string_view name) {
     if (word.empty()) continue;
     const bool comma = word.back() == ','; // "lr = 0.1, width = 8"
     const std::string_view number = std::string_view(word).substr(0, word.size() - comma);
-    double value = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    const bool is_number = error == std::errc() && end == number.data() + number.size();
-    out += (out.empty() ? "" : " ") + (is_number ? fmt::format("{}{}", value, comma ? "," : "") : word);
+    const std::optional<double> value = read_number(number);
+    out += (out.empty() ? "" : " ") + (value ? fmt::format("{}{}", *value, comma ? "," : "") : word);
   }
   return out;
 }

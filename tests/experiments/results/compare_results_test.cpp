@@ -185,6 +185,7 @@ TEST_CASE("arms that may be one, spelled in two ways, are noted at the top", "[r
   };
   for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{{"8", "8.0"},
                                                                              {"0.01", "1e-2"},
+                                                                             {"8", "+8"},
                                                                              {"caf\u00e9", "cafe\u0301"},
                                                                              {"big net", "big\u00a0net"},
                                                                              {"big net", "big  net"}}) {
