@@ -146,7 +146,7 @@ TEST_CASE("every score and normaliser has every relative scheme, under every mas
   });
 }
 
-TEST_CASE("each value of each option of a relative scheme changes its parameters or its terms",
+TEST_CASE("each value of each option of a relative scheme changes its parameters, their start or its terms",
           "[position][contract]") {
   for (const PositionInfo* info : positions()) {
     if (!info->make_relative) continue;
@@ -156,7 +156,10 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
       std::string names;
       for (const auto& entry : p.own.parameters.entries()) names += entry.name + entry.shape.text();
       const bool looks_ahead = serves(*p.position, {.causal = false});
-      return std::pair(names, p({.causal = !looks_ahead}));
+      std::vector<Real> terms = p({.causal = !looks_ahead});
+      p.own.parameters.initialise(1);
+      const Real* start = p.own.parameters.values();
+      return std::tuple(names, std::move(terms), std::vector<Real>(start, start + p.own.parameters.extent()));
     };
     std::vector<Setup> all = setups(info->about);
     std::erase_if(all, [&](const Setup& setup) { // an option without effect beside the others' defaults
