@@ -4,6 +4,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/verdict.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <cmath>
@@ -81,8 +82,9 @@ Cells line_of(const ReportData& report, const ReportArm& arm, const TableDigits&
   add_interval(cells, "equivalence", c.equivalence);
   cells.emplace_back("p_equivalence", csv_text(c.p_equivalence));
   cells.emplace_back("p_equivalence_flips", csv_text(c.p_equivalence_flips));
-  cells.emplace_back("verdict", compared ? std::string(statistics::name_of(c.answer)) : "");
-  cells.emplace_back("answer", compared ? answer_sentence(report, arm, digits) : "");
+  const bool reference = report.is_reference(arm);
+  cells.emplace_back("answer", reference ? "" : std::string(name_of(answer_word(arm.comparison, report.metric))));
+  cells.emplace_back("sentence", answer_sentence(report, arm, digits));
   const auto& learned = arm.learned;
   cells.emplace_back("learned", learned ? fmt::format("{}", learned->arm.seeds) : "");
   cells.emplace_back("learned_of", learned ? fmt::format("{}", learned->arm.of) : "");

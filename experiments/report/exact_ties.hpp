@@ -15,9 +15,4 @@ inline std::string_view equal_words(const statistics::Comparison& c) {
 /// Whether the metric is the same number in all common seeds, exactly or up to rounding.
 inline bool equal_in_all_seeds(const statistics::Comparison& c) { return c.equal; }
 
-/// The answer as a word; "equal" for exact ties, which need no statistics.
-inline std::string_view answer_word(const statistics::Comparison& c) {
-  return equal_in_all_seeds(c) ? "equal" : statistics::name_of(c.answer);
-}
-
 } // namespace heed

@@ -50,11 +50,10 @@ json::value probability_or_null(std::optional<double> p) {
   return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
 }
 
-json::value comparison_of(const statistics::Comparison& c) {
+json::value comparison_of(const statistics::Comparison& c, const Metric& metric) {
   return json::object{{"seeds", integers(c.seeds)},
                       {"pairs", c.difference.pairs},
                       {"difference", json_number(c.difference.mean)},
-                      {"equal", equal_in_all_seeds(c)},
                       {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
                       {"interval", interval(c.interval)},
                       {"interval_flips", interval(c.interval_flips)},
@@ -80,7 +79,9 @@ json::value comparison_of(const statistics::Comparison& c) {
                       {"p_equivalence", json_number(c.p_equivalence)},
                       {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
                       {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
-                      {"answer", statistics::name_of(c.answer)}};
+                      {"is_equivalent", c.margin ? json::value(c.answer == statistics::Answer::same || c.equal)
+                                                 : json::value(nullptr)},
+                      {"answer", name_of(answer_word(c, metric))}};
 }
 
 json::value text_or_null(const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); }
@@ -228,12 +229,13 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const TableDi
       {"group", texts(arm.group)},
       {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
       {"changes", std::move(changes)},
-      {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
+      {"answer", reference ? json::value(nullptr) : json::value(name_of(answer_word(arm.comparison, report.metric)))},
+      {"sentence", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
       {"n", arm.values},
       {"mean", json_number(arm.mean)},
       {"standard_deviation", json_number(arm.standard_deviation)},
       {"interquartile_mean", json_number(arm.interquartile_mean)},
-      {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
+      {"comparison", arm.comparison ? comparison_of(*arm.comparison, report.metric) : json::value(nullptr)},
       {"digits", object_of(digits)},
       {"difference_texts", difference_texts(arm, report.metric, digits)},
       {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
@@ -244,7 +246,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const TableDi
       {"p_failed_worst", json_number(arm.p_failed_worst)},
       {"p_choices", json_number(arm.p_choices)},
       {"other_choices", arm.p_choices ? json_number(arm.other_choices) : json::value(nullptr)},
-      {"later", arm.later ? comparison_of(*arm.later) : json::value(nullptr)},
+      {"later", arm.later ? comparison_of(*arm.later, report.metric) : json::value(nullptr)},
       {"cost", cost_object(arm)},
       {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
       {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
@@ -347,12 +349,14 @@ json::array further_metrics(const ReportData& report) {
     for (const ReportArm& arm : further.arms)
       arms.push_back(json::object{
           {"label", arm.true_label()},
-          {"answer",
+          {"answer", further.is_reference(arm) ? json::value(nullptr)
+                                               : json::value(name_of(answer_word(arm.comparison, further.metric)))},
+          {"sentence",
            further.is_reference(arm) ? json::value(nullptr) : json::value(answer_sentence(further, arm, digits))},
           {"n", arm.values},
           {"mean", json_number(arm.mean)},
           {"standard_deviation", json_number(arm.standard_deviation)},
-          {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
+          {"comparison", arm.comparison ? comparison_of(*arm.comparison, further.metric) : json::value(nullptr)},
           {"earlier_look_text", json::string(earlier_look_text(further, arm))},
           {"digits", object_of(digits.of(arm))},
           {"difference_texts", difference_texts(arm, further.metric, digits.of(arm))}});
@@ -373,8 +377,9 @@ json::array interactions_array(const ReportData& report) {
                                {"group", interaction.group},
                                {"effect_without", json_number(interaction.effect_without)},
                                {"effect_with", json_number(interaction.effect_with)},
-                               {"comparison", comparison_of(interaction.comparison)},
-                               {"answer", interaction_sentence(report, interaction)}});
+                               {"comparison", comparison_of(interaction.comparison, report.metric)},
+                               {"answer", name_of(answer_word(interaction.comparison, report.metric))},
+                               {"sentence", interaction_sentence(report, interaction)}});
   return out;
 }
 
@@ -390,7 +395,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
   json::object out{{"format", "heed report"},
-                   {"version", 1},
+                   {"version", 2},
                    {"name", report.name},
                    {"hash", report.hash},
                    {"question", report.question},

@@ -35,13 +35,16 @@ std::string unit_in_brackets(const Metric& metric) {
   return metric.unit.empty() ? "" : fmt::format(" ({})", latex_text(metric.unit));
 }
 
-const char* shape_of(Mark mark) {
-  switch (mark) {
-    case Mark::better:
-    case Mark::differs: return "color=heedblue, mark=triangle*";
-    case Mark::worse: return "color=heedvermillion, mark=square*";
-    case Mark::same: return "color=heedgrey, mark=diamond*";
-    case Mark::open: break;
+const char* shape_of(AnswerWord answer) {
+  switch (answer) {
+    case AnswerWord::better:
+    case AnswerWord::differs: return "color=heedblue, mark=triangle*";
+    case AnswerWord::worse: return "color=heedvermillion, mark=square*";
+    case AnswerWord::same:
+    case AnswerWord::equal: return "color=heedgrey, mark=diamond*";
+    case AnswerWord::undecided:
+    case AnswerWord::underpowered:
+    case AnswerWord::none: break;
   }
   return "color=heedgrey, mark=*";
 }
@@ -297,7 +300,7 @@ std::string latex_forest(const ReportData& report) {
       plots += fmt::format(
           "      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
           "x explicit, error bar style={{solid}}] coordinates {{({:.10g}, {}) += ({:.6g}, 0) -= ({:.6g}, 0)}};\n",
-          shape_of(mark_of(*arm->comparison, report.metric)), mean, rows, to - mean, mean - from);
+          shape_of(answer_word(arm->comparison, report.metric)), mean, rows, to - mean, mean - from);
     }
   }
   if (rows == 0) return "";

@@ -25,7 +25,7 @@ std::string latex_mean(const ReportArm& arm, int decimals) {
 }
 
 std::string latex_difference(const Verdict& verdict) {
-  if (verdict.equal) return verdict.difference;
+  if (verdict.answer == AnswerWord::equal) return verdict.difference;
   return latex_maths(verdict.interval.empty() ? verdict.difference : verdict.difference + "\\;" + verdict.interval);
 }
 
@@ -111,7 +111,7 @@ std::string latex_table(const ReportData& report, bool with_notes) {
                                               : Verdict{};
       if (compared) out += " & " + (arm->comparison ? latex_difference(verdict) : "");
       if (p) out += " & " + latex_p(report, *arm);
-      if (compared) out += " & " + (arm->comparison ? verdict.word : missing_answer(*arm));
+      if (compared) out += " & " + (arm->comparison ? std::string(name_of(verdict.answer)) : missing_answer(*arm));
       if (parameters) out += " & " + (arm->cost ? with_commas(arm->cost->parameters) : "--");
       if (time) out += " & " + (arm->seconds > 0 ? duration(arm->seconds) : "--");
       out += " \\\\\n";

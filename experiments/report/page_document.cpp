@@ -61,11 +61,7 @@ void add_comparison_texts(json::value& comparison, const statistics::Comparison&
                           int decimals) {
   const Verdict verdict = verdict_of(c, metric, decimals);
   json::object& out = comparison.as_object();
-  const bool sided = verdict.mark == Mark::better || verdict.mark == Mark::worse || verdict.mark == Mark::differs;
-  out["mark"] = name_of(verdict.mark);
   out["side"] = verdict.side;
-  out["word"] = sided ? verdict.word + ": " + verdict.side : verdict.word;
-  out["short_word"] = sided ? verdict.side : verdict.word;
   const double mean = c.difference.mean;
   std::string interquartile;
   if (c.interquartile) {
@@ -171,9 +167,10 @@ double clearness(const statistics::Comparison& c) {
 }
 
 int rank(const ReportArm& arm, const Metric& metric) {
-  if (!arm.comparison) return 3;
-  const Mark mark = mark_of(*arm.comparison, metric);
-  return mark == Mark::open ? 2 : mark == Mark::same ? 1 : 0;
+  const AnswerWord answer = answer_word(arm.comparison, metric);
+  if (is_difference(answer)) return 0;
+  if (answer == AnswerWord::same || answer == AnswerWord::equal) return 1;
+  return answer == AnswerWord::none ? 3 : 2;
 }
 
 json::array clearest_first(const ReportData& report) {

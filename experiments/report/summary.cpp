@@ -40,13 +40,13 @@ std::string mean_cell(const ReportArm& arm, int decimals) {
 }
 
 /// Colours the cell of an arm that differs: green for better, red for worse.
-std::string coloured(const std::string& cell, Mark mark, const Style& style) {
-  return mark == Mark::better ? style.green(cell) : mark == Mark::worse ? style.red(cell) : cell;
+std::string coloured(const std::string& cell, AnswerWord answer, const Style& style) {
+  return answer == AnswerWord::better ? style.green(cell) : answer == AnswerWord::worse ? style.red(cell) : cell;
 }
 
 std::string difference_cell(const Verdict& verdict, const Style& style) {
   if (verdict.interval.empty()) return verdict.difference;
-  return coloured(verdict.difference + " " + verdict.interval, verdict.mark, style);
+  return coloured(verdict.difference + " " + verdict.interval, verdict.answer, style);
 }
 
 std::string p_cell(const ReportData& report, const ReportArm& arm) {
@@ -364,7 +364,8 @@ TextTable summary_table(const ReportData& report, const Style& style) {
                                                             : std::nullopt;
       row.push_back(verdict ? difference_cell(*verdict, style) : "");
       row.push_back(p_cell(report, arm));
-      row.push_back(verdict ? coloured(verdict->word, verdict->mark, style) : missing_answer(arm));
+      row.push_back(verdict ? coloured(std::string(name_of(verdict->answer)), verdict->answer, style)
+                            : missing_answer(arm));
     }
     if (parameters) row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");
     if (time) row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");

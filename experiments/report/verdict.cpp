@@ -5,22 +5,35 @@
 
 namespace heed {
 
-std::string_view name_of(Mark mark) {
-  switch (mark) {
-    case Mark::better: return "better";
-    case Mark::worse: return "worse";
-    case Mark::differs: return "differs";
-    case Mark::same: return "same";
-    case Mark::open: break;
+std::string_view name_of(AnswerWord word) {
+  switch (word) {
+    case AnswerWord::none: break;
+    case AnswerWord::better: return "better";
+    case AnswerWord::worse: return "worse";
+    case AnswerWord::differs: return "differs";
+    case AnswerWord::same: return "same";
+    case AnswerWord::equal: return "equal";
+    case AnswerWord::undecided: return "undecided";
+    case AnswerWord::underpowered: return "underpowered";
   }
-  return "open";
+  return "none";
 }
 
-Mark mark_of(const statistics::Comparison& c, const Metric& metric) {
-  if (c.answer == statistics::Answer::same || equal_in_all_seeds(c)) return Mark::same;
-  if (c.answer != statistics::Answer::differs || c.difference.mean == 0) return Mark::open;
-  if (!metric.is_goal()) return Mark::differs;
-  return improves(c.difference.mean, metric.direction) ? Mark::better : Mark::worse;
+AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric) {
+  if (!comparison) return AnswerWord::none;
+  if (equal_in_all_seeds(*comparison)) return AnswerWord::equal;
+  switch (comparison->answer) {
+    case statistics::Answer::same: return AnswerWord::same;
+    case statistics::Answer::undecided: return AnswerWord::undecided;
+    case statistics::Answer::underpowered: return AnswerWord::underpowered;
+    case statistics::Answer::differs: break;
+  }
+  if (!metric.is_goal()) return AnswerWord::differs;
+  return improves(comparison->difference.mean, metric.direction) ? AnswerWord::better : AnswerWord::worse;
+}
+
+bool is_difference(AnswerWord word) {
+  return word == AnswerWord::better || word == AnswerWord::worse || word == AnswerWord::differs;
 }
 
 std::array<std::string_view, 2> side_words(Direction direction) {
@@ -30,10 +43,10 @@ std::array<std::string_view, 2> side_words(Direction direction) {
 }
 
 Verdict verdict_of(const statistics::Comparison& c, const Metric& metric, int decimals) {
-  Verdict out{mark_of(c, metric), equal_in_all_seeds(c), std::string(answer_word(c)), {}, {}, {}};
+  Verdict out{answer_word(c, metric), {}, {}, {}};
   const double mean = c.difference.mean;
   if (mean != 0) out.side = side_words(metric.direction)[mean > 0];
-  if (out.equal) {
+  if (out.answer == AnswerWord::equal) {
     out.difference = equal_words(c);
     return out;
   }

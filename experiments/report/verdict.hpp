@@ -1,24 +1,27 @@
-// The verdict on an arm, used by all report formats.
+// The answer on an arm as one word, the same in all formats, and the texts beside it.
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
 #include "experiments/statistics/comparison.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace heed {
 
-/// differs: neither direction is better. same: within the margin, or equal. open: none of the others.
-enum class Mark { better, worse, differs, same, open };
-std::string_view name_of(Mark mark);
-Mark mark_of(const statistics::Comparison& comparison, const Metric& metric);
+/// better, worse, differs: there is a difference (differs: neither direction of the metric is better). same: the
+/// difference is within the margin. equal: the metric is the same number in all seeds. undecided: none of these.
+/// underpowered: there are too few runs for any answer. none: there is nothing to compare.
+enum class AnswerWord { none, better, worse, differs, same, equal, undecided, underpowered };
+std::string_view name_of(AnswerWord word);
+AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric);
+/// better, worse or differs.
+bool is_difference(AnswerWord word);
 
 struct Verdict {
-  Mark mark = Mark::open;
-  bool equal = false;     ///< the metric is the same number in all seeds
-  std::string word;       ///< "differs", "same", "undecided", "underpowered", "equal"
+  AnswerWord answer = AnswerWord::none;
   std::string side;       ///< the side of the difference (`side_words`), even if undecided; empty for 0
   std::string difference; ///< "+0.31", or "equal, bit for bit"
   std::string interval;   ///< "[+0.28, +0.34]"; empty if there is none

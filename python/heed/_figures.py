@@ -22,7 +22,7 @@ _ARMS = ["#1d1f23", "#0072b2", "#d55e00", "#009e73", "#b3588f", "#c98500", "#3a9
 _DASHES: list[Any] = ["solid", (0, (7, 2)), (0, (2, 2)), (0, (7, 2, 2, 2)), (0, (4, 1)), (0, (1, 1)), (0, (9, 3))]
 # What differs from the reference is told by the shape of a mark as well as by its colour.
 _MARKS = {"better": ("^", "#0067a8"), "worse": ("s", "#bf4a00"), "differs": ("^", "#0067a8"), "same": ("D", "#00735a"),
-          "open": ("o", "#6d7078")}
+          "equal": ("D", "#00735a"), "undecided": ("o", "#6d7078"), "underpowered": ("o", "#6d7078")}
 _STYLE = {"font.family": "serif", "font.size": 9, "axes.edgecolor": _LINE, "axes.labelcolor": _SOFT,
           "text.color": _INK, "xtick.color": _SOFT, "ytick.color": _INK, "axes.spines.top": False,
           "axes.spines.right": False, "legend.frameon": False, "svg.fonttype": "none", "pdf.fonttype": 42}
@@ -46,16 +46,6 @@ def _plot(what: str, width: float, height: float) -> Iterator[tuple[Figure, Axes
         yield figure, figure.subplots()
 
 
-def _verdict(document: dict[str, Any], arm: dict[str, Any]) -> str:
-    comparison = arm["comparison"]
-    if comparison["answer"] != "differs":
-        return "same" if comparison["answer"] in ("same", "equal") else "open"
-    higher = document["metric"]["higher_is_better"]
-    if document["metric"]["direction"] is None or higher is None:
-        return "differs"
-    return "better" if (comparison["difference"] > 0) == higher else "worse"
-
-
 def _metric_label(metric: dict[str, Any]) -> str:
     name = metric["report_label"] or metric["name"]
     return f"{name} ({metric['unit']})" if metric["unit"] else str(name)
@@ -76,7 +66,7 @@ def forest(document: dict[str, Any]) -> Figure:
             axes.axvspan(-document["margin"], document["margin"], color="#00735a", alpha=0.12, linewidth=0)
         for row, arm in enumerate(arms):
             comparison = arm["comparison"]
-            mark, colour = _MARKS[_verdict(document, arm)]
+            mark, colour = _MARKS[comparison["answer"]]
             if comparison["interval"]:
                 low, high = comparison["interval"]
                 axes.plot([low, high], [row, row], color=colour, linewidth=1.2, solid_capstyle="butt")

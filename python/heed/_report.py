@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-_TEXTS = ("arm", "changes", "group", "reference", "metric", "verdict", "answer", "id", "run", "state", "problem", "made")
+_TEXTS = ("arm", "changes", "group", "reference", "metric", "answer", "sentence", "id", "run", "state", "problem", "made")
 _FORMATS = {"html": ".html", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json", "text": ".txt"}
 
 
@@ -55,8 +55,14 @@ class Report:
 
     @property
     def answers(self) -> dict[str, str | None]:
-        """For each arm the answer as a sentence, or a word where there is none; None for the reference."""
+        """For each arm the answer in a word: better, worse, differs, same, equal, undecided, underpowered, or none
+        where nothing can be compared; None for the reference."""
         return {arm["label"]: arm["answer"] for arm in self.document["arms"]}
+
+    @property
+    def sentences(self) -> dict[str, str | None]:
+        """For each arm the answer as a sentence, with its numbers; None for the reference."""
+        return {arm["label"]: arm["sentence"] for arm in self.document["arms"]}
 
     def forest(self) -> Figure:
         """A matplotlib figure: the differences from the reference with their intervals, an arm a row."""

@@ -104,8 +104,13 @@ class Sweep:
 
     @property
     def answers(self) -> dict[str, str | None]:
-        """For each arm its answer: see Report.answers."""
+        """For each arm its answer in a word: see Report.answers."""
         return self.report.answers
+
+    @property
+    def sentences(self) -> dict[str, str | None]:
+        """For each arm its answer as a sentence: see Report.sentences."""
+        return self.report.sentences
 
     @property
     def arms(self) -> list[dict[str, Any]]:

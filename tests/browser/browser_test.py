@@ -197,12 +197,7 @@ def check_drawn(seen, data):
 def check_words(points, seen, data, where):
     """The table says in words what its marks say, and what its columns are."""
     def word(arm):
-        if not arm["comparison"]:
-            return ""
-        answer, better = arm["comparison"]["answer"], arm["comparison"]["difference"] > 0
-        if arm["comparison"]["equal"]:
-            return "equal"
-        return f"differs: {'better' if better else 'worse'}" if answer == "differs" else answer
+        return arm["comparison"]["answer"] if arm["comparison"] else ""
 
     with points.point(f"the table has each arm's answer as a word ({where})"):
         assert seen["answerWords"] == [word(arm) for arm in data["arms"]], seen["answerWords"]
@@ -226,12 +221,11 @@ def clearness(comparison):
 
 def check_answers(points, seen, data, where):
     """The page opens with what matters most."""
-    ranks = {"differs": 0, "same": 1}
+    ranks = {"better": 0, "worse": 0, "same": 1, "equal": 1}
     told = [arm for arm in data["arms"] if arm["comparison"]]
-    told.sort(key=lambda arm: (1 if arm["comparison"]["equal"] else ranks.get(arm["comparison"]["answer"], 2),
-                               -clearness(arm["comparison"])))
+    told.sort(key=lambda arm: (ranks.get(arm["comparison"]["answer"], 2), -clearness(arm["comparison"])))
     with points.point(f"the page opens with three answers, the clearest first, and a link to all ({where})"):
-        assert seen["firstAnswers"] == [arm["answer"] for arm in told[:3]], seen["firstAnswers"]
+        assert seen["firstAnswers"] == [arm["sentence"] for arm in told[:3]], seen["firstAnswers"]
         assert seen["link"] == [["#all-answers", f"All {len(data['arms']) - 1} answers"]], seen["link"]
 
 
@@ -342,7 +336,7 @@ def check_trend(points, seen, data, groups, where):
     with points.point(f"differences are from each group's own reference ({where})"):
         difference = seen["difference"]
         assert (difference["lines"], difference["points"]) == (1, len(LENGTHS)), difference
-        told = ("equal, bit for bit" if last["comparison"]["equal"]
+        told = ("equal, bit for bit" if last["comparison"]["answer"] == "equal"
                 else shown_signed(last["comparison"]["difference"], digits["difference"]))
         assert told in difference["tip"], difference["tip"]
         # What isn't above zero has no logarithm.
@@ -423,7 +417,7 @@ def check_crossed(points, folder):
     file = run([HEED, "report", out, "--format", "json"]).strip()
     data = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
     digits = data["digits"]["value"]
-    equal = [arm for arm in data["arms"] if arm["comparison"] and arm["comparison"]["equal"]]
+    equal = [arm for arm in data["arms"] if arm["comparison"] and arm["comparison"]["answer"] == "equal"]
     with points.point("an arm that comes to the reference's numbers is equal, and no other"):
         assert [arm["label"] for arm in equal] == ["evaluate every = 2"], [arm["label"] for arm in equal]
     # The reference has dot and two heads; every other cell has an arm, but the last.
@@ -446,7 +440,7 @@ def check_crossed(points, folder):
         with points.point(f"crossed options have an answer on their interaction ({where})"):
             # Of the pairs that both stand in an arm: two scores by two numbers of heads, without the one left out.
             assert len(data["interactions"]) == 3, data["interactions"]
-            assert seen["interactions"] == [one["answer"] for one in data["interactions"]], seen["interactions"]
+            assert seen["interactions"] == [one["sentence"] for one in data["interactions"]], seen["interactions"]
         with points.point(f"the further metric has its table and answers ({where})"):
             also = data["also"][0]
             assert also["metric"]["name"] == "val_accuracy", also["metric"]
@@ -467,7 +461,7 @@ def check_crossed(points, folder):
         with points.point(f"differences and answers are there, too, with marks beside colours ({where})"):
             for view in ("differences", "answers"):
                 assert views[view]["texts"][1] == "reference", views[view]
-                assert views[view]["labels"][0].endswith(arms[0]["answer"]), views[view]
+                assert views[view]["labels"][0].endswith(arms[0]["sentence"]), views[view]
             assert views["differences"]["colours"] > 4 and views["answers"]["marks"] > 0, views
             assert "difference" in views["differences"]["tip"], views["differences"]["tip"]
         with points.point(f"numbers can be read on every colour ({where})"):
@@ -541,8 +535,8 @@ def shift(data):
     large["runs"][0]["value"] = 1e5
     large["learned"] = {"arm": {"seeds": 5, "of": 6}, "from": 3}
     large["limit"] = "at chance"
-    small["comparison"].update({"mark": "same", "short_word": "same", "difference": 1e-6})
-    large["comparison"].update({"mark": "open", "short_word": "undecided", "difference": 0.1})
+    small["comparison"].update({"answer": "same", "difference": 1e-6})
+    large["comparison"].update({"answer": "undecided", "difference": 0.1})
 
 
 def check_edges(points, folder):

@@ -92,7 +92,8 @@ def test_forms_of_a_table():
     assert list(table["arm"]) == ["baseline", "wide"]
     assert math.isclose(table["difference"][1], 0.1)
     assert reports[0].answers["baseline"] is None
-    assert "wide is better" in reports[0].answers["wide"]
+    assert reports[0].answers["wide"] == "better"
+    assert "wide is better" in reports[0].sentences["wide"]
 
 
 def test_missing_values_of_pandas_are_runs_without_a_result():

@@ -80,12 +80,12 @@ function cellLook(arm, view, { least, most }) {
   if (!arm.comparison) return { text: "–", more: "", share: 0, colour: "--heat" };
   const mark = verdict(arm), [difference, interval] = comparisonTexts(arm);
   if (view === "answers") {
-    const colour = { better: "--better", worse: "--worse", differs: "--better", same: "--same", open: "--open" }[mark];
-    return { text: arm.comparison.short_word, more: arm.comparison.equal ? "" : difference, share: mark === "open" ? 0.15 : 0.7, colour,
+    const colour = { better: "--better", worse: "--worse", differs: "--better", same: "--same", undecided: "--undecided" }[mark];
+    return { text: arm.comparison.answer, more: arm.comparison.answer === "equal" ? "" : difference, share: mark === "undecided" ? 0.15 : 0.7, colour,
       mark };
   }
   const size = Math.abs(arm.comparison.difference);
-  return { text: arm.comparison.equal ? "equal" : difference, more: interval, mark,
+  return { text: arm.comparison.answer === "equal" ? "equal" : difference, more: interval, mark,
     share: size ? Math.sqrt(size / Math.abs(most.comparison.difference)) : 0,
     colour: sideColours[arm.comparison.side] || "--heat" };
 }
@@ -153,7 +153,7 @@ function drawCrossed() {
     const said = ({ row, column, arm }) => `${table.names[0]} ${row}, ${table.names[1]} ${column}: ` +
       `${!arm ? "no arm" : view === "values" || arm.reference ? `${arm.reference ? "the reference, " : ""}` +
         `${meanText(arm)}`
-        : arm.answer}`;
+        : arm.sentence}`;
     const cells = svg.append("g").selectAll("g").data(places).join("g").attr("class", "cell").attr("role", "img")
       .attr("transform", ({ r, c }) => `translate(${left + c * cell},${top + r * height})`).attr("aria-label", said);
     cells.each(function drawCell({ arm }) {
@@ -188,7 +188,7 @@ function drawCrossed() {
       if (!arm) return [["no arm of this sweep", ""]];
       return [["arm", arm.label], [report.metric.name, meanText(arm)],
         ...(!arm.comparison ? [] : [["difference", comparisonTexts(arm).join(" ")],
-          ["answer", arm.comparison.word]])];
+          ["answer", arm.comparison.answer]])];
     });
     walk(cells, places);
   }

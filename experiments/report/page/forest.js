@@ -64,7 +64,7 @@ function drawForest() {
 
     const rows = svg.append("g").selectAll("g").data([...starts.keys()]).join("g").attr("class", "row")
       .attr("transform", (arm) => `translate(0,${starts.get(arm)})`).attr("role", "img")
-      .attr("aria-label", (arm) => arm.answer);
+      .attr("aria-label", (arm) => arm.sentence);
     rows.append("rect").attr("class", "hit").attr("width", width).attr("height", rowHeight);
 
     const grid = svg.insert("g", "g");
@@ -112,7 +112,7 @@ function drawForest() {
         ...(c.interval_flips === null ? [] : [["this arm only, by flips", texts.flips]]),
         ...(c.interval_student === null ? [] : [["this arm only, Student's t", texts.student]]),
         ...(c.p === null ? [] : [["p", c.p_text]]),
-        ...(c.interquartile === null || c.equal ? [] : [["interquartile mean (BCa, approximate)",
+        ...(c.interquartile === null || c.answer === "equal" ? [] : [["interquartile mean (BCa, approximate)",
           texts.interquartile]]),
         ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]]),
         ...(c.interval_equivalence === null ? [] : [["equivalence interval", texts.equivalence]])];

@@ -202,17 +202,18 @@ const { sides } = report.metric;
 const neutral = sides[0] === "lower";
 /** The colour of each side. */
 const sideColours = { better: "--better", worse: "--worse", higher: "--better", lower: "--worse" };
-/** better | worse | differs | same | open: what the statistics let one say of an arm. */
-const verdict = (arm) => arm.comparison.mark;
+/** The mark of an arm's answer: better | worse | differs | same | undecided. */
+const marks = { equal: "same", underpowered: "undecided" };
+const verdict = (arm) => marks[arm.comparison.answer] ?? arm.comparison.answer;
 const verdicts = {
   better: ["better than the reference", d3.symbolTriangle], worse: ["worse", d3.symbolSquare],
   differs: ["other than the reference", d3.symbolTriangle],
   same: [report.margin ? "the same, within the margin" : "the same", d3.symbolDiamond],
-  open: ["undecided", d3.symbolCircle],
+  undecided: ["undecided", d3.symbolCircle],
 };
 /** What the marks of arms that differ say, for captions. */
 const marksMean = (neutral ? "Triangles differ" : "Triangles are better, squares worse") +
-  (arms.some((arm) => arm.comparison && arm.comparison.mark === "same") ? ", diamonds the same" : "");
+  (arms.some((arm) => arm.comparison && verdict(arm) === "same") ? ", diamonds the same" : "");
 
 /** A name for a list: in quotation marks if it has a comma itself, or "and". */
 const inList = (name) => (/, | and /.test(name) ? `\u201c${name}\u201d` : name);
@@ -233,13 +234,13 @@ function markIcon(name, said = true) {
   const svg = d3.create("svg").attr("width", 14).attr("height", 14).attr("viewBox", "-7 -7 14 14");
   if (said) svg.attr("role", "img").attr("aria-label", verdicts[name][0]);
   else svg.attr("aria-hidden", "true");
-  svg.append("path").attr("class", `mark ${name}`).attr("d", symbolPath(verdicts[name][1], name === "open" ? 52 : 64))
+  svg.append("path").attr("class", `mark ${name}`).attr("d", symbolPath(verdicts[name][1], name === "undecided" ? 52 : 64))
     .call(outlined, name);
   return svg.node();
 }
 /** What is undecided is hollow. */
 function outlined(mark, name) {
-  if (name === "open") mark.style("fill", "var(--paper)").style("stroke", "var(--open)").style("stroke-width", 1.8);
+  if (name === "undecided") mark.style("fill", "var(--paper)").style("stroke", "var(--undecided)").style("stroke-width", 1.8);
 }
 
 const armIcon = (arm, together = false) => lineIcon(armColour(arm), armDash(arm, together), armSymbol(arm));

@@ -40,7 +40,7 @@ function savePng(svg, name) {
 
 /** Arms for the slide: those that differ, the clearest first; then the others, the largest difference first. */
 function slideOrder() {
-  const differs = (arm) => !["same", "open"].includes(verdict(arm)), size = (arm) => Math.abs(arm.comparison.difference);
+  const differs = (arm) => !["same", "undecided"].includes(verdict(arm)), size = (arm) => Math.abs(arm.comparison.difference);
   const all = clearestFirst.filter((arm) => arm.comparison);
   return [...all.filter(differs), ...all.filter((arm) => !differs(arm)).sort((a, b) => size(b) - size(a))];
 }
@@ -134,7 +134,7 @@ function drawTalk() {
   const svg = d3.select(chart).append("svg").attr("width", 1600).attr("height", 900).attr("viewBox", "0 0 1600 900")
     .attr("role", "img");
   const shown = drawTalkFigure(svg, slideOrder());
-  svg.attr("aria-label", shown.map((arm) => arm.answer).join(" "));
+  svg.attr("aria-label", shown.map((arm) => arm.sentence).join(" "));
   caption.append("The answers in one wide figure: arms that differ, the clearest first, then the others by the size of their difference" +
     `${compared.length > shown.length ? `, ${shown.length} of the ${compared.length} arms that have a difference` : ""}. ` +
     "It has the colours that this page has now, dark or light." +

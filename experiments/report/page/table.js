@@ -1,13 +1,13 @@
 // The answers in words, and the ablation table.
 
-const told = arms.filter((arm) => arm.answer !== null);
+const told = arms.filter((arm) => arm.sentence !== null);
 const mostAnswers = 3;  // that the page opens with
 
 function answerList(which) {
   const list = element("ul", { class: "answers" });
   for (const arm of which)
     list.append(element("li", {}, arm.comparison ? markIcon(verdict(arm)) : element("span"),
-      element("span", {}, unbroken(arm.answer))));
+      element("span", {}, unbroken(arm.sentence))));
   return list;
 }
 
@@ -35,7 +35,7 @@ function furtherAnswers() {
 
 function drawAnswers() {
   if (!told.length) return;
-  const first = clearestFirst.filter((arm) => arm.answer !== null).slice(0, mostAnswers);
+  const first = clearestFirst.filter((arm) => arm.sentence !== null).slice(0, mostAnswers);
   section("answers", "Answers", report.also.length ? element("h3", {}, report.metric.name) : null,
     answerList(first), markKey(first), told.length <= mostAnswers ? null
       : element("p", {}, element("a", { href: "#all-answers" }, `All ${told.length} answers`),
@@ -88,8 +88,8 @@ function tableColumns(metric, rows) {
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
     show: (arm) => (arm.comparison ? (arm.comparison.p_text || "–") + arm.earlier_look_text : "") });
   if (withComparison.length) columns.push({ name: "answer", title: "answer", text: true,
-    by: (arm) => (arm.comparison ? arm.comparison.word : null),
-    show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), arm.comparison.word] : arm.missing_answer || "") });
+    by: (arm) => (arm.comparison ? arm.comparison.answer : null),
+    show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), arm.comparison.answer] : arm.missing_answer || "") });
   if (any((c) => c.effect_size !== null)) columns.push({ name: "effect", title: "d", by: of((c) => c.effect_size),
     second: true,
     about: "the size of the difference compared with its scatter: the mean of the differences divided by " +

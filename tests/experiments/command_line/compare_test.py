@@ -3,10 +3,13 @@
 and large tables. Prints TAP. Usage: compare_test.py HEED"""
 
 import contextlib
+import csv
+import io
 import json
 import os
 import pathlib
 import random
+import re
 import stat
 import subprocess
 import sys
@@ -20,7 +23,7 @@ from small_config import SMALL  # noqa: E402
 from tap import attempt, run, run_case  # noqa: E402
 
 HEED = str(pathlib.Path(sys.argv[1]).resolve())
-STATISTICS = ("label", "n", "mean", "standard_deviation", "interquartile_mean", "comparison", "answer", "learned",
+STATISTICS = ("label", "n", "mean", "standard_deviation", "interquartile_mean", "comparison", "answer", "sentence", "learned",
               "p_failed_worst", "smallest_effect", "missing_answer", "seconds")
 # An arm diverges in some seeds or all.
 SWEEP = """shards = 1
@@ -89,6 +92,33 @@ class Compare(unittest.TestCase):
 
     def test_answers_are_those_of_an_unpaired_sweep(self) -> None:
         self.assert_as_the_sweep("unpaired")
+
+    def test_an_answer_is_one_word_in_every_format(self) -> None:
+        base = [0.5, 0.52, 0.55, 0.51, 0.53, 0.54]
+        values = {"base": base, "twin": base, "up": [x + 0.1 for x in base], "down": [x - 0.1 for x in base],
+                  "near": [x + 0.001 * (-1) ** i for i, x in enumerate(base)],
+                  "wide": [x + 0.3 * (-1) ** i for i, x in enumerate(base)]}
+        words = {"twin": "equal", "up": "better", "down": "worse", "near": "same", "wide": "undecided"}
+        self.write("results.csv", "arm,seed,acc\n" + "".join(f"{arm},{seed},{value}\n" for arm, some in values.items()
+                                                            for seed, value in enumerate(some)))
+        command = ["compare", "results.csv", "--metric", "acc", "--reference", "base", "--margin", "0.02"]
+        text = {form: self.heed(*command, *(["--format", form, "--output", "-"] if form else [])).stdout
+                for form in ("", "markdown", "latex", "csv", "json", "html")}
+        for row in csv.DictReader(io.StringIO(text["csv"])):
+            self.assertEqual(row["answer"], words.get(row["arm"], ""))
+            self.assertIn("the reference" if row["arm"] in words else "", row["sentence"])
+        page = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', text["html"], re.S)
+        for document in (json.loads(text["json"]), json.loads(page[1])):
+            for arm in document["arms"]:
+                word = words.get(arm["label"])
+                self.assertEqual(arm["answer"], word)
+                self.assertEqual(arm["comparison"] and arm["comparison"]["answer"], word)
+                self.assertEqual(arm["comparison"] and arm["comparison"]["is_equivalent"],
+                                 word and word in ("equal", "same"))
+        for arm, word in words.items():
+            self.assertRegex(text[""], rf"(?m)^ *{arm} .* {word}\b")
+            self.assertRegex(text["markdown"], rf"(?m)^\| {arm} \|.*\| {word} \|")
+            self.assertRegex(text["latex"], rf"(?m)^ *{arm} &.*& {word}\b")
 
     def test_files_and_formats(self) -> None:
         self.results()

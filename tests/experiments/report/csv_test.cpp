@@ -113,7 +113,7 @@ TEST_CASE("every statistic has its column", "[report]") {
                      {"equivalence_high", "0.15"},
                      {"p_equivalence", "0.23"},
                      {"p_equivalence_flips", "0.24"},
-                     {"verdict", "same"}};
+                     {"answer", "same"}};
   for (const auto& [column, value] : expected) {
     INFO(column);
     CHECK(row.at(column) == value);

@@ -68,8 +68,10 @@ TEST_CASE("an arm that is equal in every seed says so", "[report]") {
   for (std::size_t i = 0; i < 3; ++i) report.arms[1].runs[i].value = report.arms[0].runs[i].value;
   compute_statistics(report);
   const json::value document = report_document(report);
-  CHECK(document.at("arms").at(1).at("comparison").at("equal").as_bool());
-  CHECK_FALSE(document.at("arms").at(2).at("comparison").at("equal").as_bool());
+  CHECK(document.at("arms").at(1).at("comparison").at("answer") == "equal");
+  CHECK(document.at("arms").at(1).at("answer") == "equal");
+  CHECK_THAT(std::string(document.at("arms").at(1).at("sentence").as_string()), Catch::Contains("is equal to"));
+  CHECK(document.at("arms").at(2).at("comparison").at("answer") != "equal");
 }
 
 TEST_CASE("a curve is the mean over the runs evaluated there, between the lowest and the highest", "[report]") {
