@@ -2,8 +2,10 @@
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
+#include "experiments/report/arm_table.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
+#include "experiments/report/document_json.hpp"
 #include "experiments/report/exact_ties.hpp"
 #include "experiments/report/formula_notes.hpp"
 #include "experiments/report/interactions.hpp"
@@ -51,37 +53,37 @@ json::value probability_or_null(std::optional<double> p) {
 }
 
 json::value comparison_of(const statistics::Comparison& c, const Metric& metric) {
-  return json::object{{"seeds", integers(c.seeds)},
-                      {"pairs", c.difference.pairs},
-                      {"difference", json_number(c.difference.mean)},
-                      {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
-                      {"interval", interval(c.interval)},
-                      {"interval_flips", interval(c.interval_flips)},
-                      {"interval_student", interval(c.difference.interval)},
-                      {"confidence", json_number(c.difference.confidence)},
-                      {"level", json_number(c.level)},
-                      {"standard_deviation", json_number(c.difference.standard_deviation)},
-                      {"interquartile", estimate(c.interquartile)},
-                      {"effect_size", json_number(c.effect_size)},
-                      {"correlation", json_number(c.correlation)},
-                      {"improvement", estimate(c.improvement)},
-                      {"p", json_number(c.p)},
-                      {"p_text", probability_or_null(c.p)},
-                      {"exact", c.exact},
-                      {"ranked", c.ranked},
-                      {"rank_difference", c.ranked ? json_number(c.rank_difference) : json::value(nullptr)},
-                      {"contradicts", c.contradicts},
-                      {"p_spreads", json_number(c.p_spreads)},
-                      {"p_flip", json_number(c.p_flip)},
-                      {"p_holm", json_number(c.p_holm)},
-                      {"margin", json_number(c.margin)},
-                      {"interval_equivalence", interval(c.equivalence)},
-                      {"p_equivalence", json_number(c.p_equivalence)},
-                      {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
-                      {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
-                      {"is_equivalent", c.margin ? json::value(c.answer == statistics::Answer::same || c.equal)
-                                                 : json::value(nullptr)},
-                      {"answer", name_of(answer_word(c, metric))}};
+  return json::object{
+      {"seeds", integers(c.seeds)},
+      {"pairs", c.difference.pairs},
+      {"difference", json_number(c.difference.mean)},
+      {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
+      {"interval", interval(c.interval)},
+      {"interval_flips", interval(c.interval_flips)},
+      {"interval_student", interval(c.difference.interval)},
+      {"confidence", json_number(c.difference.confidence)},
+      {"level", json_number(c.level)},
+      {"standard_deviation", json_number(c.difference.standard_deviation)},
+      {"interquartile", estimate(c.interquartile)},
+      {"effect_size", json_number(c.effect_size)},
+      {"correlation", json_number(c.correlation)},
+      {"improvement", estimate(c.improvement)},
+      {"p", json_number(c.p)},
+      {"p_text", probability_or_null(c.p)},
+      {"exact", c.exact},
+      {"ranked", c.ranked},
+      {"rank_difference", c.ranked ? json_number(c.rank_difference) : json::value(nullptr)},
+      {"contradicts", c.contradicts},
+      {"p_spreads", json_number(c.p_spreads)},
+      {"p_flip", json_number(c.p_flip)},
+      {"p_holm", json_number(c.p_holm)},
+      {"margin", json_number(c.margin)},
+      {"interval_equivalence", interval(c.equivalence)},
+      {"p_equivalence", json_number(c.p_equivalence)},
+      {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
+      {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
+      {"is_equivalent", c.margin ? json::value(c.answer == statistics::Answer::same || c.equal) : json::value(nullptr)},
+      {"answer", name_of(answer_word(c, metric))}};
 }
 
 json::value text_or_null(const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); }
@@ -383,6 +385,14 @@ json::array interactions_array(const ReportData& report) {
   return out;
 }
 
+/// The table of the report's metric, then those of the further metrics.
+json::array tables_array(const ReportData& report) {
+  json::array out{table_json(arm_table(report))};
+  each_further_metric(report,
+                      [&](std::size_t, const ReportData& further) { out.push_back(table_json(arm_table(further))); });
+  return out;
+}
+
 } // namespace
 
 json::object report_document(const ReportData& report, const Thinning& thinning) {
@@ -412,6 +422,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"curve_metric", metric_object(report.curve_metric())},
                    {"metric_at_lengths", metric_at_lengths(report)},
                    {"also", further_metrics(report)},
+                   {"tables", tables_array(report)},
                    {"margin", json_number(report.margin)},
                    {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                    {"digits", object_of(digits.common())},

@@ -2,11 +2,10 @@
 #include "experiments/report/latex_parts.hpp"
 
 #include "experiments/report/answers.hpp"
-#include "experiments/report/digits.hpp"
+#include "experiments/report/arm_table.hpp"
 #include "experiments/report/formula_notes.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/report/verdict.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -17,22 +16,26 @@ namespace heed {
 
 namespace {
 
-std::string latex_mean(const ReportArm& arm, int decimals) {
-  if (!arm.mean) return "--";
-  std::string text = fixed(arm.mean, decimals);
-  if (arm.standard_deviation) text += " \\pm " + fixed(arm.standard_deviation, decimals);
-  return latex_maths(text);
+std::string latex_cell(const document::Column& column, const document::Cell& cell) {
+  if (cell.missing) return "--";
+  const bool maths = !cell.in_words && !cell.text.empty() &&
+                     (column.kind == document::Column::Kind::number ||
+                      column.kind == document::Column::Kind::probability);
+  std::string text = cell.text;
+  if (maths) {
+    if (!cell.spread.empty()) text += " \\pm" + cell.spread.substr(std::string_view("±").size());
+    if (!cell.interval.empty()) text += "\\;" + cell.interval;
+    text = latex_maths(text);
+  } else {
+    text = latex_text(text);
+  }
+  return text + (cell.remark.empty() ? "" : " " + latex_text(cell.remark));
 }
 
-std::string latex_difference(const Verdict& verdict) {
-  if (verdict.answer == AnswerWord::equal) return verdict.difference;
-  return latex_maths(verdict.interval.empty() ? verdict.difference : verdict.difference + "\\;" + verdict.interval);
-}
-
-std::string latex_p(const ReportData& report, const ReportArm& arm) {
-  if (!arm.comparison || !arm.comparison->p) return "";
-  const double p = *arm.comparison->p;
-  return (p < 0.001 ? "$<0.001$" : latex_maths(probability(p))) + latex_text(earlier_look_text(report, arm));
+std::string latex_heading(const document::Column& column) {
+  return column.kind == document::Column::Kind::count || column.kind == document::Column::Kind::probability
+             ? fmt::format("${}$", column.title)
+             : latex_text(column.title);
 }
 
 /// "\emph{p}: sign flips by seed, ...", a paragraph for each note.
@@ -82,40 +85,36 @@ std::string latex_single(const ReportData& report) {
 }
 
 std::string latex_table(const ReportData& report, bool with_notes) {
-  const TableDigits digits(report);
+  const document::Table table = arm_table(report);
+  std::vector<std::size_t> shown;
+  std::string alignment = longest_name(report) <= short_name ? "l"
+                                                             : ">{\\raggedright\\arraybackslash}p{0.24\\linewidth}";
+  std::string headings;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const document::Column& column = table.columns[c];
+    if (column.detail != document::Column::Detail::main) continue;
+    if (!shown.empty()) alignment += column.is_number() ? 'r' : 'l';
+    headings += (shown.empty() ? "" : " & ") + latex_heading(column);
+    shown.push_back(c);
+  }
   const bool compared = std::ranges::any_of(report.arms, [](const ReportArm& arm) { return !!arm.comparison; });
-  const bool p = std::ranges::any_of(report.arms,
-                                     [](const ReportArm& arm) { return arm.comparison && arm.comparison->p; });
-  const bool parameters = !report.table || std::ranges::any_of(report.arms, &has_cost),
-             time = !report.table || std::ranges::any_of(report.arms, &has_time);
-  const std::string numbers = fmt::format("rr{}{}{}{}{}", compared ? "r" : "", p ? "r" : "", compared ? "l" : "",
-                                          parameters ? "r" : "", time ? "r" : "");
-  const std::string names = longest_name(report) <= short_name ? "l"
-                                                               : ">{\\raggedright\\arraybackslash}p{0.24\\linewidth}";
-  std::string out = fmt::format(
-      "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}"
-      "\\renewcommand{{\\arraystretch}}{{1.1}}\n  "
-      "\\caption{{{}}}\\label{{{}}}\\smallskip\n"
-      "  \\heedfit{{\\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{}{}{} \\\\\n",
-      caption(report, compared), latex_label(report, "tab", report.metric.name), names + numbers,
-      latex_text(report.metric.shown()), compared ? fmt::format(" & difference [{}]", latex_per_cent(report)) : "",
-      p ? " & $p$" : "", compared ? " & answer" : "", parameters ? " & parameters" : "", time ? " & time" : "");
-  for (const LatexGroup& group : latex_groups(report)) {
-    out += "    \\midrule\n";
-    if (!group.label.empty())
-      out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", numbers.size() + 1,
-                         latex_text(group.label));
-    for (const ReportArm* arm : group.arms) {
-      out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, latex_mean(*arm, digits.of(*arm).value));
-      const Verdict verdict = arm->comparison ? verdict_of(*arm->comparison, report.metric, digits.of(*arm).difference)
-                                              : Verdict{};
-      if (compared) out += " & " + (arm->comparison ? latex_difference(verdict) : "");
-      if (p) out += " & " + latex_p(report, *arm);
-      if (compared) out += " & " + (arm->comparison ? std::string(name_of(verdict.answer)) : missing_answer(*arm));
-      if (parameters) out += " & " + (arm->cost ? with_commas(arm->cost->parameters) : "--");
-      if (time) out += " & " + (arm->seconds > 0 ? duration(arm->seconds) : "--");
-      out += " \\\\\n";
+  std::string out = fmt::format("\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}"
+                                "\\renewcommand{{\\arraystretch}}{{1.1}}\n  "
+                                "\\caption{{{}}}\\label{{{}}}\\smallskip\n"
+                                "  \\heedfit{{\\begin{{tabular}}{{{}}}\n    \\toprule\n    {} \\\\\n",
+                                caption(report, compared), latex_label(report, "tab", report.metric.name), alignment,
+                                headings);
+  const std::string* group = nullptr;
+  for (const document::Row& row : table.rows) {
+    if (!group || *group != row.group) {
+      out += "    \\midrule\n";
+      if (!row.group.empty())
+        out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", shown.size(), latex_text(row.group));
     }
+    group = &row.group;
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      out += i == 0 ? "    " + latex_text(row.name) : " & " + latex_cell(table.columns[shown[i]], row.cells[shown[i]]);
+    out += " \\\\\n";
   }
   return out + "    \\bottomrule\n  \\end{tabular}}\n" + (with_notes ? notes(report) : "") + "\\end{table}\n";
 }

@@ -1,4 +1,5 @@
 #include "experiments/report/answers.hpp"
+#include "experiments/report/arm_table.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/exact_ties.hpp"
 #include "experiments/report/limits.hpp"
@@ -33,24 +34,9 @@ std::string full_name(const Metric& metric) {
   return metric.label.empty() ? metric.name : fmt::format("{} ({})", metric.label, metric.name);
 }
 
-std::string mean_cell(const ReportArm& arm, int decimals) {
-  if (!arm.mean) return "-";
-  if (!arm.standard_deviation) return fixed(arm.mean, decimals);
-  return fmt::format("{} ± {}", fixed(arm.mean, decimals), fixed(arm.standard_deviation, decimals));
-}
-
 /// Colours the cell of an arm that differs: green for better, red for worse.
 std::string coloured(const std::string& cell, AnswerWord answer, const Style& style) {
   return answer == AnswerWord::better ? style.green(cell) : answer == AnswerWord::worse ? style.red(cell) : cell;
-}
-
-std::string difference_cell(const Verdict& verdict, const Style& style) {
-  if (verdict.interval.empty()) return verdict.difference;
-  return coloured(verdict.difference + " " + verdict.interval, verdict.answer, style);
-}
-
-std::string p_cell(const ReportData& report, const ReportArm& arm) {
-  return arm.comparison && arm.comparison->p ? probability(*arm.comparison->p) + earlier_look_text(report, arm) : "";
 }
 
 bool any(const ReportData& report, const std::function<bool(const statistics::Comparison&)>& holds) {
@@ -338,40 +324,27 @@ TextTable measured_table(const ReportData& report) {
 }
 
 TextTable summary_table(const ReportData& report, const Style& style) {
-  const TableDigits digits(report);
-  const bool compared = report.arms.size() > 1;
-
-  TextTable table{{"arm", "n", report.metric.shown()}, {Align::left, Align::right, Align::right}, {}};
-  auto column = [&](std::string heading, Align align) {
-    table.headings.push_back(std::move(heading));
-    table.alignment.push_back(align);
-  };
-  if (compared) {
-    column(fmt::format("difference [{}]", confidence_text(report)), Align::right);
-    column("p", Align::right);
-    column("answer", Align::left);
+  const document::Table table = arm_table(report);
+  TextTable out;
+  std::vector<std::size_t> shown;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const document::Column& column = table.columns[c];
+    if (column.detail != document::Column::Detail::main) continue;
+    shown.push_back(c);
+    out.headings.push_back(column.title);
+    out.alignment.push_back(column.is_number() ? Align::right : Align::left);
   }
-  const bool parameters = !report.table || std::ranges::any_of(report.arms, &has_cost),
-             time = !report.table || std::ranges::any_of(report.arms, &has_time);
-  if (parameters) column("parameters", Align::right);
-  if (time) column("time", Align::right);
-  for (const ReportArm& arm : report.arms) {
-    poll_caller();
-    std::vector<std::string> row{arm.label, fmt::format("{}", arm.values), mean_cell(arm, digits.of(arm).value)};
-    if (compared) {
-      const std::optional<Verdict> verdict = arm.comparison ? std::optional(verdict_of(*arm.comparison, report.metric,
-                                                                                       digits.of(arm).difference))
-                                                            : std::nullopt;
-      row.push_back(verdict ? difference_cell(*verdict, style) : "");
-      row.push_back(p_cell(report, arm));
-      row.push_back(verdict ? coloured(std::string(name_of(verdict->answer)), verdict->answer, style)
-                            : missing_answer(arm));
+  for (const document::Row& row : table.rows) {
+    std::vector<std::string>& cells = out.rows.emplace_back();
+    for (const std::size_t c : shown) {
+      const document::Cell& cell = row.cells[c];
+      std::string text = cell.missing ? "-" : cell.text;
+      for (const std::string* more : {&cell.spread, &cell.interval, &cell.remark})
+        if (!more->empty()) text += " " + *more;
+      cells.push_back(coloured(text, cell.mark, style));
     }
-    if (parameters) row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");
-    if (time) row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");
-    table.rows.push_back(std::move(row));
   }
-  return table;
+  return out;
 }
 
 std::string further_note(const Metric& metric) {

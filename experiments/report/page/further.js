@@ -4,5 +4,5 @@ function drawFurther() {
   if (arms.length === 1) return;
   for (const [place, also] of report.also.entries())
     section(`further-${place}`, also.metric.name, element("p", { class: "note" }, also.note),
-      armTable(`further-table-${place}`, also.metric.name, also.metric, furtherRows(also)).node);
+      armTable(`further-table-${place}`, also.metric.name, report.tables[1 + place]).node);
 }

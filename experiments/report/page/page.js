@@ -203,8 +203,8 @@ const neutral = sides[0] === "lower";
 /** The colour of each side. */
 const sideColours = { better: "--better", worse: "--worse", higher: "--better", lower: "--worse" };
 /** The mark of an arm's answer: better | worse | differs | same | undecided. */
-const marks = { equal: "same", underpowered: "undecided" };
-const verdict = (arm) => marks[arm.comparison.answer] ?? arm.comparison.answer;
+const markOf = (answer) => ({ equal: "same", underpowered: "undecided" })[answer] ?? answer;
+const verdict = (arm) => markOf(arm.comparison.answer);
 const verdicts = {
   better: ["better than the reference", d3.symbolTriangle], worse: ["worse", d3.symbolSquare],
   differs: ["other than the reference", d3.symbolTriangle],

@@ -91,7 +91,7 @@ function drawTalkFigure(svg, all) {
       .attr("transform", `translate(${inside(difference)},${middle})`);
     if (outside(difference)) mark.attr("d", arrowhead(outside(difference), 17));
     else mark.attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
-    const [text, interval95] = comparisonTexts(arm), { equal } = arm.comparison;
+    const [text, interval95] = comparisonTexts(arm), equal = arm.comparison.answer === "equal";
     at(g.append("text")).attr("class", "number strong").attr("x", equal ? forest[1] + 30 : number)
       .attr("text-anchor", equal ? "start" : "end").text(text);
     at(g.append("text")).attr("class", "interval soft").attr("x", brackets).text(interval95);
