@@ -52,4 +52,16 @@ struct Table {
   std::vector<Row> rows;
 };
 
+/// A note, with a name that people can look up.
+struct Note {
+  /// column: on what the tables show. The others are on one arm, which is their name: its formulas, and how it was made
+  /// comparable with the others.
+  enum class Kind { column, formula, matching, tuning };
+  Kind kind = Kind::column;
+  std::string name;    ///< "p"
+  std::string claim;   ///< its first sentence
+  std::string text;    ///< all of it
+  bool second = false; ///< few readers need it: where there is little room, it is folded
+};
+
 } // namespace heed::document

@@ -63,4 +63,16 @@ json::object table_json(const document::Table& table) {
   return json::object{{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 
+json::array notes_json(const std::vector<document::Note>& notes) {
+  constexpr std::array kinds{"column", "formula", "matching", "tuning"};
+  json::array out;
+  for (const document::Note& note : notes)
+    out.push_back(json::object{{"kind", kinds[static_cast<std::size_t>(note.kind)]},
+                               {"name", note.name},
+                               {"claim", note.claim},
+                               {"text", note.text},
+                               {"second", note.second}});
+  return out;
+}
+
 } // namespace heed

@@ -3,11 +3,16 @@
 
 #include "experiments/report/document.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <vector>
 
 namespace heed {
 
 /// {"columns": [...], "rows": [...]}. Values have full precision; unknown ones are null.
 boost::json::object table_json(const document::Table& table);
+
+/// [{"kind": "column", "name": "p", "claim": ..., "text": ..., "second": false}, ...].
+boost::json::array notes_json(const std::vector<document::Note>& notes);
 
 } // namespace heed

@@ -7,9 +7,9 @@
 #include "experiments/report/digits.hpp"
 #include "experiments/report/document_json.hpp"
 #include "experiments/report/exact_ties.hpp"
-#include "experiments/report/formula_notes.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
+#include "experiments/report/notes.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/measured.hpp"
 #include "experiments/report/problem_groups.hpp"
@@ -429,8 +429,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"problems", problems_array(report)},
                    {"measured", measured_array(report)},
                    {"warnings", texts(provenance_warnings(report))},
-                   {"notes", texts(summary_notes(report))},
-                   {"formulas", texts(formula_notes(report))},
+                   {"notes", notes_json(report_notes(report))},
                    {"limits", texts(limit_sentences(report))},
                    {"chance", chance_of(report)},
                    {"interactions", interactions_array(report)},
@@ -438,7 +437,6 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"data", report.data},
                    {"reference_config", report.reference_config},
                    {"within", std::move(within)},
-                   {"matching", texts(matching_notes(report))},
                    {"tuning", tuning_of(report)},
                    {"arms", std::move(arms)}};
   if (thinning.any()) out["thinned"] = thinning_sentence(thinning);

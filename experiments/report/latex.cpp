@@ -2,6 +2,7 @@
 // copied into another document.
 #include "experiments/report/latex.hpp"
 #include "experiments/report/latex_parts.hpp"
+#include "experiments/report/notes.hpp"
 
 #include "experiments/report/answers.hpp"
 #include "experiments/report/interactions.hpp"

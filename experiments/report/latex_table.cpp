@@ -3,7 +3,7 @@
 
 #include "experiments/report/answers.hpp"
 #include "experiments/report/arm_table.hpp"
-#include "experiments/report/formula_notes.hpp"
+#include "experiments/report/notes.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 
@@ -41,14 +41,8 @@ std::string latex_heading(const document::Column& column) {
 /// "\emph{p}: sign flips by seed, ...", a paragraph for each note.
 std::string notes(const ReportData& report) {
   std::string out = "  \\par\\medskip\n  \\begin{minipage}{\\linewidth}\\footnotesize\\raggedright\n";
-  std::vector<std::string> all = summary_notes(report);
-  std::ranges::copy(formula_notes(report), std::back_inserter(all));
-  for (const std::string& note : all) {
-    const std::size_t colon = note.find(": ");
-    out += "    ";
-    if (colon != std::string::npos) out += fmt::format("\\emph{{{}}}", latex_text(note.substr(0, colon)));
-    out += latex_text(colon == std::string::npos ? note : note.substr(colon)) + "\\par\n";
-  }
+  for (const document::Note& note : report_notes(report))
+    out += fmt::format("    \\emph{{{}}}: {}\\par\n", latex_text(note.name), latex_text(note.text));
   return out + "  \\end{minipage}\n";
 }
 

@@ -162,7 +162,7 @@ std::string chance_note(const ReportData& report) {
   if (report.arms.empty()) return "";
   const std::string level = chance_in_words(report, report.arms.front());
   if (level.empty()) return "";
-  std::string text = fmt::format("chance: guessing gives {} {}.", report.metric.shown(), level);
+  std::string text = fmt::format("guessing gives {} {}.", report.metric.shown(), level);
   if (const std::optional<double> best = report.metric.best(); best && Way::of(report, report.arms.front()))
     text += fmt::format(" {} is at chance if two conditions hold: none of its runs is more than {:g} % of the way "
                         "from guessing to the best possible value, {:g}; and the mean of its runs is at most {:g} % of "

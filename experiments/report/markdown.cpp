@@ -2,6 +2,7 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/length_table.hpp"
 #include "experiments/report/markdown_text.hpp"
+#include "experiments/report/notes.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/own_report.hpp"
 #include "experiments/report/problem_groups.hpp"
@@ -101,7 +102,9 @@ std::string runs_section(const ReportData& report) {
 
 std::string fairness_section(const ReportData& report) {
   std::string text;
-  for (const std::string& note : fairness_notes(report)) text += list_item(note);
+  for (const document::Note& note : report_notes(report))
+    if (note.kind == document::Note::Kind::matching || note.kind == document::Note::Kind::tuning)
+      text += list_item(note.name + ": " + note.text);
   return text.empty() ? "" : "## What each arm was given\n\n" + text;
 }
 
@@ -141,7 +144,9 @@ std::string render_markdown(const ReportData& report) {
   const std::vector<std::string> answers = answer_sentences(report);
   for (const std::string& answer : answers) out += list_item(answer);
   if (!answers.empty()) out += "\nWhat the columns are:\n\n";
-  for (const std::string& note : summary_notes(report)) out += list_item(note);
+  for (const document::Note& note : report_notes(report))
+    if (note.kind == document::Note::Kind::column || note.kind == document::Note::Kind::formula)
+      out += list_item(note.name + ": " + note.text);
   const auto add_further = [&](std::size_t, const ReportData& further) {
     out += fmt::format("\n## {}\n\n{}\n\n{}\n", markdown_text(further.metric.shown()),
                        markdown_text(further_note(further.metric)), to_markdown(summary_table(further, Style{})));

@@ -20,23 +20,13 @@ bool has_time(const ReportArm& arm);
 /// Of a report with one arm: a row for each metric that its runs measured.
 TextTable measured_table(const ReportData& report);
 
-/// The meaning of the columns of `summary_table`: "val_loss: mean ± sd over seeds, lower is better; ...".
-std::vector<std::string> summary_notes(const ReportData& report);
-
-/// The note below the table of a further metric: what the metric is.
-std::string further_note(const Metric& metric);
-
-/// How arms were made comparable, one sentence for each arm: the values tried and chosen in tuning, and the result of
-/// matching in parameters or FLOPs. Empty if neither was done.
-std::vector<std::string> fairness_notes(const ReportData& report);
-/// Only the notes on matching: the feed-forward width of each arm, and its resulting parameters or FLOPs.
-std::vector<std::string> matching_notes(const ReportData& report);
-
 /// "60 of 66 runs finished, 2 failed, 3 missing, 1 left out".
 std::string progress_sentence(const ReportData& report);
 
 /// The report for a terminal that is `width` columns wide; 0: lines have any width.
-std::string render_terminal(const ReportData& report, const Style& style, std::size_t width = 0);
+/// @param whole_notes  each note whole; otherwise its first sentence
+std::string render_terminal(const ReportData& report, const Style& style, std::size_t width = 0,
+                            bool whole_notes = true);
 
 /// A complete Markdown document.
 std::string render_markdown(const ReportData& report);

@@ -1,8 +1,8 @@
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
-#include "experiments/report/formula_notes.hpp"
 #include "experiments/report/length_table.hpp"
+#include "experiments/report/notes.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
@@ -24,7 +24,7 @@ bool is_of_report(const ReportData& report, const std::string& by_length) {
 
 } // namespace
 
-std::string render_terminal(const ReportData& report, const Style& style, std::size_t width) {
+std::string render_terminal(const ReportData& report, const Style& style, std::size_t width, bool whole_notes) {
   const auto paragraph = [&](const std::string& text) { return wrapped(text, width, "  ", "    "); };
   const std::string bold = style.colour ? style.command("\033[1m") : "",
                     end = style.colour ? style.command("\033[0m") : "";
@@ -51,12 +51,14 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
     out += paragraph(length_table_caption(report, metric)) + "\n";
     out += to_text_within(length_table(report, metric), width, bold, end) + "\n";
   }
-  for (const std::string& note : summary_notes(report)) out += paragraph(style.faint(note));
-  for (const std::string& note : formula_notes(report)) out += paragraph(style.faint(note));
-
-  std::string fairness;
-  for (const std::string& note : fairness_notes(report)) fairness += paragraph(note);
-  if (!fairness.empty()) out += "\n" + fairness;
+  std::string given;
+  for (const document::Note& note : report_notes(report)) {
+    const std::string text = fmt::format("{}: {}", note.name, whole_notes ? note.text : note.claim);
+    if (note.kind == document::Note::Kind::matching || note.kind == document::Note::Kind::tuning)
+      given += paragraph(text);
+    else out += paragraph(style.faint(text));
+  }
+  if (!given.empty()) out += "\n" + given;
 
   std::string problems;
   for (const ProblemGroup& group : problem_groups(report))

@@ -14,9 +14,9 @@ function drawProblems() {
 
 // What each arm was given: the width that evens it out, and what it tried for itself.
 function drawFairness() {
-  const { matching, tuning } = report;
+  const { tuning } = report, matching = notesOf("matching");
   if (!matching.length && !tuning) return;
-  const parts = matching.length ? [element("ul", { class: "notes" }, ...matching.map((note) => element("li", {}, note)))]
+  const parts = matching.length ? [element("ul", { class: "notes" }, ...matching.map((note) => element("li", {}, noteText(note))))]
     : [];
   if (tuning) {
     const one = tuning.options.length === 1;

@@ -17,7 +17,7 @@ function inOrder(values) {
 
 /** What an arm changes by itself: not what makes its group, nor what evens it out. */
 const ownChanges = (arm) => arm.changes.filter(({ key }) => !within.some((option) => option.key === key) &&
-  !(report.matching.length && key === "block.ffn_width"));
+  !(notesOf("matching").length && key === "block.ffn_width"));
 
 /**
  * Two options as a table of the arms that change nothing else, in every group: {title, names: [row, column], rows,

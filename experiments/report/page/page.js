@@ -202,6 +202,10 @@ const { sides } = report.metric;
 const neutral = sides[0] === "lower";
 /** The colour of each side. */
 const sideColours = { better: "--better", worse: "--worse", higher: "--better", lower: "--worse" };
+/** The notes of some kinds, and a note as people read it. */
+const notesOf = (...kinds) => report.notes.filter(({ kind }) => kinds.includes(kind));
+const noteText = ({ name, text }) => `${name}: ${text}`;
+
 /** The mark of an arm's answer: better | worse | differs | same | undecided. */
 const markOf = (answer) => ({ equal: "same", underpowered: "undecided" })[answer] ?? answer;
 const verdict = (arm) => markOf(arm.comparison.answer);

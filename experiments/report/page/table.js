@@ -43,16 +43,13 @@ function drawAnswers() {
         "compared with their intervals."), ...furtherAnswers());
 }
 
-/** Terms of notes that few readers need; they open with a count. */
-const secondRank = /^(pairs|interactions|time|plan|reference|chance|columns): /;
-
-/** The notes below a table: the first, then those of second rank, folded. */
+/** The notes below a table: the first, then those that few readers need, folded, with what `more` explains. */
 function noteLists(notes, more = []) {
   const list = (which) => element("ul", { class: "notes" }, ...which.map((note) => element("li", {}, note)));
-  const second = [...notes.filter((note) => secondRank.test(note)), ...more];
+  const second = [...notes.filter((note) => note.second).map(noteText), ...more];
   const folded = element("details", { class: "more-notes" },
     element("summary", {}, `${second.length} more note${second.length === 1 ? "" : "s"}`), list(second));
-  return [list(notes.filter((note) => !secondRank.test(note))), second.length ? folded : null];
+  return [list(notes.filter((note) => !note.second).map(noteText)), second.length ? folded : null];
 }
 
 /** All of them, in the plan's order. */
@@ -146,7 +143,7 @@ function drawMeasured() {
   element("tbody", {}, ...report.measured.map(({ metric, text, mean }) => row(metric.name, text,
     `${metric.meaning}${metric.unit ? ` (${metric.unit})` : ""}; ${metric.direction}`, mean)),
   ...cost.filter(([, text]) => text).map(([name, text]) => row(name, text, ""))));
-  section("table", "Results", fitted(table, "results"), ...noteLists(report.notes));
+  section("table", "Results", fitted(table, "results"), ...noteLists(notesOf("column")));
 }
 
 function drawTable() {
@@ -156,5 +153,5 @@ function drawTable() {
   }
   const { node, columns } = armTable("ablations", "ablations", report.tables[0]);
   section("table", report.table ? "Results" : "Ablations", node,
-    ...noteLists([...report.notes, ...report.formulas], columns.map(about).filter(Boolean)));
+    ...noteLists(notesOf("column", "formula"), columns.map(about).filter(Boolean)));
 }

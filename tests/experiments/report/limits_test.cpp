@@ -2,6 +2,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/limits.hpp"
+#include "experiments/report/notes.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 
@@ -83,7 +84,7 @@ TEST_CASE("a metric at a length has the chance of rows of this length", "[report
 TEST_CASE("notes give the chance of whole rows in powers of ten, not a token's", "[report]") {
   const ReportData report = sweep(rows_right, {{"reference", {0.5, 0.6}}, {"a", {0.5, 0.6}}}, eight);
   std::string notes;
-  for (const std::string& note : summary_notes(report)) notes += note + "\n";
+  for (const document::Note& note : report_notes(report)) notes += note.name + ": " + note.text + "\n";
   CHECK_THAT(notes, Contains("chance: guessing gives val_sequence_accuracy 6.0e-08 ((1 / symbols)^8). An arm is at "
                              "chance if two conditions hold: none of its runs is more than 5 % of the way from "
                              "guessing to the best possible value, 1; and the mean of its runs is at most 1 % "));
@@ -293,7 +294,7 @@ TEST_CASE("of what nobody wants high or low, no side is better", "[report]") {
              StartsWith("a differs: rank_residual.last is 0.2") && Contains(" higher ["));
   CHECK_THAT(answer_sentence(report, report.arms[2], TableDigits(report)),
              StartsWith("b differs: rank_residual.last is 0.5") && Contains(" lower ["));
-  CHECK_THAT(summary_notes(report).front(), Contains("neither more nor less is better"));
+  CHECK_THAT(report_notes(report).front().text, Contains("neither more nor less is better"));
   const auto document = report_document(report, {});
   CHECK(document.at("metric").at("higher_is_better").is_null());
   CHECK(document.at("metric").at("direction") == "neither more nor less is better");

@@ -1,4 +1,5 @@
 // What reports call the reference.
+#include "experiments/report/notes.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
@@ -45,8 +46,10 @@ TEST_CASE("With many such options, a note has the values", "[report]") {
                                          "[[sweep.block]]\ngrid = { \"position.kind\" = [\"alibi\"], "
                                          "\"attention.score\" = [\"cosine\"], \"block.norm\" = [\"post\"] }\n");
   CHECK(report.arms[0].label == "reference");
-  const std::vector<std::string> notes = summary_notes(report);
-  CHECK(std::ranges::count(notes, "reference: position = none, score = scaled_dot, norm = pre.") == 1);
+  const std::vector<document::Note> notes = report_notes(report);
+  const auto found = std::ranges::find(notes, "reference", &document::Note::name);
+  REQUIRE(found != notes.end());
+  CHECK(found->text == "position = none, score = scaled_dot, norm = pre.");
 }
 
 TEST_CASE("[sweep] reference names it", "[report]") {

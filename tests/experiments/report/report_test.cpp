@@ -1,5 +1,6 @@
 // Tests of the report in every format, from made-up runs.
 #include "experiments/report/digits.hpp"
+#include "experiments/report/notes.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/report_data.hpp"
 #include "experiments/report/text_table.hpp"
@@ -118,7 +119,7 @@ TEST_CASE("a spread that is rounding is none", "[report]") {
   compute_statistics(report);
   CHECK(report.arms[1].standard_deviation == 0);
   CHECK(report.arms[0].standard_deviation > 0.05);
-  for (const std::string& note : summary_notes(report)) CHECK_FALSE(contains(note, "spreads:"));
+  for (const document::Note& note : report_notes(report)) CHECK(note.name != "spreads");
 }
 
 TEST_CASE("differences are paired by seed", "[report]") {

@@ -1,0 +1,365 @@
+#include "experiments/report/notes.hpp"
+
+#include "experiments/report/answers.hpp"
+#include "experiments/report/arm_notes.hpp"
+#include "experiments/report/digits.hpp"
+#include "experiments/report/exact_ties.hpp"
+#include "experiments/report/limits.hpp"
+#include "experiments/report/numbers.hpp"
+#include "experiments/report/provenance.hpp"
+#include "experiments/report/renderers.hpp"
+#include "experiments/statistics/flips.hpp"
+#include "experiments/statistics/spending.hpp"
+#include "experiments/sweep/reference_name.hpp"
+#include "experiments/sweep/tuning.hpp"
+#include "experiments/system/text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace heed {
+
+namespace {
+
+using statistics::Answer;
+
+/// What reports call a metric, and its name if that is another: "accuracy (val_accuracy)".
+std::string full_name(const Metric& metric) {
+  return metric.label.empty() ? metric.name : fmt::format("{} ({})", metric.label, metric.name);
+}
+
+bool any(const ReportData& report, const std::function<bool(const statistics::Comparison&)>& holds) {
+  return std::any_of(report.arms.begin(), report.arms.end(),
+                     [&](const ReportArm& arm) { return arm.comparison && holds(*arm.comparison); });
+}
+
+bool unpaired(const ReportData& report) { return report.test == statistics::Test::unpaired; }
+
+/// The note about arms that are the same.
+std::string equivalence_note(const ReportData& report) {
+  if (!any(report, [](const auto& c) { return c.equivalence.has_value(); })) return "";
+  return " For arms with the answer \"same\", the sentence has another interval: that of the equivalence test, not "
+         "corrected for other arms.";
+}
+
+std::string difference_note(const ReportData& report) {
+  double level = statistics::significance_level; // the largest level of any look
+  if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
+  const std::string its_level = report.looks.empty() ? level_text(level) : "its look's level";
+  const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
+  const std::string_view exception = any(report, [](const auto& c) { return c.contradicts; })
+                                         ? ", unless ranks and means have opposite directions"
+                                         : "";
+  const std::string about_zero = fmt::format(
+      "An interval excludes 0 exactly when p is at most {}{}. p can find a difference that the joint interval does not "
+      "yet show; then the end nearest to 0 is printed as 0 with a round bracket, as in (0, 0.1]",
+      its_level, exception);
+  if (report.seeds.size() < 2) return fmt::format("from {}; one seed says nothing about the spread.", whose);
+  if (!has_intervals(report))
+    return fmt::format("{} {}; too few seeds for an interval.",
+                       unpaired(report) ? "mean of the arm's runs minus mean of the runs of" : "arm minus",
+                       unpaired(report) ? std::string(whose)
+                                        : fmt::format("{}, paired by {}", whose, report.paired_by()));
+  if (unpaired(report))
+    return fmt::format("mean of the arm's runs minus mean of the runs of {}. [{}]: simultaneous intervals of all arms, "
+                       "from the same permutations as p (Bonferroni). {}.{}",
+                       whose, confidence_text(report), about_zero, equivalence_note(report));
+  return fmt::format(
+      "arm minus {}, paired by {}. [{}]: simultaneous intervals of all arms, from the same sign flips as "
+      "p. {}. With fewer than {} seeds there is none.{}",
+      whose, report.paired_by(), confidence_text(report), about_zero, statistics::seeds_for_level(level),
+      equivalence_note(report));
+}
+
+std::string by_ranks(const ReportData& report) {
+  return any(report, [](const auto& c) { return c.ranked; }) ? " If runs did not reach the target: by ranks." : "";
+}
+
+/// " 2^6 = 64"; empty if arms have different numbers of seeds.
+std::string number_of_flips(const ReportData& report) {
+  std::set<std::size_t> seeds;
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison) seeds.insert(arm.comparison->seeds.size());
+  if (seeds.size() != 1) return "";
+  return fmt::format(" 2^{} = {}", *seeds.begin(), with_commas(std::int64_t{1} << *seeds.begin()));
+}
+
+std::string p_note(const ReportData& report) {
+  if (unpaired(report))
+    return fmt::format(
+        "permutations of which runs are the arm's and which the reference's, corrected for the number "
+        "of arms{} (Holm){}.{}{}",
+        report.also.empty() ? "" : " and metrics",
+        any(report, [](const auto& c) { return !c.exact; }) ? "; approximate, from 100,000 random ones"
+                                                            : "; exact (all of them)",
+        any(report, [](const auto& c) { return c.seeds.size() != c.reference_runs; })
+            ? " If an arm has another number of runs than the reference: the larger of Welch's p and of the p of "
+              "Welch's t "
+              "by permutations."
+            : "",
+        by_ranks(report));
+  const std::string method = fmt::format(" A flip changes a seed's sign in all arms{0} together. By the step-down "
+                                         "max-|t| method, corrected for the number "
+                                         "of arms{0}.{1}",
+                                         report.also.empty() ? "" : " and metrics", by_ranks(report));
+  if (any(report, [](const auto& c) { return !c.exact; }))
+    return fmt::format("the share of sign flips of the differences that give a result at least as clear as the "
+                       "observed one; approximate above {} seeds, from {} random flips.{}",
+                       statistics::most_exact_seeds,
+                       with_commas(static_cast<std::int64_t>(statistics::random_flips + 1)), method);
+  return fmt::format("the share of all{} sign flips of the differences that give a result at least as clear as the "
+                     "observed one.{}",
+                     number_of_flips(report), method);
+}
+
+std::string answer_note(const ReportData& report) {
+  const std::string level = report.looks.empty() ? level_text(statistics::significance_level) : "its look's level";
+  std::string text = "";
+  if (any(report, equal_in_all_seeds)) text += "equal if the metric is the same number in all seeds; otherwise ";
+  if (report.margin)
+    text += fmt::format("same if two one-sided tests by {} put the difference within the margin of {:g}{} (level {}, "
+                        "corrected for the number of arms); otherwise ",
+                        unpaired(report) ? "permutations" : "sign flips", *report.margin,
+                        report.metric.unit.empty() ? "" : " " + report.metric.unit, level);
+  return text + fmt::format("differs if p is at most {}; otherwise undecided, which is no evidence that there is no "
+                            "difference.",
+                            level);
+}
+
+/// A note about unequal spreads in arms with an answer: with unequal spreads and skewed noise, tests of means give p
+/// values that are too small. Whether spreads differ is tested at a level of 10 % for each arm. See
+/// docs/reliability/error-rates-unequal.md.
+std::string spreads_note(const ReportData& report) {
+  constexpr double level = 0.1;
+  std::vector<std::string> names;
+  const auto varies = [](const ReportArm& arm) { return arm.standard_deviation.value_or(0) > 0; };
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison && is_found(arm.comparison->answer) && varies(arm) && varies(report.arms[arm.reference]) &&
+        arm.comparison->p_spreads.value_or(1) <= level)
+      names.push_back(arm.label);
+  if (names.empty()) return "";
+  if (names.size() > 1) std::ranges::transform(names, names.begin(), name_in_list);
+  constexpr std::size_t most = 4;
+  const std::size_t more = names.size() - std::min(names.size(), most);
+  names.resize(names.size() - more);
+  return fmt::format(
+      "{} of {}{} from the reference's (p <= {:g}, not corrected for the number of arms). If the noise is "
+      "also "
+      "skewed, p is too small. In simulations with unequal spreads and skewed noise, up to 21 of 100 sweeps found a "
+      "difference that does not exist (5 are promised), and up to 28 called arms the same wrongly: a worst case, not "
+      "an "
+      "estimate for this sweep. Look at the individual runs.",
+      names.size() + more == 1 ? "the standard deviation" : "the standard deviations", fmt::join(names, ", "),
+      more > 0            ? fmt::format(" and {} more arms differ", more)
+      : names.size() == 1 ? " differs"
+                          : " differ",
+      level);
+}
+
+/// A note about the threshold between two groups of runs, if it was found in the runs themselves.
+std::string learned_note(const ReportData& report) {
+  if (std::ranges::none_of(report.arms, [](const ReportArm& arm) { return arm.learned && arm.learned->found; }))
+    return "";
+  return fmt::format("two groups of runs are seen where the widest gap is at least three times as wide as each "
+                     "group. One skewed group of 12 runs looks like two in 1 to 6 of 100 sweeps; {}.",
+                     report.table ? "--learned sets the threshold" : "[report] learned sets the threshold beforehand");
+}
+
+/// The note that identifies the plan, as in a preregistration.
+std::string planned_note(const ReportData& report) {
+  if (report.hash.empty()) return "";
+  if (!report.frozen) return fmt::format("{}, of a version that did not keep when it was frozen.", report.hash);
+  return fmt::format("{}, frozen {}, {}.", report.hash, time_text(report.frozen->at),
+                     report.frozen->finished == 0 ? "before any of its runs had finished"
+                                                  : "after some of its runs had finished, as said at the top");
+}
+
+/// A note if all runs reached the value by the first evaluation.
+std::string first_evaluation_note(const ReportData& report) {
+  if (!report.evaluated) return "";
+  std::set<double> values;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs) {
+      if (run.value) values.insert(*run.value);
+      if (!run.curve.empty()) first = std::min(first, run.curve.front().step);
+    }
+  if (values.size() != 1 || *values.begin() != static_cast<double>(first)) return "";
+  return "all runs were there at their first evaluation: evaluate more often (train.evaluate_every), or ask for more.";
+}
+
+/// A note on whether pairing by seed reduces the noise of the differences.
+std::string pairs_note(const ReportData& report) {
+  std::vector<double> r;
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison && arm.comparison->correlation) r.push_back(*arm.comparison->correlation);
+  if (r.empty() || unpaired(report)) return "";
+  std::ranges::sort(r);
+  const double median = (r[(r.size() - 1) / 2] + r[r.size() / 2]) / 2;
+  constexpr double little = 0.3;
+  return fmt::format("the correlation of {} with {} over the seeds is {}{}.{}", r.size() == 1 ? "the arm" : "an arm",
+                     report.within.empty() ? "the reference" : "its reference", signed_fixed(median, 2),
+                     r.size() == 1 ? ""
+                                   : fmt::format(" (median of the {} arms; smallest {}, largest {})", r.size(),
+                                                 signed_fixed(r.front(), 2), signed_fixed(r.back(), 2)),
+                     median >= little ? ""
+                     : report.table   ? " At so low a correlation, pairing hardly helps. For new runs, choose --test "
+                                        "unpaired before you see them: it may find more."
+                                    : " At so low a correlation, pairing hardly helps. In a sweep with new seeds, set "
+                                      "[report] test = \"unpaired\" before the runs: it may find more.");
+}
+
+/// What "(n = 6)" beside a p says; empty if no row has it.
+std::string earlier_looks_note(const ReportData& report) {
+  const auto earlier = [&](const ReportArm& arm) { return arm.comparison && !earlier_look_text(report, arm).empty(); };
+  if (std::ranges::none_of(report.arms, earlier)) return "";
+  return " \"(n = ...)\" after p: an earlier look found the answer, so difference, interval and p are of these seeds; "
+         "the mean is of all in column n.";
+}
+
+/// A note on the look that the answers use, and the levels of the looks.
+std::string looks_note(const ReportData& report) {
+  if (report.looks.empty()) return "";
+  std::vector<std::string> levels;
+  for (const double level : statistics::look_levels(report.looks)) levels.push_back(level_text(level));
+  const std::size_t last = report.seeds_looked_at(), done = report.seeds_done();
+  std::string text =
+      fmt::format("planned at {} seeds, where p may be {}: together a {:.0f} % chance of a false difference; ",
+                  fmt::join(report.looks, ", "), fmt::join(levels, ", "), 100 * statistics::significance_level);
+  if (last == report.seeds.size())
+    return text + "the answers are of the last look, or of the one that found them." + earlier_looks_note(report);
+  text += fmt::format("{} of {} seeds {} finished; ", done, report.seeds.size(), done == 1 ? "has" : "have");
+  if (last == 0)
+    return text +
+           fmt::format("the first look is at {} seeds, and there are no answers before it.", report.looks.front());
+  return text +
+         fmt::format("the answers are of the planned look at {}, and later seeds are in no number of the table. What "
+                     "is found at a look stays.",
+                     last) +
+         earlier_looks_note(report);
+}
+
+/// "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed", for the underpowered arm with the
+/// most seeds.
+std::string underpowered_note(const ReportData& report) {
+  const statistics::Comparison* most = nullptr;
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison && arm.comparison->answer == Answer::underpowered &&
+        (most == nullptr || arm.comparison->seeds.size() > most->seeds.size()))
+      most = &*arm.comparison;
+  if (most == nullptr) return "";
+  return underpowered_words(fmt::format("{}", most->seeds.size()), most->smallest_p, most->seeds_needed) + ".";
+}
+
+/// Which arms start from a trained run, and what their intervals therefore do not cover. Empty if there is none.
+std::string starts_note(const ReportData& report) {
+  using Labels = std::vector<std::string>;
+  std::map<std::string, Labels> arms;                 // by the run that they start from
+  std::map<std::vector<std::string>, Labels> changed; // by the options that differ from the start's
+  for (const ReportArm& arm : report.arms) {
+    if (arm.start.empty()) continue;
+    arms[arm.start].push_back(name_in_list(arm.label));
+    const auto run = std::ranges::find_if(arm.runs, [](const ReportRun& r) { return !r.start_changes.empty(); });
+    if (run != arm.runs.end()) changed[run->start_changes].push_back(name_in_list(arm.label));
+  }
+  if (arms.empty()) return "";
+  const auto runs_of = [&](const Labels& labels) {
+    return labels.size() == report.arms.size() ? "all runs" : fmt::format("the runs of {}", fmt::join(labels, ", "));
+  };
+  std::vector<std::string> parts;
+  for (const auto& [start, labels] : arms)
+    parts.push_back(fmt::format("{} start from the weights of run {}", runs_of(labels), start));
+  std::string text = fmt::format("{}.", fmt::join(parts, "; "));
+  for (const auto& [changes, labels] : changed)
+    text += fmt::format(" In {}, the same weights compute something else than in their start: {}.", runs_of(labels),
+                        fmt::join(changes, ", "));
+  if (report.seeds.size() > 1)
+    text += " All seeds share this start, so spreads, intervals and p do not cover how results vary with the start: "
+            "they hold for this start only.";
+  return text + " The training of the start is in no number of steps, FLOPs or time.";
+}
+
+/// The note about pairs that are more than a seed, of which all other notes speak.
+std::string pairs_of_table_note(const ReportData& report) {
+  if (!report.table || report.paired_by() == "seed") return "";
+  return fmt::format("in these texts, a seed is a {}{}. p assumes that they are independent; folds of one data set "
+                     "share most of their rows, so p of folds is too small.",
+                     report.paired_by().find(" and ") == std::string::npos ? "" : "combination of ",
+                     report.paired_by());
+}
+
+/// Its first sentence, for readers with little room.
+std::string first_sentence(const std::string& text) {
+  const std::size_t end = text.find(". ");
+  return end == std::string::npos ? text : text.substr(0, end + 1);
+}
+
+} // namespace
+
+std::vector<document::Note> report_notes(const ReportData& report) {
+  using document::Note;
+  const Metric& metric = report.metric;
+  std::vector<Note> notes;
+  const auto add = [&](std::string name, std::string text, bool second = false, Note::Kind kind = Note::Kind::column) {
+    if (text.empty()) return;
+    std::string claim = first_sentence(text);
+    notes.push_back({kind, std::move(name), std::move(claim), std::move(text), second});
+  };
+  const bool several = report.seeds.size() > 1;
+  add(full_name(metric),
+      fmt::format("{}{}; {}{}.", several ? "mean ± standard deviation over n runs, " : "", in_words(metric.direction),
+                  metric.description, metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
+  add("seeds", pairs_of_table_note(report));
+  if (any(report, [](const auto&) { return true; })) {
+    const std::size_t ended = report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() +
+                              report.gone();
+    if (report.looks.empty() && ended < report.total())
+      add("unfinished", fmt::format("{} finished, so answers may change, and p holds for one look at a number of seeds "
+                                    "that was fixed beforehand.",
+                                    report.table ? "not all runs are" : "the sweep isn't"));
+    add("difference", difference_note(report));
+    add("p", p_note(report));
+    add("pairs", pairs_note(report), true);
+    add("answer", answer_note(report));
+    add("spreads", spreads_note(report));
+    add("learned", learned_note(report));
+    add("underpowered", underpowered_note(report));
+  }
+  add("looks", looks_note(report));
+  if (report.reference_values.size() > longest_in_name) add("reference", report.reference_values + ".", true);
+  add("chance", chance_note(report), true);
+  add("evaluations", first_evaluation_note(report));
+  add("starts", starts_note(report));
+  if (!report.interactions.empty())
+    add("interactions", "by sign flips of each seed's change, corrected for there being several of them.", true);
+  if (report.tuning)
+    add("tuned",
+        "p and intervals hold for the settings that were chosen. Two arms that are the same function can differ "
+        "because other settings were chosen (in 4 to 21 of 100 simulated sweeps); the sentences say what p is "
+        "if this is counted as noise.");
+  if (!report.table || std::ranges::any_of(report.arms, &has_time))
+    add("time", "training time of one run, the mean over the seeds of the arm.", true);
+  if (report.table) add("columns", report.table->columns + ".", true);
+  add("plan", planned_note(report), true);
+  for (const auto& [arm, formulas] : formulas_of_arms(report)) add(arm, formulas, false, Note::Kind::formula);
+  for (const ReportArm& arm : report.arms)
+    if (arm.matched) add(arm.label, matching_in_words(arm, report.match), false, Note::Kind::matching);
+  if (report.tuning)
+    for (std::size_t a = 0; a < report.arms.size(); ++a)
+      add(report.arms[a].label, tuning_in_words(*report.tuning, a) + ".", false, Note::Kind::tuning);
+  return notes;
+}
+
+std::string further_note(const Metric& metric) {
+  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", full_name(metric),
+                     in_words(metric.direction), metric.description,
+                     metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
+}
+
+} // namespace heed
