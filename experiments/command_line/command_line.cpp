@@ -250,6 +250,23 @@ void add_output_folder(Command& command, std::string& out) {
   command.add("--out", out, "the same").value_name("FOLDER").excludes(place);
 }
 
+void add_notes(Command& command, std::string& notes) {
+  command
+      .add(
+          "--notes", notes,
+          "in the terminal: all of each answer and note, or the short form, in which arms with the same answer share a "
+          "sentence, and notes are one sentence [short]")
+      .one_of({"short", "all"})
+      .value_name("HOW");
+}
+
+void require_notes_of_terminal(const char* command, const std::string& notes, const std::string& format) {
+  if (!notes.empty() && format != "terminal")
+    throw Refused(fmt::format("{}: --notes does nothing with the format {}, which has all notes; leave it out, or say "
+                              "--format terminal",
+                              command, format));
+}
+
 void add_average(Command& command, std::int64_t& count) {
   command.add("--average", count, "use the mean of the weights of the newest N checkpoints [1]").within(1, 1 << 20);
 }

@@ -65,6 +65,10 @@ void add_config(Command& command, std::string& config, std::vector<std::string>&
 void add_average(Command& command, std::int64_t& count);
 /// OUT or --out OUT: the folder of all runs.
 void add_output_folder(Command& command, std::string& out);
+/// The option --notes of the commands that print a report.
+void add_notes(Command& command, std::string& notes);
+/// Throws heed::Refused if it is given for a format that is not printed.
+void require_notes_of_terminal(const char* command, const std::string& notes, const std::string& format);
 
 /// The exit statuses; every command's help ends with them.
 inline constexpr std::string_view exit_statuses =

@@ -40,7 +40,8 @@ std::string_view part_in_words(std::string_view name) {
   return name;
 }
 
-/// "The model without residual connections"; "At length = 64, score = additive".
+} // namespace
+
 std::string subject(const ReportData& report, const ReportArm& arm) {
   constexpr std::string_view removed = "without ";
   const std::string group = report.group_label(arm);
@@ -50,6 +51,8 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
                        part_in_words(std::string_view(what).substr(removed.size())));
   return group.empty() ? what : fmt::format("At {}, {}", group, what);
 }
+
+namespace {
 
 bool is_better(const Comparison& c, const Metric& metric) { return improves(c.difference.mean, metric.direction); }
 
@@ -205,9 +208,13 @@ std::string equivalence_text(const Comparison& c, int decimals) {
                      100 * (1 - 2 * c.level), fixed(low, shown), fixed(high, shown));
 }
 
+} // namespace
+
 std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
 }
+
+namespace {
 
 /// " A true difference of 0.42 nats would be found in 80 of 100 such sweeps."
 std::string smallest_found(const ReportData& report, const ReportArm& arm, const ArmLimits& limits) {
@@ -358,14 +365,19 @@ std::string underpowered_words(std::string_view n, double smallest_p, std::size_
                      seeds_needed);
 }
 
-std::string answer_sentence(const ReportData& report, const ReportArm& arm, const TableDigits& digits) {
+AnswerSentence answer_parts(const ReportData& report, const ReportArm& arm, const TableDigits& digits) {
   poll_caller();
-  if (report.is_reference(arm)) return "";
+  if (report.is_reference(arm)) return {};
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
   const ArmLimits limits = arm_limits(report, arm);
-  return limit_remark(limits) + learned_sentence(report, arm) + compared_sentence(report, arm, digits, limits) +
-         found_at(arm) + at_last_look(report, arm) + with_choices(arm) +
-         (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm));
+  return {limit_remark(limits) + learned_sentence(report, arm), compared_sentence(report, arm, digits, limits),
+          found_at(arm) + at_last_look(report, arm) + with_choices(arm) +
+              (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm))};
+}
+
+std::string answer_sentence(const ReportData& report, const ReportArm& arm, const TableDigits& digits) {
+  const AnswerSentence parts = answer_parts(report, arm, digits);
+  return parts.before + parts.answer + parts.after;
 }
 
 std::vector<std::string> answer_sentences(const ReportData& report) {

@@ -32,9 +32,24 @@ namespace heed {
 /// @param digits  of the report's table
 std::string answer_sentence(const ReportData& report, const ReportArm& arm, const TableDigits& digits);
 
+/// Its parts: remarks that must be read first, the sentence about the comparison, and what weakens it.
+struct AnswerSentence {
+  std::string before, answer, after;
+};
+AnswerSentence answer_parts(const ReportData& report, const ReportArm& arm, const TableDigits& digits);
+
+/// "The model without residual connections"; "At length = 64, score = additive".
+std::string subject(const ReportData& report, const ReportArm& arm);
+/// "0.05 nats". The report has a margin.
+std::string margin_text(const ReportData& report);
+
 /// The sentences about arms at chance or at the metric's bound (`limit_sentences`), then the sentences of all arms
 /// except the reference, then those of the interactions.
 std::vector<std::string> answer_sentences(const ReportData& report);
+
+/// The same for readers with little room: arms without remarks that are the same as the reference, equal to it, or
+/// undecided, share a sentence; so each arm that differs, and each with a remark, has its own.
+std::vector<std::string> short_answer_sentences(const ReportData& report);
 
 /// " nats"; " in val_accuracy" for a metric without a unit.
 std::string unit_of(const Metric& metric);

@@ -24,9 +24,10 @@ TextTable measured_table(const ReportData& report);
 std::string progress_sentence(const ReportData& report);
 
 /// The report for a terminal that is `width` columns wide; 0: lines have any width.
-/// @param whole_notes  each note whole; otherwise its first sentence
+/// @param whole  all of each note and answer; otherwise the first sentence of each note, and one sentence for arms with
+///               the same answer (`short_answer_sentences`)
 std::string render_terminal(const ReportData& report, const Style& style, std::size_t width = 0,
-                            bool whole_notes = true);
+                            bool whole = true);
 
 /// A complete Markdown document.
 std::string render_markdown(const ReportData& report);

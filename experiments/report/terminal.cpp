@@ -24,7 +24,7 @@ bool is_of_report(const ReportData& report, const std::string& by_length) {
 
 } // namespace
 
-std::string render_terminal(const ReportData& report, const Style& style, std::size_t width, bool whole_notes) {
+std::string render_terminal(const ReportData& report, const Style& style, std::size_t width, bool whole) {
   const auto paragraph = [&](const std::string& text) { return wrapped(text, width, "  ", "    "); };
   const std::string bold = style.colour ? style.command("\033[1m") : "",
                     end = style.colour ? style.command("\033[0m") : "";
@@ -35,14 +35,17 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   const bool single = report.arms.size() == 1;
   out += to_text_within(single ? measured_table(report) : summary_table(report, style), width, bold, end);
   out += "\n";
-  const std::vector<std::string> answers = answer_sentences(report);
+  const auto sentences = [&](const ReportData& of) {
+    return whole ? answer_sentences(of) : short_answer_sentences(of);
+  };
+  const std::vector<std::string> answers = sentences(report);
   for (const std::string& answer : answers) out += paragraph(answer);
   if (!answers.empty()) out += "\n";
   const auto add_further = [&](std::size_t, const ReportData& further) {
     out += paragraph(further_note(further.metric)) + "\n";
     out += to_text_within(summary_table(further, style), width, bold, end);
     out += "\n";
-    for (const std::string& answer : answer_sentences(further)) out += paragraph(answer);
+    for (const std::string& answer : sentences(further)) out += paragraph(answer);
     out += "\n";
   };
   if (!single) each_further_metric(report, add_further);
@@ -53,7 +56,7 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   }
   std::string given;
   for (const document::Note& note : report_notes(report)) {
-    const std::string text = fmt::format("{}: {}", note.name, whole_notes ? note.text : note.claim);
+    const std::string text = fmt::format("{}: {}", note.name, whole ? note.text : note.claim);
     if (note.kind == document::Note::Kind::matching || note.kind == document::Note::Kind::tuning)
       given += paragraph(text);
     else out += paragraph(style.faint(text));

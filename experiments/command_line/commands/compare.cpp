@@ -28,7 +28,7 @@ namespace heed {
 namespace {
 
 struct CompareArguments {
-  std::string file, format = "terminal", output;
+  std::string file, format = "terminal", output, notes;
   bool force = false;
   ResultQuestion question;
 };
@@ -88,6 +88,7 @@ std::string output_file(const CompareArguments& arguments, const CompareFormat& 
 }
 
 int compare(const CompareArguments& arguments, Console& console) {
+  require_notes_of_terminal("compare", arguments.notes, arguments.format);
   const CompareFormat& format = *std::ranges::find(compare_formats(), arguments.format, &CompareFormat::name);
   if (!format.render && !arguments.output.empty())
     throw Refused(fmt::format("compare: --output {} does nothing with the format terminal, which is printed; --format "
@@ -105,7 +106,7 @@ int compare(const CompareArguments& arguments, Console& console) {
     file.emplace(output, Replacing{.is_own = is_report_of_heed, .force = arguments.force});
   const ReportData report = compare_results(table_of_file(arguments.file), arguments.question);
   if (!format.render) {
-    console.out << render_terminal(report, console.out_style, results_width(console));
+    console.out << render_terminal(report, console.out_style, results_width(console), arguments.notes == "all");
     return 0;
   }
   const std::string text = format.render(report);
@@ -199,6 +200,7 @@ void add_compare(Commands& commands) {
             .value_name("FORMAT");
         command.add("--output", arguments.output, "the file to write [FILE-report.ENDING]").value_name("FILE");
         command.add_flag("--force", arguments.force, "replace the file also if it is no report of Heed's");
+        add_notes(command, arguments.notes);
       },
       compare);
 }

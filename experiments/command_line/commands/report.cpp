@@ -22,7 +22,7 @@ namespace heed {
 namespace {
 
 struct ReportArguments {
-  std::string out = "runs", sweep, format = "html";
+  std::string out = "runs", sweep, format = "html", notes;
 };
 
 /// A report file. It is written into the sweep's folder, next to the plan.
@@ -78,6 +78,7 @@ void tell_which(const std::filesystem::path& chosen, const ReportArguments& argu
 }
 
 int report(const ReportArguments& arguments, Console& console) {
+  require_notes_of_terminal("report", arguments.notes, arguments.format);
   const std::filesystem::path out = arguments.out;
   const std::filesystem::path folder = find_sweep(out, arguments.sweep.empty() ? std::nullopt
                                                                                : std::optional(arguments.sweep));
@@ -86,7 +87,7 @@ int report(const ReportArguments& arguments, Console& console) {
   const Format& format = *std::ranges::find(formats(), arguments.format, &Format::name);
   const ReportData data = report_of_sweep(plan, out, folder, format.shows_attention);
   if (arguments.format == "terminal") {
-    console.out << render_terminal(data, console.out_style, results_width(console));
+    console.out << render_terminal(data, console.out_style, results_width(console), arguments.notes == "all");
     return 0;
   }
   for (const ReportFile& file : format.files) {
@@ -124,6 +125,7 @@ void add_report(Commands& commands) {
         command.add("--format", arguments.format, fmt::format("{} [html]", fmt::join(report_format_names(), ", ")))
             .one_of(report_format_names())
             .value_name("FORMAT");
+        add_notes(command, arguments.notes);
       },
       report);
 }

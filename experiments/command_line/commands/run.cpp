@@ -300,7 +300,7 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
 
   const ReportData report = collect_report(result.plan, arguments.out, result.folder,
                                            [&](const Config& config) { return facts_of(config, tasks); });
-  console.out << render_terminal(report, console.out_style, results_width(console));
+  console.out << render_terminal(report, console.out_style, results_width(console), false);
   say_where(prepared, result.plan, result.folder, arguments, console);
   console.out.flush();
 
