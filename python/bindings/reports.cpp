@@ -68,8 +68,8 @@ template <std::string (*render)(const ReportData&)> nb::str rendered(const Repor
 
 std::string as_json(const ReportData& report) { return serialized(report_document(report)); }
 
-nb::str as_text(const ReportOfData& report, std::size_t width) {
-  return text_of(without_lock([&](SignalCheck&) { return render_terminal(*report.data, Style{}, width); }));
+nb::str as_text(const ReportOfData& report, std::size_t width, bool whole) {
+  return text_of(without_lock([&](SignalCheck&) { return render_terminal(*report.data, Style{}, width, whole); }));
 }
 
 /// The table of a regular file: a pipe or a device may never end.
@@ -113,7 +113,7 @@ void add_reports(nb::module_& module) {
       .def("csv", rendered<render_csv>)
       .def("runs_csv", rendered<render_runs_csv>)
       .def("lengths_csv", rendered<render_lengths_csv>)
-      .def("text", as_text, nb::arg("width"));
+      .def("text", as_text, nb::arg("width"), nb::arg("whole"));
 }
 
 } // namespace heed::python

@@ -96,7 +96,7 @@ class Report:
         """The report as a text: html (one page without links to elsewhere), markdown, latex, csv, json or text."""
         makers: dict[str, Callable[[], str]] = {"html": self._data.html, "markdown": self._data.markdown, "latex": self._data.latex,
                   "csv": self._data.csv, "json": lambda: json.dumps(self.document, indent=2, ensure_ascii=False) + "\n",
-                  "text": lambda: self._data.text(0)}
+                  "text": lambda: self._data.text(0, True)}
         if format not in makers:
             raise _heed.Refused(f"there is no format {format!r}; formats: {', '.join(makers)}")
         return makers[format]()
@@ -124,7 +124,7 @@ class Report:
         return path
 
     def __str__(self) -> str:
-        return shown(self._data.text(shutil.get_terminal_size().columns))
+        return shown(self._data.text(shutil.get_terminal_size().columns, False))
 
     def __repr__(self) -> str:
         arms = self.document["arms"]
