@@ -300,6 +300,12 @@ std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
   return untrained;
 }
 
+/// Whether a check can afford to run the model on one row, which takes memory and time; a cost is only counted.
+bool may_run_a_row(const Cost& cost) {
+  constexpr double most_bytes = 1e9, most_flops_per_step = 2e12; // a second, or less
+  return cost.bytes(1) < most_bytes && cost.flops_per_step < most_flops_per_step;
+}
+
 bool has_formula(const LayerChoice& block) {
   const AttentionOptions& o = block.attention;
   return !o.mask_mod.empty() || !o.score_mod.empty() || !o.cross_mask_mod.empty() || !o.cross_score_mod.empty();
@@ -349,7 +355,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     if (!warnings.contains(&task)) warnings[&task] = warnings_of(task);
     arm.warnings = warnings[&task];
     arm.missing_segment_end = f32::missing_segment_end(arm.config, task);
-    if (arm.config.any_block(&has_formula))
+    if (arm.config.any_block(&has_formula) && may_run_a_row(arm.cost))
       arm.queries_without_keys = engine(arm.config).queries_without_keys(arm.config, task);
     arms.push_back(std::move(arm));
   }

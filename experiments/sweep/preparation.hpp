@@ -76,7 +76,7 @@ struct PreparedArm {
   std::int64_t untrained_positions = 0;
   std::vector<std::string> warnings = {}; ///< likely mistakes in its task's data
   std::string missing_segment_end = {}; ///< a note if no row has two segments; empty: some has, or it has none to have
-  std::vector<QueryWithoutKeys> queries_without_keys = {}; ///< only with formulas, which may hide all keys
+  std::vector<QueryWithoutKeys> queries_without_keys = {}; ///< only with formulas, and not for models above 1 GB
 };
 
 struct Preparation {

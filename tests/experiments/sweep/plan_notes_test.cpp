@@ -139,6 +139,7 @@ TEST_CASE("queries whose keys are all hidden are noted, with the first one", "[s
   CHECK_THAT(notes({"attention.score_mod=where(i == 3, log(0), s)"}).at(0), Contains("query 3") && Contains("; 1 of"));
   CHECK(notes({"attention.mask_mod=j < i or i == 0"}).empty());
   CHECK(notes({"attention.window=2"}).empty());
+  CHECK(notes({"attention.mask_mod=j < i", "model.width=1024", "model.layers=4"}).empty()); // nothing of it is run
   // Outputs: a begin token and 8 symbols. The input has 8.
   CHECK_THAT(
       notes({"model.kind=encoder_decoder", "attention.cross_mask_mod=j > i + 3"}).at(0),
