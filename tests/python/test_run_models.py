@@ -123,7 +123,7 @@ def test_attend_equals_the_command_lines(place, out, tmp_path):
     shutil.copytree(place, folder)
     for name, given, words in (("copies", {"input": "3 1 4 | 3"}, ["--input", "3 1 4 | 3"]),
                                ("copies", {"row": 2}, ["--row", "2"]),
-                               ("pairs", {"input": "3 1 4", "output": "4 1"}, ["--input", "3 1 4", "--output", "4 1"]),
+                               ("pairs", {"input": "3 1 4", "output": "4 1"}, ["--input", "3 1 4", "--target", "4 1"]),
                                ("pairs", {"input": "3 1 4"}, ["--input", "3 1 4"])):
         id = ids_of(out, name)[0]
         attention = heed.load_run(out, id).attend(**given)

@@ -5,6 +5,7 @@
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/trained_run.hpp"
 #include "experiments/exports/npy.hpp"
 #include "experiments/report/attention_maps.hpp"
@@ -30,24 +31,24 @@ namespace json = boost::json;
 struct AttendArguments {
   std::string run, out = "runs", npy;
   std::vector<std::string> inputs;
-  std::optional<std::string> output;
+  std::optional<std::string> target;
   std::vector<std::int64_t> rows;
   std::int64_t average = 1;
-  bool json = false, force = false;
+  ResultOptions result;
 };
 
 std::vector<AttentionRequest> requests_of(const AttendArguments& arguments, const TrainedRun& run) {
   std::vector<AttentionRequest> requests;
   const auto add = [&](const std::string& input) {
     if (std::ranges::find(requests, input, &AttentionRequest::input) == requests.end())
-      requests.push_back({input, arguments.output});
+      requests.push_back({input, arguments.target});
   };
   for (const std::string& input : arguments.inputs) add(input);
   for (const std::int64_t row : arguments.rows) add(row_as_input(run.config, *run.task, row, "--row"));
   if (requests.empty())
     throw Refused("give an input: --input TEXT, or --row N of the validation split; each may be repeated");
-  if (arguments.output && requests.size() > 1)
-    throw Refused(fmt::format("--output is the output for one input, but there are {} inputs", requests.size()));
+  if (arguments.target && requests.size() > 1)
+    throw Refused(fmt::format("--target is the output for one input, but there are {} inputs", requests.size()));
   return requests;
 }
 
@@ -108,7 +109,11 @@ std::vector<std::pair<std::string, std::string>> arrays_of(const std::string& ru
 }
 
 int attend(const AttendArguments& arguments, Console& console) {
-  if (arguments.force && arguments.npy.empty()) throw Refused("attend: --force does nothing without --npy; add it");
+  if (!arguments.result.file.empty() && arguments.result.format.empty() && !arguments.result.json)
+    throw Refused("attend: --output FILE needs --format json; the text that the decoder reads is --target TEXT");
+  ResultOptions result = arguments.result;
+  if (!arguments.npy.empty() && result.file.empty()) result.force = false; // it is for the arrays
+  ResultOutput output("attend", result);
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const RunFolder folder = find_run(arguments.out, arguments.run);
   std::vector<AttentionExample> examples = run.engine().attend(run.config, *run.task, run.checkpoint,
@@ -117,16 +122,19 @@ int attend(const AttendArguments& arguments, Console& console) {
   if (!arguments.npy.empty()) {
     make_folder(arguments.npy);
     write_user_files(arguments.npy, arrays_of(run.id, examples),
-                     {.is_own = is_array_or_index, .force = arguments.force});
+                     {.is_own = is_array_or_index, .force = arguments.result.force});
   }
   const std::string damage = update_attention(folder, [&](std::vector<AttentionExample>& kept) {
     kept = merged(std::move(kept), examples);
   });
   if (!damage.empty()) say(console, damage + "; it was written anew");
   const std::int64_t step = examples.front().step.value_or(0);
-  if (arguments.json) {
-    console.data << indented(json::object{
-        {"run", run.id}, {"step", step}, {"average", arguments.average}, {"examples", attention_array(examples)}});
+  if (output.is("json")) {
+    output.write(indented(json::object{{"run", run.id},
+                                       {"step", step},
+                                       {"average", arguments.average},
+                                       {"examples", attention_array(examples)}}),
+                 console);
     return 0;
   }
   print(console.out, "run {} at step {}{}\n", run.id, step, average_in_words(arguments.average));
@@ -147,13 +155,13 @@ void add_attend(Commands& commands) {
       "Examples:\n"
       "  heed attend 3f2a --input \"3 1 4 1 5 |\"\n"
       "  heed attend 3f2a --row 0 --row 1 --json\n"
-      "  heed attend 9c01 --input \"jump left twice\" --output \"I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP\"\n"
+      "  heed attend 9c01 --input \"jump left twice\" --target \"I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP\"\n"
       "  heed attend 9c01 --input \"jump left twice\" --npy maps\n"
       "The weights are saved in the run's attention.json, where heed report finds them. An input that is already "
       "there\n"
       "is replaced. For images, an input is a row of the validation split. The decoder of an encoder-decoder reads "
       "the\n"
-      "model's greedy output, or --output. RUN is the path of a run's folder, or a unique beginning of its ID." +
+      "model's greedy output, or --target. RUN is the path of a run's folder, or a unique beginning of its ID." +
           std::string(exit_statuses),
       [](Command& command, AttendArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
@@ -161,13 +169,14 @@ void add_attend(Commands& commands) {
         command.add("--row", arguments.rows, "the number of a row of the validation split, from 0")
             .within(0, std::int64_t{1} << 40)
             .repeatable();
-        command.add("--output", arguments.output, "the output that the decoder reads [the model's greedy output]")
+        command.add("--target", arguments.target, "the output that the decoder reads [the model's greedy output]")
             .value_name("TEXT");
         add_average(command, arguments.average);
         command.add("--npy", arguments.npy, "a folder for .npy files, float32 [heads, queries, keys]")
             .value_name("FOLDER");
-        command.add_flag("--force", arguments.force, "with --npy: replace files also if they are no arrays of Heed's");
-        command.add_flag("--json", arguments.json, "print all weights, as JSON for programs");
+        add_result_options(command, arguments.result, {"terminal", "json"});
+        command.argument("--force").description(
+            "with --npy or --output: replace files also if Heed did not write them");
         command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       attend);

@@ -4,21 +4,18 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/terminal_size.hpp"
-#include "experiments/config/values.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/system/stop_signals.hpp"
-#include "experiments/system/user_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/ranges.h>
 #include <iostream>
 #include <limits>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -28,8 +25,8 @@ namespace heed {
 namespace {
 
 struct CompareArguments {
-  std::string file, format = "terminal", output, notes;
-  bool force = false;
+  std::string file, notes;
+  ResultOptions result;
   ResultQuestion question;
 };
 
@@ -44,9 +41,9 @@ std::string compared_as_text(const ReportData& report) { return render_terminal(
 
 const std::vector<CompareFormat>& compare_formats() {
   static const std::vector<CompareFormat> all{
-      {"html", ".html", render_html}, {"markdown", ".md", render_markdown}, {"latex", ".tex", render_latex},
-      {"csv", ".csv", render_csv},    {"json", ".json", compared_as_json},  {"text", ".txt", compared_as_text},
-      {"terminal", "", nullptr}};
+      {"terminal", "", nullptr},         {"html", ".html", render_html}, {"markdown", ".md", render_markdown},
+      {"latex", ".tex", render_latex},   {"csv", ".csv", render_csv},    {"json", ".json", compared_as_json},
+      {"text", ".txt", compared_as_text}};
   return all;
 }
 
@@ -80,46 +77,34 @@ ResultTable table_of_file(const std::string& file) {
   return read_results(*bytes, file);
 }
 
-/// Where the report goes: --output, or a name from the table's, in the current folder.
-std::string output_file(const CompareArguments& arguments, const CompareFormat& format) {
-  if (!arguments.output.empty()) return arguments.output;
+/// The options, with the file to which a format is written if none is given: a name from the table's, in the current
+/// folder. JSON by --json is printed.
+ResultOptions with_default_file(const CompareArguments& arguments) {
+  ResultOptions out = arguments.result;
+  if (!out.file.empty()) return out;
+  if (out.json || out.csv) {
+    out.file = "-";
+    return out;
+  }
+  const auto format = std::ranges::find(compare_formats(), out.format, &CompareFormat::name);
+  if (format == compare_formats().end() || !format->render) return out;
   const std::string stem = arguments.file == "-" ? "results" : std::filesystem::path(arguments.file).stem().string();
-  return fmt::format("{}-report{}", stem, format.ending);
+  out.file = fmt::format("{}-report{}", stem, format->ending);
+  return out;
 }
 
 int compare(const CompareArguments& arguments, Console& console) {
-  require_notes_of_terminal("compare", arguments.notes, arguments.format);
-  const CompareFormat& format = *std::ranges::find(compare_formats(), arguments.format, &CompareFormat::name);
-  if (!format.render && !arguments.output.empty())
-    throw Refused(fmt::format("compare: --output {} does nothing with the format terminal, which is printed; --format "
-                              "html (or another) is written to a file",
-                              arguments.output));
-  if (arguments.force && (!format.render || arguments.output == "-"))
-    throw Refused("compare: --force does nothing here, because no file is written; leave it out");
-  const std::string output = output_file(arguments, format);
+  const ResultOptions result = with_default_file(arguments);
   std::error_code error;
-  if (format.render && output != "-" && arguments.file != "-" &&
-      std::filesystem::equivalent(output, arguments.file, error))
-    throw Refused(fmt::format("compare: --output {} is the table itself; name another file", output));
-  std::optional<UserFile> file;
-  if (format.render && output != "-")
-    file.emplace(output, Replacing{.is_own = is_report_of_heed, .force = arguments.force});
+  if (!result.file.empty() && result.file != "-" && arguments.file != "-" &&
+      std::filesystem::equivalent(result.file, arguments.file, error))
+    throw Refused(fmt::format("compare: --output {} is the table itself; name another file", result.file));
+  ResultOutput output("compare", result, "terminal", is_report_of_heed);
+  require_notes_of_terminal("compare", arguments.notes, output.format());
+  const CompareFormat& format = *std::ranges::find(compare_formats(), output.format(), &CompareFormat::name);
   const ReportData report = compare_results(table_of_file(arguments.file), arguments.question);
-  if (!format.render) {
-    console.out << render_terminal(report, console.out_style, results_width(console), arguments.notes == "all");
-    return 0;
-  }
-  const std::string text = format.render(report);
-  if (!file) {
-    console.data << text;
-    return 0;
-  }
-  {
-    std::optional<StopSignals> whole; // Ctrl-C ends the program at once elsewhere, and leaves no part of a file here
-    if (file->is_file()) whole.emplace();
-    file->write(file->is_terminal() ? without_controls(text) : text);
-  }
-  if (file->is_file()) print(console.data, "{}\n", output);
+  if (format.render) output.write(format.render(report), console);
+  else console.out << render_terminal(report, console.out_style, results_width(console), arguments.notes == "all");
   return 0;
 }
 
@@ -195,11 +180,9 @@ void add_compare(Commands& commands) {
             .value_name("WORD");
         command.add("--name", question.name, "the report's title [FILE]").value_name("TEXT");
         command.add("--question", question.question, "the question, for readers").value_name("TEXT");
-        command.add("--format", arguments.format, fmt::format("{} [terminal]", fmt::join(compare_format_names(), ", ")))
-            .one_of(compare_format_names())
-            .value_name("FORMAT");
-        command.add("--output", arguments.output, "the file to write [FILE-report.ENDING]").value_name("FILE");
-        command.add_flag("--force", arguments.force, "replace the file also if it is no report of Heed's");
+        add_result_options(command, arguments.result, compare_format_names());
+        command.argument("--output").description("the file to write [FILE-report.ENDING]; -: standard output");
+        command.argument("--force").description("replace the file also if it is no report of Heed's");
         add_notes(command, arguments.notes);
       },
       compare);

@@ -2,6 +2,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
 #include "experiments/index/run_entry.hpp"
@@ -25,7 +26,7 @@ namespace json = boost::json;
 
 struct DiffArguments {
   std::string a, b, out = "runs";
-  bool json = false;
+  ResultOptions result;
 };
 
 /// One of the two runs or configurations that are compared.
@@ -147,8 +148,9 @@ void print_text(const Side& a, const Side& b, Console& console) {
 }
 
 int diff(const DiffArguments& arguments, Console& console) {
+  ResultOutput output("diff", arguments.result);
   const Side a = side_of(arguments.a, arguments.out), b = side_of(arguments.b, arguments.out);
-  if (arguments.json) console.data << indented(as_json(a, b));
+  if (output.is("json")) output.write(indented(as_json(a, b)), console);
   else print_text(a, b, console);
   return 0;
 }
@@ -167,7 +169,7 @@ void add_diff(Commands& commands) {
       [](Command& command, DiffArguments& arguments) {
         command.add("A", arguments.a, "a run, or a TOML file").required().value_name("");
         command.add("B", arguments.b, "another").required().value_name("");
-        command.add_flag("--json", arguments.json, "for programs");
+        add_result_options(command, arguments.result, {"terminal", "json"});
         command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       diff);

@@ -3,6 +3,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/inspection_json.hpp"
 #include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/trained_run.hpp"
 #include "experiments/config/settings.hpp"
@@ -25,7 +26,7 @@ struct InspectArguments {
   std::string run, out = "runs", split = "validation";
   std::vector<std::string> overrides;
   std::int64_t rows = 0, average = 1;
-  bool json = false;
+  ResultOptions result;
 };
 
 /// Does the argument name a configuration file rather than a run?
@@ -126,9 +127,10 @@ Subject look(const InspectArguments& arguments, Console& console) {
 }
 
 int inspect(const InspectArguments& arguments, Console& console) {
+  ResultOutput output("inspect", arguments.result);
   const auto [name, words, found] = look(arguments, console);
-  if (arguments.json) {
-    console.data << indented(as_json(name, arguments, found));
+  if (output.is("json")) {
+    output.write(indented(as_json(name, arguments, found)), console);
     return 0;
   }
   console.out << fmt::format("{}, {} rows of the {} split{}\n", words, with_commas(found.rows), arguments.split,
@@ -164,7 +166,7 @@ void add_inspect(Commands& commands) {
         command.add("--rows", arguments.rows, "number of examples of the split, the first ones [0: all]")
             .within(0, std::int64_t{1} << 40);
         add_average(command, arguments.average);
-        command.add_flag("--json", arguments.json, "for programs");
+        add_result_options(command, arguments.result, {"terminal", "json"});
         command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
       },
       inspect);

@@ -18,16 +18,16 @@ namespace heed {
 namespace {
 
 struct NewArguments {
-  std::string kind, out;
+  std::string kind, output;
   std::vector<std::string> data;
 };
 
 int write_new(const NewArguments& arguments, Console& console) {
-  const bool to_output = arguments.out == "-";
-  NewConfig wanted{arguments.kind, arguments.data, arguments.out, console.program};
-  if (arguments.out.empty() || to_output) wanted.file = arguments.kind + ".toml";
+  const bool to_output = arguments.output == "-";
+  NewConfig wanted{arguments.kind, arguments.data, arguments.output, console.program};
+  if (arguments.output.empty() || to_output) wanted.file = arguments.kind + ".toml";
   if (std::ranges::any_of(wanted.file, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
-    throw Refused("the name of the file has a control character; choose another: --out FILE.toml");
+    throw Refused("the name of the file has a control character; choose another: --output FILE.toml");
   const auto [text, note] = new_config_text(wanted);
   if (!note.empty()) print(console.err, "{}\n", fitted("heed: note: " + note, console));
   if (to_output) {
@@ -39,7 +39,7 @@ int write_new(const NewArguments& arguments, Console& console) {
   if (std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
     std::vector<std::string> other{console.program, "new", arguments.kind};
     other.insert(other.end(), arguments.data.begin(), arguments.data.end());
-    other.insert(other.end(), {"--out", "OTHER.toml"});
+    other.insert(other.end(), {"--output", "OTHER.toml"});
     throw Refused(fmt::format("{}: this file exists already, and heed new never overwrites a file. Write to another "
                               "file:\n      {}",
                               wanted.file, shell_words(other)));
@@ -64,7 +64,7 @@ void add_new(Commands& commands) {
                   "  {}\n"
                   "Examples:\n"
                   "  heed new reverse                        writes reverse.toml\n"
-                  "  heed new text my.txt --out my.toml      a text file: each character is predicted\n"
+                  "  heed new text my.txt --output my.toml   a text file: each character is predicted\n"
                   "  heed new pairs pairs.tsv                inputs and outputs, with a tab between them\n"
                   "  heed new pairs en.txt de.txt            the same in two files, line by line\n"
                   "  heed new labels reviews.csv             a table with texts and labels\n"
@@ -75,7 +75,8 @@ void add_new(Commands& commands) {
         command.add("KIND", arguments.kind, "the kind of data, or the task; see below").required().value_name("");
         command.add("DATA", arguments.data, "the file of the data; of pairs, perhaps two; of images, a folder")
             .value_name("");
-        command.add("--out", arguments.out, "the file to write; -: standard output [KIND.toml]").value_name("FILE");
+        command.add("--output", arguments.output, "the file to write; -: standard output [KIND.toml]")
+            .value_name("FILE");
       },
       write_new);
 }

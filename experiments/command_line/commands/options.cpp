@@ -1,6 +1,8 @@
 // heed options: lists every configuration option, as text, as JSON, or as a JSON schema for editors.
+#include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/config/schema.hpp"
 
 #include <boost/json/parse.hpp>
@@ -12,12 +14,21 @@ namespace {
 
 struct OptionsArguments {
   std::string table;
-  bool json = false, schema = false;
+  bool schema = false;
+  ResultOptions result;
 };
 
 int options(const OptionsArguments& arguments, Console& console) {
-  if (arguments.schema) console.data << indented(boost::json::parse(json_schema()));
-  else if (arguments.json) console.data << indented(boost::json::parse(options_json(arguments.table)));
+  ResultOptions result = arguments.result;
+  if (arguments.schema) {
+    if (!result.format.empty() || result.json || !arguments.table.empty())
+      throw Refused("options: --schema is of a whole config and has a format of its own; leave out TABLE, --format and "
+                    "--json");
+    result.format = "schema";
+  }
+  ResultOutput output("options", result);
+  if (output.is("schema")) output.write(indented(boost::json::parse(json_schema())), console);
+  else if (output.is("json")) output.write(indented(boost::json::parse(options_json(arguments.table))), console);
   else console.out << options_text(arguments.table);
   return 0;
 }
@@ -39,8 +50,8 @@ void add_options(Commands& commands) {
                  "only this table or option, or only options with this word: train, attention.cosine, clip, weight, "
                  "...")
             .value_name("");
-        const Argument json = command.add_flag("--json", arguments.json, "for programs");
-        command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config").excludes(json);
+        add_result_options(command, arguments.result, {"terminal", "json"});
+        command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config");
       },
       options);
 }

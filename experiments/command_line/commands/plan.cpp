@@ -3,6 +3,7 @@
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/report/numbers.hpp"
@@ -28,7 +29,8 @@ struct PlanArguments {
   std::string config, out = "runs", record;
   std::vector<std::string> overrides;
   int jobs = 0, threads = 0;
-  bool no_probe = false, csv = false, json = false;
+  bool no_probe = false;
+  ResultOptions result;
   std::optional<double> effect;
 };
 
@@ -97,19 +99,20 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   console.out << seed_advice(plan, arguments.effect);
 }
 
-void write_csv(const Preparation& prepared, const Estimate& e, Console& console) {
-  console.data << "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds\n";
+std::string plan_csv(const Preparation& prepared, const Estimate& e) {
+  std::string out = "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds\n";
   for (const EstimatedRun& run : e.runs) {
     const Arm& planned = prepared.plan.arms.at(run.run->arm);
     std::vector<PlannedChange> changes = planned.changes;
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
     const auto number = [](auto value) { return fmt::format("{}", value); };
-    console.data << sheet_line({run.trial ? "tuning" : "replicate", planned.label, number(run.run->seed), run.run->id,
-                                std::string(name_of(run.state)), changes_of(changes), number(run.load.cost.parameters),
-                                number(run.load.cost.flops_per_step), number(run.load.steps),
-                                fmt::format("{:.0f}", run.load.cost.bytes(e.share.threads)),
-                                e.seconds ? fmt::format("{:.3g}", run.seconds) : ""});
+    out += sheet_line({run.trial ? "tuning" : "replicate", planned.label, number(run.run->seed), run.run->id,
+                       std::string(name_of(run.state)), changes_of(changes), number(run.load.cost.parameters),
+                       number(run.load.cost.flops_per_step), number(run.load.steps),
+                       fmt::format("{:.0f}", run.load.cost.bytes(e.share.threads)),
+                       e.seconds ? fmt::format("{:.3g}", run.seconds) : ""});
   }
+  return out;
 }
 
 json::array changes_json(const std::vector<PlannedChange>& changes) {
@@ -133,7 +136,7 @@ json::array effects_json(const Plan& plan, std::optional<double> effect) {
   return out;
 }
 
-void write_json(const Preparation& prepared, const Estimate& e, std::optional<double> effect, Console& console) {
+std::string plan_json(const Preparation& prepared, const Estimate& e, std::optional<double> effect) {
   const Plan& plan = prepared.plan;
   json::object out{
       {"name", plan.name},
@@ -178,7 +181,7 @@ void write_json(const Preparation& prepared, const Estimate& e, std::optional<do
   out["useful_threads"] = useful_threads(prepared);
   out["memory_bytes"] = e.bytes;
   if (e.seconds) out["seconds"] = *e.seconds;
-  console.data << indented(out);
+  return indented(out);
 }
 
 /// The content of `plan.json` plus the current time. It is stored as a preregistration.
@@ -216,6 +219,12 @@ void check_record(const std::string& file) {
 
 int plan(const PlanArguments& arguments, Console& console) {
   check_record(arguments.record);
+  ResultOutput output("plan", arguments.result);
+  if (!arguments.record.empty() && !output.is("terminal"))
+    throw Refused("plan: --register only writes the plan's record, so it prints no result; leave out --format, --json "
+                  "and --csv");
+  if (arguments.effect && output.is("csv"))
+    throw Refused("plan: --effect does nothing with --format csv, which has runs only; leave it out");
   Tasks tasks;
   Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
   check_sense(prepared, arguments.out, console);
@@ -224,8 +233,8 @@ int plan(const PlanArguments& arguments, Console& console) {
   const bool probe = !arguments.no_probe && arguments.record.empty();
   const Estimate e = estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, probe);
   if (!arguments.record.empty()) register_plan(prepared.plan, e, arguments, console);
-  else if (arguments.csv) write_csv(prepared, e, console);
-  else if (arguments.json) write_json(prepared, e, arguments.effect, console);
+  else if (output.is("csv")) output.write(plan_csv(prepared, e), console);
+  else if (output.is("json")) output.write(plan_json(prepared, e, arguments.effect), console);
   else write_text(prepared, e, arguments, console);
   return 0;
 }
@@ -240,7 +249,7 @@ void add_plan(Commands& commands) {
       "Examples:\n"
       "  heed plan configs/quickstart.toml\n"
       "  heed plan configs/quickstart.toml train.steps=5000 --no-probe\n"
-      "  heed plan configs/quickstart.toml --no-probe --csv > plan.csv\n"
+      "  heed plan configs/quickstart.toml --no-probe --csv --output plan.csv\n"
       "  heed plan configs/quickstart.toml --register plan.json\n"
       "To measure the time, a few steps of each arm are trained." +
           std::string(exit_statuses),
@@ -256,15 +265,11 @@ void add_plan(Commands& commands) {
                  "differences [0.5, 1, 1.5, 2]")
             .within(0.01, 1000.0);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure the time");
-        const Argument csv = command.add_flag("--csv", arguments.csv, "print a line for each run, as CSV");
-        const Argument json = command.add_flag("--json", arguments.json, "print everything, as JSON").excludes(csv);
+        add_result_options(command, arguments.result, {"terminal", "json", "csv"});
         command
             .add("--register", arguments.record,
                  "only write the plan, its hash and the current time to a new file, for a preregistration")
-            .value_name("FILE")
-            .excludes(csv)
-            .excludes(json);
-        command.argument("--effect").excludes(csv);
+            .value_name("FILE");
       },
       plan);
 }

@@ -1,7 +1,9 @@
 // heed report: reports the results of a sweep. The sweep may still be running.
 #include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/report/json.hpp"
+#include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include "autograd/error.hpp"
@@ -22,7 +24,8 @@ namespace heed {
 namespace {
 
 struct ReportArguments {
-  std::string out = "runs", sweep, format = "html", notes;
+  std::string out = "runs", sweep, notes;
+  ResultOptions result;
 };
 
 /// A report file. It is written into the sweep's folder, next to the plan.
@@ -78,16 +81,23 @@ void tell_which(const std::filesystem::path& chosen, const ReportArguments& argu
 }
 
 int report(const ReportArguments& arguments, Console& console) {
-  require_notes_of_terminal("report", arguments.notes, arguments.format);
+  ResultOptions result = arguments.result;
+  if ((result.json || result.csv) && result.file.empty()) result.file = "-";
+  ResultOutput output("report", result, "html", is_report_of_heed);
+  require_notes_of_terminal("report", arguments.notes, output.format());
   const std::filesystem::path out = arguments.out;
   const std::filesystem::path folder = find_sweep(out, arguments.sweep.empty() ? std::nullopt
                                                                                : std::optional(arguments.sweep));
   tell_which(folder, arguments, console);
   const Plan plan = load_plan(folder);
-  const Format& format = *std::ranges::find(formats(), arguments.format, &Format::name);
+  const Format& format = *std::ranges::find(formats(), output.format(), &Format::name);
   const ReportData data = report_of_sweep(plan, out, folder, format.shows_attention);
-  if (arguments.format == "terminal") {
+  if (output.is("terminal")) {
     console.out << render_terminal(data, console.out_style, results_width(console), arguments.notes == "all");
+    return 0;
+  }
+  if (!result.file.empty()) {
+    output.write(format.files.front().render(data), console);
     return 0;
   }
   for (const ReportFile& file : format.files) {
@@ -117,14 +127,13 @@ void add_report(Commands& commands) {
       "  csv       report.csv, a line for each arm, and runs.csv, a line for each run; lengths.csv, a line for each\n"
       "            arm, metric and length, if rows are evaluated by length\n"
       "  json      report.json, all data of the report\n"
-      "  terminal  no file: prints the table" +
+      "  terminal  no file: prints the table\n"
+      "--output writes the report (of csv, report.csv only) to another file; - is standard output." +
           std::string(exit_statuses),
       [](Command& command, ReportArguments& arguments) {
         add_output_folder(command, arguments.out);
         command.add("--sweep", arguments.sweep, "the sweep [the latest]").value_name("NAME");
-        command.add("--format", arguments.format, fmt::format("{} [html]", fmt::join(report_format_names(), ", ")))
-            .one_of(report_format_names())
-            .value_name("FORMAT");
+        add_result_options(command, arguments.result, report_format_names());
         add_notes(command, arguments.notes);
       },
       report);

@@ -3,6 +3,7 @@
 #include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/system/text.hpp"
@@ -22,10 +23,11 @@ struct RunsArguments {
   std::optional<std::string> where;
   std::vector<std::string> columns;
   std::optional<std::int64_t> limit;
-  bool reverse = false, json = false, csv = false;
+  bool reverse = false;
+  ResultOptions result;
 };
 
-FoundRuns find(const RunsArguments& arguments, Console& console) {
+FoundRuns find(const RunsArguments& arguments, bool all_fields, Console& console) {
   RunIndex index(arguments.out);
   FoundRuns found = find_runs(index, arguments.out,
                               {.where = arguments.where,
@@ -33,13 +35,13 @@ FoundRuns find(const RunsArguments& arguments, Console& console) {
                                .columns = arguments.columns,
                                .limit = arguments.limit,
                                .reverse = arguments.reverse,
-                               .all_fields = arguments.json || arguments.csv},
+                               .all_fields = all_fields},
                               [&](const std::string& problem) { say(console, problem); });
   say_left_out(found.left_out, index, console);
   return found;
 }
 
-void print_json(const FoundRuns& found, bool with_nulls, Console& console) {
+std::string runs_json(const FoundRuns& found, bool with_nulls) {
   json::array runs, left_out;
   for (const auto& row : found.rows) {
     json::object& run = runs.emplace_back(json::object{}).as_object();
@@ -48,17 +50,18 @@ void print_json(const FoundRuns& found, bool with_nulls, Console& console) {
         run[found.columns[i].name] = std::move(cell);
   }
   for (const LeftOut& run : found.left_out) left_out.push_back(json::object{{"id", run.id}, {"reason", run.reason}});
-  console.data << indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
+  return indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
 }
 
-void print_csv(const FoundRuns& found, Console& console) {
+std::string runs_csv(const FoundRuns& found) {
   std::vector<std::string> cells;
   for (const IndexField& column : found.columns) cells.push_back(column.name);
-  console.data << sheet_line(cells);
+  std::string out = sheet_line(cells);
   for (const auto& row : found.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) cells[i] = as_csv(row[i], found.columns[i]);
-    console.data << sheet_line(cells);
+    out += sheet_line(cells);
   }
+  return out;
 }
 
 void print_table(const FoundRuns& found, Console& console) {
@@ -76,9 +79,10 @@ void print_table(const FoundRuns& found, Console& console) {
 }
 
 int runs(const RunsArguments& arguments, Console& console) {
-  const FoundRuns found = find(arguments, console);
-  if (arguments.json) print_json(found, !arguments.columns.empty(), console);
-  else if (arguments.csv) print_csv(found, console);
+  ResultOutput output("runs", arguments.result);
+  const FoundRuns found = find(arguments, !output.is("terminal"), console);
+  if (output.is("json")) output.write(runs_json(found, !arguments.columns.empty()), console);
+  else if (output.is("csv")) output.write(runs_csv(found), console);
   else print_table(found, console);
   return 0;
 }
@@ -93,7 +97,7 @@ void add_runs(Commands& commands) {
       "  heed runs --where \"attention.score = 'additive' and val_loss < 1.9\" --sort val_loss\n"
       "  heed runs --where \"state = 'failed' or not name like 'which%'\" --columns id,name,failure\n"
       "  heed runs --columns id,arm,seed,val_loss --sort arm\n"
-      "  heed runs --where \"model.heads in (1, 2) and seed < 3\" --csv > runs.csv\n"
+      "  heed runs --where \"model.heads in (1, 2) and seed < 3\" --csv --output runs.csv\n"
       "A filter compares fields with = != < <= > >=, like 'pattern' (% any characters, _ one) and in (...), joined by\n"
       "and, or, not and parentheses. Texts are in single quotes. Fields are attributes of a run (id, name, state, "
       "seed,\n"
@@ -120,8 +124,7 @@ void add_runs(Commands& commands) {
             .separated_by(',')
             .value_name("FIELDS");
         command.add("--limit", arguments.limit, "the most runs to show").within(0, std::int64_t{1} << 40);
-        const Argument json = command.add_flag("--json", arguments.json, "for programs");
-        command.add_flag("--csv", arguments.csv, "for tables").excludes(json);
+        add_result_options(command, arguments.result, {"terminal", "json", "csv"});
       },
       runs);
 }

@@ -4,6 +4,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/registry.hpp"
@@ -33,7 +34,8 @@ namespace {
 
 struct VariantsArguments {
   std::string family, pictures;
-  bool json = false, measure = false, force = false;
+  bool measure = false;
+  ResultOptions result;
   std::vector<std::int64_t> lengths;
   std::optional<std::int64_t> width, heads;
   std::optional<double> seconds;
@@ -204,7 +206,8 @@ boost::json::value measured_json(const std::vector<VariantFamily>& families, con
   return out;
 }
 
-int measured(std::vector<VariantFamily> families, const VariantsArguments& arguments, Console& console) {
+int measured(std::vector<VariantFamily> families, const VariantsArguments& arguments, ResultOutput& output,
+             Console& console) {
   std::erase_if(families, [](const VariantFamily& family) { return !is_measured(family); });
   if (families.empty())
     throw Refused(
@@ -212,7 +215,7 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
                     "{}",
                     arguments.family));
   const Measure measure(arguments);
-  if (arguments.json) console.data << indented(measured_json(families, measure));
+  if (output.is("json")) output.write(indented(measured_json(families, measure)), console);
   else print_measured(families, measure, console);
   return 0;
 }
@@ -242,18 +245,19 @@ int draw(const std::vector<VariantFamily>& families, bool all, const std::filesy
 int variants(const VariantsArguments& arguments, Console& console) {
   const std::vector<VariantFamily> families = families_called(arguments.family);
   if (!arguments.pictures.empty()) {
-    if (arguments.measure || arguments.json)
-      throw Refused("variants: --pictures only draws; leave out --measure and --json");
-    return draw(families, arguments.family.empty(), arguments.pictures, arguments.force, console);
+    if (arguments.measure || !arguments.result.format.empty() || arguments.result.json ||
+        !arguments.result.file.empty())
+      throw Refused("variants: --pictures only draws; leave out --measure, --format, --json and --output");
+    return draw(families, arguments.family.empty(), arguments.pictures, arguments.result.force, console);
   }
-  if (arguments.force) throw Refused("variants: --force does nothing without --pictures; add it");
-  if (arguments.measure) return measured(families, arguments, console);
+  ResultOutput output("variants", arguments.result);
+  if (arguments.measure) return measured(families, arguments, output, console);
   if (!arguments.lengths.empty() || arguments.width || arguments.heads || arguments.seconds)
     throw Refused("variants: --lengths, --width, --heads and --seconds do nothing without --measure; add it");
-  if (arguments.json) {
+  if (output.is("json")) {
     boost::json::array all;
     for (const VariantFamily& family : families) all.push_back(family_json(family));
-    console.data << indented(all);
+    output.write(indented(all), console);
     return 0;
   }
   for (const VariantFamily& family : families) print_text(family, console);
@@ -279,14 +283,14 @@ void add_variants(Commands& commands) {
       [](Command& command, VariantsArguments& arguments) {
         command.add("FAMILY", arguments.family, "only these: attention.score, score, position, rotary, ...")
             .value_name("");
-        command.add_flag("--json", arguments.json, "for programs");
+        add_result_options(command, arguments.result, {"terminal", "json"});
+        command.argument("--force").description(
+            "with --pictures or --output: replace files also if Heed did not write them");
         command
             .add("--pictures", arguments.pictures,
                  "draw each variant (the score of each key, the weights of a row, the bias, the curve) as "
                  "FOLDER/FAMILY-NAME.svg")
             .value_name("FOLDER");
-        command.add_flag("--force", arguments.force,
-                         "with --pictures: replace files also if they are no pictures of Heed's");
         command.add_flag("--measure", arguments.measure,
                          "measure parameters, FLOPs, time and memory of scores, normalisers and positions");
         command.add("--lengths", arguments.lengths, "with --measure: tokens of the sequence [128 2048]")

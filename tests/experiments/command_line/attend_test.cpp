@@ -131,7 +131,7 @@ TEST_CASE("arrays are written for each attention, and an index says what their a
   const Scratch scratch;
   const RunFolder run = run_of(scratch, test::tiny_encoder_decoder, one_id, 4, {"train.evaluate_beam=0"});
   const std::filesystem::path folder = scratch.path / "maps";
-  const Answer answer = heed_says({"attend", run.path.string(), "--input", "0 1 2", "--output", "4 3", "--npy",
+  const Answer answer = heed_says({"attend", run.path.string(), "--input", "0 1 2", "--target", "4 3", "--npy",
                                    folder.string()});
   INFO(answer.err);
   REQUIRE(answer.status == 0);
@@ -149,7 +149,7 @@ TEST_CASE("arrays are written for each attention, and an index says what their a
     CHECK_THAT(*bytes, Contains("'shape': (2, 3, 3)"));
   }
   const auto again = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words{"attend", run.path.string(), "--input", "0 1 2", "--output", "4 3"};
+    std::vector<std::string> words{"attend", run.path.string(), "--input", "0 1 2", "--target", "4 3"};
     words.insert(words.end(), more.begin(), more.end());
     return heed_says(words);
   };
@@ -172,8 +172,8 @@ TEST_CASE("attend refuses what it has no use for", "[command_line]") {
   };
   refused({"attend", run}, "--input TEXT, or --row N");
   refused({"attend", run, "--input", "cat"}, "\"cat\" is not a word");
-  refused({"attend", run, "--input", "1 |", "--output", "1"}, "an output does nothing here");
-  refused({"attend", run, "--input", "1 |", "--input", "2 |", "--output", "1"}, "--output is the output for one input");
+  refused({"attend", run, "--input", "1 |", "--target", "1"}, "an output does nothing here");
+  refused({"attend", run, "--input", "1 |", "--input", "2 |", "--target", "1"}, "--target is the output for one input");
   CHECK_FALSE(std::filesystem::exists(scratch.path / one_id / "attention.json"));
 }
 

@@ -85,12 +85,12 @@ class New(unittest.TestCase):
     def test_the_names_of_tasks_are_accepted_too(self) -> None:
         self.put_data()
         for word, task in OWN.items():
-            self.heed("new", task, "--out", f"{task}-by-task.toml")
+            self.heed("new", task, "--output", f"{task}-by-task.toml")
             self.assertEqual(self.accepted(f"{task}-by-task.toml")["name"], word)
 
     def test_every_setting_has_a_comment_and_every_line_is_short(self) -> None:
         for kind in [*OWN, *GENERATED]:
-            lines = run([HEED, "new", kind, "--out", "-"], cwd=self.place).splitlines()
+            lines = run([HEED, "new", kind, "--output", "-"], cwd=self.place).splitlines()
             blocks = lines.index("[[sweep.block]]")
             for before, line in zip(lines, lines[1:blocks]):
                 self.assertLessEqual(len(line), 100 + len(HEED), line)
@@ -101,7 +101,7 @@ class New(unittest.TestCase):
     def test_the_options_of_the_task_come_from_its_table(self) -> None:
         """All of them are there, with their defaults; those without effect are comments."""
         for task in GENERATED:
-            text = run([HEED, "new", task, "--out", "-"])
+            text = run([HEED, "new", task, "--output", "-"])
             for name, value in re.findall(rf"^      task\.{task}\.(\w+) = (.*?):", run([HEED, "variants", task]), re.M):
                 self.assertRegex(text, rf"(?m)^(# )?{name} = {re.escape(value)}$")
 
@@ -119,7 +119,7 @@ class New(unittest.TestCase):
             ("images", "digits"): {}}
         for number, (words, values) in enumerate(expected.items()):
             file = f"{number}.toml"
-            done = self.heed("new", *words, "--out", file)
+            done = self.heed("new", *words, "--output", file)
             self.assertEqual(done.returncode, 0, done.stderr)
             config = self.accepted(file)
             self.assertEqual(config["data"]["path"], words[1])
@@ -130,7 +130,7 @@ class New(unittest.TestCase):
         for lines, tokens in (([f"{'ab' * (i % 4)}c\tc{'ba' * (i % 4)}" for i in range(60)], "characters"),
                               ([f"a b {i % 5}\tb a" for i in range(60)], "words")):
             self.write("pairs.tsv", lines)
-            done = self.heed("new", "pairs", "pairs.tsv", "--out", f"{tokens}.toml")
+            done = self.heed("new", "pairs", "pairs.tsv", "--output", f"{tokens}.toml")
             self.assertEqual(done.returncode, 0, done.stderr)
             config = self.accepted(f"{tokens}.toml")
             self.assertEqual(config["data"]["tokens"], tokens)
@@ -144,7 +144,7 @@ class New(unittest.TestCase):
                             (("text", "."), "this is a folder"), (("images", "plain.txt"), "this is a file"),
                             (("text", "plain.txt", "plain.txt"), "2 files"),
                             (("copy", "plain.txt"), "generates its examples")]:
-            done = self.heed("new", *words, "--out", "new.toml")
+            done = self.heed("new", *words, "--output", "new.toml")
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(said, done.stderr)
             self.assertFalse((self.place / "new.toml").exists())
@@ -156,7 +156,7 @@ class New(unittest.TestCase):
             done = self.heed("new", task)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"{task}.toml: this file exists", done.stderr)
-            self.assertIn(f"new {task} --out OTHER.toml", done.stderr)
+            self.assertIn(f"new {task} --output OTHER.toml", done.stderr)
         self.assertEqual((self.place / "copy.toml").read_text(), "mine\n")
         self.assertFalse((self.place / "nowhere.toml").exists())
 
@@ -168,7 +168,7 @@ class New(unittest.TestCase):
             self.assertIn(kind, done.stderr)
 
     def test_it_says_what_to_do_next_and_that_works(self) -> None:
-        done = self.heed("new", "reverse", "--out", "my file.toml")
+        done = self.heed("new", "reverse", "--output", "my file.toml")
         lines = re.findall(r"^  (\S+) (check|run) '(my file\.toml)'", done.stdout, re.M)
         self.assertEqual([line[1] for line in lines], ["check", "run"])
         trained = self.heed("run", "my file.toml", "task.validation=32", *SHORT)
@@ -188,7 +188,7 @@ class New(unittest.TestCase):
             (self.place / "pairs.tsv").write_text("\n".join(lines) + "\n")
             for config in self.place.glob("*.toml"):
                 config.unlink()
-            done = self.heed("new", "pairs", "pairs.tsv", *more, "--out", "pairs.toml")
+            done = self.heed("new", "pairs", "pairs.tsv", *more, "--output", "pairs.toml")
             self.assertEqual(done.returncode, 0, done.stderr)
             said = "look like names of columns" in " ".join(done.stderr.split())
             written = " ".join((self.place / "pairs.toml").read_text().replace("\n#", "").split())
