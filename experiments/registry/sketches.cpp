@@ -138,7 +138,7 @@ Sketch sketch_bias(const f32::PositionInfo& info) {
   const std::vector<const float*> parameters = start.values();
   const OptionValues options;
   const std::vector<float> query(8, 1);
-  Sketch out{.title = "added to the scores of head 1 of 4", .x = "position of the key", .y = "position of the query"};
+  Sketch out{.title = "added to the scores of head 0 of 4", .x = "position of the key", .y = "position of the query"};
   out.heatmap = {length, length, {}};
   out.x_range = out.y_range = {0, length - 1};
   for (std::int64_t i = 0; i < length; ++i)
