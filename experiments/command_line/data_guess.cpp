@@ -149,7 +149,8 @@ std::vector<std::array<std::string, 2>> first_pairs(const std::vector<std::strin
   return out;
 }
 
-/// True if the first pair is names of columns: known ones; or single words, where all other texts have blanks or digits.
+/// True if the first pair is names of columns: known ones; or single words, where all other texts have blanks or
+/// digits.
 bool begins_with_names(const std::vector<std::array<std::string, 2>>& pairs) {
   constexpr std::array known{"answer",  "chinese",  "completion", "de",       "en",        "english",   "french",
                              "german",  "input",    "inputs",     "original", "output",    "outputs",   "prompt",
