@@ -81,8 +81,8 @@ struct SegmentsFound {
     const auto ends_within = [&](const std::vector<std::int32_t>& tokens, std::int32_t length,
                                  std::span<const std::int32_t> end) {
       const auto row = std::span(tokens).first(static_cast<std::size_t>(length));
-      const auto found = std::ranges::search(row, end);
-      return !found.empty() && found.end() != row.end();
+      const auto found = std::search(row.begin(), row.end(), end.begin(), end.end());
+      return row.end() - found > std::ssize(end);
     };
     input = input || ends_within(batch.tokens, batch.lengths[0], shape.segment_end);
     if (batch.form == Form::sequence_to_sequence)
