@@ -158,6 +158,7 @@ Config decoder_config(const Config& config) {
 
 Config attention_of_first_block(Config config) {
   config.layers.resize(1);
+  config.layers.front().attention.value_residual = "none"; // it changes later blocks
   BlockOptions& block = config.layers.front().block;
   block.ffn = block.parallel = false;
   block.norm = block.residual = "none";

@@ -94,6 +94,12 @@ TEST_CASE("added scores of both stacks, of cross attention and of patches are th
             10 * (i / 3 - j / 3) + (i % 3 - j % 3));
 }
 
+TEST_CASE("a block whose values later blocks add has added scores and a cost of its own", "[training][attention]") {
+  const Config c = config("[model]\nwidth = 8\nheads = 2\nlayers = 2\n", {"attention.value_residual=learned"});
+  CHECK(engine(c).added_scores(c, 3, 0).size() == 1);
+  CHECK(engine(c).attention_cost(c, 3, 0).parameters > 0);
+}
+
 TEST_CASE("added scores of a differential attention are those of one map", "[training][attention]") {
   const Config c = config("[model]\nwidth = 16\nheads = 2\n",
                           {"attention.differential=v1", "attention.score_mod=s + i"});
