@@ -101,20 +101,20 @@ std::string missing_segment_end(const Config& config, const Task& task) {
   set_segment_ends(config, task, form, shape);
   SegmentsFound found;
   std::int64_t rows = 0;
+  Batch batch;
   const auto look = [&](std::int64_t count, const auto& write_row) {
     std::int64_t tokens = 0;
     for (std::int64_t row = 0; row < count && tokens < most_tokens && !(found.input && found.output); ++row, ++rows) {
-      Batch batch;
       batch.reset(1, shape, form);
-      write_row(row, batch);
+      write_row(row);
       tokens += batch.real_tokens();
       found.look(batch, shape);
     }
   };
   look(task.evaluation_rows(form, Split::validation),
-       [&](std::int64_t row, Batch& batch) { task.evaluation_row(form, Split::validation, row, batch, 0); });
+       [&](std::int64_t row) { task.evaluation_row(form, Split::validation, row, batch, 0); });
   look(task.evaluation_rows(form, Split::train),
-       [&](std::int64_t row, Batch& batch) { task.evaluation_row(form, Split::train, row, batch, 0); });
+       [&](std::int64_t row) { task.evaluation_row(form, Split::train, row, batch, 0); });
   if (found.input && found.output) return "";
   const char* where = form != Form::sequence_to_sequence ? "" : found.input ? " output" : found.output ? " input" : "";
   return fmt::format("model.segment_end = {} does not occur within the first {}{} rows of validation and training: "
