@@ -54,6 +54,13 @@ def plain_words(files):
 
 
 def main(program, *named):
+    right = formatted_and_plain(program, *named)
+    print("style: " + ("all is right" if right else "the lines above are to be mended"))
+    return 0 if right else 1
+
+
+def formatted_and_plain(program, *named):
+    """Prints what is to be mended; true if nothing is."""
     files = [file for file in named or known_to_git("*.hpp", "*.cpp") if not file.endswith((".md", ".js"))]
     pages = [file for file in named if file.endswith((".md", ".js"))] if named else known_to_git(*PAGES)
     plain = plain_words(files + pages)
@@ -61,7 +68,7 @@ def main(program, *named):
     version = re.search(r"version (\d+)", stated).group(1)
     if version != VERSION:
         print(f"skipped: this is clang-format {version}, which formats otherwise than {VERSION}, which counts")
-        return 0 if plain else 1
+        return plain
     cores = len(os.sched_getaffinity(0))
     parts = [files[i::cores] for i in range(cores) if files[i::cores]]
     with concurrent.futures.ThreadPoolExecutor(cores) as pool:
@@ -72,9 +79,9 @@ def main(program, *named):
     if wrong:
         print(f"{len(wrong)} of {len(files)} files; to mend them:")
         print("  clang-format -i " + " ".join(sorted(map(os.path.relpath, wrong))))
-        return 1
+        return False
     print(f"{len(files)} files are formatted")
-    return 0 if plain else 1
+    return plain
 
 
 if __name__ == "__main__":

@@ -126,31 +126,29 @@ bool inputs_without_blanks(const std::string& lines) {
   return !lines.empty();
 }
 
-std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+using Pair = std::array<std::string, 2>;
 
 /// Input and output of each of the first pairs.
-std::vector<std::array<std::string, 2>> first_pairs(const std::vector<std::string>& data) {
-  std::vector<std::array<std::string, 2>> out;
-  std::array<std::string, 2> texts;
-  for (std::size_t i = 0; i < data.size(); ++i) texts[i] = first_lines(data[i]);
-  std::array<std::string_view, 2> rest{texts[0], texts[1]};
-  while (out.size() < rows_read && !rest[0].empty()) {
-    std::array<std::string_view, 2> lines{first_line(rest[0]), first_line(rest[1])};
-    for (std::size_t i = 0; i < 2; ++i) rest[i].remove_prefix(std::min(lines[i].size() + 1, rest[i].size()));
-    if (data.size() == 1) {
-      const std::size_t tab = std::min(lines[0].find('\t'), lines[0].size());
-      lines[1] = lines[0].substr(std::min(tab + 1, lines[0].size()));
-      lines[0] = lines[0].substr(0, tab);
-    }
-    for (std::string_view& line : lines)
-      if (line.ends_with('\r')) line.remove_suffix(1);
-    out.push_back({std::string(lines[0]), std::string(lines[1])});
-  }
+/// @param inputs   the first lines of a file, which also has the outputs if there are no others
+/// @param outputs  the first lines of a file of outputs
+std::vector<Pair> first_pairs(std::string_view inputs, std::optional<std::string_view> outputs) {
+  std::vector<Pair> out;
+  each_line(inputs, [&](std::int64_t, std::string_view line) {
+    if (out.size() == rows_read) return;
+    const std::size_t tab = outputs ? line.npos : line.find('\t');
+    out.push_back({std::string(line.substr(0, tab)), std::string(tab == line.npos ? "" : line.substr(tab + 1))});
+  });
+  if (!outputs) return out;
+  std::size_t pair = 0;
+  each_line(*outputs, [&](std::int64_t, std::string_view line) {
+    if (pair < out.size()) out[pair++][1] = line;
+  });
   return out;
 }
 
-/// True if the first pair is names of columns: known ones; or single words, where all other texts have blanks or digits.
-bool begins_with_names(const std::vector<std::array<std::string, 2>>& pairs) {
+/// True if the first pair is names of columns: known ones; or single words, where all other texts have blanks or
+/// digits.
+bool begins_with_names(const std::vector<Pair>& pairs) {
   constexpr std::array known{"answer",  "chinese",  "completion", "de",       "en",        "english",   "french",
                              "german",  "input",    "inputs",     "original", "output",    "outputs",   "prompt",
                              "query",   "question", "response",   "russian",  "sentence1", "sentence2", "source",
@@ -180,7 +178,9 @@ bool begins_with_names(const std::vector<std::array<std::string, 2>>& pairs) {
 void guess_pairs(const std::vector<std::string>& data, const std::string& program, DataGuess& guess) {
   const std::string beginning = first_lines(data.front());
   guess.without_blanks = inputs_without_blanks(beginning);
-  if (const auto pairs = first_pairs(data); begins_with_names(pairs))
+  std::optional<std::string> outputs;
+  if (data.size() == 2) outputs = first_lines(data.back());
+  if (const std::vector<Pair> pairs = first_pairs(beginning, outputs); begins_with_names(pairs))
     guess.note = fmt::format("{}:1: \"{}\" and \"{}\" look like names of columns. Pairs have no header: this line is "
                              "read as an example; delete it if it is none.",
                              data.front(), pairs.front()[0], pairs.front()[1]);

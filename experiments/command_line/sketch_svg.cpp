@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <span>
 
 namespace heed {
 
@@ -237,15 +238,17 @@ std::string svg_of(const std::vector<Sketch>& panels, const std::string& descrip
   for (const Sketch& sketch : panels)
     for (const double v : sketch.heatmap.values)
       if (std::isfinite(v)) most = std::max(most, std::abs(v));
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    const std::size_t row = i / panels_in_row;
-    if (row > 0 && i % panels_in_row == 0) {
-      if (row > 1) out += "</g>\n";
-      out += fmt::format("<g transform=\"translate(0 {})\">\n", panel_height * static_cast<double>(row));
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (rows > 1) out += fmt::format("<g transform=\"translate(0 {})\">\n", panel_height * static_cast<double>(row));
+    double x = 0;
+    for (const Sketch& panel : std::span(panels)
+                                   .subspan(row * panels_in_row)
+                                   .first(std::min(panels_in_row, panels.size() - row * panels_in_row))) {
+      Panel(panel, x, most, out).draw();
+      x += panel_width;
     }
-    Panel(panels[i], panel_width * static_cast<double>(i % panels_in_row), most, out).draw();
+    if (rows > 1) out += "</g>\n";
   }
-  if (rows > 1) out += "</g>\n";
   return out + "</svg>\n";
 }
 

@@ -81,8 +81,8 @@ struct SegmentsFound {
     const auto ends_within = [&](const std::vector<std::int32_t>& tokens, std::int32_t length,
                                  std::span<const std::int32_t> end) {
       const auto row = std::span(tokens).first(static_cast<std::size_t>(length));
-      const auto found = std::ranges::search(row, end);
-      return !found.empty() && found.end() != row.end();
+      const auto found = std::search(row.begin(), row.end(), end.begin(), end.end());
+      return row.end() - found > std::ssize(end);
     };
     input = input || ends_within(batch.tokens, batch.lengths[0], shape.segment_end);
     if (batch.form == Form::sequence_to_sequence)
@@ -101,20 +101,20 @@ std::string missing_segment_end(const Config& config, const Task& task) {
   set_segment_ends(config, task, form, shape);
   SegmentsFound found;
   std::int64_t rows = 0;
+  Batch batch;
   const auto look = [&](std::int64_t count, const auto& write_row) {
     std::int64_t tokens = 0;
     for (std::int64_t row = 0; row < count && tokens < most_tokens && !(found.input && found.output); ++row, ++rows) {
-      Batch batch;
       batch.reset(1, shape, form);
-      write_row(row, batch);
+      write_row(row);
       tokens += batch.real_tokens();
       found.look(batch, shape);
     }
   };
   look(task.evaluation_rows(form, Split::validation),
-       [&](std::int64_t row, Batch& batch) { task.evaluation_row(form, Split::validation, row, batch, 0); });
+       [&](std::int64_t row) { task.evaluation_row(form, Split::validation, row, batch, 0); });
   look(task.evaluation_rows(form, Split::train),
-       [&](std::int64_t row, Batch& batch) { task.evaluation_row(form, Split::train, row, batch, 0); });
+       [&](std::int64_t row) { task.evaluation_row(form, Split::train, row, batch, 0); });
   if (found.input && found.output) return "";
   const char* where = form != Form::sequence_to_sequence ? "" : found.input ? " output" : found.output ? " input" : "";
   return fmt::format("model.segment_end = {} does not occur within the first {}{} rows of validation and training: "

@@ -19,8 +19,8 @@ void set_segment_ends(const Config& config, const Task& task, Form form, TaskSha
 void write_segments(std::span<const std::int32_t> tokens, std::span<const std::int32_t> end, std::int32_t* to);
 
 /// A note if no row has two segments, because the data never has [model] segment_end: "model.segment_end = ... does not
-/// occur in ...". It reads the first rows of validation and training, up to about a million tokens. Empty: it occurs, or
-/// the configuration uses no segments.
+/// occur in ...". It reads the first rows of validation and training, up to about a million tokens. Empty: it occurs,
+/// or the configuration uses no segments.
 std::string missing_segment_end(const Config& config, const Task& task);
 
 } // namespace heed::HEED_REAL

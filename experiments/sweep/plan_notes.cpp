@@ -67,7 +67,7 @@ std::string keyless_note(const PreparedArm& arm) {
       "attention.{0}mask_mod and {0}score_mod: in {1}, query {2} may attend to no key in head {3}, so its output there "
       "is 0 (the first row of validation; {4} of its {5} queries{6})",
       first.cross ? "cross_" : "", first.attention, first.query, first.head, first.count, first.queries,
-      others == 0 ? "" : fmt::format("; likewise in {} more module{}", others, plural(others)));
+      others == 0 ? "" : fmt::format("; and in {} more module{}", others, plural(others)));
 }
 
 /// What an arm takes from its start, if this is not all of it, has another precision or computes something else.

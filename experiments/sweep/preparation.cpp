@@ -311,6 +311,42 @@ bool has_formula(const LayerChoice& block) {
   return !o.mask_mod.empty() || !o.score_mod.empty() || !o.cross_mask_mod.empty() || !o.cross_score_mod.empty();
 }
 
+/// What looking at the data of arms found. Arms with the same data and model share it.
+class DataNotes {
+public:
+  explicit DataNotes(Tasks& tasks) : tasks_(tasks) {}
+
+  void write(PreparedArm& arm) {
+    const Task& task = tasks_.of(arm.config);
+    arm.warnings = once(warnings_, &task, [&] { return warnings_of(task); });
+    const std::pair model{&task, model_of(arm.config)};
+    arm.missing_segment_end = once(segments_, model, [&] { return f32::missing_segment_end(arm.config, task); });
+    if (arm.config.any_block(&has_formula) && may_run_a_row(arm.cost))
+      arm.queries_without_keys = once(queries_, model,
+                                      [&] { return engine(arm.config).queries_without_keys(arm.config, task); });
+  }
+
+private:
+  template <class Key, class Found, class Look>
+  static const Found& once(std::map<Key, Found>& found, const Key& key, const Look& look) {
+    const auto known = found.find(key);
+    return known != found.end() ? known->second : found.emplace(key, look()).first->second;
+  }
+
+  /// All options but those of training, of which neither note depends.
+  static std::string model_of(const Config& config) {
+    std::string out;
+    for (const FlatOption& option : flatten(config))
+      if (!option.key.starts_with("train.")) out += option.key + "=" + option.value + "\n";
+    return out;
+  }
+
+  Tasks& tasks_;
+  std::map<const Task*, std::vector<std::string>> warnings_;
+  std::map<std::pair<const Task*, std::string>, std::string> segments_;
+  std::map<std::pair<const Task*, std::string>, std::vector<QueryWithoutKeys>> queries_;
+};
+
 } // namespace
 
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
@@ -329,7 +365,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
       },
       fallback_name, [&](const Config& config) { return cost_of(config, tasks); }, &resolved);
   std::vector<PreparedArm> arms;
-  std::map<const Task*, std::vector<std::string>> warnings;
+  DataNotes data_notes(tasks);
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     PreparedArm arm;
     const std::size_t against = plan.arms[a].reference; // an earlier arm, or this arm itself
@@ -351,12 +387,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     arm.sight = sight_of(arm.config, tasks);
     arm.start = starts.check(arm.config, tasks);
     arm.untrained_positions = untrained_positions(arm.config, tasks);
-    const Task& task = tasks.of(arm.config);
-    if (!warnings.contains(&task)) warnings[&task] = warnings_of(task);
-    arm.warnings = warnings[&task];
-    arm.missing_segment_end = f32::missing_segment_end(arm.config, task);
-    if (arm.config.any_block(&has_formula) && may_run_a_row(arm.cost))
-      arm.queries_without_keys = engine(arm.config).queries_without_keys(arm.config, task);
+    data_notes.write(arm);
     arms.push_back(std::move(arm));
   }
   Metric metric = metric_of(arms.front().config, plan.metric);

@@ -2,6 +2,7 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/models/block_stack.hpp"
+#include "experiments/training/row_scores.hpp"
 #include "experiments/training/trainer.hpp"
 
 #include <algorithm>
@@ -16,31 +17,26 @@ namespace heed::HEED_REAL {
 namespace {
 
 // Stores the scores of each attention of a pass over one row. All have as many queries as keys.
-class ScoresObserver final : public Observer {
+class ScoresObserver final : public RowScores {
 public:
   /// @param self  the place of self attention
   ScoresObserver(std::string self, std::int64_t length) : self_(std::move(self)), length_(length) {}
 
-  bool wants_scores() const override { return true; }
-  void scores(const AttentionPlace& place, const Tensor& s) override {
-    constexpr double hidden = -std::numeric_limits<double>::infinity();
-    AddedScores& to = of(place);
-    const Tensor all = contiguous(s);
-    const std::int64_t heads = s.shape[1], queries = s.shape[2] / place.maps, keys = s.shape[3];
-    to.heads.resize(static_cast<std::size_t>(heads));
-    for (std::int64_t head = 0; head < heads; ++head) {
-      std::vector<double>& pairs = to.heads[static_cast<std::size_t>(head)];
-      for (std::int64_t q = 0; q < queries; ++q) { // of the first map
-        const Real* row = all.data + (head * s.shape[2] + q) * keys;
-        pairs.insert(pairs.end(), row, row + keys);
-        pairs.insert(pairs.end(), static_cast<std::size_t>(length_ - keys), hidden); // keys that no query sees
-      }
-    }
-  }
-
   std::vector<AddedScores> seen;
 
 private:
+  void query(const AttentionPlace& place, std::int64_t, const Query& scores) override {
+    constexpr double hidden = -std::numeric_limits<double>::infinity();
+    AddedScores& to = of(place);
+    to.heads.resize(static_cast<std::size_t>(scores.heads));
+    for (std::int64_t head = 0; head < scores.heads; ++head) {
+      std::vector<double>& pairs = to.heads[static_cast<std::size_t>(head)];
+      const std::span<const Real> seen_keys = scores.head(head);
+      pairs.insert(pairs.end(), seen_keys.begin(), seen_keys.end());
+      pairs.insert(pairs.end(), static_cast<std::size_t>(length_ - scores.keys), hidden); // keys that no query sees
+    }
+  }
+
   AddedScores& of(const AttentionPlace& place) {
     const std::string name = place.kind == AttentionPlace::Kind::cross ? "cross attention, block 0" : self_;
     const auto found = std::ranges::find(seen, name, &AddedScores::place);

@@ -1,10 +1,12 @@
 #include "autograd/ops.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/training/row_scores.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/trainer.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -15,49 +17,33 @@ namespace heed::HEED_REAL {
 namespace {
 
 // Looks at the scores of a pass over one row.
-class KeylessQueries final : public Observer {
+class KeylessQueries final : public RowScores {
 public:
   explicit KeylessQueries(const Batch& row) : row_(row) {}
 
-  bool wants_scores() const override { return true; }
-
-  void scores(const AttentionPlace& place, const Tensor& s) override {
-    if (place.kind == AttentionPlace::Kind::pooling) return;
-    Seen& seen = of(place);
-    const std::int64_t heads = s.shape[1];
-    const Tensor all = contiguous(s);
-    // The maps of a head have one mask, so the first one is enough.
-    for (std::int64_t q = 0; q < s.shape[2] / place.maps && seen.next < length_of(place); ++q, ++seen.next) {
-      const auto sees_nothing = [&](std::int64_t head) {
-        const Real* scores = all.data + (head * s.shape[2] + q) * s.shape[3];
-        return std::all_of(scores, scores + s.shape[3], [](Real x) { return std::isinf(x) && x < 0; });
-      };
-      ++seen.found.queries;
-      std::int64_t head = 0;
-      while (head < heads && !sees_nothing(head)) ++head;
-      if (head == heads) continue;
-      if (seen.found.count++ == 0) std::tie(seen.found.query, seen.found.head) = std::pair(seen.next, head);
-    }
-  }
-
   std::vector<QueryWithoutKeys> found() const {
     std::vector<QueryWithoutKeys> out;
-    for (const Seen& seen : seen_)
-      if (seen.found.count > 0) out.push_back(seen.found);
+    std::ranges::copy_if(seen_, std::back_inserter(out), [](const QueryWithoutKeys& seen) { return seen.count > 0; });
     return out;
   }
 
 private:
-  struct Seen {
-    QueryWithoutKeys found;
-    std::int64_t next = 0; // position of the next call's first query
-  };
+  void query(const AttentionPlace& place, std::int64_t position, const Query& scores) override {
+    if (place.kind == AttentionPlace::Kind::pooling || position >= length_of(place)) return;
+    QueryWithoutKeys& seen = of(place);
+    ++seen.queries;
+    for (std::int64_t head = 0; head < scores.heads; ++head) {
+      if (!std::ranges::all_of(scores.head(head), [](Real x) { return std::isinf(x) && x < 0; })) continue;
+      if (seen.count++ == 0) std::tie(seen.query, seen.head) = std::pair(position, head);
+      return;
+    }
+  }
 
-  Seen& of(const AttentionPlace& place) {
-    const auto found = std::ranges::find(seen_, place.module, [](const Seen& s) { return s.found.attention; });
+  QueryWithoutKeys& of(const AttentionPlace& place) {
+    const auto found = std::ranges::find(seen_, place.module, &QueryWithoutKeys::attention);
     if (found != seen_.end()) return *found;
-    return seen_.emplace_back(Seen{
-        .found = {.attention = place.module, .cross = place.kind == AttentionPlace::Kind::cross}});
+    return seen_.emplace_back(QueryWithoutKeys{.attention = place.module,
+                                               .cross = place.kind == AttentionPlace::Kind::cross});
   }
 
   // The number of queries that are no padding.
@@ -67,7 +53,7 @@ private:
   }
 
   const Batch& row_;
-  std::vector<Seen> seen_;
+  std::vector<QueryWithoutKeys> seen_;
 };
 
 } // namespace

@@ -135,7 +135,7 @@ TEST_CASE("queries whose keys are all hidden are noted, with the first one", "[s
   CHECK(notes({"attention.mask_mod=j < i"}) == notes({"attention.mask_mod=j < i", "attention.differential=v1"}));
   CHECK_THAT(notes({"attention.mask_mod=i < 5 or h == 0", "model.layers=2"}).at(0),
              Contains("query 5 may attend to no key in head 1") &&
-                 Contains("11 of its 16 queries; likewise in 1 more module)"));
+                 Contains("11 of its 16 queries; and in 1 more module)"));
   CHECK_THAT(notes({"attention.score_mod=where(i == 3, log(0), s)"}).at(0), Contains("query 3") && Contains("; 1 of"));
   CHECK(notes({"attention.mask_mod=j < i or i == 0"}).empty());
   CHECK(notes({"attention.window=2"}).empty());
