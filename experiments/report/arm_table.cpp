@@ -19,13 +19,17 @@ namespace {
 
 using document::Cell;
 using document::Column;
-using document::Value;
+using document::FileValue;
 using Kind = Column::Kind;
 using Detail = Column::Detail;
 
-Value value_of(std::optional<double> number) { return number && std::isfinite(*number) ? Value(*number) : Value(); }
-Value value_of(bool known, std::size_t count) { return known ? Value(static_cast<std::int64_t>(count)) : Value(); }
-Value text_value(std::string text) { return text.empty() ? Value() : Value(std::move(text)); }
+FileValue value_of(std::optional<double> number) {
+  return number && std::isfinite(*number) ? FileValue(*number) : FileValue();
+}
+FileValue value_of(bool known, std::size_t count) {
+  return known ? FileValue(static_cast<std::int64_t>(count)) : FileValue();
+}
+FileValue text_value(std::string text) { return text.empty() ? FileValue() : FileValue(std::move(text)); }
 
 /// What the cells of a row are made from.
 struct RowOf {
@@ -54,13 +58,13 @@ public:
   }
 
   /// A number of the arm that only programs see.
-  void file(std::string key, Value (*of)(const RowOf&)) {
+  void file(std::string key, FileValue (*of)(const RowOf&)) {
     add({.keys = {std::move(key)}}, false, [of](const RowOf& row) { return Cell{.values = {of(row)}}; });
   }
   /// Numbers of the comparison that only programs see.
   void comparison(std::string key, std::optional<double> (*of)(const statistics::Comparison&)) {
     add({.keys = {std::move(key)}}, false,
-        [of](const RowOf& row) { return Cell{.values = {row.c() ? value_of(of(*row.c())) : Value()}}; });
+        [of](const RowOf& row) { return Cell{.values = {row.c() ? value_of(of(*row.c())) : FileValue()}}; });
   }
   void interval(const std::string& key, std::optional<statistics::Interval> (*of)(const statistics::Comparison&)) {
     add({.keys = {key + "_low", key + "_high"}}, false, [of](const RowOf& row) {
@@ -108,8 +112,8 @@ Cell mean_cell(const RowOf& row) {
 Cell difference_cell(const RowOf& row) {
   if (!row.c()) return {};
   const auto& interval = row.c()->interval;
-  Cell out{.values = {value_of(row.c()->difference.mean), interval ? value_of(interval->low) : Value(),
-                      interval ? value_of(interval->high) : Value()},
+  Cell out{.values = {value_of(row.c()->difference.mean), interval ? value_of(interval->low) : FileValue(),
+                      interval ? value_of(interval->high) : FileValue()},
            .text = row.verdict->difference,
            .interval = row.verdict->interval,
            .in_words = row.verdict->answer == AnswerWord::equal};
@@ -138,7 +142,7 @@ Cell ratio_cell(const std::optional<double>& number) {
   return {.values = {*number}, .text = fixed(number, 2)};
 }
 
-Cell amount_cell(Value value, double amount, std::string text) {
+Cell amount_cell(FileValue value, double amount, std::string text) {
   if (!(amount > 0)) return {.missing = true};
   return {.values = {std::move(value)}, .text = std::move(text)};
 }
@@ -160,9 +164,9 @@ void add_values(Builder& builder, const ReportData& report) {
   builder.file("changes", [](const RowOf& row) { return text_value(changes_of(row.arm)); });
   builder.file("group", [](const RowOf& row) { return text_value(row.report.group_label(row.arm)); });
   builder.file("reference", [](const RowOf& row) {
-    return row.report.is_reference(row.arm) ? Value() : Value(row.report.arms[row.arm.reference].true_label());
+    return row.report.is_reference(row.arm) ? FileValue() : FileValue(row.report.arms[row.arm.reference].true_label());
   });
-  builder.file("metric", [](const RowOf& row) { return Value(row.report.metric.name); });
+  builder.file("metric", [](const RowOf& row) { return FileValue(row.report.metric.name); });
   builder.add({.keys = {"n"}, .title = "n", .kind = Kind::count, .detail = Detail::main}, true, [](const RowOf& row) {
     return Cell{.values = {value_of(true, row.arm.values)}, .text = fmt::format("{}", row.arm.values)};
   });
@@ -247,11 +251,12 @@ void add_comparison(Builder& builder, const ReportData& report) {
     return value_of(row.arm.learned.has_value(), row.arm.learned ? row.arm.learned->arm.of : 0);
   });
   builder.file("learned_from",
-               [](const RowOf& row) { return row.arm.learned ? value_of(row.arm.learned->threshold) : Value(); });
-  builder.file("p_learned", [](const RowOf& row) { return row.arm.learned ? value_of(row.arm.learned->p) : Value(); });
+               [](const RowOf& row) { return row.arm.learned ? value_of(row.arm.learned->threshold) : FileValue(); });
+  builder.file("p_learned",
+               [](const RowOf& row) { return row.arm.learned ? value_of(row.arm.learned->p) : FileValue(); });
   builder.file("p_failed_worst", [](const RowOf& row) { return value_of(row.arm.p_failed_worst); });
   builder.file("p_choices", [](const RowOf& row) { return value_of(row.arm.p_choices); });
-  builder.file("ranked", [](const RowOf& row) { return row.c() ? Value(row.c()->ranked) : Value(); });
+  builder.file("ranked", [](const RowOf& row) { return row.c() ? FileValue(row.c()->ranked) : FileValue(); });
   builder.comparison("p_spreads", [](const Comparison& c) { return c.p_spreads; });
 }
 
@@ -289,7 +294,7 @@ void add_costs(Builder& builder, const ReportData& report) {
               });
   if (report.table)
     builder.file("made", [](const RowOf& row) {
-      return Value(fmt::format("elsewhere, read from {}; no plan was frozen", row.report.table->file));
+      return FileValue(fmt::format("elsewhere, read from {}; no plan was frozen", row.report.table->file));
     });
 }
 

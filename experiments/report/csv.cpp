@@ -33,7 +33,7 @@ std::string sheet(const std::vector<Cells>& lines) {
 
 std::string csv_text(std::optional<double> value) { return value && std::isfinite(*value) ? csv_number(*value) : ""; }
 
-std::string text_of(const document::Value& value) {
+std::string text_of(const document::FileValue& value) {
   struct Text {
     std::string operator()(std::monostate) const { return ""; }
     std::string operator()(bool yes) const { return yes ? "true" : "false"; }
@@ -51,7 +51,7 @@ void add_lines(const document::Table& table, std::vector<Cells>& lines) {
     Cells& cells = lines.emplace_back();
     for (std::size_t c = 0; c < table.columns.size(); ++c)
       for (std::size_t k = 0; k < table.columns[c].keys.size(); ++k) {
-        const std::vector<document::Value>& values = row.cells[c].values;
+        const std::vector<document::FileValue>& values = row.cells[c].values;
         cells.emplace_back(table.columns[c].keys[k], values.empty() ? "" : text_of(values[k]));
       }
   }

@@ -12,10 +12,10 @@
 namespace heed::document {
 
 /// A value at full precision, for files that programs read. Empty: unknown or not finite.
-using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+using FileValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 struct Cell {
-  std::vector<Value> values{};        ///< one for each of the column's keys; none: all are unknown
+  std::vector<FileValue> values{};    ///< one for each of the column's keys; none: all are unknown
   std::string text{};                 ///< for people: a number has the digits of its row
   std::string spread{};               ///< "± 0.04"
   std::string interval{};             ///< "[-0.05, +0.09]"

@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-json::value value_json(const document::Value& value) {
+json::value value_json(const document::FileValue& value) {
   struct Json {
     json::value operator()(std::monostate) const { return nullptr; }
     json::value operator()(bool yes) const { return yes; }
@@ -38,7 +38,7 @@ json::object column_json(const document::Column& column) {
 /// A cell has only the members that it needs: its values; and for people, texts and how they are meant.
 json::object cell_json(const document::Cell& cell) {
   json::array values;
-  for (const document::Value& value : cell.values) values.push_back(value_json(value));
+  for (const document::FileValue& value : cell.values) values.push_back(value_json(value));
   json::object out{{"values", std::move(values)}, {"text", cell.text}, {"mark", name_of(cell.mark)}};
   for (const auto& [key, text] :
        {std::pair("spread", &cell.spread), std::pair("interval", &cell.interval), std::pair("remark", &cell.remark)})

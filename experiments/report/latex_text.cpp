@@ -68,7 +68,8 @@ std::string latex_text(std::string_view text) {
     else if ((point == U'<' || point == U'>') && p + 1 != end && p[1] == '=') {
       out += point == U'<' ? "$\\leq$" : "$\\geq$";
       ++p; // the equals sign
-    } else if (command != commands().end()) out += command->second;
+    } else if (point == U' ' && !out.empty() && is_digit(out.back()) && p + 1 != end && p[1] == '%') out += "\\,";
+    else if (command != commands().end()) out += command->second;
     else if (point == U'-' && p + 1 != end && is_digit(p[1]) && (p == text.data() || is_before_sign(p[-1])))
       out += "$-$";                                             // of a negative number
     else if (point == U'-' && out.ends_with('-')) out += "{}-"; // two hyphens would become a dash

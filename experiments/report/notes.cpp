@@ -127,9 +127,9 @@ std::string answer_note(const ReportData& report) {
                         "corrected for the number of arms); otherwise ",
                         unpaired(report) ? "permutations" : "sign flips", *report.margin,
                         report.metric.unit.empty() ? "" : " " + report.metric.unit, level);
-  return text + fmt::format("differs if p is at most {}; otherwise undecided, which is no evidence that there is no "
+  return text + fmt::format("{} if p is at most {}; otherwise undecided, which is no evidence that there is no "
                             "difference.",
-                            level);
+                            report.metric.is_goal() ? "better or worse" : "differs", level);
 }
 
 /// A note about unequal spreads in arms with an answer: with unequal spreads and skewed noise, tests of means give p

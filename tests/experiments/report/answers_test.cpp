@@ -359,7 +359,7 @@ TEST_CASE("an arm whose runs all failed is said to have failed", "[report]") {
 TEST_CASE("what was known when a sweep was planned is said", "[report]") {
   ReportData report = sweep("norm = post", clear);
   report.hash = "0123456789ab";
-  CHECK_THAT(render_markdown(report), Catch::Contains("plan 0123456789ab, of a version that did not keep "));
+  CHECK_THAT(render_markdown(report), Catch::Contains("plan: 0123456789ab, of a version that did not keep "));
   report.frozen = Frozen{"2026-11-22T10:15:00Z", 0, 12};
   CHECK_THAT(render_markdown(report),
              Catch::Contains("plan: 0123456789ab, frozen 2026-11-22 10:15 UTC, before any of its "

@@ -15,6 +15,7 @@
 
 using namespace heed;
 using document::Column;
+using test::contains;
 
 namespace {
 
@@ -97,13 +98,13 @@ TEST_CASE("JSON and the page have the table and the notes whole", "[report][docu
   const boost::json::value& written = json.at("tables").at(0);
   REQUIRE(written.at("columns").as_array().size() == table.columns.size());
   for (std::size_t c = 0; c < table.columns.size(); ++c)
-    CHECK(written.at("columns").at(c).at("title") == table.columns[c].title);
+    CHECK(written.at("columns").at(c).at("title").as_string() == table.columns[c].title);
   for (std::size_t r = 0; r < table.rows.size(); ++r)
     for (std::size_t c = 0; c < table.columns.size(); ++c)
-      CHECK(written.at("rows").at(r).at("cells").at(c).at("text") == table.rows[r].cells[c].text);
+      CHECK(written.at("rows").at(r).at("cells").at(c).at("text").as_string() == table.rows[r].cells[c].text);
   const auto notes = report_notes(report);
   REQUIRE(json.at("notes").as_array().size() == notes.size());
-  for (std::size_t i = 0; i < notes.size(); ++i) CHECK(json.at("notes").at(i).at("text") == notes[i].text);
+  for (std::size_t i = 0; i < notes.size(); ++i) CHECK(json.at("notes").at(i).at("text").as_string() == notes[i].text);
 }
 
 TEST_CASE("the short form of the terminal has a sentence for arms with the same answer", "[report][document]") {

@@ -81,11 +81,11 @@ TEST_CASE("at a look, answers are at the level that it may spend", "[report]") {
   CHECK_THAT(sentence(report, 2), !Contains("Found at"));
   const std::string text = render_terminal(report, Style{}, 0);
   CHECK_THAT(text, Contains("difference [96.5 %]") && Contains("[96.5 %]: simultaneous intervals of all arms"));
-  CHECK_THAT(text, Contains("answer: differs if p is at most its look's level"));
+  CHECK_THAT(text, Contains("answer: better or worse if p is at most its look's level"));
   CHECK_THAT(text, Contains("6 of 10 seeds have finished; the answers are of the planned look at 6"));
   CHECK_THAT(text, !Contains("one look at a number of seeds"));
   const std::string latex = render_latex(report);
-  CHECK_THAT(latex, Contains("difference [96.5\\,\\%]") && !Contains("95\\,\\%"));
+  CHECK_THAT(latex, Contains("difference {[}96.5\\,\\%{]}") && !Contains("95\\,\\%"));
 }
 
 TEST_CASE("between looks the answers are the last look's, and later seeds are in no number", "[report]") {

@@ -98,7 +98,7 @@ TEST_CASE("A formula of an arm with a name is stated once", "[report]") {
   const std::string formula = "penalty: attention.score_mod = s - abs(i - j) / 4; attention.normalizer = sigmoid\n";
   CHECK(times(render_terminal(report, Style{}, 200), formula) == 1);
   CHECK(times(render_latex(report), "penalty}: attention.score\\_mod = s - abs(i - j) / 4") == 1);
-  CHECK(times(render_markdown(report), "attention.score_mod = s - abs(i - j) / 4") == 1);
+  CHECK(times(render_markdown(report), "- penalty: attention.score_mod = s - abs(i - j) / 4") == 1);
   // The label of the other arm is its formula.
   CHECK(times(render_terminal(report, Style{}, 200), "attention.score_mod = s / 2") == 0);
 }

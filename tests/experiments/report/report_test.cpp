@@ -191,7 +191,7 @@ TEST_CASE("colour marks the better and the worse side, whichever that is", "[rep
   colour.colour = true;
   ReportData report = six_seeds();
   CHECK(contains(render_terminal(report, colour), "\033[31m+0.302"));
-  CHECK(contains(render_terminal(report, colour), "\033[31mdiffers"));
+  CHECK(contains(render_terminal(report, colour), "\033[31mworse"));
   report.metric.direction = Direction::higher;
   CHECK(contains(render_terminal(report, colour), "\033[32m+0.302"));
 }
@@ -215,7 +215,7 @@ TEST_CASE("p is corrected for all arms together, and its answer stands beside it
   compute_statistics(report);
   CHECK(report.arms[2].comparison->answer == statistics::Answer::same);
   const std::string text = render_terminal(report, Style{});
-  CHECK(contains(text, "0.031  differs"));
+  CHECK(contains(text, "0.031  worse"));
   CHECK(contains(text, "  same "));
   CHECK(contains(text, "step-down max-|t|"));
   CHECK(contains(text, "within the margin of 0.03 nats"));
