@@ -1,5 +1,7 @@
 #include "experiments/command_line/sketch_svg.hpp"
 
+#include "experiments/report/svg_parts.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,28 +27,8 @@ constexpr const char* hidden = "#cfccc5";
 constexpr const char* no_number = "#d01c8b"; // NaN, and scores of infinity, of which weights are NaN
 constexpr std::size_t panels_in_row = 4;
 
-// What all pictures begin with, before and after their size and description.
-constexpr std::string_view picture_begin = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
-constexpr std::string_view picture_style =
-    "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1d1f23\">\n<rect width=\"";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
-
 // A number with few digits: 0.25, -4, 1e-05.
 std::string short_number(double x) { return fmt::format("{:.3g}", std::abs(x) < 1e-9 ? 0 : x); }
-// A coordinate. The small term keeps rounding of exact halves the same on all CPUs.
-double at(double x) { return std::round(10 * x + 1e-3) / 10; }
-
 struct SketchAxis {
   double low, high;
   double share(double x) const { return (x - low) / (high - low); }
@@ -78,7 +60,7 @@ public:
     add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#5c6068"/>)", x_, top, width, height);
     text(x_ + width / 2, top + height + 36, "middle", sketch_.x);
     add(R"svg(<text transform="translate({} {}) rotate(-90)" text-anchor="middle">{}</text>)svg", x_ - 46,
-        top + height / 2, escaped(sketch_.y));
+        top + height / 2, svg_text(sketch_.y));
   }
 
 private:
@@ -86,20 +68,20 @@ private:
     to_ += fmt::format(format, std::forward<Values>(values)...) + "\n";
   }
   void text(double x, double y, const char* anchor, const std::string& what, const char* more = "") {
-    add(R"(<text x="{}" y="{}" text-anchor="{}"{}{}>{}</text>)", at(x), at(y), anchor, *more ? " " : "", more,
-        escaped(what));
+    add(R"(<text x="{}" y="{}" text-anchor="{}"{}{}>{}</text>)", svg_at(x), svg_at(y), anchor, *more ? " " : "", more,
+        svg_text(what));
   }
 
   void draw_x_axis(const SketchAxis& axis) {
     for (const double x : ticks(axis)) {
-      const double place = at(x_ + width * axis.share(x));
+      const double place = svg_at(x_ + width * axis.share(x));
       add(R"(<path d="M{} {}v4" stroke="#5c6068"/>)", place, top + height);
       text(place, top + height + 17, "middle", short_number(x));
     }
   }
   void draw_y_axis(const SketchAxis& axis) {
     for (const double y : ticks(axis)) {
-      const double place = at(top + height * (1 - axis.share(y)));
+      const double place = svg_at(top + height * (1 - axis.share(y)));
       add(R"(<path d="M{} {}h{}" stroke="#eceae4"/>)", x_, place, width);
       text(x_ - 6, place + 4, "end", short_number(y));
     }
@@ -126,10 +108,10 @@ private:
           end = column + 1;
           if (shade(row, column) != wanted) continue;
           while (end < map.columns && shade(row, end) == wanted) ++end;
-          path += fmt::format("M{} {}h{}v{}h{}z", at(x_ + cell_width * static_cast<double>(column)),
-                              at(top + cell_height * static_cast<double>(row)),
-                              at(cell_width * static_cast<double>(end - column)), at(cell_height),
-                              -at(cell_width * static_cast<double>(end - column)));
+          path += fmt::format("M{} {}h{}v{}h{}z", svg_at(x_ + cell_width * static_cast<double>(column)),
+                              svg_at(top + cell_height * static_cast<double>(row)),
+                              svg_at(cell_width * static_cast<double>(end - column)), svg_at(cell_height),
+                              -svg_at(cell_width * static_cast<double>(end - column)));
         }
       if (!path.empty()) add(R"(<path fill="{}" d="{}"/>)", color(wanted), path);
     }
@@ -146,9 +128,9 @@ private:
   void draw_grid(const Sketch::Heatmap& map, double cell_width, double cell_height) {
     std::string path;
     for (std::int64_t column = map.grid; column < map.columns; column += map.grid)
-      path += fmt::format("M{} {}v{}", at(x_ + cell_width * static_cast<double>(column)), top, height);
+      path += fmt::format("M{} {}v{}", svg_at(x_ + cell_width * static_cast<double>(column)), top, height);
     for (std::int64_t row = map.grid; row < map.rows; row += map.grid)
-      path += fmt::format("M{} {}h{}", x_, at(top + cell_height * static_cast<double>(row)), width);
+      path += fmt::format("M{} {}h{}", x_, svg_at(top + cell_height * static_cast<double>(row)), width);
     if (!path.empty()) add(R"(<path fill="none" stroke="#5c6068" stroke-width=".5" d="{}"/>)", path);
   }
 
@@ -160,7 +142,7 @@ private:
                nan = any([](double v) { return std::isnan(v); });
     double x = x_;
     const auto entry = [&](const char* color, const std::string& label) {
-      add(R"(<rect x="{}" y="{}" width="11" height="11" fill="{}" stroke="#8d9097" stroke-width=".5"/>)", at(x),
+      add(R"(<rect x="{}" y="{}" width="11" height="11" fill="{}" stroke="#8d9097" stroke-width=".5"/>)", svg_at(x),
           panel_height - 15, color);
       text(x + 16, panel_height - 5, "start", label);
       x += 28 + 6.6 * static_cast<double>(label.size());
@@ -184,8 +166,8 @@ private:
     double x = x_;
     for (const auto& [label, value] : sketch_.bars) {
       const double end = top + height * (1 - axis.share(value));
-      add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)", at(x + 0.15 * step), at(std::min(zero, end)),
-          at(0.7 * step), at(std::abs(end - zero)), curve_colors[0]);
+      add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)", svg_at(x + 0.15 * step),
+          svg_at(std::min(zero, end)), svg_at(0.7 * step), svg_at(std::abs(end - zero)), curve_colors[0]);
       text(x + step / 2, top + height + 17, "middle", label);
       x += step;
     }
@@ -208,12 +190,12 @@ private:
       std::string points;
       for (const auto& [at_x, at_y] : curve.points)
         if (std::isfinite(at_y))
-          points += fmt::format("{}{} {}", points.empty() ? "" : " ", at(x_ + width * x.share(at_x)),
-                                at(top + height * (1 - y.share(at_y))));
+          points += fmt::format("{}{} {}", points.empty() ? "" : " ", svg_at(x_ + width * x.share(at_x)),
+                                svg_at(top + height * (1 - y.share(at_y))));
       add(R"(<polyline fill="none" stroke="{}" stroke-width="2" stroke-linejoin="round" points="{}"/>)", color, points);
       if (curve.label.empty()) continue;
       const double row = panel_height - 5, column = x_ + 130 * static_cast<double>(i);
-      add(R"(<path d="M{} {}h14" stroke="{}" stroke-width="2"/>)", at(column), row - 4, color);
+      add(R"(<path d="M{} {}h14" stroke="{}" stroke-width="2"/>)", svg_at(column), row - 4, color);
       text(column + 19, row, "start", curve.label);
     }
   }
@@ -229,11 +211,8 @@ private:
 std::string svg_of(const std::vector<Sketch>& panels, const std::string& description) {
   const std::size_t columns = std::min(panels.size(), panels_in_row),
                     rows = columns == 0 ? 1 : (panels.size() + columns - 1) / columns;
-  std::string out = fmt::format(
-      "{3}{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}{4}{0}\" height=\"{1}\" "
-      "fill=\"#fff\"/>\n",
-      panel_width * static_cast<double>(columns), panel_height * static_cast<double>(rows), escaped(description),
-      picture_begin, picture_style);
+  std::string out = svg_begin(panel_width * static_cast<double>(columns), panel_height * static_cast<double>(rows),
+                              description);
   double most = 0;
   for (const Sketch& sketch : panels)
     for (const double v : sketch.heatmap.values)
@@ -250,10 +229,6 @@ std::string svg_of(const std::vector<Sketch>& panels, const std::string& descrip
     if (rows > 1) out += "</g>\n";
   }
   return out + "</svg>\n";
-}
-
-bool is_picture_of_heed(std::string_view beginning) {
-  return beginning.starts_with(picture_begin) && beginning.find(picture_style) != std::string_view::npos;
 }
 
 } // namespace heed

@@ -4,7 +4,6 @@
 #include "options/sketch.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -12,8 +11,5 @@ namespace heed {
 /// A picture with the panels beside each other, at most four in a row, on white paper, 340 pixels for each panel.
 /// `description` is for readers who do not see it.
 std::string svg_of(const std::vector<Sketch>& panels, const std::string& description);
-
-/// Whether a file with this beginning is such a picture, which can be made again.
-bool is_picture_of_heed(std::string_view beginning);
 
 } // namespace heed

@@ -4,7 +4,9 @@
 
 #include "experiments/report/verdict.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -62,6 +64,52 @@ struct Note {
   std::string claim;   ///< its first sentence
   std::string text;    ///< all of it
   bool second = false; ///< few readers need it: where there is little room, it is folded
+};
+
+/// A point of a line, or the value of a row.
+struct Point {
+  double at = 0;                              ///< the step or the length; 0 in rows
+  double value = 0;                           ///< the mean over the runs, or a difference
+  double low = 0, high = 0;                   ///< the least and the greatest run, or the interval
+  std::optional<double> standard_deviation{}; ///< over the runs; empty for one run, and for differences
+  std::size_t runs = 0;
+};
+
+/// A line, or a row.
+struct Series {
+  std::string group{};                ///< the heading above its row; empty without groups
+  std::string name{};                 ///< of its arm, within the group
+  std::size_t look = 0;               ///< which of the media's colours, dashes and symbols it has; 0: the reference's
+  AnswerWord mark = AnswerWord::none; ///< of a row: its answer
+  bool has_range = true;              ///< false: low and high are the value, because there is no interval
+  bool outside = false;               ///< it would leave the others no room, so only its text is shown
+  std::string text{}; ///< its number for people: of a row "+0.31 [+0.28, +0.34]", of a line its last value
+  std::vector<Point> points{};
+};
+
+struct Axis {
+  std::string label{};
+  double low = 0, high = 0; ///< of all that is shown
+  bool logarithmic = false;
+  std::vector<double> ticks{}; ///< empty: where a medium has room for them
+};
+
+/// differences: a row for each arm, with its interval, 0 and the margin. lines: a line for each arm over steps or
+/// lengths, with a band.
+struct Figure {
+  enum class Kind { differences, lines };
+  Kind kind = Kind::differences;
+  std::string name{};    ///< for commands and files: "differences", "val-loss-by-step"
+  std::string metric{};  ///< what its lines show: "val_loss"; of differences the report's
+  std::string group{};   ///< "length = 64", if the figure is of one group
+  std::string title{};   ///< "val_loss by training step"
+  std::string caption{}; ///< sentences
+  bool second = false;   ///< few readers need it
+  Axis x{}, y{};
+  bool is_cut = false;            ///< something is outside
+  std::optional<double> margin{}; ///< of differences: the band from -margin to margin counts as the same
+  std::optional<double> mark{};   ///< the longest length of training
+  std::vector<Series> series{};
 };
 
 } // namespace heed::document

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <boost/json.hpp>
+#include <cmath>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -33,6 +35,40 @@ json::object column_json(const document::Column& column) {
                       {"detail", details[static_cast<std::size_t>(column.detail)]},
                       {"folds", column.folds},
                       {"about", column.about}};
+}
+
+json::value number_json(double number) { return std::isfinite(number) ? json::value(number) : json::value(nullptr); }
+
+json::value number_json(const std::optional<double>& number) {
+  return number ? number_json(*number) : json::value(nullptr);
+}
+
+json::object axis_json(const document::Axis& axis) {
+  json::array ticks;
+  for (const double tick : axis.ticks) ticks.push_back(number_json(tick));
+  return json::object{{"label", axis.label},
+                      {"low", number_json(axis.low)},
+                      {"high", number_json(axis.high)},
+                      {"logarithmic", axis.logarithmic},
+                      {"ticks", std::move(ticks)}};
+}
+
+json::object series_json(const document::Series& series) {
+  json::array at, value, low, high, deviation, runs;
+  for (const document::Point& point : series.points) {
+    at.push_back(number_json(point.at));
+    value.push_back(number_json(point.value));
+    low.push_back(number_json(point.low));
+    high.push_back(number_json(point.high));
+    deviation.push_back(number_json(point.standard_deviation));
+    runs.push_back(point.runs);
+  }
+  return json::object{
+      {"group", series.group},        {"name", series.name},           {"look", series.look},
+      {"mark", name_of(series.mark)}, {"has_range", series.has_range}, {"outside", series.outside},
+      {"text", series.text},          {"at", std::move(at)},           {"value", std::move(value)},
+      {"low", std::move(low)},        {"high", std::move(high)},       {"standard_deviation", std::move(deviation)},
+      {"runs", std::move(runs)}};
 }
 
 /// A cell has only the members that it needs: its values; and for people, texts and how they are meant.
@@ -72,6 +108,30 @@ json::array notes_json(const std::vector<document::Note>& notes) {
                                {"claim", note.claim},
                                {"text", note.text},
                                {"second", note.second}});
+  return out;
+}
+
+json::array figures_json(const std::vector<document::Figure>& figures) {
+  constexpr std::array kinds{"differences", "lines"};
+  json::array out;
+  for (const document::Figure& figure : figures) {
+    poll_caller();
+    json::array series;
+    for (const document::Series& one : figure.series) series.push_back(series_json(one));
+    out.push_back(json::object{{"kind", kinds[static_cast<std::size_t>(figure.kind)]},
+                               {"name", figure.name},
+                               {"metric", figure.metric},
+                               {"group", figure.group},
+                               {"title", figure.title},
+                               {"caption", figure.caption},
+                               {"second", figure.second},
+                               {"x", axis_json(figure.x)},
+                               {"y", axis_json(figure.y)},
+                               {"is_cut", figure.is_cut},
+                               {"margin", number_json(figure.margin)},
+                               {"mark", number_json(figure.mark)},
+                               {"series", std::move(series)}});
+  }
   return out;
 }
 

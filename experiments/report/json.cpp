@@ -6,6 +6,7 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/document_json.hpp"
+#include "experiments/report/figures.hpp"
 #include "experiments/report/exact_ties.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
@@ -432,6 +433,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"limits", texts(limit_sentences(report))},
                    {"chance", chance_of(report)},
                    {"tables", tables_array(report)},
+                   {"figures", figures_json(report_figures(report, thinning.bands))},
                    {"interactions", interactions_array(report)},
                    {"machines", std::move(machines)},
                    {"data", report.data},

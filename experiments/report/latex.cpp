@@ -5,6 +5,7 @@
 #include "experiments/report/notes.hpp"
 
 #include "experiments/report/answers.hpp"
+#include "experiments/report/figures.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/provenance.hpp"
@@ -77,21 +78,6 @@ std::string latex_maths(const std::string& text) {
   return out + "$";
 }
 
-std::string latex_per_cent(const ReportData& report) {
-  std::string text = confidence_text(report);
-  return text.replace(text.rfind(' '), 2, "\\,\\%");
-}
-
-std::vector<LatexGroup> latex_groups(const ReportData& report) {
-  std::vector<LatexGroup> groups;
-  for (const ReportArm& arm : report.arms) {
-    if (groups.empty() || groups.back().arms.front()->group != arm.group)
-      groups.push_back({report.group_label(arm), {}});
-    groups.back().arms.push_back(&arm);
-  }
-  return groups;
-}
-
 std::string latex_label(const ReportData& report, const std::string& kind, const std::string& what) {
   return fmt::format("{}:{}", kind, slug(report.name + "-" + what, ""));
 }
@@ -103,8 +89,6 @@ std::size_t longest_name(const ReportData& report) {
   return longest;
 }
 
-std::string name_in_group(const ReportArm& arm) { return latex_text(arm.name.empty() ? arm.label : arm.name); }
-
 std::string render_latex(const ReportData& report) {
   std::string body = fmt::format("\\begin{{document}}\n\\section*{{\\raggedright {}}}\n",
                                  latex_title(report.question.empty() ? report.name : report.question));
@@ -113,17 +97,25 @@ std::string render_latex(const ReportData& report) {
   if (report.count(RunState::failed) > 0)
     body += fmt::format("\n\\noindent {}.\\par\n", latex_text(progress_sentence(report)));
   const bool single = report.arms.size() == 1;
-  for (const std::string& part :
-       {answers(report), single ? latex_single(report) : latex_table(report, true), latex_forest(report)})
+  for (const std::string& part : {answers(report), single ? latex_single(report) : latex_table(report, true)})
     if (!part.empty()) body += "\n" + part;
+  constexpr int most_waiting = 6; // LaTeX can hold only few floats that have no page yet
+  int lines = 0;
+  std::string at_end;
+  for (const document::Figure& figure : report_figures(report)) {
+    if (figure.second) continue;
+    const bool of_table = figure.kind == document::Figure::Kind::differences;
+    if (!of_table && lines > 0 && lines % most_waiting == 0) at_end += "\\clearpage\n";
+    if (!of_table) ++lines;
+    (of_table ? body : at_end) += "\n" + latex_figure(report, figure);
+  }
   const auto add_further = [&](std::size_t, const ReportData& further) {
     body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(with_capitals(further.metric.shown())),
                         latex_text(with_capitals(further_note(further.metric))), answers(further),
                         latex_table(further, false));
   };
   if (!single) each_further_metric(report, add_further);
-  if (const std::string part = latex_curves(report); !part.empty()) body += "\n" + part;
-  body += "\n\\end{document}\n";
+  body += at_end + "\n\\end{document}\n";
 
   std::string out = fmt::format("% {} (heed {}), {}\n", latex_text(report.name), report.table ? "compare" : "report",
                                 progress_sentence(report));

@@ -262,6 +262,7 @@ void show_labels(json::object& out, const ReportData& report) {
 
 json::object page_document(const ReportData& report, const Thinning& thinning) {
   json::object out = report_document(report, thinning);
+  out.erase("figures"); // the page's figures can change, and are drawn from the arms' curves
   const TableDigits table(report);
   show_labels(out, report);
   add_sides(out["metric"], report.metric);

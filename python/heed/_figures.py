@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -46,107 +46,95 @@ def _plot(what: str, width: float, height: float) -> Iterator[tuple[Figure, Axes
         yield figure, figure.subplots()
 
 
-def _metric_label(metric: dict[str, Any]) -> str:
-    name = metric["report_label"] or metric["name"]
-    return f"{name} ({metric['unit']})" if metric["unit"] else str(name)
-
-
-def _name(arm: dict[str, Any]) -> str:
-    return str(arm["report_label"] or arm["label"])
+def _figures(document: dict[str, Any], kind: str, across: str = "") -> list[dict[str, Any]]:
+    """The figures of a kind, of lines those over steps or lengths."""
+    return [figure for figure in document["figures"] if figure["kind"] == kind and figure["x"]["label"].startswith(across)]
 
 
 def forest(document: dict[str, Any]) -> Figure:
     """Differences from the reference with their intervals, an arm a row, and the band of the margin."""
-    arms = [arm for arm in document["arms"] if arm["comparison"]]
-    if not arms:
+    found = _figures(document, "differences")
+    if not found:
         raise _heed.Refused("there is nothing to compare: no arm has a run with the seed of a run of its reference")
-    with _plot("Sweep.forest", 6.4, 0.9 + 0.32 * len(arms)) as (figure, axes):
+    shown, = found
+    rows = shown["series"]
+    with _plot("Sweep.forest", 6.4, 0.9 + 0.32 * len(rows)) as (figure, axes):
         axes.axvline(0, color=_SOFT, linewidth=1)
-        if document["margin"]:
-            axes.axvspan(-document["margin"], document["margin"], color="#00735a", alpha=0.12, linewidth=0)
-        for row, arm in enumerate(arms):
-            comparison = arm["comparison"]
-            mark, colour = _MARKS[comparison["answer"]]
-            if comparison["interval"]:
-                low, high = comparison["interval"]
-                axes.plot([low, high], [row, row], color=colour, linewidth=1.2, solid_capstyle="butt")
-                axes.plot([low, high], [row, row], color=colour, linestyle="none", marker="|", markersize=6)
-            axes.plot([comparison["difference"]], [row], color=colour, marker=mark, markersize=6, linestyle="none",
-                      markerfacecolor="white" if mark == "o" else colour)
-            axes.annotate(" ".join(arm["difference_texts"]).strip(), (1.02, row), xycoords=("axes fraction", "data"),
-                          va="center", color=_SOFT, fontsize=8)
-        axes.set_yticks(range(len(arms)), [_wrapped(_name(arm)) for arm in arms])
+        if shown["margin"]:
+            axes.axvspan(-shown["margin"], shown["margin"], color="#00735a", alpha=0.12, linewidth=0)
+        for place, row in enumerate(rows):
+            mark, colour = _MARKS[row["mark"]]
+            low, value, high = row["low"][0], row["value"][0], row["high"][0]
+            if row["outside"]:
+                axes.plot([1 if value > 0 else 0], [place], color=colour, marker=">" if value > 0 else "<", markersize=6,
+                          linestyle="none", transform=axes.get_yaxis_transform(), clip_on=False)
+            else:
+                if row["has_range"]:
+                    axes.plot([low, high], [place, place], color=colour, linewidth=1.2, solid_capstyle="butt")
+                    axes.plot([low, high], [place, place], color=colour, linestyle="none", marker="|", markersize=6)
+                axes.plot([value], [place], color=colour, marker=mark, markersize=6, linestyle="none",
+                          markerfacecolor="white" if mark == "o" else colour)
+            axes.annotate(row["text"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=_SOFT,
+                          fontsize=8)
+        axes.set_yticks(range(len(rows)), [_wrapped(_name(row)) for row in rows])
         axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
-        axes.set_ylim(len(arms) - 0.4, -0.6)
+        axes.set_xlim(shown["x"]["low"], shown["x"]["high"])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x", color=_HAIR, linewidth=0.8)
         axes.set_axisbelow(True)
-        intervals = any(arm["comparison"]["interval"] for arm in arms)
-        axes.set_xlabel(f"difference in {_metric_label(document['metric'])} from the reference" +
+        intervals = any(row["has_range"] for row in rows)
+        axes.set_xlabel(shown["x"]["label"] +
                         (f", with {document['confidence_text']} intervals" if intervals else ""))
     return figure
 
 
 def curves(document: dict[str, Any], metric: str | None = None, log: bool = False) -> Figure:
     """Learning curves: the mean of an arm's runs over the steps, with a band from the lowest to the highest run."""
-    of, label = _curve(document, metric)
-    arms = [arm for arm in document["arms"] if of(arm) and len(of(arm)["step"]) > 1]
-    if not arms:
-        raise _heed.Refused(f"there are no curves of {label}: no arm was measured at two steps or more "
-                            "(train.evaluate_every sets how often)")
-    with _plot("Sweep.curves", 6.4, 3.6) as (figure, axes):
-        _bands(axes, arms, lambda arm: (of(arm), of(arm)["step"]))
-        axes.set_xlabel("step")
-        axes.set_ylabel(label)
-        if log:
-            axes.set_yscale("log")
-    return figure
-
-
-def _curve(document: dict[str, Any], metric: str | None) -> tuple[Callable[[dict[str, Any]], Any], str]:
-    own = document["curve_metric"]
-    known: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
-        own["name"]: (lambda arm: arm["curve"], _metric_label(own)),
-        "val_loss": (lambda arm: arm["validation_curve"], "val_loss (nats)"),
-        "train_loss": (lambda arm: arm["training_curve"], "train_loss of the training batches (nats)")}
-    if own["name"] == "val_loss":
-        known["val_loss"] = (lambda arm: arm["curve"], _metric_label(own))
-    if metric is not None and metric not in known:
+    known: dict[str, list[dict[str, Any]]] = {}
+    for one in _figures(document, "lines", "step"):
+        known.setdefault(one["metric"], []).append(one)
+    of = metric or document["curve_metric"]["name"]
+    if metric is not None and metric not in (*known, document["curve_metric"]["name"]):
         raise _heed.Refused(f"curves are known of {', '.join(known)}, not of {metric!r}")
-    return known[metric or own["name"]]
+    if of not in known:
+        raise _heed.Refused(f"there are no curves of {of}: no arm was measured at two steps or more "
+                            "(train.evaluate_every sets how often)")
+    return _lines("Sweep.curves", known[of], log)
 
 
 def lengths(document: dict[str, Any]) -> Figure:
     """The metric on rows of each length: the mean of an arm's runs, with a band from the lowest to the highest run."""
-
-    def of(arm: dict[str, Any]) -> Any:
-        return arm["at_lengths"][0] if arm["at_lengths"] else arm["by_length"]
-
-    arms = [arm for arm in document["arms"] if of(arm)]
-    if not arms:
+    found = _figures(document, "lines", "length")
+    if not found:
         raise _heed.Refused("nothing was measured by length (train.evaluate_by_length or train.evaluate_lengths)")
-    with _plot("Sweep.lengths", 6.4, 3.6) as (figure, axes):
-        _bands(axes, arms, lambda arm: (of(arm), of(arm)["length"]))
-        trained = {arm["training_length"] for arm in arms if arm["training_length"]}
-        if arms[0]["at_lengths"] and len(trained) == 1:
-            axes.axvline(trained.pop(), color=_SOFT, linewidth=1, linestyle=(0, (2, 2)))
-        axes.set_xlabel("length of the row (tokens)")
-        axes.set_ylabel(str(of(arms[0])["metric"]))
+    made = [figure for figure in found if figure["x"]["ticks"]] or found
+    return _lines("Sweep.lengths", [figure for figure in made if figure["metric"] == made[0]["metric"]], False)
+
+
+def _lines(what: str, shown: list[dict[str, Any]], log: bool) -> Figure:
+    """The lines of figures of one metric, one for each group, in one figure."""
+    lines = [(one["group"], line) for one in shown for line in one["series"]]
+    with _plot(what, 6.4, 3.6) as (figure, axes):
+        for number, (group, line) in enumerate(lines):
+            colour, dash = _ARMS[number % len(_ARMS)], _DASHES[(number + number // len(_ARMS)) % len(_DASHES)]
+            axes.fill_between(line["at"], _numbers(line["low"]), _numbers(line["high"]), color=colour, alpha=0.13,
+                              linewidth=0)
+            axes.plot(line["at"], _numbers(line["value"]), color=colour, linestyle=dash, linewidth=1.6,
+                      label=_wrapped(f"{group}: {line['name']}" if group else line["name"]))
+        if shown[0]["mark"] is not None:
+            axes.axvline(shown[0]["mark"], color=_SOFT, linewidth=1, linestyle=(0, (2, 2)))
+        axes.set_xlabel("length of the row (tokens)" if shown[0]["x"]["label"] == "length" else shown[0]["x"]["label"])
+        axes.set_ylabel(shown[0]["y"]["label"])
+        if log:
+            axes.set_yscale("log")
+        axes.grid(axis="y", color=_HAIR, linewidth=0.8)
+        axes.set_axisbelow(True)
+        if len(lines) > 1:
+            axes.legend(fontsize=8 if len(lines) <= 14 else 5, loc="upper left", bbox_to_anchor=(1, 1),
+                        ncols=1 + len(lines) // 25)
     return figure
-
-
-def _bands(axes: Axes, arms: list[dict[str, Any]], of: Callable[[dict[str, Any]], tuple[Any, Any]]) -> None:
-    for number, arm in enumerate(arms):
-        band, at = of(arm)
-        colour, dash = _ARMS[number % len(_ARMS)], _DASHES[(number + number // len(_ARMS)) % len(_DASHES)]
-        axes.fill_between(at, _numbers(band["low"]), _numbers(band["high"]), color=colour, alpha=0.13, linewidth=0)
-        axes.plot(at, _numbers(band["mean"]), color=colour, linestyle=dash, linewidth=1.6, label=_wrapped(_name(arm)))
-    axes.grid(axis="y", color=_HAIR, linewidth=0.8)
-    axes.set_axisbelow(True)
-    if len(arms) > 1:
-        axes.legend(fontsize=8 if len(arms) <= 14 else 5, loc="upper left", bbox_to_anchor=(1, 1),
-                    ncols=1 + len(arms) // 25)
 
 
 def attention(document: dict[str, Any], layer: int | str, head: int, arm: str | None, example: int) -> Figure:
@@ -178,6 +166,10 @@ def attention(document: dict[str, Any], layer: int | str, head: int, arm: str | 
         axes.set_title(f"{_wrapped(maps[example][0])}\n{module}, head {head}", fontsize=8, color=_INK)
         figure.colorbar(image, ax=axes, shrink=0.7).outline.set_visible(False)
     return figure
+
+
+def _name(row: dict[str, Any]) -> str:
+    return f"{row['group']}: {row['name']}" if row["group"] else str(row["name"])
 
 
 def _wrapped(name: str) -> str:

@@ -1,8 +1,10 @@
 // heed check: checks a configuration, its data and the model of every arm, without running anything.
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/picture_file.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
+#include "experiments/report/svg_parts.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
@@ -25,18 +27,6 @@ struct CheckArguments {
   bool force = false;
   std::optional<std::int64_t> length;
 };
-
-/// Throws heed::Refused for a name that promises another format.
-void require_svg(const UserFile& file, const std::string& name) {
-  const std::string ending = file.path().extension().string();
-  if (!file.is_file() || ending.empty() || ending == ".svg") return;
-  const std::string svg = std::filesystem::path(file.path()).replace_extension(".svg").string();
-  const bool convertible = ending == ".png" || ending == ".pdf";
-  throw Refused(fmt::format("check: --picture writes SVG, and {} ends in {}; say --picture {}{}", name, ending, svg,
-                            convertible ? fmt::format(", and then rsvg-convert {}{} -o {} (Debian's librsvg2-bin)",
-                                                      ending == ".pdf" ? "-f pdf " : "", svg, name)
-                                        : ""));
-}
 
 /// The tokens of the row that is drawn, or the patches of an image.
 struct PictureRow {
@@ -96,9 +86,9 @@ int check(const CheckArguments& arguments, Console& console) {
   if (arguments.force && arguments.picture.empty())
     throw Refused("check: --force does nothing without --picture; add it");
   std::optional<UserFile> picture;
+  const std::string format = picture_format(arguments.picture);
   if (!arguments.picture.empty())
-    require_svg(picture.emplace(arguments.picture, Replacing{.is_own = is_picture_of_heed, .force = arguments.force}),
-                arguments.picture);
+    picture.emplace(arguments.picture, Replacing{.is_own = is_picture_of_heed, .force = arguments.force});
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, {}, arguments.out);
   check_sense(prepared, {}, console);
@@ -109,8 +99,10 @@ int check(const CheckArguments& arguments, Console& console) {
     const std::vector<Sketch> panels = sketches_of_attention(reference, picture_row(reference, tasks.of(reference),
                                                                                     arguments.length));
     console.out.flush(); // the picture may go to the same place
-    picture->write(without_controls(svg_of(
-        panels, fmt::format("{}: what is added to the score of each key; masked keys are marked", arguments.config))));
+    picture->write(picture_in(
+        format, without_controls(svg_of(panels, fmt::format("{}: what is added to the score of each key; masked keys "
+                                                            "are marked",
+                                                            arguments.config)))));
     if (picture->is_file())
       print(console.out, "{}: the masks and what is added to scores, for zero queries and keys\n", arguments.picture);
   }
@@ -135,7 +127,7 @@ void add_check(Commands& commands) {
                  "draw the reference's first block, of an encoder-decoder both stacks' and cross attention: which keys "
                  "each query may attend to, and what positions and formulas add to the scores of zero vectors, with "
                  "initial parameters and two segments")
-            .value_name("FILE.svg");
+            .value_name("FILE");
         command.add_flag("--force", arguments.force,
                          "with --picture: replace the file also if it is no picture of Heed's");
         command.add("--length", arguments.length, "with --picture: tokens of the row [32]")

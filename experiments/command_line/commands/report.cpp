@@ -1,10 +1,14 @@
 // heed report: reports the results of a sweep. The sweep may still be running.
 #include "experiments/command_line/fitted_message.hpp"
+#include "experiments/command_line/picture_file.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/result_output.hpp"
+#include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/svg_figure.hpp"
+#include "experiments/report/svg_parts.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
@@ -24,7 +28,8 @@ namespace heed {
 namespace {
 
 struct ReportArguments {
-  std::string out = "runs", sweep, notes;
+  std::string out = "runs", sweep, notes, figure;
+  bool dark = false;
   ResultOptions result;
 };
 
@@ -80,7 +85,43 @@ void tell_which(const std::filesystem::path& chosen, const ReportArguments& argu
   console.err.flush();
 }
 
+/// Throws heed::Refused, with the names of all figures, if there is none with this name.
+const document::Figure& figure_named(const std::vector<document::Figure>& figures, const std::string& name) {
+  const auto found = std::ranges::find(figures, name, &document::Figure::name);
+  if (found != figures.end()) return *found;
+  std::vector<std::string> names;
+  for (const document::Figure& figure : figures) names.push_back(figure.name);
+  if (names.empty()) throw Refused("report: this sweep has no figures yet, because no arm can be compared");
+  throw Refused(fmt::format("report: there is no figure \"{}\"; figures: {}", name, fmt::join(names, ", ")));
+}
+
+int report_figure(const ReportArguments& arguments, Console& console) {
+  const ResultOptions& result = arguments.result;
+  if (!result.format.empty() || result.json || result.csv)
+    throw Refused("report: --figure writes a picture, in the format that the name after --output ends in; leave out "
+                  "--format, --json and --csv");
+  const std::filesystem::path out = arguments.out;
+  const std::filesystem::path folder = find_sweep(out, arguments.sweep.empty() ? std::nullopt
+                                                                               : std::optional(arguments.sweep));
+  const std::string format = result.file == "-" ? "svg" : picture_format(result.file);
+  ResultOutput output("report", result, format, is_picture_of_heed);
+  tell_which(folder, arguments, console);
+  const std::vector<document::Figure> figures = report_figures(report_of_sweep(load_plan(folder), out, folder, false));
+  const document::Figure& figure = figure_named(figures, arguments.figure);
+  const std::string picture = picture_in(format, svg_figure(figure, arguments.dark));
+  if (!result.file.empty()) {
+    output.write(picture, console);
+    return 0;
+  }
+  const std::string name = figure.name + ".svg";
+  file_of_sweep(folder, name).write(picture);
+  print(console.data, "{}\n", (folder / name).string());
+  return 0;
+}
+
 int report(const ReportArguments& arguments, Console& console) {
+  if (!arguments.figure.empty()) return report_figure(arguments, console);
+  if (arguments.dark) throw Refused("report: --dark does nothing without --figure; add it");
   ResultOptions result = arguments.result;
   if ((result.json || result.csv) && result.file.empty()) result.file = "-";
   ResultOutput output("report", result, "html", is_report_of_heed);
@@ -128,13 +169,18 @@ void add_report(Commands& commands) {
       "            arm, metric and length, if rows are evaluated by length\n"
       "  json      report.json, all data of the report\n"
       "  terminal  no file: prints the table\n"
-      "--output writes the report (of csv, report.csv only) to another file; - is standard output." +
+      "--output writes the report (of csv, report.csv only) to another file; - is standard output. --figure writes "
+      "one\n"
+      "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png." +
           std::string(exit_statuses),
       [](Command& command, ReportArguments& arguments) {
         add_output_folder(command, arguments.out);
         command.add("--sweep", arguments.sweep, "the sweep [the latest]").value_name("NAME");
         add_result_options(command, arguments.result, report_format_names());
         add_notes(command, arguments.notes);
+        command.add("--figure", arguments.figure, "one figure only: differences, val-loss-by-step, ...")
+            .value_name("NAME");
+        command.add_flag("--dark", arguments.dark, "with --figure: on dark paper");
       },
       report);
 }

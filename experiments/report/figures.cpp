@@ -1,0 +1,225 @@
+#include "experiments/report/figures.hpp"
+
+#include "experiments/metrics/lengths.hpp"
+#include "experiments/report/answers.hpp"
+#include "experiments/report/curves.hpp"
+#include "experiments/report/digits.hpp"
+#include "experiments/report/outliers.hpp"
+#include "experiments/report/thinning.hpp"
+#include "experiments/report/verdict.hpp"
+#include "experiments/runs/names.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace heed {
+
+namespace {
+
+std::string name_below_group(const ReportArm& arm) { return arm.name.empty() ? arm.label : arm.name; }
+
+std::string with_unit(const std::string& name, const std::string& unit) {
+  return unit.empty() ? name : fmt::format("{} ({})", name, unit);
+}
+
+/// Marks the series whose ends would leave the others no room. `reach` has a number for each.
+void mark_outside(document::Figure& figure, const std::vector<double>& reach) {
+  const std::vector<bool> far = outlying(reach);
+  for (std::size_t i = 0; i < far.size(); ++i)
+    if (far[i]) figure.series[i].outside = figure.is_cut = true;
+}
+
+/// The axis along which points have their values: from the least to the greatest of those that are shown.
+void set_extent(const document::Figure& figure, document::Axis& axis) {
+  bool any = false;
+  for (const document::Series& series : figure.series)
+    if (!series.outside)
+      for (const document::Point& point : series.points) {
+        axis.low = any ? std::min(axis.low, point.low) : point.low;
+        axis.high = any ? std::max(axis.high, point.high) : point.high;
+        any = true;
+      }
+}
+
+document::Figure differences(const ReportData& report) {
+  const TableDigits digits(report);
+  document::Figure out{.kind = document::Figure::Kind::differences,
+                       .name = "differences",
+                       .metric = report.metric.name,
+                       .title = "differences from the reference",
+                       .margin = report.margin};
+  std::vector<double> reach;
+  for (const ReportArm& arm : report.arms) {
+    if (!arm.comparison) continue;
+    const statistics::Comparison& c = *arm.comparison;
+    const double mean = c.difference.mean;
+    const statistics::Interval range = c.interval.value_or(statistics::Interval{mean, mean});
+    const Verdict verdict = verdict_of(c, report.metric, digits.of(arm).difference);
+    out.series.push_back({.group = report.group_label(arm),
+                          .name = name_below_group(arm),
+                          .mark = verdict.answer,
+                          .has_range = c.interval.has_value(),
+                          .text = verdict.interval.empty() ? verdict.difference
+                                                           : verdict.difference + " " + verdict.interval,
+                          .points = {{.value = mean, .low = range.low, .high = range.high, .runs = c.seeds.size()}}});
+    reach.push_back(std::max(std::abs(range.low), std::abs(range.high)));
+  }
+  mark_outside(out, reach);
+  out.x.label = with_unit("difference in " + report.metric.shown(), report.metric.unit);
+  set_extent(out, out.x);
+  const double margin = report.margin.value_or(0);
+  out.x.low = std::min({0.0, -margin, out.x.low});
+  out.x.high = std::max({0.0, margin, out.x.high});
+  const double room = out.x.high > out.x.low ? 0.05 * (out.x.high - out.x.low) : 1;
+  out.x.low -= room;
+  out.x.high += room;
+  out.caption = fmt::format(
+      "Differences from the reference{}{}{}. Triangles are better, squares worse, diamonds the same within the margin; "
+      "round where that is open.{}",
+      report.within.empty() ? "" : " of each group",
+      has_intervals(report) ? fmt::format(", with simultaneous {} intervals by sign flips", confidence_text(report))
+                            : "",
+      report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "",
+      out.is_cut ? " Arrows point to arms outside the axis." : "");
+  return out;
+}
+
+/// What lines show: a metric over steps or lengths.
+struct LinesOf {
+  std::function<std::vector<BandPoint>(const ReportArm&)> band;
+  std::string metric; ///< for the figure's name
+  std::string across; ///< "step" or "length"
+  std::string up;     ///< the label of the other axis
+  std::string title;
+  bool made_lengths = false; ///< over the lengths of [train] evaluate_lengths
+  bool second = false;
+};
+
+std::vector<LinesOf> all_lines(const ReportData& report) {
+  const Metric& metric = report.curve_metric();
+  std::vector<LinesOf> out{
+      {curve_band, metric.name, "step", with_unit(metric.shown(), metric.unit), metric.shown() + " by training step"}};
+  const auto by_length = [&](const std::string& family, const std::string& of, bool made) {
+    const std::string shown = report.shown_metric(of);
+    out.push_back({[family](const ReportArm& arm) { return length_band(arm, family); }, of, "length", shown,
+                   shown + " of rows of each length, in the last evaluation", made});
+  };
+  by_length(std::string(by_length_metric), "val_accuracy", false);
+  if (const std::string family = metric_at_lengths(report); !family.empty())
+    by_length(family, metric_of_family(family), true);
+  out.push_back({.band = validation_band,
+                 .metric = "val_loss",
+                 .across = "step",
+                 .up = "val_loss (nats)",
+                 .title = "val_loss by training step",
+                 .second = true});
+  out.push_back({.band = training_band,
+                 .metric = "train_loss",
+                 .across = "step",
+                 .up = "train_loss (nats)",
+                 .title = "train_loss of the training batches by training step",
+                 .second = true});
+  return out;
+}
+
+/// The longest length of training, if all arms have the same, and it is among those drawn.
+std::optional<double> common_training_length(const ReportData& report, const document::Axis& lengths) {
+  std::set<std::int64_t> trained;
+  for (const ReportArm& arm : report.arms)
+    if (arm.training_length) trained.insert(*arm.training_length);
+  if (trained.size() != 1) return std::nullopt;
+  const auto length = static_cast<double>(*trained.begin());
+  return length < lengths.low || length > lengths.high ? std::nullopt : std::optional(length);
+}
+
+/// The axis of steps or lengths. With a tick for each length of [train] evaluate_lengths, it is logarithmic if the
+/// longest is at least eight times the shortest.
+document::Axis axis_across(const ReportData& report, const LinesOf& lines) {
+  document::Axis out{.label = lines.across};
+  std::set<double> at;
+  for (const ReportArm& arm : report.arms)
+    for (const BandPoint& point : lines.band(arm)) at.insert(static_cast<double>(point.at));
+  if (at.empty()) return out;
+  std::tie(out.low, out.high) = std::pair(*at.begin(), *at.rbegin());
+  if (!lines.made_lengths) return out;
+  out.ticks.assign(at.begin(), at.end());
+  out.logarithmic = out.high >= 8 * out.low;
+  return out;
+}
+
+/// The lines of one group of arms, whose references are all in `looks` as 0.
+document::Figure lines_of(const std::vector<const ReportArm*>& arms, const LinesOf& lines, const document::Axis& across,
+                          const std::map<std::string, std::size_t>& looks, const ReportData& report) {
+  document::Figure out{.kind = document::Figure::Kind::lines,
+                       .group = report.group_label(*arms.front()),
+                       .title = lines.title,
+                       .second = lines.second,
+                       .x = across,
+                       .y = {.label = lines.up}};
+  out.metric = lines.metric;
+  out.name = slug(fmt::format("{} {} {}", lines.metric, lines.made_lengths ? "at lengths" : "by " + lines.across,
+                              out.group),
+                  "");
+  std::vector<double> greatest, least;
+  for (const ReportArm* arm : arms) {
+    const std::vector<BandPoint> band = lines.band(*arm);
+    if (band.size() < 2) continue;
+    document::Series series{.name = name_below_group(*arm),
+                            .look = report.is_reference(*arm) ? 0 : looks.at(name_below_group(*arm)),
+                            .text = fmt::format("{:.3g}", band.back().mean)};
+    for (const BandPoint& point : band)
+      series.points.push_back({static_cast<double>(point.at), point.mean, point.low, point.high,
+                               point.standard_deviation, point.runs});
+    out.series.push_back(std::move(series));
+    greatest.push_back(std::ranges::max(band, {}, &BandPoint::mean).mean);
+    least.push_back(std::ranges::min(band, {}, &BandPoint::mean).mean);
+  }
+  mark_outside(out, greatest);
+  mark_outside(out, least);
+  set_extent(out, out.y);
+  if (out.y.high <= out.y.low) out.y.high = out.y.low + std::max(1e-3, 0.1 * std::abs(out.y.low));
+  std::string outside;
+  for (const document::Series& series : out.series)
+    if (series.outside)
+      outside += fmt::format("{}{} (at last {})", outside.empty() ? "" : ", ", series.name, series.text);
+  out.caption = fmt::format("{}: the mean over seeds, and the band from the lowest to the highest.{}", out.title,
+                            outside.empty() ? "" : fmt::format(" Outside the axis: {}.", outside));
+  return out;
+}
+
+bool shows_something(const document::Figure& figure) {
+  return std::ranges::any_of(figure.series, [](const document::Series& series) { return !series.outside; });
+}
+
+} // namespace
+
+std::vector<document::Figure> report_figures(const ReportData& report, std::size_t every) {
+  std::vector<document::Figure> out;
+  if (document::Figure figure = differences(report); !figure.series.empty()) out.push_back(std::move(figure));
+  std::map<std::string, std::size_t> looks; // of arms that are not references, in the order of the arms
+  std::vector<std::vector<const ReportArm*>> groups;
+  for (const ReportArm& arm : report.arms) {
+    if (!report.is_reference(arm)) looks.emplace(name_below_group(arm), looks.size() + 1);
+    if (groups.empty() || groups.back().front()->group != arm.group) groups.emplace_back();
+    groups.back().push_back(&arm);
+  }
+  for (const LinesOf& lines : all_lines(report)) {
+    const document::Axis across = axis_across(report, lines);
+    for (const std::vector<const ReportArm*>& group : groups) {
+      document::Figure figure = lines_of(group, lines, across, looks, report);
+      if (!shows_something(figure)) continue;
+      for (document::Series& series : figure.series) series.points = thinned(std::move(series.points), every);
+      if (lines.made_lengths) figure.mark = common_training_length(report, across);
+      out.push_back(std::move(figure));
+    }
+  }
+  return out;
+}
+
+} // namespace heed
