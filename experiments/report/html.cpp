@@ -1,11 +1,11 @@
 // Writes the report as one self-contained HTML file: the JSON document and the scripts that draw it.
 #include "experiments/report/json.hpp"
-#include "experiments/report/page_document.hpp"
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include "autograd/error.hpp"
 
+#include <boost/json.hpp>
 #include <fmt/format.h>
 #include <map>
 
@@ -47,7 +47,9 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 
 std::string render_html(const ReportData& report) {
   const std::string title = html_text(report.name);
-  const std::string data = script_safe(page_document(report, thinning_of(report)));
+  boost::json::object document = report_document(report, thinning_of(report));
+  document.erase("figures"); // those of the page can change: they are drawn from the arms' curves
+  const std::string data = script_safe(document);
   return filled(page_files::page, {{"title", title},
                                    {"style", page_files::style},
                                    {"d3", page_files::d3},

@@ -3,12 +3,15 @@
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/arm_table.hpp"
+#include "experiments/report/arm_json.hpp"
+#include "experiments/report/comparison_json.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/document_json.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/exact_ties.hpp"
 #include "experiments/report/interactions.hpp"
+#include "experiments/report/json_values.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/numbers.hpp"
@@ -21,8 +24,11 @@
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/polling.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <string_view>
 
 namespace heed {
@@ -31,161 +37,20 @@ namespace {
 
 namespace json = boost::json;
 
-json::value json_number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? json::value(*value) : json::value(nullptr);
-}
-
-json::value interval(const std::optional<statistics::Interval>& of) {
-  if (!of) return nullptr;
-  return json::array{json_number(of->low), json_number(of->high)};
-}
-
-json::value estimate(const std::optional<statistics::Estimate>& of) {
-  if (!of) return nullptr;
-  return json::object{{"value", json_number(of->value)}, {"interval", interval(of->interval)}};
-}
-
-json::array texts(const std::vector<std::string>& of) { return json::array(of.begin(), of.end()); }
-
-json::array integers(const std::vector<std::int64_t>& of) { return json::array(of.begin(), of.end()); }
-
-json::value probability_or_null(std::optional<double> p) {
-  return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
-}
-
-json::value comparison_of(const statistics::Comparison& c, const Metric& metric) {
-  return json::object{
-      {"seeds", integers(c.seeds)},
-      {"pairs", c.difference.pairs},
-      {"difference", json_number(c.difference.mean)},
-      {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
-      {"interval", interval(c.interval)},
-      {"interval_flips", interval(c.interval_flips)},
-      {"interval_student", interval(c.difference.interval)},
-      {"confidence", json_number(c.difference.confidence)},
-      {"level", json_number(c.level)},
-      {"standard_deviation", json_number(c.difference.standard_deviation)},
-      {"interquartile", estimate(c.interquartile)},
-      {"effect_size", json_number(c.effect_size)},
-      {"correlation", json_number(c.correlation)},
-      {"improvement", estimate(c.improvement)},
-      {"p", json_number(c.p)},
-      {"p_text", probability_or_null(c.p)},
-      {"exact", c.exact},
-      {"ranked", c.ranked},
-      {"rank_difference", c.ranked ? json_number(c.rank_difference) : json::value(nullptr)},
-      {"contradicts", c.contradicts},
-      {"p_spreads", json_number(c.p_spreads)},
-      {"p_flip", json_number(c.p_flip)},
-      {"p_holm", json_number(c.p_holm)},
-      {"margin", json_number(c.margin)},
-      {"interval_equivalence", interval(c.equivalence)},
-      {"p_equivalence", json_number(c.p_equivalence)},
-      {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
-      {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
-      {"is_equivalent", c.margin ? json::value(c.answer == statistics::Answer::same || c.equal) : json::value(nullptr)},
-      {"answer", name_of(answer_word(c, metric))}};
-}
-
-json::value text_or_null(const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); }
-
-/// The arm's label in the report, where [report.label] gives it one.
-json::value report_label(const ReportArm& arm) { return text_or_null(arm.own_label.empty() ? "" : arm.label); }
-
-json::object metric_object(const Metric& metric) {
-  return json::object{
-      {"name", metric.name},
-      {"report_label", text_or_null(metric.label)},
-      {"higher_is_better", metric.is_goal() ? json::value(metric.higher_is_better()) : json::value(nullptr)},
-      {"direction", in_words(metric.direction)},
-      {"unit", metric.unit},
-      {"range", json::array{json_number(metric.low), json_number(metric.high)}},
-      {"meaning", metric.description}};
-}
-
-json::value learned_of(const ReportArm& arm) {
-  if (!arm.learned) return nullptr;
-  const LearnedSeeds& learned = *arm.learned;
-  const auto share = [](const Learned& of) { return json::object{{"seeds", of.seeds}, {"of", of.of}}; };
-  return json::object{
-      {"from", json_number(learned.threshold)}, {"found", learned.found},      {"arm", share(learned.arm)},
-      {"reference", share(learned.reference)},  {"p", json_number(learned.p)}, {"corrected_for", learned.arms}};
-}
-
-json::value cost_object(const ReportArm& arm) {
-  if (!arm.cost) return nullptr;
-  const auto known = [](double amount) { return amount > 0 ? json_number(amount) : json::value(nullptr); };
-  return json::object{{"parameters", arm.cost->parameters},
-                      {"flops_per_step", known(arm.cost->flops_per_step)},
-                      {"bytes", known(arm.cost->bytes)}};
-}
-
-json::object band_of(const std::vector<BandPoint>& band, std::string_view axis) {
-  json::array at, runs, mean, low, high, spread;
-  for (const BandPoint& point : band) {
-    at.emplace_back(point.at);
-    runs.emplace_back(point.runs);
-    mean.push_back(json_number(point.mean));
-    low.push_back(json_number(point.low));
-    high.push_back(json_number(point.high));
-    spread.push_back(json_number(point.standard_deviation));
-  }
-  return json::object{{axis, std::move(at)},   {"runs", std::move(runs)}, {"mean", std::move(mean)},
-                      {"low", std::move(low)}, {"high", std::move(high)}, {"standard_deviation", std::move(spread)}};
-}
-
-json::value band_by_length(const ReportArm& arm, std::string_view metric) {
-  const std::vector<BandPoint> band = length_band(arm, metric);
-  if (band.empty()) return nullptr;
-  json::object out = band_of(band, "length");
-  out["metric"] = metric;
-  return out;
-}
-
-/// Each metric on rows of the lengths of [train] evaluate_lengths.
-/// @param metrics  length_metrics(report)
-json::array at_lengths_of(const ReportArm& arm, const std::vector<std::string>& metrics) {
-  json::array out;
-  for (const std::string& metric : metrics)
-    if (json::value lengths = band_by_length(arm, metric); metric != by_length_metric && !lengths.is_null())
-      out.push_back(std::move(lengths));
-  return out;
-}
-
-json::value run_of(const ReportRun& run, const Thinning& thinning) {
-  json::array step, value;
-  for (const CurvePoint& point : thinned(run.curve, thinning.runs)) {
-    step.emplace_back(point.step);
-    value.push_back(json_number(point.value));
-  }
-  return json::object{{"id", run.id},
-                      {"seed", run.seed},
-                      {"seed_text", run.seed_text()},
-                      {"state", run.standing()},
-                      {"value", json_number(run.value)},
-                      {"seconds", json_number(run.seconds)},
-                      {"problem", run.problem},
-                      {"folder", run.folder.string()},
-                      {"curve", json::object{{"step", std::move(step)}, {"value", std::move(value)}}},
-                      {"attention", attention_array(run.attention)},
-                      {"attention_problem", run.attention_problem}};
-}
-
-json::object object_of(const Digits& digits) {
-  return json::object{{"value", digits.value}, {"difference", digits.difference}};
-}
-
 json::array problems_array(const ReportData& report) {
   json::array out;
   for (const ProblemGroup& group : problem_groups(report)) {
-    json::array seeds, runs;
+    json::array seeds, texts, runs;
     for (const ReportRun* run : group.runs) {
       seeds.emplace_back(run->seed);
+      texts.push_back(json::string(run->seed_text()));
       runs.emplace_back(run->id);
     }
     out.push_back(json::object{{"arm", group.arm->true_label()},
                                {"state", group.state()},
+                               {"report_label", text_or_null(group.arm->own_label.empty() ? "" : group.arm->label)},
                                {"seeds", std::move(seeds)},
+                               {"seed_texts", std::move(texts)},
                                {"reason", group.reason()},
                                {"runs", std::move(runs)}});
   }
@@ -196,7 +61,7 @@ json::array problems_array(const ReportData& report) {
 json::array measured_array(const ReportData& report) {
   json::array out;
   for (const Measured& measured : measured_values(report))
-    out.push_back(json::object{{"metric", metric_object(measured.metric)},
+    out.push_back(json::object{{"metric", metric_json(measured.metric)},
                                {"n", measured.n},
                                {"mean", json_number(measured.mean)},
                                {"standard_deviation", json_number(measured.standard_deviation)},
@@ -204,63 +69,31 @@ json::array measured_array(const ReportData& report) {
   return out;
 }
 
-/// A difference and its interval as tables show them.
-json::array difference_texts(const ReportArm& arm, const Metric& metric, const Digits& digits) {
-  if (!arm.comparison) return {};
-  const Verdict verdict = verdict_of(*arm.comparison, metric, digits.difference);
-  return {json::string(verdict.difference), json::string(verdict.interval)};
+/// The difference divided by half the width of its interval: how clearly an arm differs from its reference.
+double clearness(const statistics::Comparison& c) {
+  const auto& interval = c.interval ? c.interval : c.difference.interval;
+  if (c.difference.mean == 0 || !interval) return 0;
+  const double half = (interval->high - interval->low) / 2;
+  return half > 0 ? std::abs(c.difference.mean) / half : std::numeric_limits<double>::infinity();
 }
 
-json::value arm_of(const ReportData& report, const ReportArm& arm, const TableDigits& table,
-                   const std::vector<std::string>& length_metrics, const Thinning& thinning) {
-  const Digits digits = table.of(arm);
-  json::array changes, differences, runs;
-  for (const PlannedChange& change : arm.changes)
-    changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
-  for (const Difference& difference : arm.differences)
-    differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
-  PolledWork work;
-  for (const ReportRun& run : arm.runs) {
-    work.did(2000 + 64 * run.curve.size());
-    runs.push_back(run_of(run, thinning));
-  }
-  const bool reference = report.is_reference(arm);
-  return json::object{
-      {"label", arm.true_label()},
-      {"report_label", report_label(arm)},
-      {"against", arm.reference},
-      {"group", texts(arm.group)},
-      {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
-      {"changes", std::move(changes)},
-      {"answer", reference ? json::value(nullptr) : json::value(name_of(answer_word(arm.comparison, report.metric)))},
-      {"sentence", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
-      {"n", arm.values},
-      {"mean", json_number(arm.mean)},
-      {"standard_deviation", json_number(arm.standard_deviation)},
-      {"interquartile_mean", json_number(arm.interquartile_mean)},
-      {"comparison", arm.comparison ? comparison_of(*arm.comparison, report.metric) : json::value(nullptr)},
-      {"digits", object_of(digits)},
-      {"difference_texts", difference_texts(arm, report.metric, digits)},
-      {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
-      {"earlier_look_text", json::string(earlier_look_text(report, arm))},
-      {"missing_answer", json::string(missing_answer(arm))},
-      {"smallest_effect", json_number(arm.smallest_found)},
-      {"learned", learned_of(arm)},
-      {"p_failed_worst", json_number(arm.p_failed_worst)},
-      {"p_choices", json_number(arm.p_choices)},
-      {"other_choices", arm.p_choices ? json_number(arm.other_choices) : json::value(nullptr)},
-      {"later", arm.later ? comparison_of(*arm.later, report.metric) : json::value(nullptr)},
-      {"cost", cost_object(arm)},
-      {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
-      {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
-      {"training_curve", band_of(thinned(training_band(arm), thinning.bands), "step")},
-      {"validation_curve", band_of(thinned(validation_band(arm), thinning.bands), "step")},
-      {"by_length", band_by_length(arm, by_length_metric)},
-      {"at_lengths", at_lengths_of(arm, length_metrics)},
-      {"training_length", arm.training_length ? json::value(*arm.training_length) : json::value(nullptr)},
-      {"config", arm.config},
-      {"differences", std::move(differences)},
-      {"runs", std::move(runs)}};
+int rank(const ReportArm& arm, const Metric& metric) {
+  const AnswerWord answer = answer_word(arm.comparison, metric);
+  if (is_difference(answer)) return 0;
+  if (answer == AnswerWord::same || answer == AnswerWord::equal) return 1;
+  return answer == AnswerWord::none ? 3 : 2;
+}
+
+json::array clearest_first(const ReportData& report) {
+  std::vector<std::size_t> order(report.arms.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    const ReportArm &left = report.arms[a], &right = report.arms[b];
+    const int ranks[] = {rank(left, report.metric), rank(right, report.metric)};
+    if (ranks[0] != ranks[1]) return ranks[0] < ranks[1];
+    return left.comparison && right.comparison && clearness(*left.comparison) > clearness(*right.comparison);
+  });
+  return json::array(order.begin(), order.end());
 }
 
 json::value progress_of(const ReportData& report) {
@@ -275,16 +108,18 @@ json::value progress_of(const ReportData& report) {
 }
 
 /// The tuning of each arm: a value for each point of the grid, and the choice.
-json::value tuning_of(const ReportData& report) {
+/// @param decimals  of the texts
+json::value tuning_of(const ReportData& report, int decimals) {
   if (!report.tuning) return nullptr;
   const Tuning& tuning = *report.tuning;
   json::array options, points, arms;
   for (const TunedOption& option : tuning.options) options.emplace_back(option.key);
   for (const Trial& trial : tuning.arms.front().trials) points.emplace_back(short_words(trial));
   for (const ArmTuning& arm : tuning.arms) {
-    json::array values, problems;
+    json::array values, values_texts, problems;
     for (const Trial& trial : arm.trials) {
       values.push_back(json_number(trial.value));
+      values_texts.push_back(json::string(fixed(trial.value, decimals)));
       problems.emplace_back(trial.problem);
     }
     bool edge = false;
@@ -292,12 +127,13 @@ json::value tuning_of(const ReportData& report) {
       for (std::size_t i = 0; i < tuning.options.size(); ++i)
         edge = edge || on_edge(tuning.options[i], arm.trials[*arm.chosen].point[i].value);
     arms.push_back(json::object{{"values", std::move(values)},
+                                {"texts", std::move(values_texts)},
                                 {"problems", std::move(problems)},
                                 {"chosen", arm.chosen ? json::value(*arm.chosen) : json::value(nullptr)},
                                 {"edge", edge}});
   }
   return json::object{{"options", std::move(options)},
-                      {"seeds", integers(tuning.seeds)},
+                      {"seeds", json_list(tuning.seeds)},
                       {"points", std::move(points)},
                       {"arms", std::move(arms)}};
 }
@@ -307,7 +143,7 @@ json::value planned_of(const ReportData& report) {
   json::array earlier;
   for (const EarlierSweep& sweep : report.earlier)
     earlier.push_back(json::object{
-        {"name", sweep.name}, {"at", sweep.at}, {"shared", sweep.shared}, {"changes", texts(sweep.changes)}});
+        {"name", sweep.name}, {"at", sweep.at}, {"shared", sweep.shared}, {"changes", json_list(sweep.changes)}});
   return json::object{{"at", report.frozen->at},
                       {"finished", report.frozen->finished},
                       {"runs", report.frozen->runs},
@@ -343,6 +179,13 @@ json::value chance_of(const ReportData& report) {
   return json::object{{"value", json_number(chance->value)}, {"how", chance->how}};
 }
 
+/// [report.label]: texts by the name of a metric or an arm.
+json::object labels_of(const ReportData& report) {
+  json::object out;
+  for (const auto& [name, label] : report.labels) out[name] = label;
+  return out;
+}
+
 /// Each further metric with the arms' results.
 json::array further_metrics(const ReportData& report) {
   json::array out;
@@ -352,6 +195,7 @@ json::array further_metrics(const ReportData& report) {
     for (const ReportArm& arm : further.arms)
       arms.push_back(json::object{
           {"label", arm.true_label()},
+          {"report_label", text_or_null(arm.own_label.empty() ? "" : arm.label)},
           {"answer", further.is_reference(arm) ? json::value(nullptr)
                                                : json::value(name_of(answer_word(arm.comparison, further.metric)))},
           {"sentence",
@@ -359,19 +203,23 @@ json::array further_metrics(const ReportData& report) {
           {"n", arm.values},
           {"mean", json_number(arm.mean)},
           {"standard_deviation", json_number(arm.standard_deviation)},
-          {"comparison", arm.comparison ? comparison_of(*arm.comparison, further.metric) : json::value(nullptr)},
+          {"comparison", arm.comparison ? comparison_json(*arm.comparison, further.metric, digits.of(arm).difference)
+                                        : json::value(nullptr)},
           {"earlier_look_text", json::string(earlier_look_text(further, arm))},
-          {"digits", object_of(digits.of(arm))},
+          {"digits", json_digits(digits.of(arm))},
+          {"texts", json::object{{"mean", fixed(arm.mean, digits.of(arm).value)},
+                                 {"spread", spread_text(arm.standard_deviation, digits.of(arm).value)}}},
           {"difference_texts", difference_texts(arm, further.metric, digits.of(arm))}});
-    out.push_back(json::object{{"metric", metric_object(further.metric)},
+    out.push_back(json::object{{"metric", metric_json(further.metric)},
                                {"note", further_note(further.metric)},
-                               {"digits", object_of(digits.common())},
+                               {"digits", json_digits(digits.common())},
                                {"arms", std::move(arms)}});
   });
   return out;
 }
 
-json::array interactions_array(const ReportData& report) {
+/// @param decimals  of the differences
+json::array interactions_array(const ReportData& report, int decimals) {
   json::array out;
   for (const Interaction& interaction : report.interactions)
     out.push_back(json::object{{"option", interaction.true_option},
@@ -380,7 +228,7 @@ json::array interactions_array(const ReportData& report) {
                                {"group", interaction.group},
                                {"effect_without", json_number(interaction.effect_without)},
                                {"effect_with", json_number(interaction.effect_with)},
-                               {"comparison", comparison_of(interaction.comparison, report.metric)},
+                               {"comparison", comparison_json(interaction.comparison, report.metric, decimals)},
                                {"answer", name_of(answer_word(interaction.comparison, report.metric))},
                                {"sentence", interaction_sentence(report, interaction)}});
   return out;
@@ -402,7 +250,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});
   const TableDigits digits(report);
   const std::vector<std::string> lengths = length_metrics(report);
-  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm, digits, lengths, thinning));
+  for (const ReportArm& arm : report.arms) arms.push_back(arm_json(report, arm, digits, lengths, thinning));
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
   json::object out{{"format", "heed report"},
@@ -415,31 +263,33 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"sweep", report.sweep},
                    {"folder", report.folder.string()},
                    {"out", report.out.string()},
-                   {"seeds", integers(report.seeds)},
+                   {"seeds", json_list(report.seeds)},
                    {"looks", looks_object(report)},
                    {"confidence_text", confidence_text(report)},
                    {"progress", progress_of(report)},
-                   {"metric", metric_object(report.metric)},
-                   {"curve_metric", metric_object(report.curve_metric())},
+                   {"metric", metric_json(report.metric)},
+                   {"curve_metric", metric_json(report.curve_metric())},
                    {"metric_at_lengths", metric_at_lengths(report)},
                    {"also", further_metrics(report)},
                    {"margin", json_number(report.margin)},
                    {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
-                   {"digits", object_of(digits.common())},
+                   {"digits", json_digits(digits.common())},
                    {"problems", problems_array(report)},
                    {"measured", measured_array(report)},
-                   {"warnings", texts(provenance_warnings(report))},
+                   {"warnings", json_list(provenance_warnings(report))},
                    {"notes", notes_json(report_notes(report))},
-                   {"limits", texts(limit_sentences(report))},
+                   {"limits", json_list(limit_sentences(report))},
                    {"chance", chance_of(report)},
                    {"tables", tables_array(report)},
                    {"figures", figures_json(report_figures(report, thinning.bands))},
-                   {"interactions", interactions_array(report)},
+                   {"interactions", interactions_array(report, digits.common().difference)},
                    {"machines", std::move(machines)},
                    {"data", report.data},
                    {"reference_config", report.reference_config},
                    {"within", std::move(within)},
-                   {"tuning", tuning_of(report)},
+                   {"tuning", tuning_of(report, digits.common().value)},
+                   {"labels", labels_of(report)},
+                   {"clearest", clearest_first(report)},
                    {"arms", std::move(arms)}};
   if (thinning.any()) out["thinned"] = thinning_sentence(thinning);
   return out;

@@ -1,4 +1,4 @@
-// The whole report as one JSON document, for other programs and for the HTML page (page_document.hpp).
+// The whole report as one JSON document, for other programs and for the HTML page.
 #pragma once
 
 #include "experiments/report/report_data.hpp"

@@ -1,7 +1,23 @@
 "use strict";
 // What the parts of the page share: the data, numbers as people read them, marks, figures, the tooltip.
 
-const report = JSON.parse(document.getElementById("report-data").textContent);
+const minus = (text) => text.replace(/-/g, "\u2212");
+/** Texts of numbers with typographic signs: a list or an object of them, and of such. */
+const withSigns = (texts) => (typeof texts === "string" ? (texts === "-" ? "\u2013" : minus(texts))
+  : Array.isArray(texts) ? texts.map(withSigns)
+    : Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, withSigns(text)])));
+
+/** The report as people read it: the names that [report.label] gives, and signs in the texts of numbers. */
+function asShown(key, value) {
+  if (key === "texts" || key === "difference_texts") return withSigns(value);
+  if (!value || value.report_label === undefined) return value;
+  const shown = value.report_label;
+  if (value.arm) return { ...value, arm: shown || value.arm, seeds: value.seed_texts };               // a problem
+  if (!value.label) return { ...value, true_name: value.name, name: shown || value.name };            // a metric
+  return { ...value, label: shown || value.label, ...(value.report_name ? { name: value.report_name } : {}) };
+}
+
+const report = JSON.parse(document.getElementById("report-data").textContent, asShown);
 const { within } = report;
 const confidence = report.confidence_text.replaceAll(" ", "\u00a0");  // of the intervals, "95 %"
 /** An arm is compared with arms[arm.against]; a reference stands for itself. `place` is its group's index. */
@@ -79,7 +95,6 @@ const unbroken = (text) => text.replace(/ = /g, "\u00a0=\u00a0");
 // ---- numbers --------------------------------------------------------------------------------------------------------
 
 // What the page says of arms and runs comes as text (`texts`). Formatted here: ticks, and the cells of attention maps.
-const minus = (text) => text.replace(/-/g, "\u2212");
 const fixed = (value, digits) => minus(Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits));
 const signed = (value, digits) => (Number(value.toFixed(digits)) > 0 ? "+" : "") + fixed(value, digits);
 /** An arm's mean and its spread over the seeds. */

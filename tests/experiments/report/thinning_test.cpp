@@ -3,7 +3,6 @@
 
 #include "experiments/report/curves.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/page_document.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
@@ -49,6 +48,11 @@ json::value in_page(const ReportData& report) {
   return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
+json::value without_figures(json::object document) {
+  document.erase("figures");
+  return document;
+}
+
 } // namespace
 
 TEST_CASE("every so many-th point of a curve is left, and its last", "[report][thinning]") {
@@ -67,7 +71,7 @@ TEST_CASE("every so many-th point of a curve is left, and its last", "[report][t
 TEST_CASE("curves that a page can hold are whole there, and nothing is said of it", "[report][thinning]") {
   const ReportData report = with_evaluations(200);
   CHECK_FALSE(thinning_of(report).any());
-  CHECK(in_page(report) == json::parse(script_safe(page_document(report, {}))));
+  CHECK(in_page(report) == json::parse(script_safe(without_figures(report_document(report)))));
   CHECK(thinning_sentence({}).empty());
   CHECK(render_html(report).find("Curves are thinned, since") == std::string::npos);
 }
@@ -93,7 +97,7 @@ TEST_CASE("curves of very many evaluations are thinned as little as does, on the
   }
 
   // Other formats have all points, and the statistics use all of them.
-  const json::value whole = page_document(report, {});
+  const json::value whole = without_figures(report_document(report));
   CHECK(points_of_runs(whole) == 9 * 50'000 - 3);
   CHECK(points_of_bands(whole) == 3 * 50'000);
   CHECK_FALSE(whole.as_object().contains("thinned"));

@@ -1,0 +1,242 @@
+#include "experiments/report/arm_json.hpp"
+
+#include "experiments/metrics/lengths.hpp"
+#include "experiments/report/answers.hpp"
+#include "experiments/report/attention_maps.hpp"
+#include "experiments/report/comparison_json.hpp"
+#include "experiments/report/curves.hpp"
+#include "experiments/report/json_values.hpp"
+#include "experiments/report/limits.hpp"
+#include "experiments/report/verdict.hpp"
+#include "experiments/statistics/summary.hpp"
+#include "experiments/system/polling.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+#include <string_view>
+#include <utility>
+
+namespace heed {
+
+namespace {
+
+namespace json = boost::json;
+
+/// The arm's label in the report, where [report.label] gives it one.
+json::value report_label(const ReportArm& arm) { return text_or_null(arm.own_label.empty() ? "" : arm.label); }
+
+/// The arm's name below the heading of its group, where [report.label] gives it one.
+json::value report_name(const ReportArm& arm) {
+  const std::string &shown = arm.name.empty() ? arm.label : arm.name,
+                    &own = arm.true_name().empty() ? arm.true_label() : arm.true_name();
+  return text_or_null(shown == own ? "" : shown);
+}
+
+json::value learned_of(const ReportArm& arm) {
+  if (!arm.learned) return nullptr;
+  const LearnedSeeds& learned = *arm.learned;
+  const auto share = [](const Learned& of) { return json::object{{"seeds", of.seeds}, {"of", of.of}}; };
+  return json::object{
+      {"from", json_number(learned.threshold)}, {"found", learned.found},      {"arm", share(learned.arm)},
+      {"reference", share(learned.reference)},  {"p", json_number(learned.p)}, {"corrected_for", learned.arms}};
+}
+
+json::value cost_object(const ReportArm& arm) {
+  if (!arm.cost) return nullptr;
+  const auto known = [](double amount) { return amount > 0 ? json_number(amount) : json::value(nullptr); };
+  return json::object{{"parameters", arm.cost->parameters},
+                      {"flops_per_step", known(arm.cost->flops_per_step)},
+                      {"bytes", known(arm.cost->bytes)}};
+}
+
+/// @param decimals  of the texts, mean and spread of each point
+json::object band_of(const std::vector<BandPoint>& band, std::string_view axis, int decimals) {
+  json::array at, runs, mean, low, high, spread, texts;
+  for (const BandPoint& point : band) {
+    at.emplace_back(point.at);
+    runs.emplace_back(point.runs);
+    mean.push_back(json_number(point.mean));
+    low.push_back(json_number(point.low));
+    high.push_back(json_number(point.high));
+    spread.push_back(json_number(point.standard_deviation));
+    texts.push_back(json::array{json::string(fixed(point.mean, decimals)),
+                                json::string(spread_text(point.standard_deviation, decimals))});
+  }
+  return json::object{{axis, std::move(at)},      {"runs", std::move(runs)}, {"mean", std::move(mean)},
+                      {"low", std::move(low)},    {"high", std::move(high)}, {"standard_deviation", std::move(spread)},
+                      {"texts", std::move(texts)}};
+}
+
+json::value band_by_length(const ReportArm& arm, std::string_view metric) {
+  const std::vector<BandPoint> band = length_band(arm, metric);
+  if (band.empty()) return nullptr;
+  json::object out = band_of(band, "length", 3);
+  out["metric"] = metric;
+  return out;
+}
+
+/// Each metric on rows of the lengths of [train] evaluate_lengths.
+/// @param metrics  length_metrics(report)
+json::array at_lengths_of(const ReportArm& arm, const std::vector<std::string>& metrics) {
+  json::array out;
+  for (const std::string& metric : metrics)
+    if (json::value lengths = band_by_length(arm, metric); metric != by_length_metric && !lengths.is_null())
+      out.push_back(std::move(lengths));
+  return out;
+}
+
+json::value run_of(const ReportRun& run, int decimals, const Thinning& thinning) {
+  json::array step, value;
+  for (const CurvePoint& point : thinned(run.curve, thinning.runs)) {
+    step.emplace_back(point.step);
+    value.push_back(json_number(point.value));
+  }
+  return json::object{{"id", run.id},
+                      {"seed", run.seed},
+                      {"seed_text", run.seed_text()},
+                      {"state", run.standing()},
+                      {"value", json_number(run.value)},
+                      {"seconds", json_number(run.seconds)},
+                      {"texts", json::object{{"value", fixed(run.value, decimals)},
+                                             {"seconds", run.seconds > 0 ? duration(run.seconds) : "-"}}},
+                      {"problem", run.problem},
+                      {"folder", run.folder.string()},
+                      {"curve", json::object{{"step", std::move(step)}, {"value", std::move(value)}}},
+                      {"attention", attention_array(run.attention)},
+                      {"attention_problem", run.attention_problem}};
+}
+
+/// A time that may be short, with three digits: "1.24 ms", "12.5 s"; from one minute, as `duration`.
+std::string short_time(double seconds) {
+  if (seconds >= 59.95) return duration(seconds);
+  if (!(seconds > 0)) return "0 s";
+  for (const auto& [size, unit] : {std::pair(1.0, "s"), std::pair(1e-3, "ms"), std::pair(1e-6, "µs")})
+    if (seconds >= 0.9995 * size) return fmt::format("{:.3g} {}", seconds / size, unit);
+  return fmt::format("{:.3g} ns", seconds * 1e9);
+}
+
+std::optional<double> seconds_deviation(const ReportArm& arm) {
+  std::vector<double> seconds;
+  for (const ReportRun& run : arm.runs)
+    if (run.state == RunState::finished && run.seconds > 0) seconds.push_back(run.seconds);
+  return statistics::standard_deviation(seconds);
+}
+
+/// One measure of an arm's cost, and its text; empty if unknown.
+struct CostMeasure {
+  const char* name;
+  std::optional<double> (*of)(const ReportArm&);
+  std::string (*text)(double);
+};
+
+constexpr auto planned = [](const ReportArm& arm, auto member) {
+  const double amount = arm.cost ? static_cast<double>((*arm.cost).*member) : 0;
+  return amount > 0 ? std::optional(amount) : std::nullopt;
+};
+
+const CostMeasure cost_measures[] = {
+    {"time", [](const ReportArm& arm) { return arm.seconds > 0 ? std::optional(arm.seconds) : std::nullopt; },
+     short_time},
+    {"memory", [](const ReportArm& arm) { return planned(arm, &PlannedCost::bytes); },
+     [](double bytes) { return scaled(bytes, "B"); }},
+    {"parameters", [](const ReportArm& arm) { return planned(arm, &PlannedCost::parameters); },
+     [](double count) { return with_commas(static_cast<std::int64_t>(count)); }},
+    {"flops", [](const ReportArm& arm) { return planned(arm, &PlannedCost::flops_per_step); },
+     [](double flops) { return scaled(flops, ""); }},
+};
+
+std::string ratio_text(double ratio) { return fixed(ratio, 3) + " ×"; }
+
+/// @param deviation  of the runs' seconds
+json::object arm_texts(const ReportArm& arm, const ReportArm& reference, std::optional<double> deviation,
+                       const Digits& digits, const Digits& common) {
+  json::object texts{{"mean", fixed(arm.mean, digits.value)},
+                     {"spread", spread_text(arm.standard_deviation, digits.value)},
+                     {"common_mean", fixed(arm.mean, common.value)},
+                     {"seconds", arm.seconds > 0 ? duration(arm.seconds) : "-"}};
+  json::object differences, ratios;
+  if (arm.mean && reference.mean && *reference.mean > 0) {
+    const double scale = *reference.mean;
+    ratios["metric"] = ratio_text(*arm.mean / scale);
+    if (arm.standard_deviation) ratios["metric_spread"] = spread_text(*arm.standard_deviation / scale, 3);
+  }
+  if (deviation) texts["time_spread"] = "± " + short_time(*deviation);
+  for (const CostMeasure& cost : cost_measures) {
+    const std::optional<double> value = cost.of(arm), base = cost.of(reference);
+    if (!value) continue;
+    texts[cost.name] = cost.text(*value);
+    if (!base) continue;
+    const double by = *value - *base;
+    differences[cost.name] = (by < 0 ? "-" : by > 0 ? "+" : "") + cost.text(std::abs(by));
+    if (*base <= 0) continue;
+    ratios[cost.name] = ratio_text(*value / *base);
+    if (cost.name == std::string_view("time") && deviation) ratios["time_spread"] = spread_text(*deviation / *base, 3);
+  }
+  texts["differences"] = std::move(differences);
+  texts["ratios"] = std::move(ratios);
+  return texts;
+}
+
+} // namespace
+
+json::object arm_json(const ReportData& report, const ReportArm& arm, const TableDigits& table,
+                      const std::vector<std::string>& length_metrics, const Thinning& thinning) {
+  poll_caller();
+  const Digits digits = table.of(arm), common = table.common();
+  const std::optional<double> deviation = seconds_deviation(arm);
+  const int curve_decimals = report.curve_metric().name == report.metric.name ? common.value : 4;
+  json::array changes, differences, runs;
+  for (const PlannedChange& change : arm.changes)
+    changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
+  for (const Difference& difference : arm.differences)
+    differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
+  PolledWork work;
+  for (const ReportRun& run : arm.runs) {
+    work.did(2000 + 64 * run.curve.size());
+    runs.push_back(run_of(run, digits.value, thinning));
+  }
+  const bool reference = report.is_reference(arm);
+  return json::object{
+      {"label", arm.true_label()},
+      {"report_label", report_label(arm)},
+      {"against", arm.reference},
+      {"group", json_list(arm.group)},
+      {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
+      {"report_name", report_name(arm)},
+      {"changes", std::move(changes)},
+      {"answer", reference ? json::value(nullptr) : json::value(name_of(answer_word(arm.comparison, report.metric)))},
+      {"sentence", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
+      {"n", arm.values},
+      {"mean", json_number(arm.mean)},
+      {"standard_deviation", json_number(arm.standard_deviation)},
+      {"interquartile_mean", json_number(arm.interquartile_mean)},
+      {"comparison",
+       arm.comparison ? comparison_json(*arm.comparison, report.metric, digits.difference) : json::value(nullptr)},
+      {"digits", json_digits(digits)},
+      {"difference_texts", difference_texts(arm, report.metric, digits)},
+      {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
+      {"earlier_look_text", json::string(earlier_look_text(report, arm))},
+      {"missing_answer", json::string(missing_answer(arm))},
+      {"smallest_effect", json_number(arm.smallest_found)},
+      {"learned", learned_of(arm)},
+      {"p_failed_worst", json_number(arm.p_failed_worst)},
+      {"p_choices", json_number(arm.p_choices)},
+      {"other_choices", arm.p_choices ? json_number(arm.other_choices) : json::value(nullptr)},
+      {"later", arm.later ? comparison_json(*arm.later, report.metric, digits.difference) : json::value(nullptr)},
+      {"cost", cost_object(arm)},
+      {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
+      {"seconds_deviation", json_number(deviation)},
+      {"texts", arm_texts(arm, report.arms[arm.reference], deviation, digits, common)},
+      {"limit", place_of(limit_of(report, arm))},
+      {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step", curve_decimals)},
+      {"training_curve", band_of(thinned(training_band(arm), thinning.bands), "step", 4)},
+      {"validation_curve", band_of(thinned(validation_band(arm), thinning.bands), "step", 4)},
+      {"by_length", band_by_length(arm, by_length_metric)},
+      {"at_lengths", at_lengths_of(arm, length_metrics)},
+      {"training_length", arm.training_length ? json::value(*arm.training_length) : json::value(nullptr)},
+      {"config", arm.config},
+      {"differences", std::move(differences)},
+      {"runs", std::move(runs)}};
+}
+
+} // namespace heed
