@@ -68,7 +68,7 @@ TEST_CASE("every format shows labels, and files for programs keep the names", "[
   CHECK_THAT(text, Contains("token accuracy (50 %)") && !Contains("score = additive"));
   CHECK_THAT(text, Contains("Bahdanau & Cho is better: token accuracy (50 %) is 0.1000 higher"));
   CHECK_THAT(markdown, Contains("Bahdanau \\& Cho") && Contains("token accuracy"));
-  CHECK_THAT(latex, Contains("Bahdanau \\& Cho & 6 &") && Contains("token accuracy (50 \\%)") &&
+  CHECK_THAT(latex, Contains("Bahdanau \\& Cho & 6 &") && Contains("token accuracy (50\\,\\%)") &&
                         Contains("difference in token accuracy") && !Contains("score = additive"));
   CHECK_THAT(render_csv(report), Contains("score = additive,") && Contains(",val_accuracy,"));
   CHECK_THAT(render_runs_csv(report), Contains("score = additive,0,") && Contains(",val_accuracy,"));
