@@ -26,8 +26,7 @@ std::string progress_sentence(const ReportData& report);
 /// The report for a terminal that is `width` columns wide; 0: lines have any width.
 /// @param whole  all of each note and answer; otherwise the first sentence of each note, and one sentence for arms with
 ///               the same answer (`short_answer_sentences`)
-std::string render_terminal(const ReportData& report, const Style& style, std::size_t width = 0,
-                            bool whole = true);
+std::string render_terminal(const ReportData& report, const Style& style, std::size_t width = 0, bool whole = true);
 
 /// A complete Markdown document.
 std::string render_markdown(const ReportData& report);
