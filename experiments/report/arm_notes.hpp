@@ -9,9 +9,9 @@
 
 namespace heed {
 
-/// Names of arms with their formulas: "attention.score_mod = s - slope * (i - j); attention.parameters.slope.per = head",
-/// for each arm that changes a formula which its label does not state, with all that the arm changes in the formula's
-/// table, such as the normaliser. An arm of several groups is listed once.
+/// Names of arms with their formulas: "attention.score_mod = s - slope * (i - j); attention.parameters.slope.per =
+/// head", for each arm that changes a formula which its label does not state, with all that the arm changes in the
+/// formula's table, such as the normaliser. An arm of several groups is listed once.
 std::vector<std::pair<std::string, std::string>> formulas_of_arms(const ReportData& report);
 
 /// "feed-forward of 132 features, 63,040 parameters against the reference's 63,040 (+0.00 %)."

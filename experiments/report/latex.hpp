@@ -8,9 +8,9 @@ namespace heed {
 
 /// A UTF-8 text as LaTeX source that prints it. \ { } $ & # _ % ^ ~ < > | [ ] * ` are escaped, quotation marks become
 /// typographic, and <= and >= one sign. Accented letters are unchanged, because LaTeX reads UTF-8. Some symbols (±, ×,
-/// Greek letters and similar) become their commands, and a hyphen before a number becomes a minus sign, but not in
-/// 2026-11-27 and 1e-05. Any other character is written with its code point as \heedletter{4E2D}, which latex_letters
-/// defines.
+/// Greek letters and similar) become their commands, a blank between a number and % becomes narrow, and a hyphen before
+/// a number becomes a minus sign, but not in 2026-11-27 and 1e-05. Any other character is written with its code point
+/// as \heedletter{4E2D}, which latex_letters defines.
 std::string latex_text(std::string_view text);
 
 /// `latex_text` for a heading. Words of more than 24 bytes can be broken, after a sign such as _ if possible.

@@ -149,12 +149,10 @@ std::string spreads_note(const ReportData& report) {
   const std::size_t more = names.size() - std::min(names.size(), most);
   names.resize(names.size() - more);
   return fmt::format(
-      "{} of {}{} from the reference's (p <= {:g}, not corrected for the number of arms). If the noise is "
-      "also "
-      "skewed, p is too small. In simulations with unequal spreads and skewed noise, up to 21 of 100 sweeps found a "
+      "{} of {}{} from the reference's (p <= {:g}, not corrected for the number of arms), so p is too small if the "
+      "noise is also skewed. In simulations with unequal spreads and skewed noise, up to 21 of 100 sweeps found a "
       "difference that does not exist (5 are promised), and up to 28 called arms the same wrongly: a worst case, not "
-      "an "
-      "estimate for this sweep. Look at the individual runs.",
+      "an estimate for this sweep. Look at the individual runs.",
       names.size() + more == 1 ? "the standard deviation" : "the standard deviations", fmt::join(names, ", "),
       more > 0            ? fmt::format(" and {} more arms differ", more)
       : names.size() == 1 ? " differs"

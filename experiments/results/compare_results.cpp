@@ -345,8 +345,9 @@ std::string report_name(const ResultTable& table, const ResultQuestion& question
 
 void require_question(const ResultTable& table, const ResultQuestion& question) {
   if (question.metrics.empty())
-    throw Refused(fmt::format("{}: no metric is named; name its column with {} COLUMN; {}", table.name,
-                              question.option("metric"), columns_in_words(table)));
+    throw Refused(fmt::format("{}: no metric is named; name its column with {} COLUMN; {}{}", table.name,
+                              question.option("metric"), columns_in_words(table),
+                              hint_of_arms_as_columns(table, question, "metric")));
   std::set<std::string> seen;
   for (const std::string& metric : question.metrics)
     if (!seen.insert(metric).second)

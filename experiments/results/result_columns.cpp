@@ -2,6 +2,8 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/results/result_cells.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <array>
@@ -137,6 +139,32 @@ std::optional<std::size_t> recognised_column(const ResultTable& table, ColumnRol
   if (names.in_order) return found.front();
   throw Refused(fmt::format("{}: the {} can be {}; choose one with {} COLUMN", table.name, in_words(role),
                             names_in_words(table, found), option));
+}
+
+std::string hint_of_arms_as_columns(const ResultTable& table, const ResultQuestion& question,
+                                    const std::string& metric) {
+  const std::optional<std::size_t> seed = question.seed.empty()
+                                              ? recognised_column(table, ColumnRole::seed, question.option("seed"))
+                                              : column_called(table, question.seed, question.option("seed"));
+  if (!seed || table.columns.size() < 3) return "";
+  std::vector<std::string> arms;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (i == *seed) continue;
+    arms.push_back(shown_text(table.columns[i]));
+    PolledWork work;
+    for (const ResultRow& row : table.rows) {
+      work.did(steps_of_cell);
+      const std::string_view cell = table.cell(row, i);
+      if (!cell.empty() && !read_number(cell)) return "";
+    }
+  }
+  constexpr std::size_t most = 5;
+  const std::size_t more = arms.size() - std::min(arms.size(), most);
+  arms.resize(arms.size() - more);
+  return fmt::format("; if each of the columns {}{} is an arm, write a row for each run instead, in pandas: "
+                     "table.melt(\"{}\", var_name=\"arm\", value_name=\"{}\").to_csv(\"long.csv\", index=False)",
+                     fmt::join(arms, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
+                     shown_name(table.columns[*seed]), shown_name(metric));
 }
 
 } // namespace heed

@@ -41,8 +41,9 @@ std::vector<std::size_t> arm_columns(const ResultTable& table, const ResultQuest
   if (!question.arm.empty()) return needed_columns(table, question.arm, option);
   if (const auto found = recognised_column(table, ColumnRole::arm, option)) return {*found};
   throw Refused(fmt::format("{}: no column is recognised as the arm, by names such as arm, model or method; name it "
-                            "with {} COLUMN; {}",
-                            table.name, option, columns_in_words(table)));
+                            "with {} COLUMN; {}{}",
+                            table.name, option, columns_in_words(table),
+                            hint_of_arms_as_columns(table, question, "metric")));
 }
 
 std::vector<std::size_t> pair_columns(const ResultTable& table, const ResultQuestion& question) {
@@ -95,38 +96,12 @@ void require_different(const ResultTable& table, const LongColumns& columns) {
   if (columns.time) use(*columns.time, "the time");
 }
 
-/// Refuses a table whose columns are arms: beside the seed, all columns are numbers, and none is the metric.
-void require_column_of_metric(const ResultTable& table, const ResultQuestion& question) {
-  const std::string option = question.option("metric");
-  if (question.metrics.size() != 1 || column_called(table, question.metrics.front(), option)) return;
-  const std::optional<std::size_t> seed = question.seed.empty()
-                                              ? recognised_column(table, ColumnRole::seed, question.option("seed"))
-                                              : column_called(table, question.seed, question.option("seed"));
-  if (!seed || table.columns.size() < 3) return;
-  std::vector<std::string> arms;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (i == *seed) continue;
-    arms.push_back(shown_text(table.columns[i]));
-    PolledWork work;
-    for (const ResultRow& row : table.rows) {
-      work.did(steps_of_cell);
-      const std::string_view cell = table.cell(row, i);
-      if (!cell.empty() && !read_number(cell)) return;
-    }
-  }
-  constexpr std::size_t most = 5;
-  const std::size_t more = arms.size() - std::min(arms.size(), most);
-  arms.resize(arms.size() - more);
-  throw Refused(fmt::format("{}: {}: no column is called {}. If each of the columns {}{} is an arm, write a row for "
-                            "each run instead, in pandas: "
-                            "table.melt(\"{}\", var_name=\"arm\", value_name=\"{}\").to_csv(\"long.csv\", index=False)",
-                            table.name, option, shown_text(question.metrics.front()), fmt::join(arms, ", "),
-                            more > 0 ? fmt::format(" and {} more", more) : "", shown_name(table.columns[*seed]),
-                            shown_name(question.metrics.front())));
-}
-
 LongColumns long_columns(const ResultTable& table, const ResultQuestion& question) {
-  require_column_of_metric(table, question);
+  const std::string option = question.option("metric");
+  const std::string& metric = question.metrics.front();
+  if (question.metrics.size() == 1 && !column_called(table, metric, option))
+    if (const std::string hint = hint_of_arms_as_columns(table, question, metric); !hint.empty())
+      throw Refused(fmt::format("{}: {}: no column is called {}{}", table.name, option, shown_text(metric), hint));
   LongColumns out;
   out.metrics = needed_columns(table, question.metrics, question.option("metric"));
   out.arm = arm_columns(table, question);

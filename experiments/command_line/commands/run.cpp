@@ -111,6 +111,9 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
   print(console.out, "  runs      {}\n",
         plan.runs.size() == 1 ? (std::filesystem::path(arguments.out) / first).string() : (arguments.out + "/ID"));
   print(console.out, "  next      {}\n", command({"report", arguments.out, "--sweep", name}));
+  if (plan.arms.size() > 1)
+    print(console.out, "  all notes {}\n",
+          command({"report", arguments.out, "--sweep", name, "--format", "terminal", "--notes", "all"}));
   if (!prepared.arms.front().config.data.path.empty() && !first.empty() &&
       form_of(prepared.arms.front().config) == Form::language_model) {
     std::vector<std::string> words{"generate", first, "--prompt", "..."};

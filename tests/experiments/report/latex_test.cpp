@@ -21,7 +21,7 @@ long count(const std::string& text, char c) { return std::count(text.begin(), te
 } // namespace
 
 TEST_CASE("signs that mean something to LaTeX are escaped", "[report]") {
-  CHECK(latex_text("a_b & 50 % of #1 {x} $y$") == "a\\_b \\& 50 \\% of \\#1 \\{x\\} \\$y\\$");
+  CHECK(latex_text("a_b & 50 % of #1 {x} $y$") == "a\\_b \\& 50\\,\\% of \\#1 \\{x\\} \\$y\\$");
   CHECK(latex_text("\\input{x}") == "\\textbackslash{}input\\{x\\}");
   CHECK(latex_text("x^2 ~ <y> | z") ==
         "x\\textasciicircum{}2 \\textasciitilde{} \\textless{}y\\textgreater{} \\textbar{} z");

@@ -200,8 +200,13 @@ TEST_CASE("arms that may be one, spelled in two ways, are noted at the top", "[r
 TEST_CASE("a table with a column for each arm gets the line that turns it", "[results]") {
   const std::string text = "seed,base,wide\n1,0.8,0.9\n2,0.8,0.7\n";
   CHECK(contains(refusal([&] { compared(text, accuracy_of()); }),
-                 "If each of the columns \"base\", \"wide\" is an arm, write a row for each run instead, in pandas: "
-                 "table.melt(\"seed\", var_name=\"arm\", value_name=\"accuracy\")"));
+                 "no column is called \"accuracy\"; if each of the columns \"base\", \"wide\" is an arm, write a row "
+                 "for each run instead, in pandas: table.melt(\"seed\", var_name=\"arm\", value_name=\"accuracy\")"));
+  for (const std::vector<std::string>& metrics : {std::vector<std::string>{}, {"base"}}) { // none, or one of the arms
+    ResultQuestion question = accuracy_of();
+    question.metrics = metrics;
+    CHECK(contains(refusal([&] { compared(text, question); }), "table.melt(\"seed\", var_name=\"arm\""));
+  }
   CHECK(contains(refusal([&] { compared("seed,model,acuracy\n1,a,0.9\n", accuracy_of()); }), "did you mean 'acuracy'"));
 }
 
