@@ -270,7 +270,7 @@ def check_copies(points, seen, data, where):
     copied = seen["copied"]
     with points.point(f"a table is copied as tab-separated values, with numbers in full ({where})"):
         head, *rows = [line.split("\t") for line in copied["tsv"].splitlines()]
-        assert head[:7] == ["arm", "n", data["metric"]["name"], "standard deviation", "difference", "low", "high"], head
+        assert head[:7] == ["arm", "n", "mean", "standard_deviation", "difference", "difference_low", "difference_high"], head
         assert all(len(row) == len(head) for row in rows) and len(rows) == len(data["arms"]), rows
         for arm, row in zip(data["arms"], rows):
             assert row[0] == arm["label"] and float(row[2]) == arm["mean"], row

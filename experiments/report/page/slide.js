@@ -97,7 +97,7 @@ function drawTalkFigure(svg, all) {
     at(g.append("text")).attr("class", "interval soft").attr("x", brackets).text(interval95);
     g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${words},${middle})`)
       .attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
-    const word = at(g.append("text")).attr("x", words + 26).text(arm.comparison.short_word);
+    const word = at(g.append("text")).attr("x", words + 26).text(arm.comparison.answer);
     if (!arm.limit) return;
     word.attr("y", middle - 11);
     at(g.append("text")).attr("class", "small soft limit").attr("x", words + 26).attr("y", middle + 20).text(arm.limit);
