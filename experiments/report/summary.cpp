@@ -1,27 +1,13 @@
-#include "experiments/report/answers.hpp"
 #include "experiments/report/arm_table.hpp"
-#include "experiments/report/digits.hpp"
-#include "experiments/report/exact_ties.hpp"
-#include "experiments/report/limits.hpp"
 #include "experiments/report/measured.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/verdict.hpp"
-#include "experiments/statistics/flips.hpp"
-#include "experiments/statistics/spending.hpp"
-#include "experiments/sweep/reference_name.hpp"
 #include "experiments/sweep/tuning.hpp"
-#include "experiments/system/polling.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
-#include <limits>
-#include <map>
-#include <optional>
-#include <set>
 
 namespace heed {
 
