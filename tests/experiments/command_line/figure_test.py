@@ -2,6 +2,7 @@
 """`heed report --figure`: a figure as a picture, in the format that its name ends in. Prints TAP. Usage: figure_test.py
 HEED"""
 
+import functools
 import os
 import pathlib
 import subprocess
@@ -42,21 +43,25 @@ cat
 """
 
 
+@functools.cache
+def trained() -> tempfile.TemporaryDirectory:
+    """A folder with a sweep in runs/, and a converter in programs/."""
+    folder = tempfile.TemporaryDirectory()
+    place = pathlib.Path(folder.name)
+    (place / "figures.toml").write_text(CONFIG)
+    done = attempt([HEED, "run", str(place / "figures.toml"), "--out", str(place / "runs")])
+    assert done.returncode == 0, done.stderr
+    (place / "programs").mkdir()
+    (place / "programs" / "rsvg-convert").write_text(CONVERTER)
+    (place / "programs" / "rsvg-convert").chmod(0o755)
+    return folder
+
+
 class Figures(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.place = pathlib.Path(cls.folder.name)
-        (cls.place / "figures.toml").write_text(CONFIG)
-        cls.out = str(cls.place / "runs")
-        done = attempt([HEED, "run", str(cls.place / "figures.toml"), "--out", cls.out])
-        assert done.returncode == 0, done.stderr
-        programs = cls.place / "programs"
-        programs.mkdir()
-        (programs / "rsvg-convert").write_text(CONVERTER)
-        (programs / "rsvg-convert").chmod(0o755)
-        cls.with_converter = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    def setUp(self) -> None:
+        self.place = pathlib.Path(trained().name)
+        self.out = str(self.place / "runs")
+        self.with_converter = {**os.environ, "PATH": f"{self.place}/programs:{os.environ['PATH']}"}
 
     def report(self, *words: str, converter: bool = True) -> subprocess.CompletedProcess:
         environment = self.with_converter if converter else {**os.environ, "PATH": "/nowhere"}
@@ -115,4 +120,5 @@ class Figures(unittest.TestCase):
         self.assertEqual(self.report("--figure", "differences", "--output", str(file)).returncode, 0)
 
 
-run_case(Figures)
+if __name__ == "__main__":
+    run_case(Figures)
