@@ -60,9 +60,9 @@ struct Note {
   /// comparable with the others.
   enum class Kind { column, formula, matching, tuning };
   Kind kind = Kind::column;
-  std::string name;    ///< "p"
-  std::string claim;   ///< its first sentence
-  std::string text;    ///< all of it
+  std::string name{};  ///< "p"
+  std::string claim{}; ///< in one sentence, for readers with little room
+  std::string text{};  ///< all of it
   bool second = false; ///< few readers need it: where there is little room, it is folded
 };
 

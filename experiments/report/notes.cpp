@@ -27,6 +27,7 @@ namespace heed {
 
 namespace {
 
+using document::Note;
 using statistics::Answer;
 
 /// What reports call a metric, and its name if that is another: "accuracy (val_accuracy)".
@@ -118,6 +119,25 @@ std::string p_note(const ReportData& report) {
                      number_of_flips(report), method);
 }
 
+std::string p_claim(const ReportData& report) {
+  return fmt::format("{}, corrected for the number of arms{}.",
+                     unpaired(report)
+                         ? "permutations of the runs that give a result at least as clear"
+                         : fmt::format("the share of{} sign flips that give a result at least as clear",
+                                       any(report, [](const auto& c) { return !c.exact; }) ? ""
+                                                                                           : number_of_flips(report)),
+                     report.also.empty() ? "" : " and metrics");
+}
+
+std::string answer_claim(const ReportData& report) {
+  const std::string level = report.looks.empty() ? level_text(statistics::significance_level) : "its look's level";
+  return fmt::format("{} if p is at most {}{}; undecided is no evidence for either.",
+                     report.metric.is_goal() ? "better or worse" : "differs", level,
+                     report.margin ? fmt::format("; same if within {:g}{}", *report.margin,
+                                                 report.metric.unit.empty() ? "" : " " + report.metric.unit)
+                                   : "");
+}
+
 std::string answer_note(const ReportData& report) {
   const std::string level = report.looks.empty() ? level_text(statistics::significance_level) : "its look's level";
   std::string text = "";
@@ -135,7 +155,7 @@ std::string answer_note(const ReportData& report) {
 /// A note about unequal spreads in arms with an answer: with unequal spreads and skewed noise, tests of means give p
 /// values that are too small. Whether spreads differ is tested at a level of 10 % for each arm. See
 /// docs/reliability/error-rates-unequal.md.
-std::string spreads_note(const ReportData& report) {
+Note spreads_note(const ReportData& report) {
   constexpr double level = 0.1;
   std::vector<std::string> names;
   const auto varies = [](const ReportArm& arm) { return arm.standard_deviation.value_or(0) > 0; };
@@ -143,21 +163,25 @@ std::string spreads_note(const ReportData& report) {
     if (arm.comparison && is_found(arm.comparison->answer) && varies(arm) && varies(report.arms[arm.reference]) &&
         arm.comparison->p_spreads.value_or(1) <= level)
       names.push_back(arm.label);
-  if (names.empty()) return "";
+  if (names.empty()) return {};
   if (names.size() > 1) std::ranges::transform(names, names.begin(), name_in_list);
   constexpr std::size_t most = 4;
   const std::size_t more = names.size() - std::min(names.size(), most);
   names.resize(names.size() - more);
-  return fmt::format(
-      "{} of {}{} from the reference's (p <= {:g}, not corrected for the number of arms), so p is too small if the "
-      "noise is also skewed. In simulations with unequal spreads and skewed noise, up to 21 of 100 sweeps found a "
-      "difference that does not exist (5 are promised), and up to 28 called arms the same wrongly: a worst case, not "
-      "an estimate for this sweep. Look at the individual runs.",
-      names.size() + more == 1 ? "the standard deviation" : "the standard deviations", fmt::join(names, ", "),
-      more > 0            ? fmt::format(" and {} more arms differ", more)
-      : names.size() == 1 ? " differs"
-                          : " differ",
-      level);
+  const std::string differ = fmt::format("{} of {}{} from the reference's",
+                                         names.size() + more == 1 ? "the standard deviation"
+                                                                  : "the standard deviations",
+                                         fmt::join(names, ", "),
+                                         more > 0            ? fmt::format(" and {} more arms differ", more)
+                                         : names.size() == 1 ? " differs"
+                                                             : " differ");
+  return {.claim = differ + ", so p may be too small.",
+          .text = fmt::format("{} (p <= {:g}, not corrected for the number of arms), so p is too small if the noise is "
+                              "also skewed. In simulations with unequal spreads and skewed noise, up to 21 of 100 "
+                              "sweeps found a difference that does not exist (5 are promised), and up to 28 called "
+                              "arms the same wrongly: a worst case, not an estimate for this sweep. Look at the "
+                              "individual runs.",
+                              differ, level)};
 }
 
 /// A note about the threshold between two groups of runs, if it was found in the runs themselves.
@@ -193,24 +217,29 @@ std::string first_evaluation_note(const ReportData& report) {
 }
 
 /// A note on whether pairing by seed reduces the noise of the differences.
-std::string pairs_note(const ReportData& report) {
+Note pairs_note(const ReportData& report) {
   std::vector<double> r;
   for (const ReportArm& arm : report.arms)
     if (arm.comparison && arm.comparison->correlation) r.push_back(*arm.comparison->correlation);
-  if (r.empty() || unpaired(report)) return "";
+  if (r.empty() || unpaired(report)) return {};
   std::ranges::sort(r);
   const double median = (r[(r.size() - 1) / 2] + r[r.size() / 2]) / 2;
-  constexpr double little = 0.3;
-  return fmt::format("the correlation of {} with {} over the seeds is {}{}.{}", r.size() == 1 ? "the arm" : "an arm",
-                     report.within.empty() ? "the reference" : "its reference", signed_fixed(median, 2),
-                     r.size() == 1 ? ""
-                                   : fmt::format(" (median of the {} arms; smallest {}, largest {})", r.size(),
-                                                 signed_fixed(r.front(), 2), signed_fixed(r.back(), 2)),
-                     median >= little ? ""
-                     : report.table   ? " At so low a correlation, pairing hardly helps. For new runs, choose --test "
-                                        "unpaired before you see them: it may find more."
-                                    : " At so low a correlation, pairing hardly helps. In a sweep with new seeds, set "
-                                      "[report] test = \"unpaired\" before the runs: it may find more.");
+  const bool little = median < 0.3;
+  const std::string arm = r.size() == 1 ? "the arm" : "an arm",
+                    reference = report.within.empty() ? "the reference" : "its reference";
+  return {.claim = fmt::format("over the seeds, {} correlates with {} by {}{}.", arm, reference,
+                               signed_fixed(median, 2), little ? ", so pairing hardly helps" : ""),
+          .text = fmt::format(
+              "the correlation of {} with {} over the seeds is {}{}.{}", arm, reference, signed_fixed(median, 2),
+              r.size() == 1 ? ""
+                            : fmt::format(" (median of the {} arms; smallest {}, largest {})", r.size(),
+                                          signed_fixed(r.front(), 2), signed_fixed(r.back(), 2)),
+              !little ? ""
+              : report.table
+                  ? " At so low a correlation, pairing hardly helps. For new runs, choose --test unpaired "
+                    "before you see them: it may find more."
+                  : " At so low a correlation, pairing hardly helps. In a sweep with new seeds, set [report] "
+                    "test = \"unpaired\" before the runs: it may find more.")};
 }
 
 /// What "(n = 6)" beside a p says; empty if no row has it.
@@ -300,19 +329,23 @@ std::string first_sentence(const std::string& text) {
 
 } // namespace
 
-std::vector<document::Note> report_notes(const ReportData& report) {
-  using document::Note;
+std::vector<Note> report_notes(const ReportData& report) {
   const Metric& metric = report.metric;
   std::vector<Note> notes;
-  const auto add = [&](std::string name, std::string text, bool second = false, Note::Kind kind = Note::Kind::column) {
-    if (text.empty()) return;
-    std::string claim = first_sentence(text);
-    notes.push_back({kind, std::move(name), std::move(claim), std::move(text), second});
+  const auto add_note = [&](std::string name, Note note) {
+    if (note.text.empty()) return;
+    if (note.claim.empty()) note.claim = first_sentence(note.text);
+    note.name = std::move(name);
+    notes.push_back(std::move(note));
   };
-  const bool several = report.seeds.size() > 1;
-  add(full_name(metric),
-      fmt::format("{}{}; {}{}.", several ? "mean ± standard deviation over n runs, " : "", in_words(metric.direction),
-                  metric.description, metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
+  const auto add = [&](std::string name, std::string text, bool second = false, Note::Kind kind = Note::Kind::column) {
+    add_note(std::move(name), {.kind = kind, .text = std::move(text), .second = second});
+  };
+  const std::string over = report.seeds.size() > 1 ? "mean ± standard deviation over n runs, " : "",
+                    better = std::string(in_words(metric.direction));
+  const std::string unit = metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit);
+  add_note(full_name(metric), {.claim = over + better + unit + ".",
+                               .text = fmt::format("{}{}; {}{}.", over, better, metric.description, unit)});
   add("seeds", pairs_of_table_note(report));
   if (any(report, [](const auto&) { return true; })) {
     const std::size_t ended = report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() +
@@ -322,10 +355,12 @@ std::vector<document::Note> report_notes(const ReportData& report) {
                                     "that was fixed beforehand.",
                                     report.table ? "not all runs are" : "the sweep isn't"));
     add("difference", difference_note(report));
-    add("p", p_note(report));
-    add("pairs", pairs_note(report), true);
-    add("answer", answer_note(report));
-    add("spreads", spreads_note(report));
+    add_note("p", {.claim = p_claim(report), .text = p_note(report)});
+    Note pairs = pairs_note(report);
+    pairs.second = true;
+    add_note("pairs", std::move(pairs));
+    add_note("answer", {.claim = answer_claim(report), .text = answer_note(report)});
+    add_note("spreads", spreads_note(report));
     add("learned", learned_note(report));
     add("underpowered", underpowered_note(report));
   }
