@@ -97,7 +97,6 @@ std::string latex_lines(const ReportData& report, const Figure& figure) {
   std::optional<statistics::Interval> limits; // twice as wide as the axis
   if (figure.is_cut) limits = {low - 0.5 * (high - low), high + 0.5 * (high - low)};
   for (const Series& series : figure.series) {
-    if (series.outside) continue;
     const bool reference = series.look == 0;
     const std::size_t place = reference ? 0 : series.look - 1;
     const char* colour = reference ? "black" : colours[place % colours.size()];

@@ -272,8 +272,7 @@ std::string looks_note(const ReportData& report) {
          earlier_looks_note(report);
 }
 
-/// "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed", for the underpowered arm with the
-/// most seeds.
+/// "with n = 5, p cannot be below 0.0625; at least 6 seeds are needed", for the underpowered arm with the most seeds.
 std::string underpowered_note(const ReportData& report) {
   const statistics::Comparison* most = nullptr;
   for (const ReportArm& arm : report.arms)
@@ -281,11 +280,13 @@ std::string underpowered_note(const ReportData& report) {
         (most == nullptr || arm.comparison->seeds.size() > most->seeds.size()))
       most = &*arm.comparison;
   if (most == nullptr) return "";
-  return underpowered_words(fmt::format("{}", most->seeds.size()), most->smallest_p, most->seeds_needed) + ".";
+  const std::string words = underpowered_words(fmt::format("{}", most->seeds.size()), most->smallest_p,
+                                               most->seeds_needed);
+  return words.substr(words.find(": ") + 2) + ".";
 }
 
 /// Which arms start from a trained run, and what their intervals therefore do not cover. Empty if there is none.
-std::string starts_note(const ReportData& report) {
+Note starts_note(const ReportData& report) {
   using Labels = std::vector<std::string>;
   std::map<std::string, Labels> arms;                 // by the run that they start from
   std::map<std::vector<std::string>, Labels> changed; // by the options that differ from the start's
@@ -295,7 +296,7 @@ std::string starts_note(const ReportData& report) {
     const auto run = std::ranges::find_if(arm.runs, [](const ReportRun& r) { return !r.start_changes.empty(); });
     if (run != arm.runs.end()) changed[run->start_changes].push_back(name_in_list(arm.label));
   }
-  if (arms.empty()) return "";
+  if (arms.empty()) return {};
   const auto runs_of = [&](const Labels& labels) {
     return labels.size() == report.arms.size() ? "all runs" : fmt::format("the runs of {}", fmt::join(labels, ", "));
   };
@@ -306,10 +307,14 @@ std::string starts_note(const ReportData& report) {
   for (const auto& [changes, labels] : changed)
     text += fmt::format(" In {}, the same weights compute something else than in their start: {}.", runs_of(labels),
                         fmt::join(changes, ", "));
-  if (report.seeds.size() > 1)
+  std::string claim = text;
+  if (report.seeds.size() > 1) {
+    claim += " All seeds share this start, so spreads, intervals and p hold for it only.";
     text += " All seeds share this start, so spreads, intervals and p do not cover how results vary with the start: "
             "they hold for this start only.";
-  return text + " The training of the start is in no number of steps, FLOPs or time.";
+  }
+  return {.claim = std::move(claim),
+          .text = text + " The training of the start is in no number of steps, FLOPs or time."};
 }
 
 /// The note about pairs that are more than a seed, of which all other notes speak.
@@ -368,7 +373,7 @@ std::vector<Note> report_notes(const ReportData& report) {
   if (report.reference_values.size() > longest_in_name) add("reference", report.reference_values + ".", true);
   add("chance", chance_note(report), true);
   add("evaluations", first_evaluation_note(report));
-  add("starts", starts_note(report));
+  add_note("starts", starts_note(report));
   if (!report.interactions.empty())
     add("interactions", "by sign flips of each seed's change, corrected for there being several of them.", true);
   if (report.tuning)

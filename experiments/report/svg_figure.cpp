@@ -227,34 +227,42 @@ std::string draw_lines(const Figure& figure, const Palette& palette) {
     picture.text(x(*figure.mark) + (before ? -6 : 6), top + 11, before ? "end" : "start", "longest in training",
                  palette.soft);
   }
+  // What is outside is drawn to where it leaves the plot.
+  const double reach = figure.y.high - figure.y.low;
+  const auto up_to = [&](double value) {
+    return y(figure.is_cut ? std::clamp(value, figure.y.low - reach, figure.y.high + reach) : value);
+  };
   const auto path = [&](const std::vector<Point>& points, double Point::*part, bool backwards, const char* begin) {
     std::string out;
     for (std::size_t i = 0; i < points.size(); ++i) {
       const Point& point = points[backwards ? points.size() - 1 - i : i];
-      out += fmt::format("{}{} {}", out.empty() ? begin : "L", svg_at(x(point.at)), svg_at(y(point.*part)));
+      out += fmt::format("{}{} {}", out.empty() ? begin : "L", svg_at(x(point.at)), svg_at(up_to(point.*part)));
     }
     return out;
   };
   const auto shown = std::ranges::count_if(figure.series, [](const Series& series) { return !series.outside; });
   const double opacity = 0.16 / (1 + 0.35 * static_cast<double>(std::min<std::ptrdiff_t>(shown, 6) - 1));
+  picture.add(
+      R"svg(<clipPath id="{0}"><rect x="{1}" y="{2}" width="{3}" height="{4}"/></clipPath><g clip-path="url(#{0})">)svg",
+      "plot-" + figure.name, left, top, plot_width, plot_height);
   for (const Series& series : figure.series)
-    if (!series.outside)
-      picture.add(R"(<path d="{}{}z" fill="{}" fill-opacity="{:.3f}"/>)", path(series.points, &Point::low, false, "M"),
-                  path(series.points, &Point::high, true, "L"), look_of(series, palette).colour, opacity);
+    picture.add(R"(<path d="{}{}z" fill="{}" fill-opacity="{:.3f}"/>)", path(series.points, &Point::low, false, "M"),
+                path(series.points, &Point::high, true, "L"), look_of(series, palette).colour, opacity);
+  for (const Series& series : figure.series) {
+    const Look look = look_of(series, palette);
+    picture.add(R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}" stroke-linejoin="round"{}/>)",
+                path(series.points, &Point::value, false, "M"), look.colour, series.look == 0 ? 2.6 : 1.8,
+                look.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", look.dash));
+    const std::size_t every = std::max<std::size_t>(1, (series.points.size() + 3) / 6);
+    for (std::size_t i = series.look % every; i < series.points.size(); i += every)
+      picture.symbol(x(series.points[i].at), up_to(series.points[i].value), look.symbol, look.colour);
+  }
+  picture.add("</g>");
   double legend = top + 6, widest = 0;
   for (const Series& series : figure.series) {
     const Look look = look_of(series, palette);
     std::string name = cut_to(series.name, longest_text);
-    if (series.outside) {
-      name += ": " + series.text + ", outside";
-    } else {
-      picture.add(R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}" stroke-linejoin="round"{}/>)",
-                  path(series.points, &Point::value, false, "M"), look.colour, series.look == 0 ? 2.6 : 1.8,
-                  look.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", look.dash));
-      const std::size_t every = std::max<std::size_t>(1, (series.points.size() + 3) / 6);
-      for (std::size_t i = series.look % every; i < series.points.size(); i += every)
-        picture.symbol(x(series.points[i].at), y(series.points[i].value), look.symbol, look.colour);
-    }
+    if (series.outside) name += ": " + series.text + ", outside";
     picture.line(right + 18, legend, right + 44, legend, look.colour, series.look == 0 ? 2.6 : 1.8, look.dash);
     picture.symbol(right + 31, legend, look.symbol, look.colour);
     picture.text(right + 52, legend + 4, "start", name, palette.ink);

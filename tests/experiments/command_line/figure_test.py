@@ -19,9 +19,9 @@ HEED = sys.argv[1]
 CONFIG = """name = "figures"
 [task]
 kind = "copy"
-validation = 32
+validation = 16
 [task.copy]
-length = 4
+length = 5
 symbols = 4
 [model]
 width = 8
@@ -68,7 +68,7 @@ class Figures(unittest.TestCase):
         return attempt([HEED, "report", self.out, *words], env=environment)
 
     def test_a_figure_is_written_beside_the_plan(self) -> None:
-        for name in ("differences", "val-loss-by-step", "train-loss-by-step"):
+        for name in ("differences", "val-loss-by-step"):
             done = self.report("--figure", name)
             self.assertEqual(done.returncode, 0, done.stderr)
             file = pathlib.Path(done.stdout.strip())
