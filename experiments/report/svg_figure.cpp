@@ -35,6 +35,13 @@ constexpr Palette night{"#15171b", "#e6e3dc",
                         "#3fc7a0", "#9da0a7",
                         "#3fc7a0", {"#e6e3dc", "#4ea8e6", "#ff8b45", "#2fc49a", "#dd94bf", "#e8ad35", "#93d0f7"}};
 
+/// The text of a number with minus signs.
+std::string number_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) c == '-' ? out += "\u2212" : out += c;
+  return out;
+}
+
 /// About as wide as the text is drawn.
 double width_of(const std::string& text) { return 6.7 * static_cast<double>(display_width(text)); }
 
@@ -146,10 +153,10 @@ std::string draw_differences(const Figure& figure, const Palette& palette) {
     picture.add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}" fill-opacity=".13"/>)",
                 svg_at(x(-*figure.margin)), top, svg_at(x(*figure.margin) - x(-*figure.margin)), svg_at(rows - top),
                 palette.band);
-  const Ticks ticks = ticks_between(figure.x.low, figure.x.high, 5);
+  const Ticks ticks = ticks_between(figure.x.low, figure.x.high, 7);
   for (std::size_t i = 0; i < ticks.places.size(); ++i) {
     picture.line(x(ticks.places[i]), top, x(ticks.places[i]), rows, palette.hair, 1);
-    picture.text(x(ticks.places[i]), rows + 17, "middle", ticks.labels[i], palette.soft);
+    picture.text(x(ticks.places[i]), rows + 17, "middle", number_text(ticks.labels[i]), palette.soft);
   }
   picture.line(x(0), top, x(0), rows, palette.ink, 1.2);
   picture.line(left, rows, right, rows, palette.soft, 1);
@@ -164,7 +171,7 @@ std::string draw_differences(const Figure& figure, const Palette& palette) {
       picture.text(12, y - row_height / 2 - 8, "start", series.group, palette.ink, "font-weight=\"600\"");
     group = series.group;
     picture.text(left - 14, y + 4, "end", cut_to(series.name, longest_text), palette.ink);
-    picture.text(right + 14, y + 4, "start", series.text, palette.soft);
+    picture.text(right + 14, y + 4, "start", number_text(series.text), palette.soft);
     if (series.outside) { // an arrowhead at the end of the axis
       const double end = point.value < 0 ? left : right, back = point.value < 0 ? 9 : -9;
       picture.add(R"(<path d="M{0} {1}l{2} -6v12z" fill="{3}"/>)", svg_at(end), svg_at(y), back, mark.colour);
@@ -202,7 +209,7 @@ std::string draw_lines(const Figure& figure, const Palette& palette) {
   const Ticks up = ticks_between(figure.y.low, figure.y.high, 6);
   for (std::size_t i = 0; i < up.places.size(); ++i) {
     picture.line(left, y(up.places[i]), right, y(up.places[i]), palette.hair, 1);
-    picture.text(left - 8, y(up.places[i]) + 4, "end", up.labels[i], palette.soft);
+    picture.text(left - 8, y(up.places[i]) + 4, "end", number_text(up.labels[i]), palette.soft);
   }
   Ticks across = ticks_between(figure.x.low, figure.x.high, 6);
   if (!figure.x.ticks.empty()) {

@@ -47,8 +47,9 @@ def test_curves_have_the_means(sweep):
 def test_lengths_have_the_means(sweep):
     axes = sweep.lengths().axes[0]
     for arm, line in zip(sweep.arms, axes.lines):
-        assert list(line.get_xdata()) == arm["at_lengths"][0]["length"]
-        assert list(line.get_ydata()) == arm["at_lengths"][0]["mean"]
+        shown, = (at for at in arm["at_lengths"] if at["metric"] == sweep.report.document["metric_at_lengths"])
+        assert list(line.get_xdata()) == shown["length"]
+        assert list(line.get_ydata()) == shown["mean"]
 
 
 def test_attention_has_the_weights(sweep):
