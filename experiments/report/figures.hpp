@@ -9,8 +9,8 @@
 
 namespace heed {
 
-/// The differences from the references; then, for each group, learning curves, and metrics by length. What has no values
-/// is missing.
+/// The differences from the references; then, for each group, learning curves, and metrics by length. What has no
+/// values is missing.
 /// @param every  lines have every n-th of their points, and the last (thinning.hpp)
 std::vector<document::Figure> report_figures(const ReportData& report, std::size_t every = 1);
 

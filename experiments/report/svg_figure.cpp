@@ -249,9 +249,10 @@ std::string draw_lines(const Figure& figure, const Palette& palette) {
   };
   const auto shown = std::ranges::count_if(figure.series, [](const Series& series) { return !series.outside; });
   const double opacity = 0.16 / (1 + 0.35 * static_cast<double>(std::min<std::ptrdiff_t>(shown, 6) - 1));
-  picture.add(
-      R"svg(<clipPath id="{0}"><rect x="{1}" y="{2}" width="{3}" height="{4}"/></clipPath><g clip-path="url(#{0})">)svg",
-      "plot-" + figure.name, left, top, plot_width, plot_height);
+  const std::string clip = "plot-" + figure.name;
+  picture.add(R"(<clipPath id="{}"><rect x="{}" y="{}" width="{}" height="{}"/></clipPath>)", clip, left, top,
+              plot_width, plot_height);
+  picture.add(R"svg(<g clip-path="url(#{})">)svg", clip);
   for (const Series& series : figure.series)
     picture.add(R"(<path d="{}{}z" fill="{}" fill-opacity="{:.3f}"/>)", path(series.points, &Point::low, false, "M"),
                 path(series.points, &Point::high, true, "L"), look_of(series, palette).colour, opacity);

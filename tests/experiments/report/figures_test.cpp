@@ -35,7 +35,7 @@ long count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// Whether every element of a text of XML is closed by one of its name, in the right order, and no text has a bare sign.
+/// Whether every element of a text of XML is closed by its name, in the right order, and no text has a bare sign.
 bool is_well_formed(const std::string& text) {
   std::vector<std::string> open;
   const std::regex tag("<(/?)([a-zA-Z]+)([^<>]*?)(/?)>");
