@@ -300,3 +300,10 @@ def test_mypy_finds_nothing():
     told = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, str(package)],
                           capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""})
     assert told.returncode == 0, told.stdout
+
+
+def test_a_report_fits_its_schema(sweep):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(subprocess.run([HEED, "report", "--schema"], check=True, capture_output=True, text=True).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(sweep.report.document, schema)

@@ -6,6 +6,7 @@
 #include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/own_report.hpp"
+#include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/svg_figure.hpp"
 #include "experiments/report/svg_parts.hpp"
@@ -29,7 +30,7 @@ namespace {
 
 struct ReportArguments {
   std::string out = "runs", sweep, notes, figure;
-  bool dark = false;
+  bool dark = false, schema = false;
   ResultOptions result;
 };
 
@@ -121,6 +122,10 @@ int report_figure(const ReportArguments& arguments, Console& console) {
 
 int report(const ReportArguments& arguments, Console& console) {
   if (!arguments.figure.empty()) return report_figure(arguments, console);
+  if (arguments.schema) {
+    console.data << page_files::schema;
+    return 0;
+  }
   if (arguments.dark) throw Refused("report: --dark does nothing without --figure; add it");
   ResultOptions result = arguments.result;
   if ((result.json || result.csv) && result.file.empty()) result.file = "-";
@@ -180,6 +185,7 @@ void add_report(Commands& commands) {
         add_notes(command, arguments.notes);
         command.add("--figure", arguments.figure, "one figure only: differences, val-loss-by-step, ...")
             .value_name("NAME");
+        command.add_flag("--schema", arguments.schema, "print the JSON Schema of the format json, of any report");
         command.add_flag("--dark", arguments.dark, "with --figure: on dark paper");
       },
       report);
