@@ -29,7 +29,8 @@ _STYLE = {"font.family": "serif", "font.size": 9, "axes.edgecolor": _LINE, "axes
 
 
 @contextmanager
-def _plot(what: str, width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
+def _plot(what: str, width: float, height: float, ax: Axes | None) -> Iterator[tuple[Figure, Axes]]:
+    """A figure of its own with one plot; or the caller's plot, and its figure."""
     matplotlib = need("matplotlib", what)
     base: type[Figure] = need("matplotlib.figure", what).Figure
 
@@ -42,6 +43,9 @@ def _plot(what: str, width: float, height: float) -> Iterator[tuple[Figure, Axes
             return file.getvalue()
 
     with matplotlib.rc_context(_STYLE):
+        if ax is not None:
+            yield ax.get_figure(), ax
+            return
         figure = Picture(figsize=(width, height), layout="constrained")
         yield figure, figure.subplots()
 
@@ -51,14 +55,14 @@ def _figures(document: dict[str, Any], kind: str, across: str = "") -> list[dict
     return [figure for figure in document["figures"] if figure["kind"] == kind and figure["x"]["label"].startswith(across)]
 
 
-def forest(document: dict[str, Any]) -> Figure:
+def forest(document: dict[str, Any], ax: Axes | None) -> Figure:
     """Differences from the reference with their intervals, an arm a row, and the band of the margin."""
     found = _figures(document, "differences")
     if not found:
         raise _heed.Refused("there is nothing to compare: no arm has a run with the seed of a run of its reference")
     shown, = found
     rows = shown["series"]
-    with _plot("Sweep.forest", 6.4, 0.9 + 0.32 * len(rows)) as (figure, axes):
+    with _plot("Sweep.forest", 6.4, 0.9 + 0.32 * len(rows), ax) as (figure, axes):
         axes.axvline(0, color=_SOFT, linewidth=1)
         if shown["margin"]:
             axes.axvspan(-shown["margin"], shown["margin"], color="#00735a", alpha=0.12, linewidth=0)
@@ -90,7 +94,7 @@ def forest(document: dict[str, Any]) -> Figure:
     return figure
 
 
-def curves(document: dict[str, Any], metric: str | None = None, log: bool = False) -> Figure:
+def curves(document: dict[str, Any], metric: str | None, log: bool, ax: Axes | None) -> Figure:
     """Learning curves: the mean of an arm's runs over the steps, with a band from the lowest to the highest run."""
     known: dict[str, list[dict[str, Any]]] = {}
     for one in _figures(document, "lines", "step"):
@@ -101,22 +105,22 @@ def curves(document: dict[str, Any], metric: str | None = None, log: bool = Fals
     if of not in known:
         raise _heed.Refused(f"there are no curves of {of}: no arm was measured at two steps or more "
                             "(train.evaluate_every sets how often)")
-    return _lines("Sweep.curves", known[of], log)
+    return _lines("Sweep.curves", known[of], log, ax)
 
 
-def lengths(document: dict[str, Any]) -> Figure:
+def lengths(document: dict[str, Any], ax: Axes | None) -> Figure:
     """The metric on rows of each length: the mean of an arm's runs, with a band from the lowest to the highest run."""
     found = _figures(document, "lines", "length")
     if not found:
         raise _heed.Refused("nothing was measured by length (train.evaluate_by_length or train.evaluate_lengths)")
     made = [figure for figure in found if figure["x"]["ticks"]] or found
-    return _lines("Sweep.lengths", [figure for figure in made if figure["metric"] == made[0]["metric"]], False)
+    return _lines("Sweep.lengths", [figure for figure in made if figure["metric"] == made[0]["metric"]], False, ax)
 
 
-def _lines(what: str, shown: list[dict[str, Any]], log: bool) -> Figure:
+def _lines(what: str, shown: list[dict[str, Any]], log: bool, ax: Axes | None) -> Figure:
     """The lines of figures of one metric, one for each group, in one figure."""
     lines = [(one["group"], line) for one in shown for line in one["series"]]
-    with _plot(what, 6.4, 3.6) as (figure, axes):
+    with _plot(what, 6.4, 3.6, ax) as (figure, axes):
         for number, (group, line) in enumerate(lines):
             colour, dash = _ARMS[number % len(_ARMS)], _DASHES[(number + number // len(_ARMS)) % len(_DASHES)]
             axes.fill_between(line["at"], _numbers(line["low"]), _numbers(line["high"]), color=colour, alpha=0.13,
@@ -137,7 +141,8 @@ def _lines(what: str, shown: list[dict[str, Any]], log: bool) -> Figure:
     return figure
 
 
-def attention(document: dict[str, Any], layer: int | str, head: int, arm: str | None, example: int) -> Figure:
+def attention(document: dict[str, Any], layer: int | str, head: int, arm: str | None, example: int,
+              ax: Axes | None) -> Figure:
     """The attention weights of a head for an input of [report] attend: a row for each query, which sums to 1."""
     maps = [(one["label"], run, shown) for one in document["arms"] for run in one["runs"] for shown in run["attention"]
             if arm is None or arm in (one["label"], one["name"], one["report_label"])]
@@ -156,7 +161,7 @@ def attention(document: dict[str, Any], layer: int | str, head: int, arm: str | 
     one = found[0]
     weights = [_numbers(row) for row in one["weights"]]
     size = 0.24 * max(len(one["keys"]), len(one["queries"]), 8)
-    with _plot("Sweep.attention", min(1.6 + size, 9), min(1.2 + size, 9)) as (figure, axes):
+    with _plot("Sweep.attention", min(1.6 + size, 9), min(1.2 + size, 9), ax) as (figure, axes):
         image = axes.imshow(weights, cmap="Blues", vmin=0, interpolation="nearest", aspect="equal")
         axes.set_xticks(range(len(one["keys"])), one["keys"], fontsize=7, rotation=90 if _long(one["keys"]) else 0)
         axes.set_yticks(range(len(one["queries"])), one["queries"], fontsize=7)

@@ -17,6 +17,7 @@ from ._packages import need
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _TEXTS = ("arm", "changes", "group", "reference", "metric", "answer", "sentence", "id", "run", "state", "problem", "made")
@@ -64,24 +65,29 @@ class Report:
         """For each arm the answer as a sentence, with its numbers; None for the reference."""
         return {arm["label"]: arm["sentence"] for arm in self.document["arms"]}
 
-    def forest(self) -> Figure:
-        """A matplotlib figure: the differences from the reference with their intervals, an arm a row."""
-        return _figures.forest(self.document)
+    def forest(self, *, ax: Axes | None = None) -> Figure:
+        """A matplotlib figure: the differences from the reference with their intervals, an arm a row.
 
-    def curves(self, metric: str | None = None, *, log: bool = False) -> Figure:
+        Args:
+            ax: Where to draw, such as one of plt.subplots(2); None: in a figure of its own. So also below.
+        """
+        return _figures.forest(self.document, ax)
+
+    def curves(self, metric: str | None = None, *, log: bool = False, ax: Axes | None = None) -> Figure:
         """A matplotlib figure of the learning curves: the mean over seeds, and a band from the lowest to the highest.
 
         Args:
             metric: The curves' metric if None; or "val_loss", "train_loss".
             log: A logarithmic axis of values.
         """
-        return _figures.curves(self.document, metric, log)
+        return _figures.curves(self.document, metric, log, ax)
 
-    def lengths(self) -> Figure:
+    def lengths(self, *, ax: Axes | None = None) -> Figure:
         """A matplotlib figure of the metric on rows of each length (train.evaluate_by_length, evaluate_lengths)."""
-        return _figures.lengths(self.document)
+        return _figures.lengths(self.document, ax)
 
-    def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0) -> Figure:
+    def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0,
+                  ax: Axes | None = None) -> Figure:
         """A matplotlib figure of a head's attention weights for an input of [report] attend.
 
         Args:
@@ -90,7 +96,7 @@ class Report:
             arm: The arm's label; None: the first arm with weights, which is the reference.
             example: The number of the input, counted from 0.
         """
-        return _figures.attention(self.document, layer, head, arm, example)
+        return _figures.attention(self.document, layer, head, arm, example, ax)
 
     def to(self, format: str) -> str:
         """The report as a text: html (one page without links to elsewhere), markdown, latex, csv, json or text."""

@@ -18,6 +18,7 @@ from ._toml import config_text, value_text
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Config = Union[str, "os.PathLike[str]", Mapping[str, Any]]
@@ -117,21 +118,22 @@ class Sweep:
         """The arms of the report's document: label, changes, statistics, curve, runs."""
         return list(self.report.document["arms"])
 
-    def forest(self) -> Figure:
+    def forest(self, *, ax: Axes | None = None) -> Figure:
         """Differences from the reference with their intervals: see Report.forest."""
-        return self.report.forest()
+        return self.report.forest(ax=ax)
 
-    def curves(self, metric: str | None = None, *, log: bool = False) -> Figure:
+    def curves(self, metric: str | None = None, *, log: bool = False, ax: Axes | None = None) -> Figure:
         """Learning curves: see Report.curves."""
-        return self.report.curves(metric, log=log)
+        return self.report.curves(metric, log=log, ax=ax)
 
-    def lengths(self) -> Figure:
+    def lengths(self, *, ax: Axes | None = None) -> Figure:
         """The metric on rows of each length: see Report.lengths."""
-        return self.report.lengths()
+        return self.report.lengths(ax=ax)
 
-    def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0) -> Figure:
+    def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0,
+                  ax: Axes | None = None) -> Figure:
         """A head's attention weights: see Report.attention."""
-        return self.report.attention(layer, head, arm=arm, example=example)
+        return self.report.attention(layer, head, arm=arm, example=example, ax=ax)
 
     def __str__(self) -> str:
         return str(self.report)

@@ -79,3 +79,11 @@ def test_what_is_missing_is_said():
             figure()
     with pytest.raises(heed.Refused, match="attend"):
         report.attention(0, 0)
+
+
+def test_figures_are_drawn_where_the_caller_wants_them(sweep):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    left, right = figure.subplots(1, 2)
+    assert sweep.forest(ax=left) is figure and sweep.curves(ax=right) is figure
+    assert left.lines and right.lines and len(figure.axes) == 2
+    assert [line.get_label() for line in right.lines] == [line.get_label() for line in sweep.curves().axes[0].lines]
