@@ -10,7 +10,8 @@
 namespace heed {
 
 /// The document that docs/reference/report.schema.json describes. Numbers are not rounded. Unknown values and values
-/// that are not finite are null. If `thinning` reduces the curves for a page, the member `thinned` is a sentence about it.
+/// that are not finite are null. If `thinning` reduces the curves for a page, the member `thinned` is a sentence about
+/// it.
 boost::json::object report_document(const ReportData& report, const Thinning& thinning = {});
 
 /// A document as text. The caller can stop it (PollScope).
