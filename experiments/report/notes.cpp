@@ -122,8 +122,8 @@ std::string p_note(const ReportData& report) {
 std::string p_claim(const ReportData& report) {
   return fmt::format("{}, corrected for the number of arms{}.",
                      unpaired(report)
-                         ? "permutations of the runs that give a result at least as clear"
-                         : fmt::format("the share of{} sign flips that give a result at least as clear",
+                         ? "permutations of the runs with a result at least as clear"
+                         : fmt::format("the share of{} sign flips with a result at least as clear",
                                        any(report, [](const auto& c) { return !c.exact; }) ? ""
                                                                                            : number_of_flips(report)),
                      report.also.empty() ? "" : " and metrics");
@@ -131,7 +131,7 @@ std::string p_claim(const ReportData& report) {
 
 std::string answer_claim(const ReportData& report) {
   const std::string level = report.looks.empty() ? level_text(statistics::significance_level) : "its look's level";
-  return fmt::format("{} if p is at most {}{}; undecided is no evidence for either.",
+  return fmt::format("{} if p is at most {}{}; undecided shows neither.",
                      report.metric.is_goal() ? "better or worse" : "differs", level,
                      report.margin ? fmt::format("; same if within {:g}{}", *report.margin,
                                                  report.metric.unit.empty() ? "" : " " + report.metric.unit)
@@ -349,8 +349,10 @@ std::vector<Note> report_notes(const ReportData& report) {
   const std::string over = report.seeds.size() > 1 ? "mean ± standard deviation over n runs, " : "",
                     better = std::string(in_words(metric.direction));
   const std::string unit = metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit);
-  add_note(full_name(metric), {.claim = over + better + unit + ".",
-                               .text = fmt::format("{}{}; {}{}.", over, better, metric.description, unit)});
+  add_note(full_name(metric),
+           {.claim = fmt::format("{}{}; {}{}.", metric.description.substr(0, metric.description.find(',')), unit,
+                                 over.empty() ? "" : "mean ± sd over n runs, ", better),
+            .text = fmt::format("{}{}; {}{}.", over, better, metric.description, unit)});
   add("seeds", pairs_of_table_note(report));
   if (any(report, [](const auto&) { return true; })) {
     const std::size_t ended = report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() +

@@ -261,7 +261,7 @@ also = ["steps_to(val_error_rate, 0.5)"]
 grid = { "attention.score" = ["additive"] }
 """)
     told = run([heed, "run", str(config), "--out", str(place / "metric-runs"), "train.evaluate_every=1"])
-    assert re.search(r"val_error_rate: .*lower is better; fraction of the targets that are wrong", told), told
+    assert re.search(r"val_error_rate: fraction of the targets that are wrong; .*lower is better", told), told
     rates = [line for line in told.splitlines() if re.match(r"  (reference \(score = scaled_dot\)|score = additive) +1 +[01]\.\d", line)]
     assert len(rates) == 2, told
 
