@@ -106,7 +106,7 @@ std::vector<LinesOf> all_lines(const ReportData& report) {
   std::vector<LinesOf> out{
       {curve_band, metric.name, "step", with_unit(metric.shown(), metric.unit), metric.shown() + " by training step"}};
   const auto by_length = [&](const std::string& family, const std::string& of, bool made) {
-    const std::string shown = report.shown_metric(of);
+    const std::string& shown = report.shown_metric(of);
     out.push_back({[family](const ReportArm& arm) { return length_band(arm, family); }, of, "length", shown,
                    shown + " of rows of each length, in the last evaluation", made});
   };
