@@ -2,6 +2,7 @@
 
 #include "experiments/system/polling.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <cmath>
@@ -71,14 +72,20 @@ json::object series_json(const document::Series& series) {
       {"runs", std::move(runs)}};
 }
 
-/// A cell has only the members that it needs: its values; and for people, texts and how they are meant.
+/// A cell has only the members that it needs, since a table may have a million cells: its values; and for people, texts
+/// and how they are meant.
 json::object cell_json(const document::Cell& cell) {
-  json::array values;
-  for (const document::FileValue& value : cell.values) values.push_back(value_json(value));
-  json::object out{{"values", std::move(values)}, {"text", cell.text}, {"mark", name_of(cell.mark)}};
-  for (const auto& [key, text] :
-       {std::pair("spread", &cell.spread), std::pair("interval", &cell.interval), std::pair("remark", &cell.remark)})
+  json::object out;
+  const auto is_known = [](const document::FileValue& value) { return value.index() != 0; };
+  if (std::ranges::any_of(cell.values, is_known)) {
+    json::array& values = out["values"].emplace_array();
+    values.reserve(cell.values.size());
+    for (const document::FileValue& value : cell.values) values.push_back(value_json(value));
+  }
+  for (const auto& [key, text] : {std::pair("text", &cell.text), std::pair("spread", &cell.spread),
+                                  std::pair("interval", &cell.interval), std::pair("remark", &cell.remark)})
     if (!text->empty()) out[key] = *text;
+  if (cell.mark != AnswerWord::none) out["mark"] = name_of(cell.mark);
   if (cell.missing) out["missing"] = true;
   if (cell.in_words) out["in_words"] = true;
   return out;

@@ -5,7 +5,6 @@
 
 #include "autograd/error.hpp"
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
 #include <map>
 
@@ -29,7 +28,10 @@ std::string html_text(const std::string& text) {
 
 /// Replaces each {{name}} in the template by its text. Inserted text is not searched again.
 std::string filled(std::string_view page, const std::map<std::string_view, std::string_view>& texts) {
+  std::size_t size = page.size();
+  for (const auto& [name, text] : texts) size += text.size();
   std::string out;
+  out.reserve(size);
   for (std::size_t at = 0; at < page.size();) {
     const std::size_t open = page.find("{{", at), close = page.find("}}", open);
     if (open == std::string_view::npos || close == std::string_view::npos) return out += page.substr(at);
@@ -47,9 +49,7 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 
 std::string render_html(const ReportData& report) {
   const std::string title = html_text(report.name);
-  boost::json::object document = report_document(report, thinning_of(report));
-  document.erase("figures"); // those of the page can change: they are drawn from the arms' curves
-  const std::string data = script_safe(document);
+  const std::string data = script_safe_text(report, thinning_of(report));
   return filled(page_files::page, {{"title", title},
                                    {"style", page_files::style},
                                    {"d3", page_files::d3},

@@ -244,55 +244,71 @@ json::array tables_array(const ReportData& report) {
 
 } // namespace
 
-json::object report_document(const ReportData& report, const Thinning& thinning) {
-  json::array arms, machines, within;
+void write_report(const ReportData& report, const Thinning& thinning, ReportMembers& out) {
+  json::array machines, within;
   for (const PlannedOption& option : report.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});
   const TableDigits digits(report);
   const std::vector<std::string> lengths = length_metrics(report);
-  for (const ReportArm& arm : report.arms) arms.push_back(arm_json(report, arm, digits, lengths, thinning));
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
-  json::object out{{"format", "heed report"},
-                   {"version", 2},
-                   {"name", report.name},
-                   {"hash", report.hash},
-                   {"question", report.question},
-                   {"planned", planned_of(report)},
-                   {"table", table_of(report)},
-                   {"sweep", report.sweep},
-                   {"folder", report.folder.string()},
-                   {"out", report.out.string()},
-                   {"seeds", json_list(report.seeds)},
-                   {"looks", looks_object(report)},
-                   {"confidence_text", confidence_text(report)},
-                   {"progress", progress_of(report)},
-                   {"metric", metric_json(report.metric)},
-                   {"curve_metric", metric_json(report.curve_metric())},
-                   {"metric_at_lengths", metric_at_lengths(report)},
-                   {"also", further_metrics(report)},
-                   {"margin", json_number(report.margin)},
-                   {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
-                   {"digits", json_digits(digits.common())},
-                   {"problems", problems_array(report)},
-                   {"measured", measured_array(report)},
-                   {"warnings", json_list(provenance_warnings(report))},
-                   {"notes", notes_json(report_notes(report))},
-                   {"limits", json_list(limit_sentences(report))},
-                   {"chance", chance_of(report)},
-                   {"tables", tables_array(report)},
-                   {"figures", figures_json(report_figures(report, thinning.bands))},
-                   {"interactions", interactions_array(report, digits.common().difference)},
-                   {"machines", std::move(machines)},
-                   {"data", report.data},
-                   {"reference_config", report.reference_config},
-                   {"within", std::move(within)},
-                   {"tuning", tuning_of(report, digits.common().value)},
-                   {"labels", labels_of(report)},
-                   {"clearest", clearest_first(report)},
-                   {"arms", std::move(arms)}};
-  if (thinning.any()) out["thinned"] = thinning_sentence(thinning);
-  return out;
+  out.member("format", "heed report");
+  out.member("version", 2);
+  out.member("name", json::value(report.name));
+  out.member("hash", json::value(report.hash));
+  out.member("question", json::value(report.question));
+  out.member("planned", json::value(planned_of(report)));
+  out.member("table", json::value(table_of(report)));
+  out.member("sweep", json::value(report.sweep));
+  out.member("folder", json::value(report.folder.string()));
+  out.member("out", json::value(report.out.string()));
+  out.member("seeds", json_list(report.seeds));
+  out.member("looks", json::value(looks_object(report)));
+  out.member("confidence_text", json::value(confidence_text(report)));
+  out.member("progress", json::value(progress_of(report)));
+  out.member("metric", metric_json(report.metric));
+  out.member("curve_metric", metric_json(report.curve_metric()));
+  out.member("metric_at_lengths", json::value(metric_at_lengths(report)));
+  out.member("also", json::value(further_metrics(report)));
+  out.member("margin", json_number(report.margin));
+  out.member("test", report.test == statistics::Test::unpaired ? "unpaired" : "paired");
+  out.member("digits", json_digits(digits.common()));
+  out.member("problems", json::value(problems_array(report)));
+  out.member("measured", json::value(measured_array(report)));
+  out.member("warnings", json_list(provenance_warnings(report)));
+  out.member("notes", notes_json(report_notes(report)));
+  out.member("limits", json_list(limit_sentences(report)));
+  out.member("chance", json::value(chance_of(report)));
+  out.member("tables", json::value(tables_array(report)));
+  out.member("figures", figures_json(report_figures(report, thinning.bands)));
+  out.member("interactions", interactions_array(report, digits.common().difference));
+  out.member("machines", std::move(machines));
+  out.member("data", json::value(report.data));
+  out.member("reference_config", json::value(report.reference_config));
+  out.member("within", std::move(within));
+  out.member("tuning", tuning_of(report, digits.common().value));
+  out.member("labels", json::value(labels_of(report)));
+  out.member("clearest", json::value(clearest_first(report)));
+  out.begin("arms");
+  for (const ReportArm& arm : report.arms) out.item(arm_json(report, arm, digits, lengths, thinning));
+  out.end();
+  if (thinning.any()) out.member("thinned", json::value(thinning_sentence(thinning)));
+}
+
+json::object report_document(const ReportData& report, const Thinning& thinning) {
+  class Document final : public ReportMembers {
+  public:
+    void member(std::string_view key, json::value value) override { object_[key] = std::move(value); }
+    void begin(std::string_view key) override { array_ = &object_[key].emplace_array(); }
+    void item(json::value value) override { array_->push_back(std::move(value)); }
+    void end() override {}
+    json::object object_;
+
+  private:
+    json::array* array_ = nullptr;
+  } out;
+  write_report(report, thinning, out);
+  return std::move(out.object_);
 }
 
 } // namespace heed

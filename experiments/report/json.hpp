@@ -4,8 +4,9 @@
 #include "experiments/report/report_data.hpp"
 #include "experiments/report/thinning.hpp"
 
-#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <string>
+#include <string_view>
 
 namespace heed {
 
@@ -14,11 +15,23 @@ namespace heed {
 /// it.
 boost::json::object report_document(const ReportData& report, const Thinning& thinning = {});
 
-/// A document as text. The caller can stop it (PollScope).
-std::string serialized(const boost::json::value& document);
+/// Receives a report's members, one after another, so that a report with many arms need not be in memory as a whole. An
+/// array may come item by item.
+class ReportMembers {
+public:
+  virtual ~ReportMembers() = default;
+  virtual void member(std::string_view key, boost::json::value value) = 0;
+  virtual void begin(std::string_view key) = 0;
+  virtual void item(boost::json::value value) = 0;
+  virtual void end() = 0;
+};
+void write_report(const ReportData& report, const Thinning& thinning, ReportMembers& out);
 
-/// A document as text for an HTML page's <script type="application/json">. The text contains no "<", ">" or "&", so no
-/// name in it can close the element or open a comment. Parsing gives the same document.
-std::string script_safe(const boost::json::value& document);
+/// The document as text. The caller can stop it (PollScope).
+std::string report_text(const ReportData& report);
+
+/// The document, without its figures, as text for an HTML page's <script type="application/json">. The text contains no
+/// "<", ">" or "&", so no name in it can close the element or open a comment. Parsing gives the same document.
+std::string script_safe_text(const ReportData& report, const Thinning& thinning);
 
 } // namespace heed

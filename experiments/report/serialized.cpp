@@ -1,40 +1,85 @@
-// Documents as text, in pieces, so that the caller can stop.
+// A report's JSON as text, in pieces, so that the caller can stop.
 #include "experiments/report/json.hpp"
 
 #include "experiments/system/polling.hpp"
 
 #include <array>
 #include <boost/json.hpp>
+#include <utility>
 
 namespace heed {
 
-std::string serialized(const boost::json::value& document) {
-  constexpr std::size_t piece = 1 << 16;
-  std::string out;
-  boost::json::serializer writer;
-  for (writer.reset(&document); !writer.done();) {
-    poll_caller();
-    std::array<char, piece> buffer; // NOLINT: the serializer fills it
-    const boost::json::string_view text = writer.read(buffer.data(), buffer.size());
-    out.append(text.data(), text.size());
-  }
-  return out;
-}
+namespace {
 
-std::string script_safe(const boost::json::value& document) {
-  std::string out;
-  PolledWork work;
-  // These characters occur only inside JSON strings, so they can be escaped.
-  for (const char c : serialized(document)) {
-    work.did(1);
-    switch (c) {
-      case '<': out += "\\u003c"; break;
-      case '>': out += "\\u003e"; break;
-      case '&': out += "\\u0026"; break;
-      default: out += c;
+class Text final : public ReportMembers {
+public:
+  explicit Text(bool for_page) : for_page_(for_page) {}
+
+  void member(std::string_view key, boost::json::value value) override {
+    if (for_page_ && key == "figures") return; // the page draws its own from the arms' curves, since they can change
+    separate(key);
+    write(value);
+  }
+  void begin(std::string_view key) override {
+    separate(key);
+    out_ += '[';
+  }
+  void item(boost::json::value value) override {
+    if (out_.back() != '[') out_ += ',';
+    write(value);
+  }
+  void end() override { out_ += ']'; }
+
+  std::string whole() && {
+    out_ += '}';
+    return std::move(out_);
+  }
+
+private:
+  void separate(std::string_view key) {
+    if (out_.size() > 1) out_ += ',';
+    write(boost::json::value(key));
+    out_ += ':';
+  }
+  void write(const boost::json::value& value) {
+    constexpr std::size_t piece = 1 << 16;
+    boost::json::serializer writer;
+    for (writer.reset(&value); !writer.done();) {
+      poll_caller();
+      std::array<char, piece> buffer; // NOLINT: the serializer fills it
+      const boost::json::string_view text = writer.read(buffer.data(), buffer.size());
+      if (for_page_) add_escaped(text);
+      else out_.append(text.data(), text.size());
     }
   }
-  return out;
+  // These characters occur only inside JSON strings, so they can be escaped.
+  void add_escaped(std::string_view text) {
+    for (const char c : text) {
+      switch (c) {
+        case '<': out_ += "\\u003c"; break;
+        case '>': out_ += "\\u003e"; break;
+        case '&': out_ += "\\u0026"; break;
+        default: out_ += c;
+      }
+    }
+  }
+
+  bool for_page_;
+  std::string out_ = "{";
+};
+
+std::string text_of(const ReportData& report, const Thinning& thinning, bool for_page) {
+  Text out(for_page);
+  write_report(report, thinning, out);
+  return std::move(out).whole();
+}
+
+} // namespace
+
+std::string report_text(const ReportData& report) { return text_of(report, {}, false); }
+
+std::string script_safe_text(const ReportData& report, const Thinning& thinning) {
+  return text_of(report, thinning, true);
 }
 
 } // namespace heed

@@ -66,7 +66,7 @@ template <std::string (*render)(const ReportData&)> nb::str rendered(const Repor
   return text_of(without_lock([&](SignalCheck&) { return render(*report.data); }));
 }
 
-std::string as_json(const ReportData& report) { return serialized(report_document(report)); }
+std::string as_json(const ReportData& report) { return report_text(report); }
 
 nb::str as_text(const ReportOfData& report, std::size_t width, bool whole) {
   return text_of(without_lock([&](SignalCheck&) { return render_terminal(*report.data, Style{}, width, whole); }));

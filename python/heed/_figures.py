@@ -7,7 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _heed
 from ._packages import need
@@ -44,7 +44,7 @@ def _plot(what: str, width: float, height: float, ax: Axes | None) -> Iterator[t
 
     with matplotlib.rc_context(_STYLE):
         if ax is not None:
-            yield ax.get_figure(), ax
+            yield cast("Figure", ax.get_figure()), ax
             return
         figure = Picture(figsize=(width, height), layout="constrained")
         yield figure, figure.subplots()

@@ -78,7 +78,7 @@ void render_all(const ReportData& report) {
        {render_terminal(report, Style{}), render_terminal(report, Style{}, 60), render_markdown(report)})
     require(without_controls(text) == text, "a text for people has terminal commands");
   require(!render_html(report).empty() && !render_latex(report).empty(), "a page is empty");
-  json_fields::parsed(serialized(report_document(report)));
+  json_fields::parsed(report_text(report));
   for (const std::string& csv : {render_csv(report), render_runs_csv(report)}) {
     const std::string why = refusal([&] { read_csv(csv, "written.csv"); });
     require(why.empty(), "a written table is refused: " + why);

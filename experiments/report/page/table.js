@@ -70,8 +70,8 @@ function cellNodes(column, cell) {
   const with_ = [cell.spread, cell.interval].filter(Boolean)
     .map((text) => element("span", { class: "with" }, inColumn(column, text)));
   return [
-    column.kind === "answer" && cell.mark !== "none" ? markIcon(markOf(cell.mark), false) : null,
-    with_.length ? element("span", {}, inColumn(column, cell.text)) : inColumn(column, cell.text),
+    column.kind === "answer" && cell.mark ? markIcon(markOf(cell.mark), false) : null,
+    with_.length ? element("span", {}, inColumn(column, cell.text ?? "")) : inColumn(column, cell.text ?? ""),
     ...with_.flatMap((node) => [" ", node]), cell.remark ? ` ${cell.remark}` : null,
   ].filter(Boolean);
 }
@@ -96,7 +96,7 @@ function armTable(id, label, table) {
       }
       fill();
     } } }, column.title)));
-  const sortValue = (row) => row.cells[sorted.at].values[0] ?? null;
+  const sortValue = (row) => row.cells[sorted.at].values?.[0] ?? null;
   const compare = (a, b) => {
     const x = sortValue(a), y = sortValue(b);
     if (x === null || y === null) return (x === null) - (y === null) || a.index - b.index;
@@ -109,7 +109,7 @@ function armTable(id, label, table) {
     for (const column of columns.slice(1)) {
       const cell = row.cells[column.at];
       line.append(element("td", { class: column.folds ? "second" : column.kind === "answer" ? "word" : null,
-        "data-tsv": column.keys.map((key, k) => cell.values[k] ?? "").join("\t") }, ...cellNodes(column, cell)));
+        "data-tsv": column.keys.map((key, k) => cell.values?.[k] ?? "").join("\t") }, ...cellNodes(column, cell)));
     }
     const values = folded.map((column) => [column.title, cellNodes(column, row.cells[column.at])])
       .filter(([, what]) => what.length);

@@ -97,8 +97,10 @@ TEST_CASE("what is not finite is null, since JSON has no word for it", "[report]
 }
 
 TEST_CASE("a document in a page is the same document, and can't end its element", "[report]") {
-  const json::value document = report_document(awkward_report());
-  const std::string text = script_safe(document);
+  json::object document = report_document(awkward_report());
+  CHECK(json::parse(report_text(awkward_report())) == json::parse(json::serialize(document)));
+  document.erase("figures");
+  const std::string text = script_safe_text(awkward_report(), {});
   CHECK(text.find_first_of("<>&") == std::string::npos);
   CHECK(json::parse(text) == json::parse(json::serialize(document)));
 }
