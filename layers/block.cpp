@@ -38,7 +38,7 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
 Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
     : name_(scope.name()), post_(choice.block.norm == "post"), parallel_(choice.block.parallel && choice.block.ffn),
       scale_(choice.block.residual_scale.word.empty() ? choice.block.residual_scale.number : 1),
-      options_(choice.attention), dropout_(choice.block.dropout), stores_values_(shape.value_residual.stores),
+      options_(choice.attention), dropout_(choice.block.dropout), hands_on_values_(shape.hands_on_values),
       registers_(shape.registers), attention_(scope / "attention", choice,
                                               {.width = shape.width,
                                                .memory_width = 0,
@@ -49,8 +49,10 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
                                                .longest = shape.longest,
                                                .trained = shape.trained,
                                                .layer = shape.layer,
+                                               .layers = shape.layers,
+                                               .shared_layers = shape.shared_layers,
+                                               .hands_on_values = shape.hands_on_values,
                                                .patches_in_row = shape.patches_in_row,
-                                               .value_residual = shape.value_residual,
                                                .registers = shape.registers},
                                               shape.residual_init),
       cross_(cross_attention(scope / "cross_attention", choice, shape)) {

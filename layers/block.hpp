@@ -38,7 +38,9 @@ public:
     std::int64_t longest_memory = 0; ///< upper bound on the length of the encoder output; 0: unknown
     std::int64_t trained_memory = 0; ///< the same in training; 0: `longest_memory`
     std::int64_t layer = 0;          ///< the block's index in its stack
-    ValueResidual value_residual{};  ///< of self attention
+    std::int64_t layers = 1;         ///< the number of blocks in its stack
+    bool shared_layers = false;      ///< do all blocks have the parameters of the first one?
+    bool hands_on_values = false;    ///< are the values of its self attention stored for later blocks?
     std::int64_t registers = 0;      ///< the first positions of each row, as in MultiHeadAttention::Shape
     std::int64_t patches_in_row = 0; ///< likewise
   };
@@ -65,7 +67,7 @@ public:
   Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& given, const Mask& memory_mask,
               Tensor* first_values = nullptr) const;
   /// The width of the values that this block stores for later blocks; 0: none.
-  std::int64_t stored_values() const { return stores_values_ ? attention_.values_width() : 0; }
+  std::int64_t stored_values() const { return hands_on_values_ ? attention_.values_width() : 0; }
   /// True if no position attends to a later one.
   bool serves_steps() const { return options_.causal && options_.prefix <= 1; }
 
@@ -92,7 +94,7 @@ private:
   double scale_; ///< fixed scale of the summand
   AttentionOptions options_;
   double dropout_;
-  bool stores_values_;
+  bool hands_on_values_;
   std::int64_t registers_;
   MultiHeadAttention attention_;            // named `attention`
   std::optional<MultiHeadAttention> cross_; // named `cross_attention`

@@ -52,48 +52,6 @@ const OptionTable<AttentionOptions>& attention_option_table() {
           .at_least(0).at_most(65536).unit("heads").default_means("0: each head has its own").neutral(0),
       option("value_width", &O::value_width, "Width of one head's values.")
           .at_least(0).at_most(65536).unit("features").default_means("0: the width of a head").neutral(0),
-      option("query_key_norm", &O::query_key_norm,
-             "Queries and keys are normalised before the score, with a learned gain for each feature (QK norm).")
-          .one_of({"none", "layer", "rms"}).neutral("none"),
-      option("query_key_norm_over", &O::query_key_norm_over,
-             "What is normalised together: the queries (keys) of each head, or those of all heads (projection, as in "
-             "OLMo 2).")
-          .one_of({"head", "projection"}).neutral("head"),
-      option("query_key_norm_eps", &O::query_key_norm_eps,
-             "The small number that is added under the root of the norm of queries and keys (OLMo 2: 1e-6).")
-          .above(0).at_most(1).neutral(1e-5),
-      option("gate", &O::gate,
-             "The heads' outputs are multiplied by sigmoid(W x) before the output projection, with x the input of the "
-             "attention: one number for each head, or one for each feature (arXiv 2505.06708).")
-          .one_of({"none", "head", "elementwise"}).neutral("none"),
-      option("differential", &O::differential,
-             "The weights of each head are the difference of two maps, A_1 - lambda A_2: v1 (arXiv 2410.05258), with "
-             "queries and keys of half the width, a learned lambda for each block, and an RMS norm of the heads (with "
-             "key_value_heads, the two maps have different keys, as in the authors' multihead_flashdiff_1); or v2, "
-             "with twice as many queries, and lambda = sigmoid(W x) for each token and head.")
-          .one_of({"none", "v1", "v2"}).neutral("none"),
-      option("forget_gate", &O::forget_gate,
-             "Each token has a gate f = sigmoid(w . x + b) for each head, and log f of all tokens after a key, up to "
-             "the query, is added to the key's score (Forgetting Transformer, arXiv 2503.02130). Only for causal self "
-             "attention.")
-          .neutral(false),
-      option("exclusive", &O::exclusive,
-             "Self attention removes from each head's output y the part along the value v of the query's own position: "
-             "y - (y . v) v / |v|^2 (exclusive self attention).")
-          .neutral(false),
-      option("value_residual", &O::value_residual,
-             "The values V of each later block become l1 V_1 + l2 V, with V_1 the values of the first block: l1 = l2 = "
-             "1/2 (fixed); learned numbers of each block that start there (learned); or l1 = 5 and l2 = 1 in the last "
-             "third of the blocks (sparse).")
-          .one_of({"none", "fixed", "learned", "sparse"}).neutral("none"),
-      option("persistent_keys", &O::persistent_keys,
-             "Number of learned keys and values of each head of self attention, in addition to those of the row. Every "
-             "query sees them, and they have no position; rotary positions still rotate the query (persistent memory).")
-          .at_least(0).at_most(1048576).unit("keys").default_means("0: only the row's").neutral(0),
-      option("talking_heads", &O::talking_heads,
-             "What heads mix by learned linear maps (talking heads): their scores, their weights after the normaliser, "
-             "or both.")
-          .one_of({"none", "scores", "weights", "both"}).neutral("none"),
       option("score_mod", &O::score_mod,
              "Formula that replaces the scores s of self attention.")
           .formula_like("30 * tanh(s / 30)").default_means("none: scores stay unchanged").neutral(""),
@@ -230,11 +188,6 @@ LayerChoice LayerChoice::for_cross_attention() const {
   choose(out.attention.score, out.score_options, attention.cross_score);
   choose(out.attention.normalizer, out.normalizer_options, attention.cross_normalizer);
   choose(out.attention.projection, out.projection_options, attention.cross_projection);
-  // A query has no value and no position of its own among the encoder's.
-  out.attention.exclusive = false;
-  out.attention.forget_gate = false;
-  out.attention.value_residual = "none";
-  out.attention.persistent_keys = 0;
   out.attention.score_mod = attention.cross_score_mod;
   out.attention.mask_mod = attention.cross_mask_mod;
   return out;

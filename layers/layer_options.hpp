@@ -10,7 +10,7 @@
 
 namespace heed {
 
-/// [attention]
+/// [attention], without the options of the parts of attention (layers/attention/part.hpp)
 struct AttentionOptions {
   std::string score = "scaled_dot";
   std::string normalizer = "softmax";
@@ -29,16 +29,6 @@ struct AttentionOptions {
   /// heads of keys and values, which equal groups of heads share; 0: as many as heads
   std::int64_t key_value_heads = 0;
   std::int64_t value_width = 0;             ///< width of a head's values; 0: width / heads
-  std::string query_key_norm = "none";      ///< none | layer | rms: norm of queries and keys
-  std::string query_key_norm_over = "head"; ///< head | projection: what is normalised together
-  double query_key_norm_eps = 1e-5;         ///< the small number in the norm's root
-  std::string gate = "none";                ///< none | head | elementwise: gate of the heads' outputs
-  std::string differential = "none";        ///< none | v1 | v2: is each head the difference of two maps?
-  bool forget_gate = false;                 ///< has each token a gate that hides the keys before it?
-  bool exclusive = false;                   ///< is the part along its own value removed from a head's output?
-  std::string value_residual = "none";      ///< none | fixed | learned | sparse: use of the first block's values
-  std::int64_t persistent_keys = 0;         ///< learned keys and values of each head, which every query sees
-  std::string talking_heads = "none";       ///< none | scores | weights | both: what is mixed between heads
   std::string score_mod = "";               ///< formula that replaces self attention's scores s; empty: unchanged
   std::string mask_mod = "";                ///< formula that is true if a query may attend to a key; empty: always true
   std::string cross_score_mod = "";         ///< the same as score_mod and mask_mod, for cross attention
@@ -99,6 +89,7 @@ const OptionTable<BlockOptions>& block_option_table();
 /// All options of one block of a model. `[[block.override]]` makes them differ between blocks.
 struct LayerChoice {
   AttentionOptions attention;
+  OptionValues part_options;       ///< [attention]: the options of the parts of attention
   OptionValues score_options;      ///< table [attention.SCORE]
   OptionValues normalizer_options; ///< table [attention.NORMALIZER]
   OptionValues projection_options; ///< table [attention.PROJECTION]

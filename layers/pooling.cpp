@@ -46,7 +46,7 @@ Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice&
   const Scope keys = (scope / "keys").starting_by_itself_with(start);
   const ParameterId query = scope.plain("query", {1, shape.width}, start);
   LayerChoice one_head = choice.without_formulas();
-  one_head.attention.talking_heads = "none";
+  one_head.part_options.clear();
   context_.emplace(Context{
       query, Linear(keys, shape.width, shape.width, true),
       Attention(scope, one_head, {1, shape.width, shape.width, shape.longest}, AttentionPlace::Kind::pooling)});

@@ -1,6 +1,7 @@
 #include "layers/variants.hpp"
 
 #include "layers/attention/normalizer.hpp"
+#include "layers/attention/part.hpp"
 #include "layers/attention/projection.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/feed_forward.hpp"
@@ -21,5 +22,7 @@ std::vector<VariantFamily> layer_variant_families() {
           {"recurrent cell", "recurrent", "cell", variants_of(f32::recurrent_cells())},
           {"attention of a recurrent decoder", "recurrent", "attention", variants_of(f32::recurrent_attentions())}};
 }
+
+std::vector<const Variant*> attention_part_records() { return variants_of(f32::attention_parts()); }
 
 } // namespace heed

@@ -11,4 +11,7 @@ namespace heed {
 /// recurrent.cell and recurrent.attention, each with the info records of its variants.
 std::vector<VariantFamily> layer_variant_families();
 
+/// The records of the parts of attention. Their options are keys of [attention].
+std::vector<const Variant*> attention_part_records();
+
 } // namespace heed

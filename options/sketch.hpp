@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,5 +29,9 @@ struct Sketch {
   /// The first and the last value of each axis of a heat map; of `y`: in the top row and in the bottom row.
   std::pair<double, double> x_range{}, y_range{};
 };
+
+/// The points of a curve: (x, f(x)) for `steps` + 1 values of x from `from` to `to`.
+std::vector<std::pair<double, double>> sampled(double from, double to, int steps,
+                                               const std::function<double(double)>& f);
 
 } // namespace heed

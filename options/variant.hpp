@@ -23,6 +23,7 @@ struct OptionCondition {
   std::string on;
   std::vector<std::string> words;
   bool unless = false;
+  std::vector<OptionCondition> others = {}; ///< it also has an effect under one of these; their `option` is empty
   bool operator==(const OptionCondition&) const = default;
 };
 

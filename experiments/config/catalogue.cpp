@@ -33,6 +33,49 @@ Section block_section(std::string table, std::string title, const OptionTable<T>
   return s;
 }
 
+/// [attention]: its own options, and those of the parts of attention.
+///
+/// A run's ID has the options in the order of the catalogue. So the options of the first parts stay where they were
+/// before parts had files of their own; those of later ones come last.
+Section attention_section() {
+  static const std::vector<std::string> first = {
+      "query_key_norm", "query_key_norm_over", "query_key_norm_eps", "gate",         "differential", "forget_gate",
+      "exclusive",      "value_residual",      "persistent_keys",    "talking_heads"};
+  const OptionTable<AttentionOptions>& own = attention_option_table();
+  std::vector<Option> early(first.size()), later;
+  for (const Variant* part : attention_parts())
+    for (const Option& option : part->options) {
+      const auto place = std::ranges::find(first, option.name);
+      if (place == first.end()) later.push_back(option);
+      else early[static_cast<std::size_t>(place - first.begin())] = option;
+    }
+  std::vector<Option> options = own.options();
+  options.insert(std::ranges::find(options, "score_mod", &Option::name), early.begin(), early.end());
+  options.insert(options.end(), later.begin(), later.end());
+  Section s{"attention", "Attention", std::move(options), {}, {}, {}, {}};
+  const auto is_own = [&own](const Option& option) {
+    return std::ranges::find(own.options(), option.name, &Option::name) != own.options().end();
+  };
+  s.set_layer = [is_own, &own, all = s.options](LayerChoice& choice, const std::vector<Value>& values) {
+    std::vector<Value> of_struct;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (is_own(all[i])) of_struct.push_back(values.at(i));
+      else choice.part_options[all[i].name] = values.at(i);
+    choice.attention = own.read_all(of_struct);
+  };
+  s.get_layer = [is_own, &own, all = s.options](const LayerChoice& choice) {
+    const OptionValues of_struct = own.write(choice.attention);
+    std::vector<Value> values;
+    for (const Option& option : all) {
+      const OptionValues& from = is_own(option) ? of_struct : choice.part_options;
+      const auto found = from.find(option.name);
+      values.push_back(found == from.end() ? option.default_value : found->second);
+    }
+    return values;
+  };
+  return s;
+}
+
 /// The member that stores the options of each family's chosen variant.
 struct Place {
   std::string_view key;
@@ -84,7 +127,7 @@ std::vector<Section> make_sections() {
   out.push_back(section("init", "Initial weights", init_option_table(), &Config::init));
   out.push_back(section("recurrent", "Recurrent layers", recurrent_option_table(), &Config::recurrent));
   out.push_back(block_section("position", "Positions", position_option_table(), &LayerChoice::position));
-  out.push_back(block_section("attention", "Attention", attention_option_table(), &LayerChoice::attention));
+  out.push_back(attention_section());
   out.push_back(block_section("block", "Transformer block", block_option_table(), &LayerChoice::block));
   out.push_back(section("train", "Training", train_option_table(), &Config::train));
   out.push_back(section("engine", "Engine", engine_option_table(), &Config::engine));
@@ -153,20 +196,25 @@ struct Index {
                                                place.family.title, v->name, key));
         }
     for (const FamilyPlace& place : family_places())
-      for (const Variant* v : place.family.variants)
-        for (const std::string& name : named_by(*v))
-          if (!options.contains(name) && !is_table(name))
-            throw std::logic_error(fmt::format("{} {} speaks of {}, which is no option and no table",
-                                               place.family.title, v->name, name));
+      for (const Variant* v : place.family.variants) check_names(place.family.title, *v);
+    for (const Variant* part : attention_parts()) check_names("part of attention", *part);
   }
 
 private:
+  void check_names(const std::string& title, const Variant& v) const {
+    for (const std::string& name : named_by(v))
+      if (!options.contains(name) && !is_table(name))
+        throw std::logic_error(fmt::format("{} {} speaks of {}, which is no option and no table", title, v.name, name));
+  }
   /// The options and tables that a variant's record names.
   static std::vector<std::string> named_by(const Variant& v) {
     std::vector<std::string> out = v.silences;
     out.insert(out.end(), v.needs.begin(), v.needs.end());
     out.insert(out.end(), v.uses.begin(), v.uses.end());
-    for (const OptionCondition& c : v.conditions) out.insert(out.end(), {c.option, c.on});
+    for (const OptionCondition& c : v.conditions) {
+      out.insert(out.end(), {c.option, c.on});
+      for (const OptionCondition& other : c.others) out.push_back(other.on);
+    }
     return out;
   }
   bool is_table(const std::string& name) const { return tables.contains(name); }
@@ -180,6 +228,11 @@ const Index& index() {
 } // namespace
 
 std::vector<VariantFamily> variant_families() { return registry().families; }
+
+const std::vector<const Variant*>& attention_parts() {
+  static const std::vector<const Variant*> all = registry().parts;
+  return all;
+}
 
 const std::vector<FamilyPlace>& family_places() {
   static const std::vector<FamilyPlace> built = make_family_places();

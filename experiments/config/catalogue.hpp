@@ -38,6 +38,8 @@ struct FamilyPlace {
 /// All sections, in display order.
 const std::vector<Section>& sections();
 const std::vector<FamilyPlace>& family_places();
+/// The records of the parts of attention, whose options are keys of [attention].
+const std::vector<const Variant*>& attention_parts();
 /// All sections, each followed by the tables of the variants of its families.
 const std::vector<TableInfo>& catalogue();
 

@@ -44,7 +44,6 @@ const std::vector<Dependency> rows = {
       {"init.head", {"init_std"}},
       {"position.kind", {"alibi", "kerple", "rotary", "t5"}, false, true}}},
     {"model.shared_layers", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
-    {"attention.value_residual", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
     {"position.shared", "model.shared_layers", {"true"}, true},
     {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
     {"model.scaled_init",
@@ -84,8 +83,6 @@ const std::vector<Dependency> rows = {
     {"block.activation", "block.ffn", {"true"}},
     {"block.ffn_width", "block.ffn", {"true"}},
     {"block.gated_width", "block.ffn", {"true"}},
-    {"attention.query_key_norm_over", "attention.query_key_norm", {"none"}, true},
-    {"attention.query_key_norm_eps", "attention.query_key_norm", {"none"}, true},
     {"block.ffn_dropout", "block.ffn", {"true"}},
     {"block.parallel", "block.ffn", {"true"}},
     {"block.residual_scale", "block.residual", {"none"}, true},
@@ -130,6 +127,12 @@ void add_expanded(std::vector<Dependency>& out, const Dependency& row) {
     if (key.starts_with(row.option + ".")) out.push_back({key, row.on, row.words, row.unless, row.others});
 }
 
+Dependency row_of(const OptionCondition& c) {
+  Dependency row{c.option, c.on, c.words, c.unless};
+  for (const OptionCondition& other : c.others) row.others.push_back({other.on, other.words, other.unless});
+  return row;
+}
+
 using Names = std::vector<std::string>;
 
 /// Adds the dependencies from the records of a family's variants: the options that variants disable, need or use.
@@ -158,7 +161,7 @@ void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
     }
   for (const auto& [c, names] : conditions) {
     const std::string own = full_name(place.family.table, names.front()) + ".";
-    Dependency row{c.option, c.on, c.words, c.unless};
+    Dependency row = row_of(c);
     const bool met_without = c.on.starts_with(own) && c.unless;
     if (!c.option.starts_with(own) && !met_without) row.others.push_back({place.key, names, true});
     add_expanded(out, row);
@@ -182,6 +185,8 @@ std::vector<Dependency> make_dependencies() {
   std::vector<Dependency> out;
   for (const FamilyPlace& place : family_places()) add_silences_and_uses(out, place);
   for (const FamilyPlace& place : family_places()) add_conditions(out, place);
+  for (const Variant* part : attention_parts())
+    for (const OptionCondition& c : part->conditions) add_expanded(out, row_of(c));
   for (const Dependency& row : rows) add_expanded(out, row);
   for (const FamilyPlace& place : family_places())
     for (const Variant* v : place.family.variants)

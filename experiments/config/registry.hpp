@@ -20,6 +20,7 @@ struct RegisteredWords {
 
 struct Registry {
   std::vector<VariantFamily> families; ///< in display order
+  std::vector<const Variant*> parts;   ///< of attention: their options are keys of [attention]
   std::vector<RegisteredWords> words;
   std::map<std::string, std::vector<std::string>> stacks; ///< by model: the names of its stacks of blocks, in order
 };

@@ -1,10 +1,12 @@
 #include "experiments/models/block_stack.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/values.hpp"
 #include "layers/for_each_row.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,62 +15,55 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Zhou et al. 2024, section 3.2: the factors of V_1 and of a block's own values in the last third of the blocks.
-constexpr double sparse_first = 5, sparse_own = 1;
-
 // The default standard deviation of token embeddings.
 constexpr double register_deviation = 0.02;
 
-// Does a block's value_residual change the block?
-bool acts(const std::vector<LayerChoice>& layers, std::size_t n) {
-  const std::string& word = layers[n].attention.value_residual;
-  const bool is_last_third = n >= layers.size() - (layers.size() + 2) / 3;
-  return n > 0 && word != "none" && (word != "sparse" || is_last_third);
+// Does block n use the values of the first one by this part?
+bool uses_first_values(const AttentionPartInfo& part, const std::vector<LayerChoice>& layers, std::size_t n) {
+  return has_part(layers[n], part) &&
+         part.uses_first_values(layers[n].part_options, static_cast<std::int64_t>(n), std::ssize(layers));
 }
 
-// Each word that some block has must act on some block of this stack or of the other one (Config::decoder_layers).
-void check_value_residuals(const Config& config) {
-  for (const std::string word : {"fixed", "learned", "sparse"}) {
-    bool is_chosen = false, has_effect = false;
-    for (const auto* stack : {&config.layers, &config.decoder_layers})
-      for (std::size_t n = 0; n < stack->size(); ++n) {
-        const bool here = (*stack)[n].attention.value_residual == word;
-        is_chosen = is_chosen || here;
-        has_effect = has_effect || (here && acts(*stack, n));
+// Each value of the part's option that some block has must act on some block of this stack or of the other one
+// (Config::decoder_layers).
+void check_that_values_act(const Config& config, const AttentionPartInfo& part) {
+  const std::string& name = part.about.name;
+  std::map<std::string, bool> acts; // by the option's value
+  for (const auto* stack : {&config.layers, &config.decoder_layers})
+    for (std::size_t n = 0; n < stack->size(); ++n)
+      if (has_part((*stack)[n], part)) {
+        bool& act = acts[value_text((*stack)[n].part_options.at(name))];
+        act = act || uses_first_values(part, *stack, n);
       }
-    if (is_chosen && !has_effect)
-      throw Failed(fmt::format("[attention] value_residual = \"{}\" has no effect in the blocks that have it: blocks "
-                               "after the first one add the first one's values (sparse: only those of the last third); "
-                               "choose it for a later block",
-                               word));
-  }
+  for (const auto& [value, act] : acts)
+    if (!act)
+      throw Failed(fmt::format("[attention] {} = {} has no effect in the blocks that have it: blocks after the first "
+                               "one add the first one's values (sparse: only those of the last third); choose it for a "
+                               "later block",
+                               name, value));
 }
 
-// What each block does with the values of the first one.
-std::vector<ValueResidual> value_residuals(const Config& config, std::int64_t width) {
-  const std::size_t count = config.layers.size();
-  std::vector<ValueResidual> out(count);
+// Do later blocks use the values of the first one?
+bool first_block_hands_on_values(const Config& config, std::int64_t width) {
   const auto shape_of_values = [&](const LayerChoice& layer) {
     const AttentionOptions& o = layer.attention;
     return std::pair{o.key_value_heads ? o.key_value_heads : config.model.heads,
                      o.value_width ? o.value_width : width / config.model.heads};
   };
-  check_value_residuals(config);
-  for (std::size_t n = 1; n < count; ++n) {
-    const std::string& word = config.layers[n].attention.value_residual;
-    if (!acts(config.layers, n)) continue;
-    const auto own = shape_of_values(config.layers[n]), first = shape_of_values(config.layers[0]);
-    if (own != first)
-      throw Failed(
-          fmt::format("[attention] value_residual adds the values of block 0 to those of block {}, so both need "
-                      "equal shapes: {} heads of width {}, and {} of width {}; set one "
-                      "attention.key_value_heads and attention.value_width",
-                      n, first.first, first.second, own.first, own.second));
-    out[n] = {.mixes = true, .learned = word == "learned"};
-    if (word == "sparse") out[n] = {.mixes = true, .first = sparse_first, .own = sparse_own};
-    out[0].stores = true;
-    // The parameters of shared blocks are those of the first one.
-    if (config.model.shared_layers) out[0].learned = out[n].learned;
+  bool out = false;
+  for (const AttentionPartInfo* part : attention_parts()) {
+    if (!part->uses_first_values) continue;
+    check_that_values_act(config, *part);
+    for (std::size_t n = 1; n < config.layers.size(); ++n) {
+      if (!uses_first_values(*part, config.layers, n)) continue;
+      out = true;
+      const auto own = shape_of_values(config.layers[n]), first = shape_of_values(config.layers[0]);
+      if (own != first)
+        throw Failed(fmt::format("[attention] {} adds the values of block 0 to those of block {}, so both need equal "
+                                 "shapes: {} heads of width {}, and {} of width {}; set one attention.key_value_heads "
+                                 "and attention.value_width",
+                                 part->about.name, n, first.first, first.second, own.first, own.second));
+    }
   }
   return out;
 }
@@ -84,7 +79,7 @@ PositionalEmbedding embedding_positions(const Scope& scope, const Config& config
 BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& shape)
     : position(embedding_positions(scope / "position", config, shape.longest)), dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
-  const std::vector<ValueResidual> values = value_residuals(config, width());
+  const bool hands_on_values = first_block_hands_on_values(config, width());
   RelativePositions relative(scope);
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     const Scope own = scope / "blocks" / std::to_string(i),
@@ -106,7 +101,9 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
                             .longest_memory = shape.longest_memory,
                             .trained_memory = shape.trained_memory,
                             .layer = static_cast<std::int64_t>(i),
-                            .value_residual = values[i],
+                            .layers = std::ssize(config.layers),
+                            .shared_layers = config.model.shared_layers,
+                            .hands_on_values = hands_on_values && i == 0,
                             .registers = config.model.registers,
                             .patches_in_row = shape.patches_in_row});
   }
@@ -158,7 +155,8 @@ Config decoder_config(const Config& config) {
 
 Config attention_of_first_block(Config config) {
   config.layers.resize(1);
-  config.layers.front().attention.value_residual = "none"; // it changes later blocks
+  for (const AttentionPartInfo* part : attention_parts()) // what changes later blocks
+    if (part->uses_first_values) config.layers.front().part_options.erase(part->about.name);
   BlockOptions& block = config.layers.front().block;
   block.ffn = block.parallel = false;
   block.norm = block.residual = "none";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/models/model.hpp"
+#include "layers/attention/part.hpp"
 #include "layers/embedding.hpp"
 #include "layers/recurrent/recurrent.hpp"
 
@@ -12,41 +13,34 @@ namespace heed::HEED_REAL {
 
 /// The options that only Transformer blocks use.
 inline std::vector<std::string> options_of_blocks() {
-  return {"model.layers",
-          "model.heads",
-          "model.embedding_scale",
-          "model.embedding_norm",
-          "model.registers",
-          "model.scaled_init",
-          "model.shared_layers",
-          "position",
-          "block",
-          "attention.causal",
-          "attention.prefix",
-          "attention.window",
-          "attention.dilation",
-          "attention.head_width",
-          "attention.projection",
-          "attention.qkv_bias",
-          "attention.output_bias",
-          "attention.key_value_heads",
-          "attention.value_width",
-          "attention.query_key_norm",
-          "attention.query_key_norm_over",
-          "attention.query_key_norm_eps",
-          "attention.gate",
-          "attention.differential",
-          "attention.forget_gate",
-          "attention.exclusive",
-          "attention.value_residual",
-          "attention.persistent_keys",
-          "attention.talking_heads",
-          "attention.cosine.shared",
-          "attention.score_mod",
-          "attention.mask_mod",
-          "model.segment_end",
-          "init.position",
-          "init.qkv"};
+  std::vector<std::string> out = {"model.layers",
+                                  "model.heads",
+                                  "model.embedding_scale",
+                                  "model.embedding_norm",
+                                  "model.registers",
+                                  "model.scaled_init",
+                                  "model.shared_layers",
+                                  "position",
+                                  "block",
+                                  "attention.causal",
+                                  "attention.prefix",
+                                  "attention.window",
+                                  "attention.dilation",
+                                  "attention.head_width",
+                                  "attention.projection",
+                                  "attention.qkv_bias",
+                                  "attention.output_bias",
+                                  "attention.key_value_heads",
+                                  "attention.value_width",
+                                  "attention.cosine.shared",
+                                  "attention.score_mod",
+                                  "attention.mask_mod",
+                                  "model.segment_end",
+                                  "init.position",
+                                  "init.qkv"};
+  for (const AttentionPartInfo* part : attention_parts())
+    for (const Option& option : part->about.options) out.push_back("attention." + option.name);
+  return out;
 }
 
 /// Recurrent layers over the embedded input tokens, in one direction, or in both directions with half the width each.

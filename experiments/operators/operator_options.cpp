@@ -4,6 +4,7 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/unknown_names.hpp"
+#include "layers/attention/part.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,20 +39,29 @@ bool is_in_a_table_of(std::string_view table, std::string_view key) {
   return key.starts_with(table) && key.find('.', table.size()) != std::string_view::npos;
 }
 
+// Does a part of attention with this option act in an operator of this kind?
+bool acts(std::string_view option, Kind kind) {
+  using Place = f32::AttentionPartInfo::Place;
+  for (const f32::AttentionPartInfo* part : f32::attention_parts()) {
+    if (std::ranges::find(part->about.options, option, &Option::name) == part->about.options.end()) continue;
+    const bool is_of_one_block = !part->uses_first_values; // an operator has no other blocks
+    return is_of_one_block && (kind == Kind::self || part->place == Place::every_attention ||
+                               (kind == Kind::cross && part->place == Place::multi_head));
+  }
+  return false;
+}
+
 // Can the option change the operator's result, its parameters, or their initial values? Options of variants and of
 // formulas can; if the variant is not chosen, the configuration refuses them.
 bool has_effect(std::string_view key, Kind kind, bool chooses_initial_values) {
-  constexpr std::array of_projections = {
-      "projection",     "head_width", "value_width",         "key_value_heads",    "qkv_bias",     "output_bias",
-      "query_key_norm", "gate",       "query_key_norm_over", "query_key_norm_eps", "differential", "exclusive"};
-  constexpr std::array of_self_attention = {"forget_gate", "persistent_keys"};
+  constexpr std::array of_projections = {"projection",      "head_width", "value_width",
+                                         "key_value_heads", "qkv_bias",   "output_bias"};
   constexpr std::array of_initial_values = {"model.scaled_init", "model.layers"};
   const bool has_projections = kind != Kind::heads;
   if (key.starts_with("attention.")) {
     const std::string_view name = key.substr(10);
-    return is_in_a_table_of("attention.", key) || name == "talking_heads" || name == "parameters" ||
-           (has_projections && is_one_of(name, of_projections)) ||
-           (kind == Kind::self && is_one_of(name, of_self_attention));
+    return is_in_a_table_of("attention.", key) || name == "parameters" || acts(name, kind) ||
+           (has_projections && is_one_of(name, of_projections));
   }
   if (key.starts_with("position.")) return is_in_a_table_of("position.", key) && kind != Kind::cross;
   if (!has_projections) return false;

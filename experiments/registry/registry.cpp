@@ -29,6 +29,7 @@ Registry registry() {
   std::map<std::string, std::vector<std::string>> stacks;
   for (const f32::ModelInfo* model : f32::models()) stacks[model->about.name] = model->stacks;
   return {std::move(families),
+          attention_part_records(),
           {{"data.tokens", vocabulary_kinds()}, {"train.evaluate_bleu_tokenization", bleu_tokenizations()}},
           std::move(stacks)};
 }

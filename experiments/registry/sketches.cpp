@@ -5,6 +5,7 @@
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/schedules.hpp"
 #include "layers/attention/normalizer.hpp"
+#include "layers/attention/part.hpp"
 #include "layers/attention/projection.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/feed_forward.hpp"
@@ -17,7 +18,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <numbers>
 
 namespace heed {
 
@@ -26,17 +26,6 @@ namespace {
 using f32::Init;
 using f32::Parameters;
 using f32::Scope;
-
-// Calls f(x) for `steps` + 1 values of x from `from` to `to`.
-std::vector<std::pair<double, double>> sampled(double from, double to, int steps,
-                                               const std::function<double(double)>& f) {
-  std::vector<std::pair<double, double>> out;
-  for (int i = 0; i <= steps; ++i) {
-    const double x = from + (to - from) * i / steps;
-    out.emplace_back(x, f(x));
-  }
-  return out;
-}
 
 // The parameters of a small layer, with their initial values. Tables that start at 0 have random values instead, which
 // show what is shared.
@@ -209,46 +198,6 @@ std::vector<Sketch> sketch_projection(const std::string& name) {
   return {std::move(out)};
 }
 
-// ---- gates and other changes of heads -------------------------------------------------------------------------------
-
-std::vector<Sketch> sketch_gate(const std::string& word) {
-  Sketch out{.title = word == "head" ? "factor of a head's output" : "factor of a feature of a head's output",
-             .x = word == "head" ? "W x of the head" : "W x of the feature",
-             .y = "sigmoid(W x)"};
-  out.curves.push_back({"", sampled(-6, 6, 120, [](double x) { return 1 / (1 + std::exp(-x)); })});
-  return {std::move(out)};
-}
-
-// y - (y . v) v / |v|^2 of vectors of length 1.
-std::vector<Sketch> sketch_exclusive() {
-  Sketch out{.title = "y and the query's own v have length 1",
-             .x = "angle between y and v (degrees)",
-             .y = "length of the output"};
-  out.curves.push_back({"", sampled(0, 180, 90, [](double degrees) {
-                          const double angle = degrees / 180 * std::numbers::pi;
-                          return std::abs(std::sin(angle)); // v is (1, 0), so y - (y . v) v is (0, sin)
-                        })});
-  return {std::move(out)};
-}
-
-std::vector<Sketch> sketch_differential() {
-  const auto softmax = [](const std::vector<float>& scores) {
-    std::vector<float> out(scores.size());
-    f32::normalizer_info("softmax").row(scores.data(), out.data(), {.n = std::ssize(scores)}, {});
-    return out;
-  };
-  constexpr float lambda = 0.8F;
-  const std::vector<float> first = softmax({0, 1, 0.5F, 3, 0.2F, 1.5F, 0, 1}),
-                           second = softmax({0.2F, 1.2F, 0.4F, 1, 0.3F, 1.8F, 0.1F, 1});
-  Sketch one{.title = "weights of the first map, A1", .x = "key", .y = "weight"},
-      both{.title = "A1 - 0.8 A2", .x = "key", .y = "weight"};
-  for (std::size_t j = 0; j < first.size(); ++j) {
-    one.bars.emplace_back(fmt::format("{}", j), static_cast<double>(first[j]));
-    both.bars.emplace_back(fmt::format("{}", j), static_cast<double>(first[j] - lambda * second[j]));
-  }
-  return {std::move(one), std::move(both)};
-}
-
 // ---- norms, feed-forward networks -----------------------------------------------------------------------------------
 
 std::vector<Sketch> sketch_norm(const std::string& name) {
@@ -328,19 +277,20 @@ std::vector<Sketch> sketches_of(const std::string& key, const std::string& name)
   if (key == "block.activation") return sketch_feed_forward(name);
   if (key == "train.optimizer") return sketch_optimizer(name);
   if (key == "train.schedule") return sketch_schedule(name);
-  if (key == "attention.gate") return sketch_gate(name);
-  if (key == "attention.exclusive") return sketch_exclusive();
-  if (key == "attention.differential") return sketch_differential();
+  for (const f32::AttentionPartInfo* part : f32::attention_parts())
+    for (const f32::PartPicture& picture : part->pictures)
+      if (key == "attention." + part->about.name && picture.word == name) return picture.panels();
   return {};
 }
 
 const std::vector<SketchedWord>& sketched_words() {
-  static const std::vector<SketchedWord> all{
-      {"attention.gate", "head", "the gate of a head, from the attention's input x"},
-      {"attention.gate", "elementwise", "the gate of a feature, from the attention's input x"},
-      {"attention.exclusive", "true",
-       "what is left of a head's output y without its part along the query's own value v"},
-      {"attention.differential", "v1", "the weights of eight keys by one map, and by the difference of two"}};
+  static const std::vector<SketchedWord> all = [] {
+    std::vector<SketchedWord> out;
+    for (const f32::AttentionPartInfo* part : f32::attention_parts())
+      for (const f32::PartPicture& picture : part->pictures)
+        out.push_back({"attention." + part->about.name, picture.word, picture.summary});
+    return out;
+  }();
   return all;
 }
 

@@ -6,7 +6,6 @@
 #include "layers/attention/formula/attention_formula.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
-#include "layers/attention/talking_heads.hpp"
 #include "layers/position/relative.hpp"
 
 #include <memory>
@@ -14,9 +13,11 @@
 
 namespace heed::HEED_REAL {
 
+class AttentionPart;
+
 /// The inputs and settings of one attention computation, independent of the algorithm:
 ///   y_i = sum_j w_ij v_j with w_i = normaliser(f(s(q_i, k_1) + bias_i1), f(s(q_i, k_2) + bias_i2), ...)
-/// With talking heads, the arguments of f are mixed between heads, and so are the weights.
+/// Parts of attention that act on pairs change the arguments of f, and the weights.
 struct AttentionProblem {
   Tensor queries;    ///< [B, H, Tq, Dq], rotated by the position, as the keys are
   Tensor unturned{}; ///< the queries before rotation, for the position's bias
@@ -24,10 +25,10 @@ struct AttentionProblem {
   Tensor values;     ///< [B, Hk, Tk, Dv]
   ScoreForm form;    ///< the form of the score of these queries and keys; if empty, `score` computes the scores
   const Score* score = nullptr;
-  const RelativePosition* position = nullptr; ///< adds to scores and weighted sums; null: none
-  Tensor forget{};                            ///< as AttentionInputs::forget; empty: none
-  const AttentionFormula* formula = nullptr;  ///< f, and the pairs that it masks; null: none
-  const TalkingHeads* talking = nullptr;      ///< mixes scores and weights between heads; null: none
+  const RelativePosition* position = nullptr;              ///< adds to scores and weighted sums; null: none
+  Tensor forget{};                                         ///< as AttentionInputs::forget; empty: none
+  const AttentionFormula* formula = nullptr;               ///< f, and the pairs that it masks; null: none
+  std::span<const std::unique_ptr<AttentionPart>> parts{}; ///< those that act on pairs
   Mask mask{};
   const Normalizer* normalizer = nullptr;
   const PackedMemory* memory = nullptr; ///< these keys and values, packed for many calls; null: not packed

@@ -1,6 +1,7 @@
 #include "autograd/recompute.hpp"
 #include "layers/attention/algorithm.hpp"
 #include "layers/attention/blocks.hpp"
+#include "layers/attention/part.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,8 +13,8 @@ namespace {
 // ---- streaming: in the engine's kernels -----------------------------------------------------------------------------
 
 bool streams(const AttentionProblem& x) {
-  return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->has_rules()) && !x.factors && !x.talking &&
-         !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
+  return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->has_rules()) && !x.factors &&
+         x.parts.empty() && !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
 }
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
@@ -90,14 +91,14 @@ MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
   ScoreFormula* formula = x.formula ? x.formula->on(pass, shape) : nullptr;
   const Mask mask = with_formula(pass.tape(), x.mask, formula, shape);
   Tensor scores = add_bias(pairs, x.bias(pass));
-  if (x.talking) scores = x.talking->scores(pass, scores);
+  for (const auto& part : x.parts) scores = part->pair_scores(pass, scores);
   return {apply_formula(scores, formula), mask};
 }
 
 Tensor whole(Pass& pass, const AttentionProblem& x) {
   const auto [scores, mask] = scores_of(pass, x);
   Tensor weights = (*x.normalizer)(pass, scores, mask);
-  if (x.talking) weights = x.talking->weights(pass, weights);
+  for (const auto& part : x.parts) weights = part->pair_weights(pass, weights);
   if (x.factors) weights = mul(weights, *x.factors);
   if (x.weights) *x.weights = weights;
   const Tensor used = pass.dropout(weights, x.dropout), y = matmul(used, x.values);

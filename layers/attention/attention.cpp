@@ -1,6 +1,7 @@
 #include "layers/attention/attention.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -82,8 +83,15 @@ Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreS
                     "attention can use it: choose another one here (in an encoder-decoder, by "
                     "attention.cross_normalizer)",
                     choice.attention.normalizer));
-  if (const std::string& word = choice.attention.talking_heads; word != "none")
-    talking_.emplace(scope / "talking_heads", word, shape.heads);
+  constexpr std::array places{AttentionPartInfo::Place::every_attention};
+  parts_ = make_parts(places, scope,
+                      {.heads = shape.heads,
+                       .query_heads = shape.heads,
+                       .key_heads = shape.heads,
+                       .value_heads = shape.heads,
+                       .query_width = shape.query_width,
+                       .layer = shape.layer},
+                      choice);
   formula_ = AttentionFormula::make(scope / "formula", choice.attention, shape);
 }
 
@@ -96,7 +104,7 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .position = inputs.position,
                      .forget = inputs.forget,
                      .formula = formula_.get(),
-                     .talking = talking_ ? &*talking_ : nullptr,
+                     .parts = parts_,
                      .mask = inputs.mask,
                      .normalizer = normalizer_.get(),
                      .factors = inputs.factors,
@@ -225,7 +233,7 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
                      .form = form,
                      .score = score_.get(),
                      .formula = formula_.get(),
-                     .talking = talking_ ? &*talking_ : nullptr,
+                     .parts = parts_,
                      .mask = mask,
                      .normalizer = normalizer_.get(),
                      .memory = memory.packed,

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "layers/attention/algorithm.hpp"
-#include "layers/attention/differential.hpp"
-#include "layers/attention/forget_gate.hpp"
 #include "layers/attention/kv_cache.hpp"
+#include "layers/attention/part.hpp"
 #include "layers/attention/projection.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
@@ -15,26 +14,6 @@
 #include <optional>
 
 namespace heed::HEED_REAL {
-
-/// The arguments of an attention call.
-struct AttentionInputs {
-  Tensor queries;               ///< [B, Tq, Dq], or [B, H, Tq, Dq]
-  Tensor values;                ///< [B, Tk, Dv], or [B, Hk, Tk, Dv]: H / Hk heads share each head of values
-  std::optional<Tensor> keys{}; ///< [B, Tk, Dk], or [B, Hk, Tk, Dk]; if not given, the values
-  Mask mask{};                  ///< causal, padding and so on; true means attend
-  const RelativePosition* position = nullptr; ///< acts on queries, keys, scores and weighted sums; null: none
-  /// Logarithms of the forget gates of all keys, [B, H, Tk, 1]: the sum of those after a key, up to the query, is added
-  /// to the key's score. Empty: none.
-  Tensor forget{};
-  /// [B or 1, H / 2 or 1, Tq or 1, 1]: each two adjacent heads are the maps of one head, whose result is that of the
-  /// first minus lambda times that of the second (differential attention). Empty: each head has one map.
-  Tensor lambda{};
-  bool keys_rotated = false;       ///< true if the position has already rotated the keys
-  const Tensor* factors = nullptr; ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
-  /// The numbers of the first queries and keys that stand for no token: observers do not see them.
-  std::int64_t unseen_queries = 0, unseen_keys = 0;
-  std::int64_t rows = 0; ///< composed from operations: queries per block; 0: chosen automatically
-};
 
 /// Keys and values that many calls attend to, for example at every step of a decoder. The score's transformation of the
 /// keys is computed only once.
@@ -60,7 +39,7 @@ class Attention {
 public:
   /// `scope` is the scope of the layer that owns this attention. The score's parameters are added in its part `score`,
   /// the normaliser's in `normalizer`. From `choice` it uses score, normalizer, dropout, their options, the formulas
-  /// and the talking heads. It does not apply `causal`, `prefix`, `window` and `dilation`: the caller puts them into
+  /// and the parts that every attention may have. It does not apply `causal`, `prefix`, `window` and `dilation`: the caller puts them into
   /// the mask (self_attention_mask). `kind` only affects what observers are told. Throws heed::Failed if the score
   /// needs equal widths of queries and keys and they differ.
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
@@ -102,31 +81,17 @@ private:
   std::unique_ptr<Score> score_;
   std::unique_ptr<Normalizer> normalizer_;
   std::unique_ptr<AttentionFormula> formula_; // null: none
-  std::optional<TalkingHeads> talking_;
+  AttentionParts parts_;                      // those that act on pairs
   double dropout_;
-};
-
-/// What a block does with V_1, the projected values of the first block of its stack (Zhou et al. 2024, arXiv
-/// 2410.17897): its own values V become first V_1 + own V.
-struct ValueResidual {
-  bool stores = false;           ///< is this the first block, whose values are V_1?
-  bool mixes = false;            ///< are V_1 added to this block's values?
-  double first = 0.5, own = 0.5; ///< the factors
-  bool learned = false;          ///< are the factors parameters (`value_residual`) that start at these numbers?
 };
 
 /// Multi-head attention with projections (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2):
 ///   y = W_o concat_h(attention(W_q^h x_q, W_k^h x_k, W_v^h x_v)) + b_o
 /// The projections before the heads are a family of variants (Projection). With the projection `dense`, self attention
 /// has one matrix for queries, keys and values (`qkv`), or two if heads share keys and values (`query`, `key_value`;
-/// Ainslie et al. 2023, arXiv 2305.13245), and cross attention has `query`, `key` and `value`. Each head's
-/// queries and keys, or those of all heads together, may be normalised before the scores (`query_norm`, `key_norm`;
-/// Henry et al. 2020, arXiv 2010.04245). Before the output projection, the heads' outputs may lose their part along the
-/// query's own value (`exclusive`), and be multiplied by sigmoid(W x) (`gate`). Causal self attention may have a forget
-/// gate for each head (`forget_gate`). Each head may have two maps (`differential`). Before the heads, the values may
-/// be mixed with those of the first block (ValueResidual); all later steps, and the cache, use the mixed values. Self
-/// attention may have learned keys and values before those of the row (`persistent_keys`; Sukhbaatar et al. 2019,
-/// arXiv 1907.01470), which every query sees, and a row may begin with registers.
+/// Ainslie et al. 2023, arXiv 2305.13245), and cross attention has `query`, `key` and `value`. Parts of
+/// attention (AttentionPart) act on queries, keys and values, on scores, and on the heads' outputs. A row may begin with
+/// registers.
 class MultiHeadAttention {
 public:
   struct Shape {
@@ -136,13 +101,15 @@ public:
     bool bias = true;                                   ///< do the projections have a bias?
     std::optional<bool> output_bias{};                  ///< bias of the output projection; if not given, as `bias`
     std::shared_ptr<const RelativePosition> position{}; ///< for self attention; null: none
-    std::int64_t longest = 0; ///< upper bound on the number of keys, for parameters per key; 0: unknown
-    std::int64_t trained = 0; ///< the same in training; 0: `longest`
-    std::int64_t layer = 0;   ///< the index of the block
+    std::int64_t longest = 0;     ///< upper bound on the number of keys, for parameters per key; 0: unknown
+    std::int64_t trained = 0;     ///< the same in training; 0: `longest`
+    std::int64_t layer = 0;       ///< the index of the block
+    std::int64_t layers = 1;      ///< the number of blocks in its stack
+    bool shared_layers = false;   ///< do all blocks have the parameters of the first one?
+    bool hands_on_values = false; ///< are its values stored for later blocks?
     /// For formulas of cross attention: upper bound on the number of queries; 0: as many as keys
     std::int64_t longest_queries = 0;
     std::int64_t patches_in_row = 0; ///< for formulas: the number of patches in a row of an image; 0: no patches
-    ValueResidual value_residual{};
     /// The first positions of each row, which have no position in the sense of positional schemes and which every query
     /// sees. A mask's lengths, prefix and offset do not count them.
     std::int64_t registers = 0;
@@ -158,8 +125,8 @@ public:
   MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape, const InitRule& output_init);
 
   /// Self attention: x [B, T, width]. `first_values` is V_1 of these positions, [B, T, values_width()]: with
-  /// ValueResidual::stores, V_1 is written to it (copied if it has memory already); with ValueResidual::mixes, it is
-  /// read. Otherwise it may be null.
+  /// Shape::hands_on_values, V_1 is written to it (copied if it has memory already); parts that use it read it.
+  /// Otherwise it may be null.
   Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values = nullptr) const;
   /// Cross attention: x [B, Tq, width], encoder output `memory` [B, Tk, memory_width].
   Tensor operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const;
@@ -183,46 +150,41 @@ private:
   Projected project(Pass& pass, const Tensor& x, std::int64_t first, Tensor* first_values) const;
   Projected of_stored(Pass& pass, const StoredVectors& stored) const;
   Projected of_memory(Pass& pass, const Tensor& memory) const;
-  Tensor mixed(Pass& pass, const Tensor& values, Tensor* first_values) const;
+  // What the parts make of queries, keys and values, [B, T, heads * width].
+  Tensor queries_of(Pass& pass, Tensor q) const;
+  Tensor keys_of(Pass& pass, Tensor k) const;
+  Tensor values_of(Pass& pass, Tensor v, const Tensor* first_values) const;
   void check_positions_before(const AttentionOptions& options) const;
   // The mask for all keys, with those before the row, of which the caller's mask does not know.
   Mask with_keys_before(Pass& pass, const Mask& mask, std::int64_t batch) const;
-  Projected with_persistent(Pass& pass, const Projected& of_row) const;
-  // x is [B, T, heads * width]
-  Tensor normalised(Pass& pass, const Tensor& x, const std::unique_ptr<Norm>& norm) const;
-  Tensor query_of(Pass& pass, const Tensor& x) const;
+  // Keys and values with those before the row, which parts have.
+  Projected with_those_before(Pass& pass, const Projected& of_row) const;
   void require_memory(bool wanted, const char* what) const;
   AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
   // v [B, T, values], with as many heads as the keys
-  Tensor values_of(const Tensor& v) const;
-  // In differential attention v1 with fewer heads of keys than of queries, the first maps of the heads of a group share
-  // one head of keys, and their second maps another. Gives each map its head of keys; returns other inputs unchanged.
+  Tensor split_values(const Tensor& v) const;
+  // If maps have keys of their own, and there are fewer heads of keys than of queries, the first maps of the heads of a
+  // group share one head of keys, and their second maps another. Gives each map its head of keys; returns other inputs
+  // unchanged.
   AttentionInputs with_keys_of_maps(AttentionInputs inputs) const;
-  // Adds what the parameters of self and cross attention make of the queries' tokens x.
-  void add_gates(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
+  // Adds what parts make of the queries' tokens x.
+  void add_to_scores(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
   // With the queries and keys that observers do not see. The mask is one with the keys before the row.
   AttentionInputs of_self(const Projected& all, const Mask& mask) const;
   // Appends the keys and values of a step to the cache, and gives all to the inputs.
   void continue_with(Pass& pass, const Projected& of_x, KVCache& cache, AttentionInputs& inputs) const;
-  // x: the attention's input; v: the values of its positions, for `exclusive`; y: the heads' outputs
+  // x: the attention's input; v: the values of its positions; y: the heads' outputs
   Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
   Shape shape_;
   RelativeShape widths_;
   std::int64_t query_heads_, key_heads_, value_heads_; // number of heads of queries, of keys, of values
   std::unique_ptr<Projection> projection_;
-  bool stores_vectors_;         // does decoding store Projected::stored, and not keys and values?
-  bool normalises_projections_; // are queries (and keys) of all heads normalised together?
-  std::unique_ptr<Norm> query_norm_, key_norm_;
+  bool stores_vectors_; // does decoding store Projected::stored, and not keys and values?
   Attention attention_;
   std::optional<Linear> output_; // empty: the heads' results are the result
-  std::optional<DifferentialMaps> maps_;
-  std::optional<ForgetGate> forget_;
-  std::optional<Linear> gate_;
-  bool gates_heads_, exclusive_;
-  std::optional<ParameterId> value_factors_; // [first, own]; learned
-  std::int64_t persistent_, before_;         // keys of no position: learned ones; and those, then registers
-  std::optional<ParameterId> persistent_keys_, persistent_values_; // [persistent, heads of keys * width]
+  AttentionParts parts_;
+  std::int64_t learned_before_ = 0, before_ = 0; // keys of no position: those of parts; and those, then registers
 };
 
 } // namespace heed::HEED_REAL

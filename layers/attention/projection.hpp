@@ -48,7 +48,7 @@ class Projection {
 public:
   virtual ~Projection() = default;
   /// Throws heed::Failed if the projection does not support attention with these options and this scheme (null: none).
-  virtual void check(const AttentionOptions&, const RelativePosition* /*scheme*/) const {}
+  virtual void check(const LayerChoice&, const RelativePosition* /*scheme*/) const {}
   /// Queries of x [B, T, width]. The first vector is at position `first` of its row (registers count).
   virtual Tensor queries(Pass& pass, const Tensor& x, std::int64_t first) const = 0;
   /// Keys and values of `source` [B, T, source_width()], which is x or the encoder output. The query may be empty.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "autograd/attention.hpp"
+#include "layers/attention/heads.hpp"
 #include "layers/module.hpp"
 #include "layers/required_function.hpp"
 #include "options/variant.hpp"
@@ -26,9 +27,6 @@ struct ScoreShape {
   /// block in its stack; the number of patches in a row of an image (0: there are no patches)
   std::int64_t longest_queries = 0, layer = 0, patches_in_row = 0;
 };
-
-/// Repeats shared heads: keys or values [B, Hk, Tk, D] to [B, heads, Tk, D].
-Tensor for_each_head(const Tensor& x, std::int64_t heads);
 
 /// Applies the matrices of a form; returns any other form unchanged.
 ScoreForm projected(const ScoreForm& form);

@@ -180,7 +180,7 @@ TEST_CASE("heads that talk: blocks give what the whole gives, and the identity w
         const Extents e{.heads = 3, .queries = 5, .keys = 7};
         LayerChoice choice = choice_of(score_info("scaled_dot"), {}, normalizer);
         Blocked plain(choice, place, e, 0);
-        choice.attention.talking_heads = word;
+        choice.part_options["talking_heads"] = word;
         Blocked talking(choice, place, e), silent(choice, place, e, 0);
         plain.weights.parameters.initialise(1);
         silent.weights.parameters.initialise(1);

@@ -342,7 +342,7 @@ TEST_CASE("queries and keys that are normalised have one size", "[attention]") {
   // With a gain of 1, the scale of the input changes only the values.
   for (const std::string norm : {"layer", "rms"}) {
     LayerChoice choice = choice_of(score_info("dot"));
-    choice.attention.query_key_norm = norm;
+    choice.part_options["query_key_norm"] = norm;
     Weights weights;
     const MultiHeadAttention attention(weights.scope(), choice, {.width = 8, .heads = 2, .bias = false, .longest = 5},
                                        Init::normal(1));

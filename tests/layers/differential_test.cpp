@@ -34,7 +34,7 @@ TEST_CASE("differential attention shows each head's difference of two maps, and 
     for (const std::int64_t layer : {0, 3}) {
       INFO(version << ", layer " << layer);
       LayerChoice choice;
-      choice.attention.differential = version;
+      choice.part_options["differential"] = version;
       Weights weights;
       const MultiHeadAttention attention(weights.scope(), choice,
                                          {.width = 8, .heads = 2, .bias = false, .layer = layer}, Init::normal(1));
@@ -71,7 +71,7 @@ TEST_CASE("differential attention shows each head's difference of two maps, and 
 TEST_CASE("differential attention has the parameters of its paper, and needs a width for both maps", "[attention]") {
   const auto shapes = [](const std::string& version, std::int64_t key_heads) {
     LayerChoice choice;
-    choice.attention.differential = version;
+    choice.part_options["differential"] = version;
     choice.attention.key_value_heads = key_heads;
     Weights weights;
     MultiHeadAttention(weights.scope(), choice, {.width = 12, .heads = 2, .bias = false}, Init::zeros());
@@ -88,7 +88,7 @@ TEST_CASE("differential attention has the parameters of its paper, and needs a w
   CHECK(shapes("v2", 1) == Names{"differential.lambda.weight [2, 12]", "key_value.weight [12, 12]",
                                  "output.weight [12, 12]", "query.weight [24, 12]"});
   LayerChoice choice;
-  choice.attention.differential = "v1";
+  choice.part_options["differential"] = "v1";
   Weights weights;
   CHECK_THROWS_WITH(MultiHeadAttention(weights.scope(), choice, {.width = 6, .heads = 2}, Init::zeros()),
                     Catch::Contains("2 heads with two maps each (attention.differential) do not divide a width of 6"));

@@ -107,7 +107,7 @@ TEST_CASE("forget gates lose no digits in long rows, whose sums are large", "[at
 
 TEST_CASE("a forget gate is for causal self attention, and other attention refuses it", "[attention]") {
   LayerChoice choice;
-  choice.attention.forget_gate = true;
+  choice.part_options["forget_gate"] = true;
   const auto make = [&] {
     Weights weights;
     MultiHeadAttention(weights.scope(), choice, {.width = 4, .heads = 2}, Init::zeros());
@@ -118,5 +118,8 @@ TEST_CASE("a forget gate is for causal self attention, and other attention refus
   choice.attention.prefix = 0;
   choice.attention.causal = false;
   CHECK_THROWS_WITH(make(), Catch::Contains("attention.causal = true"));
-  CHECK_FALSE(choice.for_cross_attention().attention.forget_gate);
+  Weights cross;
+  MultiHeadAttention(cross.scope(), choice, {.width = 4, .memory_width = 4, .heads = 2}, Init::zeros());
+  for (const Parameters::Entry& entry : cross.parameters.entries())
+    CHECK(entry.name.find("forget_gate") == std::string::npos);
 }

@@ -134,7 +134,7 @@ TEST_CASE("heads that talk have the right gradient, with masks and formulas by h
         const Extents e{
             .batch = 2, .heads = 3, .queries = 3, .keys = 4, .query_width = 2, .key_width = 2, .value_width = 2};
         LayerChoice choice = choice_of(score_info("dot"), {}, normalizer);
-        choice.attention.talking_heads = word;
+        choice.part_options["talking_heads"] = word;
         choice.attention.score_mod = "3 * tanh(s / 3) - h * abs(i - j) / 5";
         choice.attention.mask_mod = "i - j < 2 or h == 1";
         INFO(word << ", " << normalizer << ", " << rows << " rows");
@@ -160,7 +160,7 @@ TEST_CASE("multi-head attention has the right gradient with shared keys, other w
         choice.attention.head_width = 3;
         choice.attention.value_width = 2;
         choice.attention.key_value_heads = key_heads;
-        choice.attention.query_key_norm = norm;
+        choice.part_options["query_key_norm"] = norm;
         check_multi_head(choice, memory_width);
       }
 }
@@ -178,10 +178,10 @@ TEST_CASE("multi-head attention has the right gradient with gates, without the p
           choice.attention.value_width = 2;
           choice.attention.head_width = 3;
           choice.attention.key_value_heads = key_heads;
-          choice.attention.query_key_norm = "rms";
-          choice.attention.query_key_norm_over = "projection";
-          choice.attention.gate = gate;
-          choice.attention.exclusive = exclusive;
+          choice.part_options["query_key_norm"] = "rms";
+          choice.part_options["query_key_norm_over"] = "projection";
+          choice.part_options["gate"] = gate;
+          choice.part_options["exclusive"] = exclusive;
           check_multi_head(choice, memory_width);
         }
 }
@@ -198,8 +198,8 @@ TEST_CASE("multi-head attention has the right gradient with two maps for each he
               INFO(maps << ", forgets " << forgets << ", " << score << ", " << normalizer << ", " << key_heads
                         << " heads of keys, memory " << memory_width);
               LayerChoice choice = choice_of(score_info(score), {}, normalizer);
-              choice.attention.differential = maps;
-              choice.attention.forget_gate = forgets;
+              choice.part_options["differential"] = maps;
+              choice.part_options["forget_gate"] = forgets;
               choice.attention.head_width = 3;
               choice.attention.value_width = 2;
               choice.attention.key_value_heads = key_heads;
@@ -272,12 +272,12 @@ TEST_CASE("every projection has the right gradient within multi-head attention",
           LayerChoice choice;
           choice.attention.projection = info->about.name;
           choice.projection_options = setup.options;
-          choice.attention.differential = maps;
+          choice.part_options["differential"] = maps;
           if (more) {
-            choice.attention.gate = "elementwise";
-            choice.attention.exclusive = true;
-            choice.attention.persistent_keys = 1;
-            if (!setup.options.contains("rotary_width")) choice.attention.query_key_norm = "rms";
+            choice.part_options["gate"] = "elementwise";
+            choice.part_options["exclusive"] = true;
+            choice.part_options["persistent_keys"] = 1;
+            if (!setup.options.contains("rotary_width")) choice.part_options["query_key_norm"] = "rms";
           }
           const std::int64_t registers = more ? 2 : 0;
           Weights own;
@@ -349,7 +349,7 @@ TEST_CASE("multi-head attention with persistent keys and registers has the right
           position = info->make_relative(weights.scope() / "position", {2, 4, 2, 5}, setup.options);
         LayerChoice choice;
         choice.attention.head_width = 4; // two pairs
-        choice.attention.persistent_keys = persistent;
+        choice.part_options["persistent_keys"] = persistent;
         const MultiHeadAttention attention(
             weights.scope(), choice,
             {.width = 4, .heads = 2, .position = position, .longest = 3, .registers = registers}, Init::normal(1));

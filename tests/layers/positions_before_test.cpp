@@ -40,7 +40,7 @@ struct RowAttention {
                const OptionValues& position_options)
       : before(b), choice(c), info(position), options(position_options),
         x({entries, b.registers + row_length, row_width}, 2, {-1, 1, 0}) {
-    choice.attention.persistent_keys = b.persistent;
+    choice.part_options["persistent_keys"] = b.persistent;
     choice.attention.key_value_heads = b.key_heads == head_count ? 0 : b.key_heads;
     std::shared_ptr<const RelativePosition> scheme;
     if (info.make_relative)
@@ -221,7 +221,7 @@ TEST_CASE("observers get the scores of the row's own keys, those of the plain lo
 TEST_CASE("persistent keys start from a normal distribution of deviation 1", "[attention]") {
   Weights weights;
   LayerChoice choice;
-  choice.attention.persistent_keys = 200;
+  choice.part_options["persistent_keys"] = 200;
   const MultiHeadAttention attention(weights.scope(0.01), choice, {.width = 8, .heads = 2}, Init::normal(1));
   weights.parameters.initialise(1);
   for (const char* name : {"persistent_keys", "persistent_values"}) {
@@ -241,7 +241,7 @@ TEST_CASE("what decides by positions or by the order of keys is refused with per
   const auto message = [](const std::function<void(AttentionOptions&)>& change,
                           const KeysBefore& before) -> std::string {
     LayerChoice choice;
-    choice.attention.persistent_keys = before.persistent;
+    choice.part_options["persistent_keys"] = before.persistent;
     change(choice.attention);
     Weights weights;
     try {

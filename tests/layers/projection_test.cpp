@@ -153,7 +153,7 @@ TEST_CASE("one projection for keys and values is two equal ones, and norms act o
   for (const std::string norm : {"none", "rms"}) {
     const MultiHeadAttention::Shape shape{.width = 8, .heads = 2, .bias = false};
     LayerChoice choice = choice_with("shared_key_value"), other;
-    choice.attention.query_key_norm = other.attention.query_key_norm = norm;
+    choice.part_options["query_key_norm"] = other.part_options["query_key_norm"] = norm;
     Weights weights, dense;
     const MultiHeadAttention found(weights.scope(), choice, shape, Init::normal(1)),
         expected(dense.scope(), other, shape, Init::normal(1));
@@ -168,16 +168,17 @@ TEST_CASE("one projection for keys and values is two equal ones, and norms act o
 }
 
 TEST_CASE("decoding stores latent vectors and rotated keys, or one vector for key and value", "[attention][decoding]") {
-  const auto stored = [](const LayerChoice& choice, const ValueResidual& residual = {}) {
+  const auto stored = [](LayerChoice choice, bool mixes = false) {
+    if (mixes) choice.part_options["value_residual"] = "fixed";
     Weights weights;
-    const MultiHeadAttention attention(weights.scope(), choice, {.width = 8, .heads = 2, .value_residual = residual},
+    const MultiHeadAttention attention(weights.scope(), choice, {.width = 8, .heads = 2, .layer = 1, .layers = 2},
                                        Init::normal(1));
     weights.fill(3);
     Operand x({3, 4, 8}, 1, {-1, 1, 0});
     Tape tape;
     Pass pass = weights.pass(tape);
     std::unique_ptr<AttentionState> past;
-    Tensor first = residual.mixes ? x.on(tape) : Tensor{};
+    Tensor first = mixes ? x.on(tape) : Tensor{};
     attention.step(pass, x.on(tape), {.causal = true}, past, &first);
     const auto* cache = dynamic_cast<const KVCache*>(past.get());
     REQUIRE(cache);
@@ -190,9 +191,8 @@ TEST_CASE("decoding stores latent vectors and rotated keys, or one vector for ke
   CHECK(stored(choice_with("latent")) == 4);
   CHECK(stored(choice_with("latent", {{"width", std::int64_t{3}}, {"rotary_width", std::int64_t{2}}})) == 5);
   // Values that are mixed with those of the first block can't be made again from a latent vector.
-  const ValueResidual mixes{.mixes = true};
-  CHECK(stored(choice_with("latent"), mixes) == 16);
-  CHECK(stored(choice_with("shared_key_value"), mixes) == 16);
+  CHECK(stored(choice_with("latent"), true) == 16);
+  CHECK(stored(choice_with("shared_key_value"), true) == 16);
 }
 
 TEST_CASE("decoupled rotary positions see only distances", "[attention][position]") {
@@ -232,7 +232,7 @@ TEST_CASE("projections refuse shapes and options that they can't serve, and say 
   CHECK(refusal_of(choice_with("latent"), {.width = 8, .heads = 2}, "t5").empty());
   CHECK_THAT(refusal_of(choice_with("latent", {{"rotary_width", std::int64_t{3}}})), Contains("an even number"));
   LayerChoice normed = choice_with("latent", {{"rotary_width", std::int64_t{2}}});
-  normed.attention.query_key_norm = "rms";
+  normed.part_options["query_key_norm"] = "rms";
   CHECK_THAT(refusal_of(normed), Contains("query_key_norm") && Contains("attention.latent.rotary_width = 0"));
   normed.projection_options.clear();
   CHECK(refusal_of(normed).empty());

@@ -207,8 +207,8 @@ TEST_CASE("gates and attention without the own value's part have PyTorch's value
     INFO(name);
     Comparison c("variants", name);
     LayerChoice choice = scaled_dot_choice(true);
-    choice.attention.gate = gate;
-    choice.attention.exclusive = exclusive;
+    choice.part_options["gate"] = gate;
+    choice.part_options["exclusive"] = exclusive;
     Operand x = c.operand("x");
     const bool gated = c.fixture.has("gate");
     const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 6, .heads = 2, .bias = gated},
@@ -248,17 +248,17 @@ TEST_CASE("forget gates and differential attention have PyTorch's values and gra
     for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
   };
   LayerChoice choice = scaled_dot_choice(true);
-  choice.attention.forget_gate = true;
+  choice.part_options["forget_gate"] = true;
   check("forget_gate", choice, {{"forget_gate.weight", "gate"}, {"forget_gate.bias", "gate_bias"}});
-  choice.attention.forget_gate = false;
-  choice.attention.differential = "v1";
+  choice.part_options["forget_gate"] = false;
+  choice.part_options["differential"] = "v1";
   check("differential_v1", choice,
         {{"differential.lambda_query", "query_numbers"},
          {"differential.lambda_key", "key_numbers"},
          {"differential.norm.weight", "gain"}});
-  choice.attention.differential = "v2";
+  choice.part_options["differential"] = "v2";
   check("differential_v2", choice, {{"differential.lambda.weight", "mix"}});
-  choice.attention.differential = "v1";
+  choice.part_options["differential"] = "v1";
   choice.attention.key_value_heads = 2;
   choice.attention.head_width = 2;
   check("differential_v1_shared_keys", choice,
@@ -273,20 +273,21 @@ TEST_CASE("values mixed with those of the first block have PyTorch's values and 
     Comparison c("variants", "value_residual_" + word);
     LayerChoice choice = scaled_dot_choice(true);
     choice.block = {.norm = "none", .bias = false, .ffn = false};
-    const bool sparse = word == "sparse", learned = word == "learned";
-    std::vector<ValueResidual> residuals = {{.stores = true}, {.mixes = true}, {.mixes = true}};
-    if (sparse) residuals = {{.stores = true}, {}, {.mixes = true, .first = 5, .own = 1}};
-    for (ValueResidual& r : residuals) r.learned = learned && r.mixes;
+    choice.part_options["value_residual"] = word;
     std::vector<Block> blocks;
     std::vector<std::pair<std::string, std::string>> names;
     for (std::size_t n = 0; n < 3; ++n) {
       const std::string number = std::to_string(n);
       blocks.emplace_back(c.weights.scope() / number, choice,
-                          Block::Shape{
-                              .width = 6, .heads = 2, .residual_init = Init::zeros(), .value_residual = residuals[n]});
+                          Block::Shape{.width = 6,
+                                       .heads = 2,
+                                       .residual_init = Init::zeros(),
+                                       .layer = static_cast<std::int64_t>(n),
+                                       .layers = 3,
+                                       .hands_on_values = n == 0});
       names.emplace_back(number + ".attention.qkv.weight", "qkv" + number);
       names.emplace_back(number + ".attention.output.weight", "output" + number);
-      if (residuals[n].learned) names.emplace_back(number + ".attention.value_residual", "factors" + number);
+      if (word == "learned" && n > 0) names.emplace_back(number + ".attention.value_residual", "factors" + number);
     }
     REQUIRE(c.weights.parameters.entries().size() == names.size());
     for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
@@ -303,7 +304,7 @@ TEST_CASE("values mixed with those of the first block have PyTorch's values and 
 TEST_CASE("learned keys and values before the row have PyTorch's values and gradients", "[torch][attention]") {
   Comparison c("variants", "persistent_keys");
   LayerChoice choice = scaled_dot_choice(true);
-  choice.attention.persistent_keys = 4;
+  choice.part_options["persistent_keys"] = 4;
   Operand x = c.operand("x");
   const MultiHeadAttention attention(c.weights.scope(), choice, {.width = 6, .heads = 2, .bias = false}, Init::zeros());
   const std::vector<std::pair<std::string, std::string>> names = {{"qkv.weight", "qkv"},
@@ -349,7 +350,7 @@ TEST_CASE("talking heads are their paper's products", "[attention][torch]") {
   Comparison c("variants", "talking_heads");
   Operand q = c.operand("query"), k = c.operand("key"), v = c.operand("value");
   LayerChoice choice;
-  choice.attention.talking_heads = "both";
+  choice.part_options["talking_heads"] = "both";
   const Attention attention(c.weights.scope(), choice, {.heads = 3, .query_width = 4, .key_width = 4});
   for (const std::string name : {"scores", "weights"}) c.copy("talking_heads." + name, name);
   Pass pass = c.pass();

@@ -1,4 +1,4 @@
-#include "layers/attention/projection.hpp"
+#include "layers/attention/part.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/norm.hpp"
 #include "layers/position/position.hpp"
@@ -87,13 +87,13 @@ public:
     if (shape.registers > 0) rotary_ = std::make_shared<RowPosition>(rotary_, shape.registers);
   }
 
-  void check(const AttentionOptions& options, const RelativePosition* scheme) const override {
+  void check(const LayerChoice& choice, const RelativePosition* scheme) const override {
     if (scheme && scheme->rotates())
       throw Failed(
           "[attention] the projection 'latent' stores latent vectors in decoding, and a rotation of all keys "
           "would be needed again at each step: set position.kind = \"none\" and attention.latent.rotary_width, "
           "which rotates a part of each query and one key that all heads share");
-    if (rotary_ && options.query_key_norm != "none")
+    if (rotary_ && has_part(choice, "query_key_norm"))
       throw Failed("[attention] query_key_norm would normalise each head's key together with the rotated key that all "
                    "heads share: set attention.query_key_norm = \"none\", or attention.latent.rotary_width = 0 (the "
                    "latent vectors have norms of their own)");
