@@ -96,6 +96,7 @@ PARTS = (
           ["attention.talking_heads"], False),
          ("Norm of queries and keys", '[attention]\nquery_key_norm = "rms"', "Dehghani 2023, arXiv 2302.05442",
           ["attention.query_key_norm", "attention.query_key_norm_over"], False),
+         ("Norm of values", '[attention]\nvalue_norm = "rms"', "", ["attention.value_norm"], False),
          ("Grouped heads", "[model]\nheads = 4\n\n[attention]\nkey_value_heads = 2", "Ainslie 2023, arXiv 2305.13245",
           ["attention.key_value_heads"], False),
      )),
