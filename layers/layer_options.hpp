@@ -28,10 +28,10 @@ struct AttentionOptions {
   std::string output_bias = "same";      ///< bias of the output projection: same (as block.bias) | yes | no
   /// heads of keys and values, which equal groups of heads share; 0: as many as heads
   std::int64_t key_value_heads = 0;
-  std::int64_t value_width = 0;             ///< width of a head's values; 0: width / heads
-  std::string score_mod = "";               ///< formula that replaces self attention's scores s; empty: unchanged
-  std::string mask_mod = "";                ///< formula that is true if a query may attend to a key; empty: always true
-  std::string cross_score_mod = "";         ///< the same as score_mod and mask_mod, for cross attention
+  std::int64_t value_width = 0;     ///< width of a head's values; 0: width / heads
+  std::string score_mod = "";       ///< formula that replaces self attention's scores s; empty: unchanged
+  std::string mask_mod = "";        ///< formula that is true if a query may attend to a key; empty: always true
+  std::string cross_score_mod = ""; ///< the same as score_mod and mask_mod, for cross attention
   std::string cross_mask_mod = "";
   /// parameters of the formulas, one a line (layers/attention/formula/formula.hpp)
   std::vector<std::string> parameters{};

@@ -27,6 +27,10 @@ struct OptionCondition {
   bool operator==(const OptionCondition&) const = default;
 };
 
+/// In lists of options of a Variant: all options of the parts of attention (layers/attention/part.hpp), whose names are
+/// not yet known while records are made.
+inline constexpr const char* options_of_parts = "the parts of attention";
+
 /// The info record of a variant. It is in the variant's own file. The configuration, `heed variants`, the tests and the
 /// documentation use only this record.
 struct Variant {

@@ -208,7 +208,7 @@ private:
   }
   /// The options and tables that a variant's record names.
   static std::vector<std::string> named_by(const Variant& v) {
-    std::vector<std::string> out = v.silences;
+    std::vector<std::string> out = with_options_of_parts(v.silences);
     out.insert(out.end(), v.needs.begin(), v.needs.end());
     out.insert(out.end(), v.uses.begin(), v.uses.end());
     for (const OptionCondition& c : v.conditions) {
@@ -232,6 +232,16 @@ std::vector<VariantFamily> variant_families() { return registry().families; }
 const std::vector<const Variant*>& attention_parts() {
   static const std::vector<const Variant*> all = registry().parts;
   return all;
+}
+
+std::vector<std::string> with_options_of_parts(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (const std::string& name : names)
+    if (name != options_of_parts) out.push_back(name);
+    else
+      for (const Variant* part : attention_parts())
+        for (const Option& option : part->options) out.push_back(full_name("attention", option.name));
+  return out;
 }
 
 const std::vector<FamilyPlace>& family_places() {

@@ -40,6 +40,8 @@ const std::vector<Section>& sections();
 const std::vector<FamilyPlace>& family_places();
 /// The records of the parts of attention, whose options are keys of [attention].
 const std::vector<const Variant*>& attention_parts();
+/// The names of a record, with those of all options of the parts in place of `options_of_parts`.
+std::vector<std::string> with_options_of_parts(const std::vector<std::string>& names);
 /// All sections, each followed by the tables of the variants of its families.
 const std::vector<TableInfo>& catalogue();
 

@@ -140,7 +140,7 @@ using Names = std::vector<std::string>;
 void add_silences_and_uses(std::vector<Dependency>& out, const FamilyPlace& place) {
   std::map<std::string, Names> silent, used;
   for (const Variant* v : place.family.variants)
-    for (const std::string& option : v->silences) silent[option].push_back(v->name);
+    for (const std::string& option : with_options_of_parts(v->silences)) silent[option].push_back(v->name);
   for (const auto list : {&Variant::needs, &Variant::uses})
     for (const Variant* v : place.family.variants)
       for (const std::string& option : v->*list) used[option].push_back(v->name);

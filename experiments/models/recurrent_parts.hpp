@@ -2,7 +2,6 @@
 #pragma once
 
 #include "experiments/models/model.hpp"
-#include "layers/attention/part.hpp"
 #include "layers/embedding.hpp"
 #include "layers/recurrent/recurrent.hpp"
 
@@ -13,34 +12,32 @@ namespace heed::HEED_REAL {
 
 /// The options that only Transformer blocks use.
 inline std::vector<std::string> options_of_blocks() {
-  std::vector<std::string> out = {"model.layers",
-                                  "model.heads",
-                                  "model.embedding_scale",
-                                  "model.embedding_norm",
-                                  "model.registers",
-                                  "model.scaled_init",
-                                  "model.shared_layers",
-                                  "position",
-                                  "block",
-                                  "attention.causal",
-                                  "attention.prefix",
-                                  "attention.window",
-                                  "attention.dilation",
-                                  "attention.head_width",
-                                  "attention.projection",
-                                  "attention.qkv_bias",
-                                  "attention.output_bias",
-                                  "attention.key_value_heads",
-                                  "attention.value_width",
-                                  "attention.cosine.shared",
-                                  "attention.score_mod",
-                                  "attention.mask_mod",
-                                  "model.segment_end",
-                                  "init.position",
-                                  "init.qkv"};
-  for (const AttentionPartInfo* part : attention_parts())
-    for (const Option& option : part->about.options) out.push_back("attention." + option.name);
-  return out;
+  return {"model.layers",
+          "model.heads",
+          "model.embedding_scale",
+          "model.embedding_norm",
+          "model.registers",
+          "model.scaled_init",
+          "model.shared_layers",
+          "position",
+          "block",
+          "attention.causal",
+          "attention.prefix",
+          "attention.window",
+          "attention.dilation",
+          "attention.head_width",
+          "attention.projection",
+          "attention.qkv_bias",
+          "attention.output_bias",
+          "attention.key_value_heads",
+          "attention.value_width",
+          "attention.cosine.shared",
+          "attention.score_mod",
+          "attention.mask_mod",
+          "model.segment_end",
+          "init.position",
+          "init.qkv",
+          options_of_parts};
 }
 
 /// Recurrent layers over the embedded input tokens, in one direction, or in both directions with half the width each.

@@ -39,9 +39,9 @@ class Attention {
 public:
   /// `scope` is the scope of the layer that owns this attention. The score's parameters are added in its part `score`,
   /// the normaliser's in `normalizer`. From `choice` it uses score, normalizer, dropout, their options, the formulas
-  /// and the parts that every attention may have. It does not apply `causal`, `prefix`, `window` and `dilation`: the caller puts them into
-  /// the mask (self_attention_mask). `kind` only affects what observers are told. Throws heed::Failed if the score
-  /// needs equal widths of queries and keys and they differ.
+  /// and the parts that every attention may have. It does not apply `causal`, `prefix`, `window` and `dilation`: the
+  /// caller puts them into the mask (self_attention_mask). `kind` only affects what observers are told. Throws
+  /// heed::Failed if the score needs equal widths of queries and keys and they differ.
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
             AttentionPlace::Kind kind = AttentionPlace::Kind::self);
 
@@ -89,8 +89,8 @@ private:
 ///   y = W_o concat_h(attention(W_q^h x_q, W_k^h x_k, W_v^h x_v)) + b_o
 /// The projections before the heads are a family of variants (Projection). With the projection `dense`, self attention
 /// has one matrix for queries, keys and values (`qkv`), or two if heads share keys and values (`query`, `key_value`;
-/// Ainslie et al. 2023, arXiv 2305.13245), and cross attention has `query`, `key` and `value`. Parts of
-/// attention (AttentionPart) act on queries, keys and values, on scores, and on the heads' outputs. A row may begin with
+/// Ainslie et al. 2023, arXiv 2305.13245), and cross attention has `query`, `key` and `value`. Parts of attention
+/// (AttentionPart) act on queries, keys and values, on scores, and on the heads' outputs. A row may begin with
 /// registers.
 class MultiHeadAttention {
 public:
