@@ -7,6 +7,7 @@
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
 #include "experiments/report/svg_parts.hpp"
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/registry.hpp"
 #include "experiments/config/schema.hpp"
