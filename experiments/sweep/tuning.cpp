@@ -139,7 +139,7 @@ bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::
   auto lock = Lease::wait(file_of_sweep(folder, "claim"), give_up);
   if (!lock) return false;
   read_choices(plan, folder); // another process may have settled it in the meantime
-  if (plan.tuning->settled()) return true;
+  if (plan.tuning->settled() && choices_file(folder).exists()) return true;
   look_at_trials(plan, out);
   for (std::size_t a = 0; a < plan.arms.size(); ++a)
     for (const Trial& trial : plan.tuning->arms[a].trials) {

@@ -5,6 +5,7 @@
 
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_folder.hpp"
+#include "experiments/system/files.hpp"
 #include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
@@ -206,6 +207,13 @@ TEST_CASE("a trial that fails is out, and an arm without any is told", "[sweep][
   CHECK_FALSE(settle(p, out.path, folder));
   CHECK_FALSE(fs::exists(folder / "tuned.json"));
 
+  const PlannedRun& stopped = p.tuning->runs[trials[2].runs[1]];
+  put(prepare_run(out.path, stopped.id, stopped.config).manifest(),
+      "{\"run\": \"" + stopped.id + "\", \"outcome\": \"interrupted\"}");
+  look_at_trials(p, out.path);
+  CHECK_FALSE(p.tuning->arms[0].chosen); // it will be resumed
+  fs::remove_all(out.path / stopped.id);
+
   // A failed seed is not final while another seed runs, because it may be retried.
   const PlannedRun &first = p.tuning->runs[trials[2].runs[0]], &second = p.tuning->runs[trials[2].runs[1]];
   fs::remove_all(out.path / first.id);
@@ -308,6 +316,24 @@ TEST_CASE("of two processes that settle, the second takes the first one's choice
   CHECK(other.tuning->arms[0].chosen == 1U);
   CHECK(other.runs[1].id == one.runs[1].id);
   CHECK(content(folder / "tuned.json") == kept);
+}
+
+TEST_CASE("a process that loses the lease while it settles leaves the choice to the next owner", "[sweep][tuning]") {
+  const Scratch out;
+  Plan p = plan_of(tuned);
+  const fs::path folder = freeze(p, out.path);
+  finish_all(p, out.path, {{2.0, 1.5, 1.7}, {1.9, 1.8, 1.6}});
+  const fs::path claim = file_of_sweep(folder, "claim").path();
+  {
+    const ReadHook hook([&](const fs::path& path) {
+      if (path.filename() == "metrics.jsonl") fs::remove(claim); // as if the lease had expired
+      return 0;
+    });
+    CHECK_FALSE(settle(p, out.path, folder));
+  }
+  CHECK_FALSE(fs::exists(folder / "tuned.json"));
+  CHECK(settle(p, out.path, folder));
+  CHECK(fs::exists(folder / "tuned.json"));
 }
 
 TEST_CASE("a plan that was edited is refused, wherever", "[sweep][tuning]") {
