@@ -27,7 +27,7 @@ public:
     // A folder that was replaced by a link is not a run any more.
     struct stat folder = {};
     if (::fstatat(out_.get() < 0 ? AT_FDCWD : out_.get(), (prefix_ + id).c_str(), &folder, AT_SYMLINK_NOFOLLOW) == 0)
-      looks.back()[0] = S_ISLNK(folder.st_mode) ? 1 : 0;
+      looks.back()[0] = S_ISLNK(folder.st_mode);
     for (std::size_t i = 0; i < names_.size(); ++i) {
       struct stat about = {};
       const std::string path = prefix_ + id + '/' + names_[i];

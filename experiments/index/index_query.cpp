@@ -38,7 +38,7 @@ const IndexField& field_named(const std::vector<IndexField>& fields, std::string
   // The option's own name without its table is the best suggestion.
   std::vector<std::string> ending;
   for (const std::string& n : names)
-    if (n.size() > name.size() && n.ends_with(name) && n[n.size() - name.size() - 1] == '.') ending.push_back(n);
+    if (n.ends_with(fmt::format(".{}", name))) ending.push_back(n);
   const std::string near = ending.empty() ? did_you_mean(name, names)
                                           : fmt::format("; did you mean {}?", list_in_words(ending));
   throw Refused(fmt::format("{}there is no field '{}'{}\n      fields are what a run has (id, name, arm, state, seed, "

@@ -187,7 +187,7 @@ std::string with_places(const std::string& message, const Config& config, const 
     const auto in_word = [&](std::size_t i) {
       return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
     };
-    return at != std::string::npos && !in_word(end) && (at == 0 || !in_word(at - 1));
+    return at != std::string::npos && !in_word(end) && !in_word(at - 1); // 0 - 1 is beyond the end
   };
   const std::vector<FlatOption> values = flatten(config);
   std::string out;

@@ -36,7 +36,7 @@ inline std::vector<Formulas> formula_cases() {
         {.name = "one", .start = "0.9"},
         {.name = "fixed", .start = "n", .learned = false, .size = 2},
         {.name = "limit", .start = "3.5", .learned = false}}},
-      {"s / (1 + abs(i - j)) - exp(-s * s) + sqrt(1 + s ^ 2) + log(2 + cos(s)) + sin(s) / heads", ""},
+      {"s / (1 + abs(i - j)) - exp(-s * s) + sqrt(1 + s ^ 2) + log(2 + cos(s)) + sin(s) / heads + s / (2 + s ^ 2)", ""},
       {"relu(s) - sigmoid(s / width) + clamp(s, -0.3, 0.4) + max(s, 0.1, -s) - min(s, j / 9) + floor(3 * s) / 20", ""},
       {"(tanh(s) + 2) ^ (0.5 + slope) + (tanh(s) + 2) ^ -2 + s % 0.7 + (2 + s ^ 2) ^ 0.5 + (s / 20) ^ 5",
        "",

@@ -71,7 +71,7 @@ std::u32string without_end(std::string_view text) {
 template <class Fits> std::u32string with_spaces_around(const std::u32string& text, Fits fits) {
   std::u32string spaced;
   for (const char32_t c : text)
-    if (fits(c)) spaced.append(1, U' ').append(1, c).append(1, U' ');
+    if (fits(c)) spaced.append({U' ', c, U' '});
     else spaced += c;
   return spaced;
 }

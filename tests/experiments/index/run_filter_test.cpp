@@ -112,6 +112,7 @@ TEST_CASE("filters find what the same conditions in C++ find", "[runs][filter]")
       {"attention.causal = false", [](const Plain& p) { return !p.causal; }},
       {"true != attention.causal", [](const Plain& p) { return !p.causal; }},
       {"train.learning_rate >= 1e-2", [](const Plain& p) { return p.rate >= 0.01; }},
+      {"train.learning_rate < 5E-3", [](const Plain& p) { return p.rate < 0.005; }},
       {"val_loss.best < val_loss", [](const Plain&) { return false; }},
       {"val_loss.best_step = 20", [](const Plain& p) { return p.loss.has_value(); }},
       {"\"val_loss\" > +.5e1 or \"seed\" = 0", [](const Plain& p) { return p.seed == 0; }},
@@ -173,7 +174,10 @@ TEST_CASE("mistakes in a filter are named with their place, what is allowed, and
   says("(seed = 1", {"a ) is missing"});
   says("seed = 1)", {"column 9", "')'"});
   says("1 = 1", {"needs a field"});
-  says("and", {"'and'"});
+  for (const std::string word : {"and", "or", "not", "in", "LIKE"})
+    says("seed = " + word,
+         {"column 8: a field, a number or a text in single quotes is expected, where '" + word + "'"});
+  says("\"and\" = 1", {"there is no field 'and'"}); // in double quotes, it is a name
   says("seed not = 1", {"like or in"});
   says("seed = 1x", {"1x is not a number"});
   says("seed = 1 & seed = 2", {"column 10", "'&'"});

@@ -98,6 +98,25 @@ TEST_CASE("only what changed is read anew, and the index is then as one made fro
   CHECK(dump(runs.path) == step_by_step);
 }
 
+TEST_CASE("a configuration that differs from an earlier one only in its seed is read less often", "[runs][index]") {
+  const Scratch out;
+  EntryReader reader;
+  int reads = 0;
+  const ReadHook counting([&](const fs::path& path) {
+    reads += path.filename() == "config.toml";
+    return 0;
+  });
+  const auto reads_of = [&](const std::string& toml) {
+    const RunFolder run = run_of(out, toml, losses({2.0}));
+    reads = 0;
+    CHECK(reader.read_entry(run)->id == run.id());
+    return reads;
+  };
+  const int first = reads_of("seed = 3\n");
+  for (const std::string seed : {"0", "4", "50"}) CHECK(reads_of("seed = " + seed + "\n") < first);
+  CHECK(reads_of("seed = 3\nmodel.heads = 2\n") == first);
+}
+
 TEST_CASE("a run that is claimed is running, and no longer when it is let go, though no file changed",
           "[runs][index]") {
   const Scratch out;

@@ -380,16 +380,23 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
 
 TEST_CASE("a failure that could not be recorded is told by the worker, and noted where it can be",
           "[sweep][executor]") {
-  Runs runs(2);
+  Runs runs(3);
   // The manifest still says that the run is running, because the disk accepted no later manifest.
-  runs.acts(0) = {
-      Act{[](const RunFolder& run) { record(run, "running"); }, {.status = 1, .failure = "the disk is full"}}};
+  const WorkerEnd full{.status = 1, .failure = "the disk is full"};
+  runs.acts(0) = {Act{[](const RunFolder& run) { record(run, "running"); }, full}};
+  runs.acts(1) = {Act{[](const RunFolder& run) { put(run.manifest(), "{\"run\": "); }, full}};
   const ExecutionSummary executed = runs.execute(1);
-  CHECK(executed.failed == 1);
+  CHECK(executed.failed == 2);
   CHECK(executed.finished == 1);
-  CHECK(runs.reason_of(0) == "the disk is full");
-  CHECK(state_of(runs.folders[0]) == RunState::failed);
-  CHECK(read_manifest(runs.folders[0])->failure == "the disk is full");
+  for (const std::size_t run : {0, 1}) {
+    CHECK(runs.reason_of(run) == "the disk is full");
+    CHECK(state_of(runs.folders[run]) == RunState::failed);
+    CHECK(read_manifest(runs.folders[run])->failure == "the disk is full");
+  }
+  // Only a manifest that is damaged is set aside.
+  const auto aside = [&](std::size_t run) { return runs.folders[run].manifest().string() + ".damaged"; };
+  CHECK_FALSE(std::filesystem::exists(aside(0)));
+  CHECK(content(aside(1)) == "{\"run\": ");
 }
 
 TEST_CASE("in a queue, a run is queued, then started when somebody has it", "[sweep][executor]") {

@@ -277,3 +277,23 @@ TEST_CASE("who waits is woken by the end of a worker, and not by what it tells",
   CHECK(ends.front().status == 0);
   CHECK(ends.front().failure == "words");
 }
+
+TEST_CASE("a worker that a signal kills was stopped where it was asked to stop, and crashed elsewhere",
+          "[sweep][launcher]") {
+  Launched sweep;
+  sweep.add("kill -TERM $$");
+  sweep.add("exec sleep 100");
+  LocalLauncher launcher(sweep.program);
+  launcher.start(sweep.runs[0], 1);
+  const std::size_t stopped = launcher.start(sweep.runs[1], 1);
+  launcher.stop(stopped);
+  std::vector<WorkerEnd> ends;
+  while (ends.size() < 2) {
+    launcher.wait(std::chrono::hours(1)); // a test that hangs is stopped earlier
+    for (WorkerEnd& end : launcher.ended()) ends.push_back(std::move(end));
+  }
+  for (const WorkerEnd& end : ends) {
+    CHECK_THAT(end.crash, Contains("signal 15"));
+    CHECK(end.by_stop == (end.worker == stopped));
+  }
+}

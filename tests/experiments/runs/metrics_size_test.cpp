@@ -97,6 +97,9 @@ TEST_CASE("a run resumes before a sparse end of its metrics", "[runs][metrics]")
   truncate_metrics(f.run, 4);
   CHECK(f.lines.starts_with(content(f.run.metrics())));
   CHECK(read_metrics(f.run)->back().step == 4);
+  f.resize(gib);
+  truncate_metrics(f.run, 0); // before its first line
+  CHECK(content(f.run.metrics()).empty());
 }
 
 TEST_CASE("metrics that are too large are set aside as they are, and the run begins again", "[runs][metrics]") {

@@ -143,6 +143,14 @@ TEST_CASE("damaged manifests are errors", "[runs][manifest]") {
   CHECK_THAT(manifest_from_json(R"({"run": "a", "outcome": "splendid"})").error, Contains("splendid"));
   CHECK_THAT(manifest_from_json(R"({"run": "a", "outcome": "failed", "failure": 3})").error, Contains("not a text"));
   CHECK_THAT(manifest_from_json(R"({"run": "a", "outcome": "failed", "starts": -1})").error, Contains("out of bounds"));
+
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  put(run.manifest(), "{}");
+  CHECK_THAT(read_manifest(run).error,
+             Contains("'" + run.manifest().string() + "' is damaged: ") && Contains("no \"run\""));
+  set_outcome(run, "failed");
+  CHECK(read_manifest(run).error.empty());
 }
 
 TEST_CASE("records of runs hold no commands to terminals", "[runs][manifest][metrics]") {
@@ -330,6 +338,10 @@ TEST_CASE("the last two checkpoints are kept", "[runs][checkpoints]") {
   CHECK(checkpoint_steps(run) == std::vector<std::int64_t>{1000000, 100});
   CHECK(run.checkpoint(100).name() == "checkpoint-000100.safetensors");
   CHECK(newest_checkpoint(run)->step == 1000000);
+  // Files whose names have no step are no checkpoints.
+  for (const char* other : {"", "x", "7x", "-7", "99999999999999999999"})
+    put(run.path / fmt::format("checkpoint-{}.safetensors", other), "");
+  CHECK(checkpoint_steps(run) == std::vector<std::int64_t>{1000000, 100});
 }
 
 TEST_CASE("a damaged checkpoint gives way to the one before", "[runs][checkpoints]") {

@@ -204,6 +204,15 @@ TEST_CASE("a run on the user's texts has its vocabulary in a file, which changes
   CHECK_FALSE(other.vocabulary().exists());
 }
 
+TEST_CASE("a run that begins takes back every line of its metrics", "[runs][worker]") {
+  const Record expected = undisturbed();
+  const Scratch out;
+  const RunFolder run = planned(out);
+  for (const std::int64_t step : {0, 1}) append_metrics(run, {step, 0, 0, {}});
+  CHECK(work(run) == 0);
+  CHECK(Record(run) == expected);
+}
+
 TEST_CASE("a finished run is left alone", "[runs][worker]") {
   const Scratch out;
   script = {};

@@ -72,6 +72,20 @@ TEST_CASE("the BCa interval is its formula, over the statistics of what was draw
   CHECK(interval->high == Approx(end(0.95)));
 }
 
+TEST_CASE("an end of the BCa interval beyond all that was drawn is the outermost", "[statistics]") {
+  // One outlier of a hundred values: the acceleration is nearly 1/6, so that the upper end's probability rounds to 1.
+  std::vector<double> values(100, 0), drawn;
+  values[7] = 1;
+  const auto noted = [&](std::span<const double> some) {
+    if (some.size() == values.size()) drawn.push_back(mean(some));
+    return mean(some);
+  };
+  const auto interval = bca_interval(values, noted, 0.9999, 50);
+  REQUIRE(interval);
+  CHECK(interval->high == *std::ranges::max_element(drawn));
+  CHECK(interval->high > mean(values));
+}
+
 TEST_CASE("the same values give the same interval, and mirrored ones the mirrored interval", "[statistics]") {
   const auto once = bca_interval(sleep_differences, mean), again = bca_interval(sleep_differences, mean);
   CHECK(once->low == again->low);

@@ -1,9 +1,12 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/statistics/permutations.hpp"
+#include "experiments/statistics/reassignments.hpp"
 #include "tests/catch.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 using namespace heed;
@@ -127,6 +130,14 @@ TEST_CASE("an interval whose share of the permutations is a whole number ends th
 TEST_CASE("three runs in each arm have no interval of 95 %", "[statistics]") {
   CHECK_FALSE(permutation_test(std::vector<double>{1, 2, 3}, std::vector<double>{4, 5, 6}).interval);
   CHECK(permutation_test(std::vector<double>{1, 2, 3}, std::vector<double>{4, 5, 6}, 0.8).interval);
+}
+
+TEST_CASE("all assignments are visited up to their bound", "[statistics]") {
+  // One run against 199,999: as many assignments as the bound.
+  std::vector<bool> visited(most_exact_permutations);
+  CHECK(visit_assignments(1, visited.size() - 1,
+                          [&](std::span<const std::size_t> first) { visited[first[0]] = true; }));
+  CHECK(std::ranges::count(visited, true) == std::ssize(visited));
 }
 
 TEST_CASE("more runs than can be counted are sampled, with about the same p and interval", "[statistics]") {

@@ -25,6 +25,21 @@ double four_above_four(double d) {
   return sum;
 }
 
+/// P(both one-sided t tests of two arms of seven runs, at a level of 0.05 / 160, find their difference within the
+/// margin), by the trapezium rule over the pooled sum of squares: it has a chi-square distribution with 12 degrees of
+/// freedom.
+double seven_within(double margin) {
+  double sum = 0;
+  const double t = 4.586832357, scale = std::sqrt(2.0 / 7); // SciPy 1.17.1: stats.t.isf(0.05 / 160, 12)
+  constexpr double step = 0.001;
+  for (double x = step; x < 100; x += step) {
+    const double density = std::pow(x, 5) * std::exp(-x / 2) / (64 * 120),
+                 left = margin / scale - t * std::sqrt(x / 12);
+    if (left > 0) sum += density * (phi(left) - phi(-left)) * step;
+  }
+  return sum;
+}
+
 // three standard errors of 2000 sweeps are at most 0.034, and less at these probabilities
 constexpr double drawn = 0.03;
 
@@ -53,6 +68,11 @@ TEST_CASE("five pairs are the same where all lie within the margin", "[statistic
   CHECK(paired_sameness_of(9, {4}) == 0);
   CHECK(unpaired_sameness_of(9, {4}) == 1);
   CHECK(unpaired_sameness_of(9, {3, 2}) == 0);
+}
+
+TEST_CASE("seven runs of each arm are the same where two t tests say so", "[statistics]") {
+  for (const double margin : {2.0, 2.75, 3.0, 3.5})
+    CHECK(unpaired_sameness_of(margin, {7, 160}) == Approx(seven_within(margin)).margin(drawn));
 }
 
 TEST_CASE("more seeds, effects and fewer arms find more, across the change to the t test", "[statistics]") {

@@ -72,6 +72,9 @@ TEST_CASE("a metric of rows of a length is refused if no row has the length", "[
   CHECK_THAT(by("val_accuracy_by_length.7-99"), Contains("a length from 7 to 99"));
   CHECK_THAT(by("steps_to(val_accuracy_by_length.1, 0.5)"), Contains("length 1; their"));
   CHECK_THAT(by("val_sequence_accuracy_by_length.99"), Contains("length 99"));
+  const std::string one_row = "train.evaluate_by_length = true\ntask.validation = 1\ntask.copy.length = 3\n";
+  CHECK(refusal("val_accuracy_by_length.3", one_row).empty());
+  CHECK_THAT(refusal("val_accuracy_by_length.4", one_row), Contains("has length 4; all have length 3"));
 }
 
 TEST_CASE("a mean over lengths is over the same lengths in every arm", "[sweep][metric]") {

@@ -274,6 +274,16 @@ TEST_CASE("the test and what learning is are part of a plan, and of no run", "[s
   CHECK_THAT(plan_from_json(edited).error, Contains("\"test\" is neither paired nor unpaired"));
 }
 
+TEST_CASE("labels are of a sweep's arms, and of metrics that the report has", "[sweep][plan]") {
+  const std::string labels = "[report.label]\nreference = \"ours\"\n";
+  CHECK(plan_of(example + labels).labels == std::map<std::string, std::string>{{"reference", "ours"}});
+  CHECK(plan_of(example + labels + "\"score = dot\" = \"dot\"\n").labels.size() == 2);
+  CHECK_THROWS_WITH(plan_of(labels), Contains("names 'reference', which is neither a metric"));
+  CHECK(plan_of("[report.label]\nval_accuracy = \"accuracy\"\n").labels.size() == 1);
+  CHECK_THROWS_WITH(plan_of(example + "[report.label]\nval_accuracy = \"accuracy\"\n"),
+                    Contains("names 'val_accuracy'"));
+}
+
 TEST_CASE("further metrics are part of what is asked", "[sweep][plan]") {
   const Plan without = plan_of("seed = 5\n"), with = plan_of("seed = 5\nreport.also = [\"val_accuracy\"]\n");
   CHECK(with.also == std::vector<std::string>{"val_accuracy"});
