@@ -85,9 +85,9 @@ json::array at_lengths_of(const ReportArm& arm, const std::vector<std::string>& 
   return out;
 }
 
-json::value run_of(const ReportRun& run, int decimals, const Thinning& thinning) {
+json::value run_of(const ReportRun& run, int decimals) {
   json::array step, value;
-  for (const CurvePoint& point : thinned(run.curve, thinning.runs)) {
+  for (const CurvePoint& point : run.curve) {
     step.emplace_back(point.step);
     value.push_back(json_number(point.value));
   }
@@ -180,7 +180,7 @@ json::object arm_texts(const ReportArm& arm, const ReportArm& reference, std::op
 } // namespace
 
 json::object arm_json(const ReportData& report, const ReportArm& arm, const TableDigits& table,
-                      const std::vector<std::string>& length_metrics, const Thinning& thinning) {
+                      const std::vector<std::string>& length_metrics) {
   poll_caller();
   const Digits digits = table.of(arm), common = table.common();
   const std::optional<double> deviation = seconds_deviation(arm);
@@ -193,7 +193,7 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
   PolledWork work;
   for (const ReportRun& run : arm.runs) {
     work.did(2000 + 64 * run.curve.size());
-    runs.push_back(run_of(run, digits.value, thinning));
+    runs.push_back(run_of(run, digits.value));
   }
   const bool reference = report.is_reference(arm);
   return json::object{
@@ -228,9 +228,9 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
       {"seconds_deviation", json_number(deviation)},
       {"texts", arm_texts(arm, report.arms[arm.reference], deviation, digits, common)},
       {"limit", place_of(limit_of(report, arm))},
-      {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step", curve_decimals)},
-      {"training_curve", band_of(thinned(training_band(arm), thinning.bands), "step", 4)},
-      {"validation_curve", band_of(thinned(validation_band(arm), thinning.bands), "step", 4)},
+      {"curve", band_of(curve_band(arm), "step", curve_decimals)},
+      {"training_curve", band_of(training_band(arm), "step", 4)},
+      {"validation_curve", band_of(validation_band(arm), "step", 4)},
       {"by_length", band_by_length(arm, by_length_metric)},
       {"at_lengths", at_lengths_of(arm, length_metrics)},
       {"training_length", arm.training_length ? json::value(*arm.training_length) : json::value(nullptr)},

@@ -3,7 +3,6 @@
 
 #include "experiments/report/digits.hpp"
 #include "experiments/report/report_data.hpp"
-#include "experiments/report/thinning.hpp"
 
 #include <boost/json/object.hpp>
 #include <string>
@@ -21,6 +20,6 @@ namespace heed {
 ///   curve, by_length, at_lengths: texts    [mean, spread] of each point
 /// @param length_metrics  length_metrics(report)
 boost::json::object arm_json(const ReportData& report, const ReportArm& arm, const TableDigits& table,
-                             const std::vector<std::string>& length_metrics, const Thinning& thinning);
+                             const std::vector<std::string>& length_metrics);
 
 } // namespace heed

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <initializer_list>
 
 namespace heed {
 
@@ -26,6 +28,25 @@ Ticks ticks_between(double low, double high, int most) {
     ticks.places.push_back(i * apart + 0.0);
     ticks.labels.push_back(fixed(i * apart * std::pow(10, -ticks.power), decimals));
   }
+  return ticks;
+}
+
+Ticks logarithmic_ticks(double low, double high, int most) {
+  Ticks ticks;
+  const int first = static_cast<int>(std::floor(std::log10(low))),
+            last = static_cast<int>(std::floor(std::log10(high)));
+  const auto fill = [&](std::initializer_list<int> digits, int apart) {
+    ticks = {};
+    for (int power = first; power <= last; power += apart)
+      for (const int digit : digits)
+        if (const double place = digit * std::pow(10, power); place >= low && place <= high)
+          ticks.places.push_back(place), ticks.labels.push_back(fmt::format("{:g}", place));
+    return ticks.places.size();
+  };
+  if (fill({1, 2, 3, 4, 5, 6, 7, 8, 9}, 1) < 3) return ticks_between(low, high, most);
+  const auto too_many = [&] { return std::ssize(ticks.places) > most + 1; };
+  if (too_many()) fill({1, 2, 5}, 1);
+  for (int apart = 1; too_many(); ++apart) fill({1}, apart);
   return ticks;
 }
 

@@ -16,4 +16,8 @@ struct Ticks {
 /// decimals that distinguish them.
 Ticks ticks_between(double low, double high, int most = 8);
 
+/// About as many or fewer for a logarithmic axis: 1 to 9, or 1, 2 and 5, or 1, times powers of ten. Those of
+/// `ticks_between` where fewer than three of them lie within it.
+Ticks logarithmic_ticks(double low, double high, int most = 8);
+
 } // namespace heed

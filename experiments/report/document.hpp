@@ -4,6 +4,7 @@
 
 #include "experiments/report/verdict.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -73,6 +74,7 @@ struct Point {
   double low = 0, high = 0;                   ///< the least and the greatest run, or the interval
   std::optional<double> standard_deviation{}; ///< over the runs; empty for one run, and for differences
   std::size_t runs = 0;
+  std::string text{}, spread{}; ///< of a line, for people: "0.31" and "± 0.04"
 };
 
 /// A line, or a row.
@@ -91,7 +93,8 @@ struct Axis {
   std::string label{};
   double low = 0, high = 0; ///< of all that is shown
   bool logarithmic = false;
-  std::vector<double> ticks{}; ///< empty: where a medium has room for them
+  std::vector<double> ticks{};        ///< empty: where a medium has room for them
+  std::array<std::string, 2> sides{}; ///< what is below 0 and above it: "better" and "worse"
 };
 
 /// differences: a row for each arm, with its interval, 0 and the margin. lines: a line for each arm over steps or
@@ -109,6 +112,7 @@ struct Figure {
   bool is_cut = false;            ///< something is outside
   std::optional<double> margin{}; ///< of differences: the band from -margin to margin counts as the same
   std::optional<double> mark{};   ///< the longest length of training
+  std::optional<double> chance{}; ///< what guessing reaches, of lines of the report's metric
   std::vector<Series> series{};
 };
 

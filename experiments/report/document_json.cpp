@@ -51,11 +51,12 @@ json::object axis_json(const document::Axis& axis) {
                       {"low", number_json(axis.low)},
                       {"high", number_json(axis.high)},
                       {"logarithmic", axis.logarithmic},
-                      {"ticks", std::move(ticks)}};
+                      {"ticks", std::move(ticks)},
+                      {"sides", json::array(axis.sides.begin(), axis.sides.end())}};
 }
 
 json::object series_json(const document::Series& series) {
-  json::array at, value, low, high, deviation, runs;
+  json::array at, value, low, high, deviation, runs, texts;
   for (const document::Point& point : series.points) {
     at.push_back(number_json(point.at));
     value.push_back(number_json(point.value));
@@ -63,13 +64,14 @@ json::object series_json(const document::Series& series) {
     high.push_back(number_json(point.high));
     deviation.push_back(number_json(point.standard_deviation));
     runs.push_back(point.runs);
+    if (!point.text.empty()) texts.push_back(json::array{json::string(point.text), json::string(point.spread)});
   }
   return json::object{
       {"group", series.group},        {"name", series.name},           {"look", series.look},
       {"mark", name_of(series.mark)}, {"has_range", series.has_range}, {"outside", series.outside},
       {"text", series.text},          {"at", std::move(at)},           {"value", std::move(value)},
       {"low", std::move(low)},        {"high", std::move(high)},       {"standard_deviation", std::move(deviation)},
-      {"runs", std::move(runs)}};
+      {"runs", std::move(runs)},      {"texts", std::move(texts)}};
 }
 
 /// A cell has only the members that it needs, since a table may have a million cells: its values; and for people, texts
@@ -137,6 +139,7 @@ json::array figures_json(const std::vector<document::Figure>& figures) {
                                {"is_cut", figure.is_cut},
                                {"margin", number_json(figure.margin)},
                                {"mark", number_json(figure.mark)},
+                               {"chance", number_json(figure.chance)},
                                {"series", std::move(series)}});
   }
   return out;

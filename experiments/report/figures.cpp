@@ -4,6 +4,8 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
+#include "experiments/report/limits.hpp"
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/outliers.hpp"
 #include "experiments/report/thinning.hpp"
 #include "experiments/report/verdict.hpp"
@@ -35,8 +37,12 @@ void mark_outside(document::Figure& figure, const std::vector<double>& reach) {
     if (far[i]) figure.series[i].outside = figure.is_cut = true;
 }
 
-/// The axis along which points have their values: from the least to the greatest of those that are shown.
-void set_extent(const document::Figure& figure, document::Axis& axis) {
+/// The axis along which points have their values: from the least to the greatest of those that are shown. That of
+/// differences has 0 and the margin, and some room.
+void set_extent(document::Figure& figure) {
+  const bool differences = figure.kind == document::Figure::Kind::differences;
+  document::Axis& axis = differences ? figure.x : figure.y;
+  axis.low = axis.high = 0;
   bool any = false;
   for (const document::Series& series : figure.series)
     if (!series.outside)
@@ -45,6 +51,16 @@ void set_extent(const document::Figure& figure, document::Axis& axis) {
         axis.high = any ? std::max(axis.high, point.high) : point.high;
         any = true;
       }
+  if (!differences) {
+    if (axis.high <= axis.low) axis.high = axis.low + std::max(1e-3, 0.1 * std::abs(axis.low));
+    return;
+  }
+  const double margin = figure.margin.value_or(0);
+  axis.low = std::min({0.0, -margin, axis.low});
+  axis.high = std::max({0.0, margin, axis.high});
+  const double room = axis.high > axis.low ? 0.05 * (axis.high - axis.low) : 1;
+  axis.low -= room;
+  axis.high += room;
 }
 
 document::Figure differences(const ReportData& report) {
@@ -72,21 +88,20 @@ document::Figure differences(const ReportData& report) {
   }
   mark_outside(out, reach);
   out.x.label = with_unit("difference in " + report.metric.shown(), report.metric.unit);
-  set_extent(out, out.x);
-  const double margin = report.margin.value_or(0);
-  out.x.low = std::min({0.0, -margin, out.x.low});
-  out.x.high = std::max({0.0, margin, out.x.high});
-  const double room = out.x.high > out.x.low ? 0.05 * (out.x.high - out.x.low) : 1;
-  out.x.low -= room;
-  out.x.high += room;
-  out.caption = fmt::format(
-      "Differences from the reference{}{}{}. Triangles are better, squares worse, diamonds the same within the margin; "
-      "round where that is open.{}",
-      report.within.empty() ? "" : " of each group",
-      has_intervals(report) ? fmt::format(", with simultaneous {} intervals by sign flips", confidence_text(report))
-                            : "",
-      report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "",
-      out.is_cut ? " Arrows point to arms outside the axis." : "");
+  const auto sides = side_words(report.metric.direction);
+  out.x.sides = {std::string(sides[0]), std::string(sides[1])};
+  set_extent(out);
+  const bool paired = report.test == statistics::Test::paired;
+  out.caption = fmt::format("Differences from the reference{}{}{}. {}, diamonds {}; round where that is open.{}",
+                            report.within.empty() ? "" : " of each group",
+                            has_intervals(report)
+                                ? fmt::format(", with simultaneous {} intervals by {}", confidence_text(report),
+                                              paired ? "sign flips" : "permutations")
+                                : "",
+                            report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "",
+                            report.metric.is_goal() ? "Triangles are better, squares worse" : "Triangles differ",
+                            report.margin ? "the same within the margin" : "equal",
+                            out.is_cut ? " Arrows point to arms outside the axis." : "");
   return out;
 }
 
@@ -97,22 +112,36 @@ struct LinesOf {
   std::string across; ///< "step" or "length"
   std::string up;     ///< the label of the other axis
   std::string title;
+  int decimals = 4;
   bool made_lengths = false; ///< over the lengths of [train] evaluate_lengths
   bool second = false;
 };
 
 std::vector<LinesOf> all_lines(const ReportData& report) {
   const Metric& metric = report.curve_metric();
-  std::vector<LinesOf> out{
-      {curve_band, metric.name, "step", with_unit(metric.shown(), metric.unit), metric.shown() + " by training step"}};
+  std::vector<LinesOf> out{{.band = curve_band,
+                            .metric = metric.name,
+                            .across = "step",
+                            .up = with_unit(metric.shown(), metric.unit),
+                            .title = metric.shown() + " by training step",
+                            .decimals = metric.name == report.metric.name ? TableDigits(report).common().value : 4}};
+  const std::string most_wanted = metric_at_lengths(report);
   const auto by_length = [&](const std::string& family, const std::string& of, bool made) {
     const std::string& shown = report.shown_metric(of);
-    out.push_back({[family](const ReportArm& arm) { return length_band(arm, family); }, of, "length", shown,
-                   shown + " of rows of each length, in the last evaluation", made});
+    out.push_back({.band = [family](const ReportArm& arm) { return length_band(arm, family); },
+                   .metric = of,
+                   .across = "length",
+                   .up = shown,
+                   .title = shown + " of rows of each length, in the last evaluation",
+                   .decimals = 3,
+                   .made_lengths = made,
+                   .second = made && family != most_wanted});
   };
   by_length(std::string(by_length_metric), "val_accuracy", false);
-  if (const std::string family = metric_at_lengths(report); !family.empty())
-    by_length(family, metric_of_family(family), true);
+  if (!most_wanted.empty()) by_length(most_wanted, metric_of_family(most_wanted), true);
+  for (const std::string& family : length_metrics(report))
+    if (family != most_wanted && family == family_at_lengths(metric_of_family(family)))
+      by_length(family, metric_of_family(family), true);
   out.push_back({.band = validation_band,
                  .metric = "val_loss",
                  .across = "step",
@@ -175,15 +204,18 @@ document::Figure lines_of(const std::vector<const ReportArm*>& arms, const Lines
                             .text = fmt::format("{:.3g}", band.back().mean)};
     for (const BandPoint& point : band)
       series.points.push_back({static_cast<double>(point.at), point.mean, point.low, point.high,
-                               point.standard_deviation, point.runs});
+                               point.standard_deviation, point.runs, fixed(point.mean, lines.decimals),
+                               spread_text(point.standard_deviation, lines.decimals)});
     out.series.push_back(std::move(series));
     greatest.push_back(std::ranges::max(band, {}, &BandPoint::mean).mean);
     least.push_back(std::ranges::min(band, {}, &BandPoint::mean).mean);
   }
   mark_outside(out, greatest);
   mark_outside(out, least);
-  set_extent(out, out.y);
-  if (out.y.high <= out.y.low) out.y.high = out.y.low + std::max(1e-3, 0.1 * std::abs(out.y.low));
+  set_extent(out);
+  if (const auto chance = chance_level(report, *arms.front());
+      chance && lines.across == "step" && lines.metric == report.metric.name)
+    out.chance = chance->value;
   std::string outside;
   for (const document::Series& series : out.series)
     if (series.outside)
@@ -191,6 +223,27 @@ document::Figure lines_of(const std::vector<const ReportArm*>& arms, const Lines
   out.caption = fmt::format("{}: the mean over seeds, and the band from the lowest to the highest.{}", out.title,
                             outside.empty() ? "" : fmt::format(" Outside the axis: {}.", outside));
   return out;
+}
+
+/// Of a report with one arm: both losses in one figure, if both are known.
+void add_losses(std::vector<document::Figure>& figures) {
+  const auto of = [&](const char* metric) {
+    return std::ranges::find_if(figures, [&](const document::Figure& figure) {
+      return figure.metric == metric && figure.x.label == "step";
+    });
+  };
+  const auto validation = of("val_loss"), training = of("train_loss");
+  if (validation == figures.end() || training == figures.end()) return;
+  document::Figure out = *validation;
+  out.name = "losses-by-step";
+  out.metric = "losses";
+  out.title = "val_loss and train_loss by training step";
+  out.y.label = "loss (nats)";
+  out.second = true;
+  out.series.push_back(training->series.front());
+  std::tie(out.series[0].name, out.series[1].name, out.series[1].look) = std::tuple("val_loss", "train_loss", 1);
+  out = uncut(std::move(out));
+  figures.push_back(std::move(out));
 }
 
 bool shows_something(const document::Figure& figure) {
@@ -219,7 +272,15 @@ std::vector<document::Figure> report_figures(const ReportData& report, std::size
       out.push_back(std::move(figure));
     }
   }
+  if (report.arms.size() == 1) add_losses(out);
   return out;
+}
+
+document::Figure uncut(document::Figure figure) {
+  for (document::Series& series : figure.series) series.outside = false;
+  figure.is_cut = false;
+  set_extent(figure);
+  return figure;
 }
 
 } // namespace heed

@@ -14,4 +14,7 @@ namespace heed {
 /// @param every  lines have every n-th of their points, and the last (thinning.hpp)
 std::vector<document::Figure> report_figures(const ReportData& report, std::size_t every = 1);
 
+/// The figure with all of its series within its axis.
+document::Figure uncut(document::Figure figure);
+
 } // namespace heed

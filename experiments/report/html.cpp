@@ -1,7 +1,12 @@
-// Writes the report as one self-contained HTML file: the JSON document and the scripts that draw it.
+// Writes the report as one self-contained HTML file: the JSON document, pictures of its figures, and the scripts that
+// draw the rest and make the pictures interactive.
+#include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/svg_figure.hpp"
+#include "experiments/report/svg_parts.hpp"
+#include "experiments/report/thinning.hpp"
 
 #include "autograd/error.hpp"
 
@@ -11,20 +16,6 @@
 namespace heed {
 
 namespace {
-
-std::string html_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 /// Replaces each {{name}} in the template by its text. Inserted text is not searched again.
 std::string filled(std::string_view page, const std::map<std::string_view, std::string_view>& texts) {
@@ -48,11 +39,16 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 } // namespace
 
 std::string render_html(const ReportData& report) {
-  const std::string title = html_text(report.name);
-  const std::string data = script_safe_text(report, thinning_of(report));
+  const std::string title = svg_text(report.name);
+  const std::size_t every = thinning_of(report);
+  std::string pictures;
+  const std::vector<document::Figure> figures = report_figures(report, every);
+  for (std::size_t i = 0; i < figures.size(); ++i) pictures += page_pictures(figures[i], i);
+  const std::string data = script_safe_text(report, every);
   return filled(page_files::page, {{"title", title},
                                    {"style", page_files::style},
                                    {"d3", page_files::d3},
+                                   {"pictures", pictures},
                                    {"data", data},
                                    {"script", page_files::script}});
 }

@@ -19,6 +19,7 @@
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/thinning.hpp"
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/spending.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -244,7 +245,7 @@ json::array tables_array(const ReportData& report) {
 
 } // namespace
 
-void write_report(const ReportData& report, const Thinning& thinning, ReportMembers& out) {
+void write_report(const ReportData& report, std::size_t every, ReportMembers& out) {
   json::array machines, within;
   for (const PlannedOption& option : report.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});
@@ -280,7 +281,7 @@ void write_report(const ReportData& report, const Thinning& thinning, ReportMemb
   out.member("limits", json_list(limit_sentences(report)));
   out.member("chance", json::value(chance_of(report)));
   out.member("tables", json::value(tables_array(report)));
-  out.member("figures", figures_json(report_figures(report, thinning.bands)));
+  out.member("figures", figures_json(report_figures(report, every)));
   out.member("interactions", interactions_array(report, digits.common().difference));
   out.member("machines", std::move(machines));
   out.member("data", json::value(report.data));
@@ -290,12 +291,12 @@ void write_report(const ReportData& report, const Thinning& thinning, ReportMemb
   out.member("labels", json::value(labels_of(report)));
   out.member("clearest", json::value(clearest_first(report)));
   out.begin("arms");
-  for (const ReportArm& arm : report.arms) out.item(arm_json(report, arm, digits, lengths, thinning));
+  for (const ReportArm& arm : report.arms) out.item(arm_json(report, arm, digits, lengths));
   out.end();
-  if (thinning.any()) out.member("thinned", json::value(thinning_sentence(thinning)));
+  if (every > 1) out.member("thinned", json::value(thinning_sentence(every)));
 }
 
-json::object report_document(const ReportData& report, const Thinning& thinning) {
+json::object report_document(const ReportData& report, std::size_t every) {
   class Document final : public ReportMembers {
   public:
     void member(std::string_view key, json::value value) override { object_[key] = std::move(value); }
@@ -307,7 +308,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
   private:
     json::array* array_ = nullptr;
   } out;
-  write_report(report, thinning, out);
+  write_report(report, every, out);
   return std::move(out.object_);
 }
 

@@ -31,11 +31,6 @@ inline boost::json::value text_or_null(const std::string& text) {
   return text.empty() ? boost::json::value(nullptr) : boost::json::value(text);
 }
 
-/// "± 0.04"; empty without a spread.
-inline std::string spread_text(std::optional<double> spread, Decimals decimals) {
-  return spread && std::isfinite(*spread) ? "± " + fixed(spread, decimals) : "";
-}
-
 inline boost::json::object json_digits(const Digits& digits) {
   return {{"value", digits.value}, {"difference", digits.difference}};
 }

@@ -1,6 +1,7 @@
 // Formats numbers for readers: decimals, signs, probabilities, units, durations; and names in lists.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -29,6 +30,10 @@ Decimals decimals_showing(std::initializer_list<double> values, int decimals);
 
 /// "1.234"; "1.23e+07" for a million or more; "-" for an empty value or NaN.
 std::string fixed(std::optional<double> value, Decimals decimals);
+/// "± 0.04"; empty without a spread.
+inline std::string spread_text(std::optional<double> spread, Decimals decimals) {
+  return spread && std::isfinite(*spread) ? "± " + fixed(spread, decimals) : "";
+}
 /// With its sign: "+0.31", "-0.02".
 std::string signed_fixed(double value, Decimals decimals);
 /// Whether all digits of a formatted number are zero: "0", "-0.00".

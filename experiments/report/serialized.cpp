@@ -16,15 +16,23 @@ public:
   explicit Text(bool for_page) : for_page_(for_page) {}
 
   void member(std::string_view key, boost::json::value value) override {
-    if (for_page_ && key == "figures") return; // the page draws its own from the arms' curves, since they can change
+    if (for_page_ && key == "figures")
+      for (boost::json::value& figure : value.as_array())
+        for (boost::json::value& series : figure.at("series").as_array())
+          for (const char* drawn : {"low", "high", "standard_deviation", "runs"}) series.as_object().erase(drawn);
     separate(key);
     write(value);
   }
   void begin(std::string_view key) override {
     separate(key);
+    in_arms_ = key == "arms";
     out_ += '[';
   }
   void item(boost::json::value value) override {
+    if (for_page_ && in_arms_) {
+      for (const char* curve : {"curve", "training_curve", "validation_curve"}) value.as_object().erase(curve);
+      for (boost::json::value& run : value.at("runs").as_array()) run.as_object().erase("curve");
+    }
     if (out_.back() != '[') out_ += ',';
     write(value);
   }
@@ -64,22 +72,22 @@ private:
     }
   }
 
-  bool for_page_;
+  bool for_page_, in_arms_ = false;
   std::string out_ = "{";
 };
 
-std::string text_of(const ReportData& report, const Thinning& thinning, bool for_page) {
+std::string text_of(const ReportData& report, std::size_t every, bool for_page) {
   Text out(for_page);
-  write_report(report, thinning, out);
+  write_report(report, every, out);
   return std::move(out).whole();
 }
 
 } // namespace
 
-std::string report_text(const ReportData& report) { return text_of(report, {}, false); }
+std::string report_text(const ReportData& report) { return text_of(report, 1, false); }
 
-std::string script_safe_text(const ReportData& report, const Thinning& thinning) {
-  return text_of(report, thinning, true);
+std::string script_safe_text(const ReportData& report, std::size_t every) {
+  return text_of(report, every, true);
 }
 
 } // namespace heed

@@ -1,17 +1,21 @@
 #include "experiments/report/svg_figure.hpp"
 
-#include "experiments/report/axis_ticks.hpp"
-#include "experiments/report/svg_parts.hpp"
+#include "experiments/report/figures.hpp"
+#include "experiments/report/numbers.hpp"
+#include "experiments/report/svg_picture.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <fmt/format.h>
+#include <cstdint>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 namespace heed {
+
+namespace svg {
 
 namespace {
 
@@ -19,273 +23,261 @@ using document::Figure;
 using document::Point;
 using document::Series;
 
-/// The colours of report.css.
-struct Palette {
-  std::string_view paper, ink, soft, hair, better, worse, same, open, band;
-  std::array<std::string_view, 7> lines; ///< first the reference's
-};
-constexpr Palette light{"#fdfcf9", "#1d1f23",
-                        "#5c6068", "#eceae4",
-                        "#0067a8", "#bf4a00",
-                        "#00735a", "#6d7078",
-                        "#00735a", {"#1d1f23", "#0072b2", "#d55e00", "#009e73", "#b3588f", "#c98500", "#3a9bd5"}};
-constexpr Palette night{"#15171b", "#e6e3dc",
-                        "#a9abb0", "#272a30",
-                        "#62b5f0", "#ff9050",
-                        "#3fc7a0", "#9da0a7",
-                        "#3fc7a0", {"#e6e3dc", "#4ea8e6", "#ff8b45", "#2fc49a", "#dd94bf", "#e8ad35", "#93d0f7"}};
-
-/// The text of a number with minus signs.
-std::string number_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) c == '-' ? out += "\u2212" : out += c;
-  return out;
-}
-
-/// About as wide as the text is drawn.
-double width_of(const std::string& text) { return 6.7 * static_cast<double>(display_width(text)); }
-
-/// The longest text of a picture is cut, so that the plot keeps its room.
+/// The longest name beside a plot, so that the plot keeps its room.
 constexpr std::size_t longest_text = 44;
 
-enum class Symbol { circle, square, triangle, diamond, cross, star, wye };
+/// Digits are wider than most letters.
+double number_width(const Series& series) { return 1.08 * width_of(series.text); }
 
-/// The outline of a symbol around (0, 0), of about the same area as the others.
-std::string outline(Symbol symbol) {
-  switch (symbol) {
-    case Symbol::circle: return "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z";
-    case Symbol::square: return "M-4-4h8v8h-8z";
-    case Symbol::triangle: return "M0-5.6L4.9 2.9h-9.8z";
-    case Symbol::diamond: return "M0-6L4.6 0L0 6L-4.6 0z";
-    case Symbol::cross: return "M-1.6-5h3.2v3.4h3.4v3.2h-3.4v3.4h-3.2v-3.4h-3.4v-3.2h3.4z";
-    case Symbol::star: return "M0-6L1.4-1.9h4.3L2.2.7l1.3 4.2L0 2.3l-3.5 2.6 1.3-4.2-3.5-2.6h4.3z";
-    case Symbol::wye: return "M-1.5-.9L-5-3l1.6-2.6L0-3.4l3.4-2.2L5-3 1.5-.9V5h-3z";
-  }
-  return "";
-}
-
-/// How the answer of a row is shown: by shape as well as by colour.
-struct Mark {
-  std::string_view colour;
-  Symbol symbol;
-  bool hollow = false;
-};
-Mark mark_of(AnswerWord answer, const Palette& palette) {
-  switch (answer) {
-    case AnswerWord::better:
-    case AnswerWord::differs: return {palette.better, Symbol::triangle};
-    case AnswerWord::worse: return {palette.worse, Symbol::square};
-    case AnswerWord::same:
-    case AnswerWord::equal: return {palette.same, Symbol::diamond};
-    case AnswerWord::undecided:
-    case AnswerWord::underpowered:
-    case AnswerWord::none: break;
-  }
-  return {palette.open, Symbol::circle, true};
-}
-
-/// A place on the picture for each value of an axis.
-struct Scale {
-  double low, high, from, to;
-  bool logarithmic = false;
-  double operator()(double value) const {
-    const auto on = [&](double x) { return logarithmic ? std::log(x) : x; };
-    return from + (to - from) * (on(value) - on(low)) / (on(high) - on(low));
-  }
+/// A row of a figure of differences.
+struct Row {
+  std::vector<std::string> name; ///< its lines
+  double top = 0, line = 0, bottom = 0;
 };
 
-class Picture {
-public:
-  explicit Picture(const Palette& palette) : palette_(palette) {}
-
-  template <class... Values> void add(fmt::format_string<Values...> format, Values&&... values) {
-    content_ += fmt::format(format, std::forward<Values>(values)...) + "\n";
-  }
-  void text(double x, double y, std::string_view anchor, const std::string& what, std::string_view colour,
-            std::string_view more = "") {
-    add(R"(<text x="{}" y="{}" text-anchor="{}" fill="{}"{}{}>{}</text>)", svg_at(x), svg_at(y), anchor, colour,
-        more.empty() ? "" : " ", more, svg_text(what));
-  }
-  void symbol(double x, double y, Symbol symbol, std::string_view colour, bool hollow = false) {
-    add(R"svg(<path d="{}" transform="translate({} {})" fill="{}" stroke="{}" stroke-width="{}"/>)svg", outline(symbol),
-        svg_at(x), svg_at(y), hollow ? palette_.paper : colour, hollow ? colour : palette_.paper, hollow ? "1.6" : "1");
-  }
-  void line(double x1, double y1, double x2, double y2, std::string_view colour, double width,
-            std::string_view dash = "") {
-    add(R"(<path d="M{} {}L{} {}" stroke="{}" stroke-width="{}"{} fill="none"/>)", svg_at(x1), svg_at(y1), svg_at(x2),
-        svg_at(y2), colour, width, dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
-  }
-  /// The whole picture.
-  std::string whole(double width, double height, const std::string& description) const {
-    return svg_begin(std::ceil(width), std::ceil(height), description, palette_.ink, palette_.paper) + content_ +
-           "</svg>\n";
-  }
-
-  const Palette& palette() const { return palette_; }
-
-private:
-  const Palette& palette_;
-  std::string content_;
-};
-
-/// The label of an axis, with the power of ten that its ticks leave out.
-std::string label_of(const document::Axis& axis, int power) {
-  return power == 0 ? axis.label : fmt::format("{}, times 1e{:+03d}", axis.label, power);
-}
-
-std::string draw_differences(const Figure& figure, const Palette& palette) {
-  constexpr double top = 12, row_height = 26, heading = 30, plot = 320, below = 50;
-  Picture picture(palette);
-  double names = 0, texts = 0, rows = top;
-  std::vector<double> places; // of each row's middle
+/// @param room    of names; of a narrow page, with the number beside the first line
+/// @param bottom  gets the end of the last row
+std::vector<Row> rows_of(const Figure& figure, const Medium& medium, double room, double& bottom) {
+  constexpr double pitch = 15, heading = 34;
+  std::vector<Row> rows;
   std::string group;
   for (const Series& series : figure.series) {
-    names = std::max(names, width_of(cut_to(series.name, longest_text)));
-    texts = std::max(texts, width_of(series.text));
-    if (!series.group.empty() && series.group != group) rows += heading;
+    if (!series.group.empty() && series.group != group) bottom += heading;
     group = series.group;
-    places.push_back(rows + row_height / 2);
-    rows += row_height;
+    Row row{lines_of(series.name, room - (medium.narrow ? number_width(series) + 14 : 0), room), bottom};
+    const double name = pitch * static_cast<double>(row.name.size());
+    row.bottom = row.top + (medium.narrow ? name + 31 : std::max(28.0, name + 6));
+    row.line = medium.narrow ? row.bottom - 13 : (row.top + row.bottom) / 2;
+    bottom = row.bottom;
+    rows.push_back(std::move(row));
   }
-  const double left = 12 + names + 14, right = left + plot, width = right + 14 + texts + 12;
+  return rows;
+}
+
+std::string draw_differences(const Figure& figure, const Medium& medium) {
+  const Palette& palette = medium.palette;
+  Picture picture(medium);
+  const double edge = medium.edge(), top = 8;
+  double names = 0, texts = 0, bottom = top;
+  for (const Series& series : figure.series) {
+    names = std::max(names, width_of(series.name));
+    texts = std::max(texts, number_width(series));
+  }
+  names = medium.narrow ? medium.width
+                        : std::min(names, medium.is_file() ? letter * longest_text : 0.36 * medium.width);
+  const std::vector<Row> rows = rows_of(figure, medium, names, bottom);
+  const double left = edge + (medium.narrow ? 12 : names + 14);
+  const double right = medium.is_file() ? left + 320 : medium.width - (medium.narrow ? 12 : texts + 14);
+  const double width = medium.is_file() ? right + 14 + texts + edge : medium.width, end = width - edge;
   const Scale x{figure.x.low, figure.x.high, left, right};
+  const auto inside = [&](double value) { return std::clamp(x(value), left, right); };
+  const auto beyond = [&](double value) { return value < figure.x.low ? -1 : value > figure.x.high ? 1 : 0; };
+  // Where names stand above their lines, the band and the rules are only at the lines.
+  std::vector<std::pair<double, double>> spans;
+  if (!medium.narrow) spans.emplace_back(top, bottom);
+  else
+    for (const Row& row : rows) spans.emplace_back(row.line - 12, row.bottom);
   if (figure.margin)
-    picture.add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}" fill-opacity=".13"/>)",
-                svg_at(x(-*figure.margin)), top, svg_at(x(*figure.margin) - x(-*figure.margin)), svg_at(rows - top),
-                palette.band);
-  const Ticks ticks = ticks_between(figure.x.low, figure.x.high, 7);
-  for (std::size_t i = 0; i < ticks.places.size(); ++i) {
-    picture.line(x(ticks.places[i]), top, x(ticks.places[i]), rows, palette.hair, 1);
-    picture.text(x(ticks.places[i]), rows + 17, "middle", number_text(ticks.labels[i]), palette.soft);
+    for (const auto& [from, to] : spans)
+      picture.add(R"(<rect class="margin" x="{}" y="{}" width="{}" height="{}" fill="{}" fill-opacity=".13"/>)",
+                  svg_at(inside(-*figure.margin)), svg_at(from),
+                  svg_at(inside(*figure.margin) - inside(-*figure.margin)), svg_at(to - from), palette.band);
+  const Ticks ticks = ticks_with_room(x, medium.narrow ? 6 : 7);
+  std::string rules, zero;
+  for (const auto& [from, to] : spans) {
+    for (const double place : ticks.places) rules += upright(x(place), from, to);
+    zero += upright(x(0), from, to);
   }
-  picture.line(x(0), top, x(0), rows, palette.ink, 1.2);
-  picture.line(left, rows, right, rows, palette.soft, 1);
-  picture.text((left + right) / 2, rows + 38, "middle", label_of(figure.x, ticks.power), palette.soft);
-  group.clear();
-  for (std::size_t i = 0; i < figure.series.size(); ++i) {
+  picture.stroke(rules, palette.hair, 1);
+  picture.stroke(zero, palette.ink, 1.2);
+  picture.axis_below(x, figure.x, ticks, bottom);
+  picture.text(left, bottom + 56, "start", "\u25c2 " + figure.x.sides[0], palette.soft);
+  picture.text(right, bottom + 56, "end", figure.x.sides[1] + " \u25b8", palette.soft);
+  std::string group;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     const Series& series = figure.series[i];
     const Point& point = series.points.front();
-    const double y = places[i];
+    const Row& row = rows[i];
     const Mark mark = mark_of(series.mark, palette);
     if (!series.group.empty() && series.group != group)
-      picture.text(12, y - row_height / 2 - 8, "start", series.group, palette.ink, "font-weight=\"600\"");
+      picture.text(edge, row.top - 9, "start", series.group, palette.ink, "class=\"heading\" font-weight=\"600\"");
     group = series.group;
-    picture.text(left - 14, y + 4, "end", cut_to(series.name, longest_text), palette.ink);
-    picture.text(right + 14, y + 4, "start", number_text(series.text), palette.soft);
-    if (series.outside) { // an arrowhead at the end of the axis
-      const double end = point.value < 0 ? left : right, back = point.value < 0 ? 9 : -9;
-      picture.add(R"(<path d="M{0} {1}l{2} -6v12z" fill="{3}"/>)", svg_at(end), svg_at(y), back, mark.colour);
-      continue;
-    }
+    picture.add(R"(<g class="row" data-series="{}">)", i);
+    picture.hit(0, row.top, width, row.bottom - row.top);
+    const double first = medium.narrow ? row.top + 15 : row.line + 4 - 7.5 * static_cast<double>(row.name.size() - 1);
+    for (std::size_t line = 0; line < row.name.size(); ++line)
+      if (!row.name[line].empty())
+        picture.text(edge, first + 15 * static_cast<double>(line), "start", row.name[line], palette.ink,
+                     "class=\"name\"");
+    picture.text(end, medium.narrow ? row.top + 15 : row.line + 4, "end", number_text(series.text), palette.soft);
+    const int out = beyond(point.value);
     if (series.has_range) {
-      picture.line(x(point.low), y, x(point.high), y, mark.colour, 1.6);
-      for (const double end : {point.low, point.high}) picture.line(x(end), y - 4, x(end), y + 4, mark.colour, 1.6);
+      std::string whisker = level(row.line, inside(point.low), inside(point.high));
+      for (const double value : {point.low, point.high}) {
+        if (const int side = beyond(value); side == 0) whisker += upright(x(value), row.line - 4, row.line + 4);
+        else if (side != out)
+          picture.add(
+              R"(<path class="continues" d="M{0} {1}l{2} 5l{3} 5" fill="none" stroke="{4}" stroke-width="1.8"/>)",
+              svg_at(inside(value) - 5 * side), svg_at(row.line - 5), 5 * side, -5 * side, mark.colour);
+      }
+      picture.stroke(whisker, mark.colour, 1.8);
     }
-    picture.symbol(x(point.value), y, mark.symbol, mark.colour, mark.hollow);
+    if (out == 0) picture.symbols({{x(point.value), row.line}}, mark.symbol, mark.colour, mark.hollow);
+    else
+      picture.add(R"(<path class="outside" d="M{} {}l{} -6v12z" fill="{}"/>)", svg_at(inside(point.value)),
+                  svg_at(row.line), -9 * out, mark.colour);
+    picture.add("</g>");
   }
-  return picture.whole(width, rows + below, figure.caption);
+  return picture.whole(width, bottom + 66, figure);
 }
 
-/// The colour, dashes and symbol of a line. Six colours and seven symbols make 42 pairs, since 6 and 7 have no common
-/// factor.
-struct Look {
-  std::string_view colour, dash;
-  Symbol symbol;
-};
-Look look_of(const Series& series, const Palette& palette) {
-  static constexpr std::array<std::string_view, 4> dashes{"", "7 3", "2 3", "8 3 2 3"};
-  if (series.look == 0) return {palette.lines[0], "", Symbol::circle};
-  const std::size_t place = series.look - 1;
-  return {palette.lines[1 + place % 6], dashes[place / 6 % dashes.size()], static_cast<Symbol>(series.look % 7)};
+/// The ticks of steps or lengths, which are whole numbers.
+Ticks whole_ticks(const document::Axis& axis, int most) {
+  Ticks ticks;
+  for (const double place : axis.ticks.empty() ? ticks_between(axis.low, axis.high, most).places : axis.ticks)
+    if (place == std::round(place)) {
+      ticks.places.push_back(place);
+      ticks.labels.push_back(with_commas(static_cast<std::int64_t>(place)));
+    }
+  return ticks;
 }
 
-std::string draw_lines(const Figure& figure, const Palette& palette) {
-  constexpr double top = 16, left = 74, plot_width = 430, plot_height = 270, below = 52;
-  constexpr double right = left + plot_width, floor = top + plot_height;
-  Picture picture(palette);
-  const double room = 0.03 * (figure.y.high - figure.y.low);
-  const Scale x{figure.x.low, figure.x.high, left + 8, right - 8, figure.x.logarithmic},
-      y{figure.y.low - room, figure.y.high + room, floor, top};
-  const Ticks up = ticks_between(figure.y.low, figure.y.high, 6);
-  for (std::size_t i = 0; i < up.places.size(); ++i) {
-    picture.line(left, y(up.places[i]), right, y(up.places[i]), palette.hair, 1);
+std::string draw_lines(const Figure& figure, const Medium& medium) {
+  const Palette& palette = medium.palette;
+  Picture picture(medium);
+  const double top = 14 + (figure.mark ? 16 : 0) + (medium.narrow ? 20 : 0);
+  const double floor = top + (medium.is_file() ? 270 : medium.narrow ? 220 : 310);
+  const bool log = medium.logarithmic;
+  const double low = figure.y.low, high = figure.y.high, room = log ? std::pow(high / low, 0.04) : 0.03 * (high - low);
+  const Scale y = log ? Scale{low / room, high * room, floor, top, true} : Scale{low - room, high + room, floor, top};
+  const Ticks up = log ? logarithmic_ticks(y.low, y.high, 7) : ticks_between(y.low, y.high, 6);
+  double widest = 0;
+  for (const std::string& label : up.labels) widest = std::max(widest, width_of(label));
+  const bool chance = figure.chance && *figure.chance >= y.low && *figure.chance <= y.high;
+  const double beside = chance ? 14 + width_of("chance") : 0;
+  const double left = medium.edge() + widest + 8 + (medium.narrow ? 0 : 22);
+  const double right = medium.is_file() ? left + 430 : medium.width - std::max(beside, 12.0);
+  const Scale x{figure.x.low, figure.x.high, left + 8, right - 8, figure.x.logarithmic};
+  std::string rules;
+  for (const double place : up.places) rules += level(y(place), left, right);
+  picture.stroke(rules, palette.hair, 1);
+  for (std::size_t i = 0; i < up.places.size(); ++i)
     picture.text(left - 8, y(up.places[i]) + 4, "end", number_text(up.labels[i]), palette.soft);
+  picture.axis_below(x, figure.x, whole_ticks(figure.x, medium.narrow ? 5 : 7), floor);
+  const std::string of = label_of(figure.y, up.power);
+  if (medium.narrow) picture.text(0, 12, "start", of, palette.soft);
+  else
+    picture.add(R"svg(<text transform="translate({} {}) rotate(-90)" text-anchor="middle" fill="{}">{}</text>)svg",
+                svg_at(medium.edge() + 11), svg_at((top + floor) / 2), palette.soft, svg_text(of));
+  if (chance) {
+    picture.stroke(level(y(*figure.chance), left, right), palette.soft, 1, "2 4");
+    picture.text(right + 8, y(*figure.chance) + 4, "start", "chance", palette.soft, "class=\"beside\"");
   }
-  Ticks across = ticks_between(figure.x.low, figure.x.high, 6);
-  if (!figure.x.ticks.empty()) {
-    across = {figure.x.ticks, {}, 0};
-    for (const double tick : figure.x.ticks) across.labels.push_back(fmt::format("{:g}", tick));
-  }
-  double free = left; // what the last text of a tick leaves
-  for (std::size_t i = 0; i < across.places.size(); ++i) {
-    const double at = x(across.places[i]), half = width_of(across.labels[i]) / 2;
-    picture.line(at, floor, at, floor + 5, palette.soft, 1);
-    if (at - half < free) continue;
-    picture.text(at, floor + 19, "middle", across.labels[i], palette.soft);
-    free = at + half + 6;
-  }
-  picture.line(left, floor, right, floor, palette.soft, 1);
-  picture.text((left + right) / 2, floor + 40, "middle", label_of(figure.x, across.power), palette.soft);
-  picture.add(R"svg(<text transform="translate(16 {}) rotate(-90)" text-anchor="middle" fill="{}">{}</text>)svg",
-              svg_at(top + plot_height / 2), palette.soft, svg_text(label_of(figure.y, up.power)));
   if (figure.mark) {
     const bool before = x(*figure.mark) > (left + right) / 2;
-    picture.line(x(*figure.mark), top, x(*figure.mark), floor, palette.soft, 1, "3 3");
-    picture.text(x(*figure.mark) + (before ? -6 : 6), top + 11, before ? "end" : "start", "longest in training",
-                 palette.soft);
+    picture.stroke(upright(x(*figure.mark), top - 6, floor), palette.soft, 1, "3 3");
+    picture.text(x(*figure.mark), top - 10, before ? "end" : "start", "longest in training", palette.soft,
+                 "class=\"beside\"");
   }
   // What is outside is drawn to where it leaves the plot.
-  const double reach = figure.y.high - figure.y.low;
-  const auto up_to = [&](double value) {
-    return y(figure.is_cut ? std::clamp(value, figure.y.low - reach, figure.y.high + reach) : value);
-  };
-  const auto path = [&](const std::vector<Point>& points, double Point::*part, bool backwards, const char* begin) {
+  const auto at = [&](double value) { return std::clamp(y(value), -9000.0, 9000.0); };
+  const auto path = [&](const Series& series, double Point::*part, bool backwards = false) {
     std::string out;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const Point& point = points[backwards ? points.size() - 1 - i : i];
-      out += fmt::format("{}{} {}", out.empty() ? begin : "L", svg_at(x(point.at)), svg_at(up_to(point.*part)));
+    for (std::size_t i = 0; i < series.points.size(); ++i) {
+      const Point& point = series.points[backwards ? series.points.size() - 1 - i : i];
+      out += fmt::format("{}{} {}", i == 0 && !backwards ? "M" : "L", svg_at(x(point.at)), svg_at(at(point.*part)));
     }
     return out;
   };
+  const auto band = [&](const Series& series, std::string_view name) {
+    picture.add(R"(<path class="{}" d="{}{}z"/>)", name, path(series, &Point::low), path(series, &Point::high, true));
+  };
   const auto shown = std::ranges::count_if(figure.series, [](const Series& series) { return !series.outside; });
-  const double opacity = 0.16 / (1 + 0.35 * static_cast<double>(std::min<std::ptrdiff_t>(shown, 6) - 1));
-  const std::string clip = "plot-" + figure.name;
-  picture.add(R"(<clipPath id="{}"><rect x="{}" y="{}" width="{}" height="{}"/></clipPath>)", clip, left, top,
-              plot_width, plot_height);
+  const double opacity = 0.16 / (1 + 0.35 * static_cast<double>(std::clamp<std::ptrdiff_t>(shown, 1, 6) - 1));
+  std::string clip = fmt::format("plot-{}{}{}", figure.name, medium.is_file() ? "" : "-", medium.name);
+  std::ranges::replace(clip, ' ', '-');
+  picture.add(R"(<clipPath id="{}"><rect x="{}" y="{}" width="{}" height="{}"/></clipPath>)", clip, svg_at(left),
+              svg_at(top), svg_at(right - left), svg_at(floor - top));
   picture.add(R"svg(<g clip-path="url(#{})">)svg", clip);
-  for (const Series& series : figure.series)
-    picture.add(R"(<path d="{}{}z" fill="{}" fill-opacity="{:.3f}"/>)", path(series.points, &Point::low, false, "M"),
-                path(series.points, &Point::high, true, "L"), look_of(series, palette).colour, opacity);
-  for (const Series& series : figure.series) {
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
+    const Series& series = figure.series[i];
+    if (series.outside) continue;
+    picture.add(R"(<g class="band" data-series="{}" fill="{}" fill-opacity="{:.3f}">)", i,
+                look_of(series, palette).colour, opacity);
+    band(series, "range");
+    Series deviation = series;
+    for (Point& point : deviation.points) {
+      point.low = point.value - point.standard_deviation.value_or(0);
+      point.high = point.value + point.standard_deviation.value_or(0);
+    }
+    if (!medium.is_file()) band(deviation, "deviation");
+    picture.add("</g>");
+  }
+  for (std::size_t s = 0; s < figure.series.size(); ++s) {
+    const Series& series = figure.series[s];
     const Look look = look_of(series, palette);
-    picture.add(R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}" stroke-linejoin="round"{}/>)",
-                path(series.points, &Point::value, false, "M"), look.colour, series.look == 0 ? 2.6 : 1.8,
-                look.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", look.dash));
+    picture.add(R"(<g class="curve" data-series="{}">)", s);
+    picture.stroke(path(series, &Point::value), look.colour, series.look == 0 ? 2.6 : 1.8, look.dash);
     const std::size_t every = std::max<std::size_t>(1, (series.points.size() + 3) / 6);
+    std::vector<Place> marked;
     for (std::size_t i = series.look % every; i < series.points.size(); i += every)
-      picture.symbol(x(series.points[i].at), up_to(series.points[i].value), look.symbol, look.colour);
+      marked.emplace_back(x(series.points[i].at), at(series.points[i].value));
+    picture.symbols(marked, look.symbol, look.colour);
+    picture.add("</g>");
   }
   picture.add("</g>");
-  double legend = top + 6, widest = 0;
+  picture.hit(left, top, right - left, floor - top);
+  if (!medium.is_file()) return picture.whole(medium.width, floor + 46, figure);
+  double legend = top + 6;
+  widest = 0;
   for (const Series& series : figure.series) {
     const Look look = look_of(series, palette);
     std::string name = cut_to(series.name, longest_text);
     if (series.outside) name += ": " + series.text + ", outside";
-    picture.line(right + 18, legend, right + 44, legend, look.colour, series.look == 0 ? 2.6 : 1.8, look.dash);
-    picture.symbol(right + 31, legend, look.symbol, look.colour);
-    picture.text(right + 52, legend + 4, "start", name, palette.ink);
+    const double from = right + 18 + beside;
+    picture.stroke(level(legend, from, from + 26), look.colour, series.look == 0 ? 2.6 : 1.8, look.dash);
+    picture.symbols({{from + 13, legend}}, look.symbol, look.colour);
+    picture.text(from + 34, legend + 4, "start", name, palette.ink);
     widest = std::max(widest, width_of(name));
     legend += 20;
   }
-  const std::string group = figure.group.empty() ? "" : figure.group + ": ";
-  return picture.whole(right + 52 + widest + 12, std::max(floor + below, legend + 6), group + figure.caption);
+  return picture.whole(right + 52 + beside + widest + 12, std::max(floor + 50, legend + 6), figure);
+}
+
+std::string draw(const Figure& figure, const Medium& medium) {
+  poll_caller();
+  return figure.kind == Figure::Kind::differences ? draw_differences(figure, medium) : draw_lines(figure, medium);
 }
 
 } // namespace
 
-std::string svg_figure(const Figure& figure, bool dark) {
-  const Palette& palette = dark ? night : light;
-  return figure.kind == Figure::Kind::differences ? draw_differences(figure, palette) : draw_lines(figure, palette);
+} // namespace svg
+
+std::string svg_figure(const document::Figure& figure, bool dark) {
+  return svg::draw(figure, {.palette = dark ? svg::night : svg::light});
+}
+
+std::string page_pictures(const document::Figure& figure, std::size_t place) {
+  constexpr double wide = 740, narrow = 358; // pixels, which a page may scale a little
+  bool positive = figure.kind == document::Figure::Kind::lines;
+  for (const document::Series& series : figure.series)
+    for (const document::Point& point : series.points) positive = positive && point.low > 0;
+  std::string out;
+  for (const bool all : {false, true}) {
+    if (all && !figure.is_cut) continue;
+    const document::Figure shown = all ? uncut(figure) : figure;
+    for (const bool logarithmic : {false, true})
+      for (const double width : {wide, narrow})
+        if (positive || !logarithmic)
+          out += svg::draw(shown, {.palette = svg::named,
+                                   .width = width,
+                                   .narrow = width == narrow,
+                                   .logarithmic = logarithmic,
+                                   .name = fmt::format("{} {} {}", width == narrow ? "narrow" : "wide",
+                                                       logarithmic ? "log" : "linear", all ? "all" : "most"),
+                                   .place = place});
+  }
+  return out;
 }
 
 } // namespace heed

@@ -38,27 +38,20 @@ std::string every_text(std::size_t n) {
 
 } // namespace
 
-Thinning thinning_of(const ReportData& report) {
-  std::vector<std::size_t> runs, bands;
-  for (const ReportArm& arm : report.arms) {
-    bands.push_back(std::max(curve_band(arm).size(), training_band(arm).size()));
-    for (const ReportRun& run : arm.runs) runs.push_back(run.curve.size());
-  }
-  return {least_thinning(runs, most_run_points), least_thinning(bands, most_band_points)};
+std::size_t thinning_of(const ReportData& report) {
+  std::vector<std::size_t> curves;
+  for (const ReportArm& arm : report.arms)
+    curves.push_back(std::max(curve_band(arm).size(), training_band(arm).size()));
+  return least_thinning(curves, most_points);
 }
 
-std::string thinning_sentence(const Thinning& thinning) {
-  if (!thinning.any()) return "";
-  const std::string of_runs = fmt::format("{} evaluation of each run", every_text(thinning.runs)),
-                    of_bands = fmt::format("{} evaluation of the means and bands", every_text(thinning.bands));
-  const std::string what = thinning.runs == thinning.bands ? fmt::format("{} evaluation", every_text(thinning.runs))
-                           : thinning.bands == 1           ? of_runs
-                           : thinning.runs == 1            ? of_bands
-                                                           : of_runs + ", and " + of_bands;
-  return fmt::format("Curves are thinned, since there are very many evaluations: drawn are {}, and the last. All of "
-                     "them are in report.json (heed report --format json) and in the runs' metrics.jsonl, and all "
-                     "numbers are of all.",
-                     what);
+std::string thinning_sentence(std::size_t every) {
+  if (every <= 1) return "";
+  return fmt::format(
+      "Curves are thinned, since there are very many evaluations: drawn are {} evaluation, and the last. "
+      "All of them are in report.json (heed report --format json) and in the runs' metrics.jsonl, and "
+      "all numbers are of all.",
+      every_text(every));
 }
 
 } // namespace heed

@@ -11,23 +11,14 @@
 
 namespace heed {
 
-/// Each curve shows every n-th point and its last point. 1: all points.
-struct Thinning {
-  std::size_t runs = 1;  ///< n for curves of single runs
-  std::size_t bands = 1; ///< n for means and bands of arms
+/// The maximum number of points of a metric's curves on a page. Each curve still has its first and its last point.
+inline constexpr std::size_t most_points = 15'000;
 
-  bool any() const { return runs > 1 || bands > 1; }
-};
+/// The least n with which the report's curves stay within the limit if each has every n-th point and its last. 1: all.
+std::size_t thinning_of(const ReportData& report);
 
-/// The maximum numbers of points on a page, of all runs and of all arms. Each curve still has its first and its last
-/// point.
-inline constexpr std::size_t most_run_points = 100'000, most_band_points = 30'000;
-
-/// The smallest thinning with which the report's curves stay within these limits.
-Thinning thinning_of(const ReportData& report);
-
-/// A sentence for the page about the thinning; empty if all points are shown.
-std::string thinning_sentence(const Thinning& thinning);
+/// A sentence for the page about it; empty if all points are shown.
+std::string thinning_sentence(std::size_t every);
 
 /// The points to draw.
 template <class Point> std::vector<Point> thinned(std::vector<Point> points, std::size_t every) {

@@ -188,7 +188,7 @@ def check_drawn(seen, data):
     # What failed is said first, then where the numbers come from, then what is at chance.
     assert seen["limits"][1:] == data["warnings"] + data["limits"], (seen["limits"], data["warnings"], data["limits"])
     assert any(text.startswith("Left out: 1 run is in no number") for text in data["warnings"]), data["warnings"]
-    drawn = {"answers": 3, "allAnswers": len(arms) - 1, "rows": len(arms), "forest": len(compared), "curves": len(arms),
+    drawn = {"answers": 3, "allAnswers": len(arms) - 1, "rows": len(arms), "forest": len(compared), "pictures": 1, "curves": len(arms),
              "bands": 0, "points": len(arms), "configurations": len(arms), "maps": 4, "problems": 1}
     for what, number in drawn.items():
         assert seen[what] == number, f"{what}: {seen[what]}, expected {number}"
@@ -240,9 +240,17 @@ def check_lines(points, seen, data, where):
         assert seen["bandsBeneath"]
         some, few = seen["someBands"], seen["fewBands"]
         assert (len(some), len(few)) == (6, 2), (some, few)
-        assert 0 < some[0] < few[0] <= 0.2, (some, few)
+        assert 0 < some[0] < 0.1 and set(some + few) == {some[0]}, (some, few)
     with points.point(f"of many arms, only the one that the legend picks has a band ({where})"):
         assert seen["pickedBands"] == [seen["curveColours"][1]], seen["pickedBands"]
+        assert seen["dimmed"] == len(seen["curveColours"]) - 1, seen["dimmed"]
+    with points.point(f"bands are the range or a deviation, axes linear or logarithmic ({where})"):
+        assert seen["bandKinds"] == [[True, False], [False, True]], seen["bandKinds"]
+        assert seen["scales"] == [False, True], seen["scales"]
+    with points.point(f"the cursor has a dot on each line, and a row says its answer ({where})"):
+        lines, dots = seen["cursor"]
+        assert lines == 1 and sorted(dots) == sorted(seen["curveColours"]), seen["cursor"]
+        assert seen["rowsSaid"] == [arm["sentence"] for arm in data["arms"] if arm["comparison"]], seen["rowsSaid"]
 
 
 def check_talk(points, seen, data, where):
@@ -397,6 +405,7 @@ def check_groups(points, folder):
                 assert drawn["legend"] == [arm["name"] for arm in groups[0]], drawn["legend"]
                 # What the legend hides in one group is hidden in the next.
                 assert (drawn["first"], drawn["second"], drawn["all"], drawn["colours"]) == (2, 1, 8, 2), drawn
+                assert drawn["titles"] == [f"length = {length}" for length in LENGTHS], drawn["titles"]
         with points.point(f"accuracy at each length is the mean over the seeds ({where})"):
             by_length = groups[0][1]["by_length"]
             assert by_length["length"][-1] == LENGTHS[0], by_length["length"]
@@ -522,16 +531,12 @@ def edited(page, change):
 
 
 def shift(data):
-    """One curve far below the others, an interval and runs beyond the axis, an arm at chance and a large open answer."""
-    data["metric"]["range"] = data["curve_metric"]["range"] = [None, None]
-    for name in ("comparison", "training_curve", "runs"):  # no arm diverges
+    """Runs beyond the axis, an arm at chance and a large open answer."""
+    for name in ("comparison", "runs"):  # no arm diverges
         data["arms"][4][name] = json.loads(json.dumps(data["arms"][3][name]))
     for arm in data["arms"]:
-        arm.update({"limit": "", "curve": arm["training_curve"]})  # the only one of several points
-    low, wide, small, large = data["arms"][1:5]
-    for name in ("mean", "low", "high"):
-        low["curve"][name] = [value - 1e4 * i for i, value in enumerate(low["curve"][name])]
-    wide["comparison"]["interval"] = [-0.001, 1e6]
+        arm["limit"] = ""
+    small, large = data["arms"][3:5]
     large["runs"][0]["value"] = 1e5
     large["learned"] = {"arm": {"seeds": 5, "of": 6}, "from": 3}
     large["limit"] = "at chance"
@@ -540,14 +545,11 @@ def shift(data):
 
 
 def check_edges(points, folder):
-    """What lies beyond an axis is marked where it lies."""
+    """What an arm's row says of its runs, and the slide of its answer."""
     page = edited(pathlib.Path(folder, "diverged", "sweeps").glob("diverged-*/report.html").__next__(), shift)
     seen = chromium.visit(with_probe(page, "outliers_probe.js"), 1280, False).probed()
-    with points.point("a curve below the axis is named below it, and an interval beyond it has a mark at its end"):
-        assert not seen["errors"], seen["errors"]
-        assert seen["under"] and all(above < below for above in seen["above"] + [0] for below in seen["under"]), seen
-        assert seen["continues"] == 1, seen["continues"]
     with points.point("an arm whose seeds part says how many of its runs are outside"):
+        assert not seen["errors"], seen["errors"]
         assert "5 of 6 learned, 1 outside" in seen["single"][0]["labels"], seen["single"][0]["labels"]
     with points.point("the slide says what is at chance, and shows a large open answer before a small same one"):
         rows = seen["slide"]

@@ -5,8 +5,8 @@ addEventListener("load", async () => {
   const press = (figure, label, text) => [...document.querySelectorAll(`${figure} [aria-label="${label}"] button`)]
     .find((button) => button.textContent === text).click();
   const texts = (selector) => all(selector).map((node) => node.textContent);
-  const lines = (figure) => count(`${figure} .line`);
-  const strokes = (figure) => new Set(all(`${figure} .line`).map((path) => getComputedStyle(path).stroke)).size;
+  const lines = (figure) => seen(`${figure} .curve`).length;
+  const strokes = (figure) => new Set(seen(`${figure} .curve`).map(colourOfLine)).size;
   found.sections = all("main section").map((section) => section.id);
   Object.assign(found, await lookAround());
 
@@ -23,47 +23,49 @@ addEventListener("load", async () => {
   heading.click();
   found.rowsAgain = rows();
 
-  found.forest = { rows: count("#figure-forest .row"), headings: texts("#figure-forest .strong"),
-    labels: all("#figure-forest .row").map((row) => row.querySelector("text:last-of-type").textContent) };
+  const written = (selector) => seen(selector).map((node) => node.textContent);
+  found.forest = { rows: seen("#figure-forest .row").length, headings: written("#figure-forest .heading"),
+    labels: written("#figure-forest .row .name") };
 
   found.copied = await copies(document.querySelector("#table .tools.copy"));
-  const names = (figure) => Object.fromEntries(all(`${figure} .line`).map((path, i) =>
-    [all(`${figure} .legend button`)[i].textContent, getComputedStyle(path).stroke]));
+  const names = (figure) => Object.fromEntries(seen(`${figure} .curve`).map((curve, i) =>
+    [all(`${figure} .legend button`)[i].textContent, colourOfLine(curve)]));
   found.lineColours = ["#figure-trend", "#figure-curves", "#figure-lengths"].map(names);
 
   const trend = "#figure-trend", right = () => hover(document.querySelector(`${trend} .hit`), 0.999);
-  const state = () => ({ lines: lines(trend), points: count(`${trend} path.point`), title: texts(`${trend} .soft`),
+  const trendNow = () => ({ lines: lines(trend), points: count(`${trend} path.point`), title: texts(`${trend} .soft`),
     level: count(`${trend} .chance`), log: !document.querySelector(`${trend} .choice[hidden] [aria-label=scale]`), tip: right() });
   found.measures = texts(`${trend} [aria-label="of"] button`);
-  found.value = state();
+  found.value = trendNow();
   const toggle = document.querySelector(`${trend} .legend button`);
   toggle.click();
   found.trendWithout = lines(trend);
   toggle.click();
   found.trendAgain = lines(trend);
   press(trend, "show", "difference");
-  found.difference = state();
+  found.difference = trendNow();
   press(trend, "of", "memory");
   press(trend, "show", "ratio");
-  found.ratio = state();
+  found.ratio = trendNow();
   press(trend, "scale", "log");
-  found.logarithmic = state();
+  found.logarithmic = trendNow();
   found.saved = savedFigure(trend, ".point");
   const hit = document.querySelector(`${trend} .hit`);
   hit.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
   found.keyTip = tip();
 
   for (const figure of ["#figure-curves", "#figure-lengths"]) {
-    const seen = { first: lines(figure), groups: texts(`${figure} .choice:first-child button`),
-      tip: hover(document.querySelector(`${figure} .hit`), 0.999), legend: texts(`${figure} .legend button`) };
+    const state = { first: lines(figure), groups: texts(`${figure} .choice:first-child button`),
+      tip: hover(seen(`${figure} .hit`)[0], 0.999), legend: texts(`${figure} .legend button`) };
     document.querySelector(`${figure} .legend button`).click();
-    press(figure, "length", seen.groups[1]);
-    seen.second = lines(figure);
+    press(figure, "length", state.groups[1]);
+    state.second = lines(figure);
     document.querySelector(`${figure} .legend button`).click();
     press(figure, "length", "all");
-    seen.all = lines(figure);
-    seen.colours = strokes(figure);
-    found[figure.slice("#figure-".length)] = seen;
+    state.all = lines(figure);
+    state.colours = strokes(figure);
+    state.titles = written(`${figure} .chart h3`);
+    found[figure.slice("#figure-".length)] = state;
   }
   found.costs = texts("#figure-cost [aria-label=cost] button");
   found.points = count("#figure-cost .scatter-point");

@@ -1,7 +1,7 @@
 // Put into a copy of the report by the test: how wide its parts are, and what the tables and the curves show.
 /** Ticks of a horizontal axis whose numbers touch. */
 const touchingTicks = (figure) => {
-  const boxes = all(`${figure} .axis[text-anchor=middle] text`).map((text) => text.getBoundingClientRect())
+  const boxes = seen(`${figure} :is(.axis[text-anchor=middle] text, text.tick)`).map((text) => text.getBoundingClientRect())
     .sort((a, b) => a.left - b.left);
   return boxes.filter((box, i) => i && box.left < boxes[i - 1].right + 3).length;
 };
@@ -10,19 +10,19 @@ const touchingTicks = (figure) => {
 function lookAtFigures() {
   const cut = Object.fromEntries(["forest", "single", "crossed", "cost", "talk"].map((figure) =>
     [figure, all(`#figure-${figure} svg text`).filter((text) => text.textContent.includes("\u2026")).length]));
-  const touching = Object.fromEntries(all("figure").filter((figure) => figure.querySelector(".axis"))
+  const touching = Object.fromEntries(all("figure").filter((figure) => figure.querySelector(".axis, text.tick"))
     .map(({ id }) => [id, touchingTicks(`#${id}`)]));
-  const plotOf = (figure) => document.querySelector(`${figure} rect.hit`).getBoundingClientRect();
+  const plotOf = (figure) => seen(`${figure} rect.hit`)[0].getBoundingClientRect();
   // Symbols are drawn around a place, which must lie on the plot.
-  const lengths = document.querySelector("#figure-lengths .chart svg");
+  const [lengths] = seen("#figure-lengths .chart svg");
   const plot = lengths && lengths.querySelector("rect.hit");
   const [from, to] = plot ? [Number(plot.getAttribute("x")), Number(plot.getAttribute("x")) + Number(plot.getAttribute("width"))] : [0, 0];
-  const places = lengths ? [...lengths.querySelectorAll(".curve .point")].map((point) =>
-    Number(point.getAttribute("transform").match(/\(([-\d.]+)/)[1])) : [];
+  const places = lengths ? [...lengths.querySelectorAll(".curve .symbol")].flatMap((symbols) =>
+    [...symbols.getAttribute("d").matchAll(/M([-\d.]+) /g)].map(([, x]) => Number(x))) : [];
   const onPlot = ["#figure-curves", "#figure-lengths"].filter((figure) => document.querySelector(figure))
     .flatMap((figure) => {
       const area = plotOf(figure);
-      return all(`${figure} svg .label`).map((text) => [text.textContent, text.getBoundingClientRect()])
+      return seen(`${figure} svg .beside`).map((text) => [text.textContent, text.getBoundingClientRect()])
         .map(([text, box]) => [text, box.left < area.right && box.right > area.left && box.top < area.bottom - 1
           && box.bottom > area.top + 1]);
     });
@@ -35,7 +35,7 @@ function printed() {
   const look = () => ({ headings: count("#ablations thead button"), words: all("#ablations thead th").map((cell) =>
     cell.textContent), folded: count("details.more-notes:not([open]), details.further-answers:not([open])"),
   further: count("#answers .further-answers"), moved: count("#all-answers .further-answers"),
-  heights: ["curves", "lengths", "forest", "single"].map((figure) =>
+  heights: ["single"].map((figure) =>
     Number((document.querySelector(`#figure-${figure} .chart svg`) || document.body).getAttribute("height"))) });
   const before = look();
   dispatchEvent(new Event("beforeprint"));
@@ -58,11 +58,11 @@ addEventListener("load", async () => {
   const heads = (table) => all(`${table} thead th`).map((cell) => cell.textContent);
   found.heads = [heads("#ablations"), heads("#further-table-0")];
   // The columns of second rank: beneath each row on request, where they do not fit beside it.
-  const seen = (node) => node.getClientRects().length > 0;
+  const isSeen = (node) => node.getClientRects().length > 0;
   const more = document.querySelector("#table .tools.copy button[aria-expanded]");
-  const folds = () => all("#ablations .fold").filter(seen).length;
+  const folds = () => all("#ablations .fold").filter(isSeen).length;
   if (more) {
-    found.folds = [seen(more), folds()];
+    found.folds = [isSeen(more), folds()];
     more.click();
     found.folds.push(folds());
     more.click();
@@ -81,7 +81,7 @@ addEventListener("load", async () => {
     button.click();
     return { cost: button.textContent, points: all("#figure-cost .scatter-point").map((point) =>
       point.getAttribute("aria-label").split(": ")[0]),
-    legend: all("#figure-cost .legend li").filter(seen).map((item) => item.textContent), ticks: touchingTicks("#figure-cost") };
+    legend: all("#figure-cost .legend li").filter(isSeen).map((item) => item.textContent), ticks: touchingTicks("#figure-cost") };
   });
   // The mark beside a heading that sorts is no part of the button's box, and must not touch the next heading.
   const markWidth = (button) => {
@@ -90,7 +90,7 @@ addEventListener("load", async () => {
     return ruler.measureText(content.replaceAll('"', "")).width;
   };
   found.printed = printed();
-  found.headingGaps = all("#ablations:not([data-layout=stacked]) thead button").filter(seen).map((button, i, buttons) =>
+  found.headingGaps = all("#ablations:not([data-layout=stacked]) thead button").filter(isSeen).map((button, i, buttons) =>
     (i ? button.getBoundingClientRect().left - buttons[i - 1].getBoundingClientRect().right - markWidth(buttons[i - 1]) : null))
     .filter((gap) => gap !== null);
   writeDown(found);

@@ -5,15 +5,13 @@ addEventListener("load", async () => {
   Object.assign(found, await lookAround());
   const look = (figure) => ({
     outside: figure === "single" ? count("#figure-single .out")
-      : all("#figure-forest .mark").filter((mark) => mark.getAttribute("d").startsWith("M7")).length,
+      : seen("#figure-forest .outside").length,
     pressed: all(`#figure-${figure} [aria-label=show] button`)
       .filter((button) => button.getAttribute("aria-pressed") === "true").map((button) => button.textContent),
-    ticks: all(`#figure-${figure} .axis .tick`).map((tick) => tick.textContent),
+    ticks: seen(`#figure-${figure} :is(.axis .tick, text.tick)`).map((tick) => tick.textContent),
     labels: all(`#figure-${figure} .row text`).map((text) => text.textContent),
   });
-  const places = (which) => all(`#figure-curves .outside.${which} text`).map((text) => Number(text.getAttribute("y")));
-  Object.assign(found, { above: places("above"), under: places("under"), continues: count("#figure-forest .continues"),
-    slide: all("#figure-talk .talk-row").map((row) => row.textContent) });
+  found.slide = all("#figure-talk .talk-row").map((row) => row.textContent);
   for (const figure of ["forest", "single"]) {
     const most = look(figure), buttons = all(`#figure-${figure} [aria-label=show] button`);
     buttons[1].click();

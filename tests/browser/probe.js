@@ -9,9 +9,10 @@ addEventListener("load", async () => {
   found.link = all("#answers a").map((link) => [link.getAttribute("href"), link.textContent]);
   found.tables = [count("main table"), count("main .tools.copy")];
   found.rows = count("#ablations tbody tr:not(.fold)");
-  found.forest = count("#figure-forest .row .mark");
-  found.curves = count("#figure-curves .line");
-  found.bands = count("#figure-curves .area");
+  found.forest = seen("#figure-forest .row .symbol").length;
+  found.pictures = seen("#figure-forest svg").length;
+  found.curves = seen("#figure-curves .curve").length;
+  found.bands = seen("#figure-curves .band").length;
   found.points = count("#figure-cost .point");
   const single = (part) => count(`#figure-single ${part}`);
   found.single = [single(".row"), single(".dot"), single(".lost"), hover(document.querySelector("#figure-single .row"))];
@@ -57,38 +58,52 @@ addEventListener("load", async () => {
   found.unsorted = [column(), heading.parentElement.hasAttribute("aria-sort")];
 
   // Curves: colours are those of the other figures, symbols tell them apart, and no band lies on a line.
-  const style = (node, name) => getComputedStyle(node)[name], curve = (part) => all(`#figure-curves ${part}`);
-  found.curveColours = curve(".line").map((path) => style(path, "stroke"));
+  const style = (node, name) => getComputedStyle(node)[name], curve = (part) => seen(`#figure-curves ${part}`);
+  found.curveColours = curve(".curve").map(colourOfLine);
   found.costColours = Object.fromEntries(all("#figure-cost .scatter-point").map((point) =>
     [point.getAttribute("aria-label"), style(point.querySelector("path"), "color")]));
-  found.symbols = curve(".curve").map((line) => line.querySelector(".symbol").getAttribute("d"));
+  found.symbols = curve(".curve").map((line) => line.querySelector(".symbol").getAttribute("d").match(/m[^M]*/)[0]);
   // Of many arms, only the one that the legend picks has a band; of few, each has.
   const legend = all("#figure-curves .legend button");
   const over = (button, type) => button.dispatchEvent(new PointerEvent(type));
   over(legend[1], "pointerenter");
-  found.pickedBands = curve(".area").map((path) => style(path, "fill"));
+  found.pickedBands = curve(".band").map((band) => style(band, "fill"));
+  found.dimmed = curve(".curve").filter((line) => style(line, "opacity") < 1).length;
   over(legend[1], "pointerleave");
   const bandsOf = (few) => {
     for (const button of legend.slice(few)) button.click();
-    const opacities = curve(".area").map((path) => Number(style(path, "opacity")));
-    found.bandsBeneath = Boolean(curve(".area").pop().compareDocumentPosition(curve(".line")[0])
+    const opacities = curve(".band").map((band) => Number(style(band, "fillOpacity")));
+    found.bandsBeneath = Boolean(curve(".band").pop().compareDocumentPosition(curve(".curve")[0])
       & Node.DOCUMENT_POSITION_FOLLOWING);
     for (const button of legend.slice(few)) button.click();
     return opacities;
   };
   found.someBands = bandsOf(6);
   found.fewBands = bandsOf(2);
+  const kinds = () => ["range", "deviation"].map((kind) => curve(`.${kind}`).length > 0);
+  over(legend[1], "pointerenter");
+  found.bandKinds = [kinds()];
+  all("#figure-curves [aria-label=band] button")[1].click();
+  found.bandKinds.push(kinds());
+  over(legend[1], "pointerleave");
+  // A loss is above 0.
+  const [first, second] = all("#figure-curves [aria-label=of] button");
+  second.click();
+  found.scales = all("#figure-curves [aria-label=scale] button").map((button) => { button.click(); return curve(".picture")[0].classList.contains("log"); });
+  first.click();
 
   // The legend switches an arm off and on.
   const toggle = document.querySelector("#figure-curves .legend button");
   toggle.click();
-  found.curvesWithout = count("#figure-curves .line");
+  found.curvesWithout = curve(".curve").length;
   toggle.click();
-  found.curvesAgain = count("#figure-curves .line");
+  found.curvesAgain = curve(".curve").length;
 
   // Hovering shows values.
-  found.curveTip = hover(document.querySelector("#figure-curves .hit"));
-  found.forestTip = hover(document.querySelector("#figure-forest .row"));
+  found.curveTip = hover(curve(".hit")[0]);
+  found.cursor = [curve(".cursor line").length, curve(".cursor circle").map((dot) => style(dot, "fill"))];
+  found.forestTip = hover(seen("#figure-forest .row")[0]);
+  found.rowsSaid = seen("#figure-forest .row").map((row) => row.getAttribute("aria-label"));
   const map = document.querySelector(".attention-map");
   if (map) {
     const box = map.getBoundingClientRect();
@@ -137,6 +152,6 @@ addEventListener("load", async () => {
   for (const button of all(".choice button")) button.click();
   await wait(100);
 
-  found.saved = savedFigure("#figure-forest", ".mark");
+  found.saved = savedFigure("#figure-forest", ".symbol");
   writeDown(found);
 });

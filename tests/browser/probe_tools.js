@@ -8,6 +8,9 @@ const drawn = async () => {
 };
 const all = (selector) => [...document.querySelectorAll(selector)];
 const count = (selector) => all(selector).length;
+/** What a reader sees of it: of pictures for several widths, that which fits. */
+const seen = (selector) => all(selector).filter((node) => node.getClientRects().length > 0);
+const colourOfLine = (curve) => getComputedStyle(curve.firstElementChild).stroke;
 const errors = [];
 addEventListener("error", (event) => errors.push(String(event.message)));
 addEventListener("securitypolicyviolation", (event) => errors.push(`refused: ${event.blockedURI}`));
@@ -28,7 +31,7 @@ const markOf = (path) => ["fill", "stroke", "stroke-width"].map((name) => getCom
 
 /** How a figure saved as an SVG stands by itself: it parses, and has its colours within. */
 const savedFigure = (figure, mark) => {
-  const saved = standalone(document.querySelector(`${figure} .chart svg`));
+  const saved = standalone(seen(`${figure} .chart svg`)[0]);
   const parsed = new DOMParser().parseFromString(saved, "image/svg+xml");
   return { root: parsed.documentElement.nodeName, marks: parsed.querySelectorAll(mark).length,
     variables: saved.includes("var(--"), styled: parsed.querySelector(mark).getAttribute("style").includes("rgb(") };

@@ -1,4 +1,4 @@
-// Lines over a common x, with a band or whiskers, and a legend that switches them.
+// What all figures of lines have: a legend that switches them, and a cursor; and lines over a common x with whiskers.
 
 /** Ticks of a logarithmic axis, as many as can be read. */
 function logTicks(scale, most) {
@@ -23,18 +23,80 @@ function apart(values, scale, room) {
   return kept;
 }
 
-/** An arm as a line; what its points are is for the caller to say. */
-const armLine = (arm, group, together) => ({ key: together ? arm.label : arm.name, label: nameIn(group, arm),
-  colour: armColour(arm), dash: armDash(arm, together), symbol: armSymbol(arm), strong: arm.reference, look: look(arm),
-  icon: () => armIcon(arm, together) });
-
-/** Points of means over seeds, {mean, low, high, standard_deviation, texts}; the band is the range, or a deviation. */
-function seedPoints(xs, { mean, low, high, standard_deviation: spread, texts }, band, range) {
-  return d3.range(xs.length).filter((i) => mean[i] !== null).map((i) => ({ x: xs[i], y: mean[i],
-    low: band === "deviation" ? withinRange(range, mean[i] - (spread[i] || 0)) : low[i],
-    high: band === "deviation" ? withinRange(range, mean[i] + (spread[i] || 0)) : high[i],
-    cells: texts[i] }));
+/** Fills a legend of [{key, label, icon}]: a click hides one or shows it again, and a pointer lights it. */
+function fillLegend(legend, entries, hidden, changed) {
+  legend.replaceChildren(...entries.map(({ key, label, icon }) => {
+    const light = (value) => () => changed(value);
+    return element("li", {}, element("button", { type: "button", class: "toggle", "aria-pressed": String(!hidden.has(key)),
+      on: {
+        click({ currentTarget }) {
+          const hide = !hidden.has(key);
+          if (hide) hidden.add(key); else hidden.delete(key);
+          currentTarget.setAttribute("aria-pressed", String(!hide));
+          changed(null);
+        },
+        pointerenter: light(key), pointerleave: light(null), focus: light(key), blur: light(null),
+      } }, icon(), unbroken(label)));
+  }));
 }
+
+/**
+ * A cursor over a plot, whose place is `hit`: by pointer, or by the arrow keys. `lines()` are those that it meets:
+ * [{label, icon, colour, points: [{at, y, cells, place: [x, y]}]}]; `cells` are what it says of a point. With `dots`, it
+ * marks the points.
+ */
+function addCursor(svg, hit, { title, axis, dots, lines }) {
+  const [top, height] = ["y", "height"].map((name) => Number(hit.attr(name)));
+  const cursor = svg.append("g").attr("class", "cursor");
+  let last = null;
+  /** The points at each x, from the left: [[[line, point], ...], ...]. */
+  function stops() {
+    const found = new Map();
+    for (const line of lines()) {
+      for (const point of line.points) {
+        if (!found.has(point.at)) found.set(point.at, []);
+        found.get(point.at).push([line, point]);
+      }
+    }
+    return [...found.values()].sort(([[, a]], [[, b]]) => a.place[0] - b.place[0]);
+  }
+  const middle = (there) => d3.mean(there, ([, { place: [x] }]) => x);
+  function point(there, clientX, clientY) {
+    const { at } = there[0][1], x = middle(there);
+    leave();
+    cursor.append("line").attr("x1", x).attr("x2", x).attr("y1", top).attr("y2", top + height);
+    if (dots) cursor.selectAll("circle").data(there).join("circle").attr("r", 3.4).attr("class", "point")
+      .style("fill", ([line]) => line.colour).attr("cx", ([, { place }]) => place[0]).attr("cy", ([, { place }]) => place[1]);
+    there.sort(([, a], [, b]) => b.y - a.y);
+    showTooltip(clientX ?? cursor.node().getBoundingClientRect().left, clientY,
+      `${axis} ${typeof at === "number" ? withCommas(at) : at}`,
+      there.map(([line, { cells }]) => [line.icon(), line.label, ...cells]));
+  }
+  function leave() {
+    cursor.selectAll("*").remove();
+    hideTooltip();
+  }
+  hit.attr("tabindex", 0).attr("role", "img").attr("aria-label", `${title}; the arrow keys move along`)
+    .on("pointermove", () => {
+      const all = stops(), here = d3.mouse(hit.node())[0];
+      if (!all.length) return;
+      last = d3.scan(all, (a, b) => Math.abs(middle(a) - here) - Math.abs(middle(b) - here));
+      point(all[last], d3.event.clientX, d3.event.clientY);
+    })
+    .on("pointerleave", leave)
+    .on("blur", leave)
+    .on("keydown", () => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[d3.event.key], all = stops();
+      if (!by || !all.length) return;
+      d3.event.preventDefault();
+      last = Math.max(0, Math.min(all.length - 1, (last ?? all.length - 1) + by));
+      point(all[last], undefined, hit.node().getBoundingClientRect().top);
+    });
+}
+
+/** An arm as a line; what its points are is for the caller to say. */
+const armLine = (arm) => ({ key: arm.name, label: nameIn(0, arm), colour: armColour(arm), dash: dashOf(look(arm)),
+  symbol: armSymbol(arm), strong: arm.reference, icon: () => iconOf(look(arm)) });
 
 function xScale({ kind, values }, range) {
   if (kind === "ordinal") return d3.scalePoint().domain(values).range(range).padding(0.3);
@@ -42,14 +104,13 @@ function xScale({ kind, values }, range) {
     .range(range);
 }
 
-/** Symbols need some room that lines don't; bands that are not drawn need none. */
-function yScale(lines, { log: logarithmic, range: [lowest, highest] = [null, null] }, marks, bands) {
-  const values = lines.flatMap(({ points }) => points.flatMap(({ y, low, high }) => (bands ? [y, low, high] : [y])))
+function yScale(lines, { log: logarithmic, range: [lowest, highest] = [null, null] }) {
+  const values = lines.flatMap(({ points }) => points.flatMap(({ y, low, high }) => [y, low, high]))
     .filter((value) => !logarithmic || value > 0);
   const scale = (logarithmic ? d3.scaleLog() : d3.scaleLinear()).domain(values.length ? d3.extent(values) : [0.1, 1]);
   const [low, high] = scale.domain();
   if (!logarithmic) {
-    const room = marks ? 0.03 * (high - low || Math.abs(high)) : 0;
+    const room = 0.03 * (high - low || Math.abs(high));
     const [from, to] = scale.domain([low - room, high + room]).nice().domain();
     // An axis has no values that the metric cannot have.
     return scale.domain([lowest !== null && low >= lowest ? Math.max(lowest, from) : from,
@@ -71,16 +132,6 @@ function farLines(lines, logarithmic, [lowest, highest] = [null, null]) {
   const ends = [...(highest === null ? [d3.max] : []), ...(lowest === null ? [d3.min] : [])];
   const far = ends.map((most) => outlying(drawn.map(({ points }) => on(most(points, ({ y }) => y)))));
   return new Set(drawn.filter((line, i) => !line.strong && far.some((which) => which[i])).map(({ key }) => key));
-}
-
-/** Bands that lie over each other add up; where they are many, only that of the arm that is picked is drawn. */
-const mostBands = 6;
-const bandOpacity = (bands) => 0.16 / (1 + 0.35 * (Math.min(bands, mostBands) - 1));
-
-/** Some six of a line's points, for its symbol, which tells it from others without colour; not where others' are. */
-function someOf(points, offset) {
-  const every = Math.max(1, Math.round(points.length / 6));
-  return points.filter((point, i) => i % every === offset % every);
 }
 
 /** The lines that end outside of the axis, with their last points. */
@@ -117,15 +168,14 @@ function sideStep(x, values, edge, lines) {
 
 /**
  * Axes with their rules. `visible` lines are drawn, `most` of them lie within the axis. Returns the scales, the plot's
- * edges, and the places of texts, which are all beside the plot: names of lines outside, and that of the mark.
+ * edges, and the places of names of lines outside, which are beside the plot.
  */
-function drawAxes(svg, width, { x: across, y: up, marks }, visible, most) {
-  const bands = marks || visible.length <= mostBands || visible.some(({ runs }) => runs);
-  const wide = width > 620, y = yScale(most, up, marks, bands), outside = endsOutside(visible, y);
+function drawAxes(svg, width, { x: across, y: up }, visible, most) {
+  const wide = width > 620, y = yScale(most, up), outside = endsOutside(visible, y);
   const above = outside.filter(([, last]) => last.y > y.domain()[1]);
   const under = outside.filter(([, last]) => last.y < y.domain()[0]);
   const level = up.level && onAxis(y, up.level[0]) ? up.level : null;
-  const namesAt = (up.label ? 20 : 0) + 10, top = namesAt + 16 * above.length + (across.mark ? 18 : 4);
+  const namesAt = (up.label ? 20 : 0) + 10, top = namesAt + 16 * above.length + 4;
   const margin = { right: level ? 18 + widthOf([level[1]]) : 14, bottom: axisRoom + 16 * under.length };
   const height = (onPaper ? 270 : wide ? 400 : 300) + 16 * outside.length, ticks = wide ? 7 : 5, right = width - margin.right;
   svg.attr("height", height);
@@ -133,14 +183,12 @@ function drawAxes(svg, width, { x: across, y: up, marks }, visible, most) {
   const yTicks = up.ticks ? up.ticks(y, ticks, up.log) : up.log ? logTicks(y, wide ? 10 : 7) : y.ticks(ticks);
   const yText = up.text || (up.log ? d3.format("~g") : null);
   margin.left = Math.max(wide ? 56 : 40, 16 + widthOf(yTicks.map(yText || y.tickFormat(ticks))));
-  const room = marks && across.kind !== "ordinal"
+  const room = across.kind !== "ordinal"
     ? Math.min(12 + 2.5 * visible.length, 0.12 * (right - margin.left)) : 0;
   const x = xScale(across, [margin.left + room, right - room]);
-  const step = marks && visible.length > 1 && across.values.length
+  const step = visible.length > 1 && across.values.length
     ? sideStep(x, across.values, margin.left, visible.length) : 0;
-  const own = across.kind === "ordinal" || marks;
-  const xTicks = own ? apart(across.values, x, 14 + widthOf(across.values.map(across.text)))
-    : roomyTicks(x, wide ? 8 : 4, across.text).filter(Number.isInteger);
+  const xTicks = apart(across.values, x, 14 + widthOf(across.values.map(across.text)));
 
   svg.append("g").selectAll("line").data(yTicks).join("line").attr("class", "rule").attr("x1", margin.left)
     .attr("x2", right).attr("y1", y).attr("y2", y);
@@ -155,13 +203,11 @@ function drawAxes(svg, width, { x: across, y: up, marks }, visible, most) {
 }
 
 /**
- * A section with a figure of lines. `plot()` says what is to be drawn now:
- *   lines  [{key, label, icon(), colour, dash, symbol, look, strong, points: [{x, y, low, high, cells}], runs}];
- *          `cells` are what a tooltip says of a point; where a line has `runs`, lists of [x, y], they take the band's
- *          place
- *   x      {kind: "linear" | "log" | "ordinal", values, label, text(value), mark: [value, name]}; `mark` may be lacking
+ * A section with a figure of lines, whose points have symbols and whiskers. `plot()` says what is to be drawn now:
+ *   lines  [{key, label, icon(), colour, dash, symbol, strong, points: [{x, y, low, high, cells}]}]; `cells` are what a
+ *          tooltip says of a point
+ *   x      {kind: "linear" | "log" | "ordinal", values, label, text(value)}
  *   y      {log, label, text(value), ticks(scale, most, log), level: [value, name]}: all but `log` may be lacking
- *   marks  whether points are few: then they have symbols and whiskers instead of a band
  * Returns {redraw, renew}: the latter has a new legend, too, for where `plot()` has other lines than before.
  */
 function lineSection(id, title, caption, tools, plot) {
@@ -173,7 +219,7 @@ function lineSection(id, title, caption, tools, plot) {
   });
 
   function draw(svg, width) {
-    const shape = plot(), { marks } = shape, visible = shape.lines.filter(({ key }) => !hidden.has(key));
+    const shape = plot(), visible = shape.lines.filter(({ key }) => !hidden.has(key));
     const far = farLines(visible, shape.y.log, shape.y.range), most = visible.filter(({ key }) => !zoomed || !far.has(key));
     zoom.hidden = !far.size;
     const axes = drawAxes(svg, width, shape, visible, most), { x, y, left, right, top, floor } = axes;
@@ -182,8 +228,6 @@ function lineSection(id, title, caption, tools, plot) {
     svg.append("clipPath").attr("id", clip).append("rect").attr("x", left - 8).attr("y", top - 8)
       .attr("width", Math.max(0, right - left + 22)).attr("height", floor - top + 16);
     const low = y.domain()[0], at = (value) => y(shape.y.log ? Math.max(value, low) : value);
-    // Whiskers of several lines at one x stand side by side.
-    const beside = new Map(visible.map(({ key }, i) => [key, (i - (visible.length - 1) / 2) * axes.step]));
 
     if (axes.level) {
       const [level, name] = axes.level;
@@ -192,118 +236,38 @@ function lineSection(id, title, caption, tools, plot) {
       svg.append("text").attr("class", "soft label").attr("x", right + 12).attr("y", at(level)).attr("dy", "0.35em")
         .text(name);
     }
-    if (shape.x.mark && shape.x.kind !== "ordinal" && onAxis(x, shape.x.mark[0])) {
-      const at0 = x(shape.x.mark[0]), half = widthOf([shape.x.mark[1]]) / 2;
-      svg.append("line").attr("class", "chance mark-x").attr("x1", at0).attr("x2", at0).attr("y1", top - 10)
-        .attr("y2", floor);
-      svg.append("text").attr("class", "soft label mark-x").attr("x", Math.max(half, Math.min(width - half, at0)))
-        .attr("y", top - 14).attr("text-anchor", "middle").text(shape.x.mark[1]);
-    }
-    const layer = (name) => svg.append("g").selectAll("g").data(visible).join("g").attr("class", name)
-      .attr("clip-path", `url(#${clip})`)
-      .style("opacity", ({ key }) => (lit !== null && lit !== key ? 0.25 : 1));
-    const place = ({ key }, value) => x(value) + beside.get(key);
-    const path = (line) => d3.line().x(([value]) => place(line, value)).y(([, value]) => at(value));
-    // Bands and single runs beneath the lines of all; the more bands there are, the fainter each is.
-    layer("beneath").each(function drawBand(shown) {
-      const g = d3.select(this), { colour, points, runs } = shown;
-      if (runs) {
-        for (const run of runs)
-          g.append("path").attr("class", "single").style("stroke", colour).attr("d", path(shown)(run));
-      } else if (!marks && (visible.length <= mostBands || lit === shown.key)) {
-        g.append("path").attr("class", "area").style("fill", colour).style("opacity", bandOpacity(visible.length))
-          .attr("d", d3.area().x((point) => place(shown, point.x)).y0((point) => at(point.low))
-            .y1((point) => at(point.high))(points));
-      }
-    });
-    layer("curve").each(function drawLine(shown) {
-      const { colour, dash, symbol, strong, points } = shown, g = d3.select(this), px = (value) => place(shown, value);
-      g.append("path").attr("class", "line").style("stroke", colour).attr("stroke-dasharray", dash)
-        .style("stroke-width", strong ? 2.6 : null).attr("d", path(shown)(points.map((point) => [point.x, point.y])));
-      if (!marks) {
-        g.selectAll(".symbol").data(someOf(points, shown.look)).join("path").attr("class", "symbol")
-          .style("fill", colour).attr("d", symbolPath(symbol, 52))
-          .attr("transform", (point) => `translate(${px(point.x)},${at(point.y)})`);
-        return;
-      }
-      for (const point of points.filter(({ low: from, high: to }) => from < to))
-        g.append("path").attr("class", "whisker").style("stroke", colour).style("stroke-width", 1.4)
-          .attr("d", `M${px(point.x)},${at(point.low)}V${at(point.high)}`);
-      g.selectAll(".point").data(points).join("path").attr("class", "point").style("fill", colour)
-        .attr("d", symbolPath(symbol, 72)).attr("transform", (point) => `translate(${px(point.x)},${at(point.y)})`);
-    });
-    nameOutside(svg, axes);
-    drawCursor(svg, shape, visible, { x, at, left, right, top, floor, beside });
-  }
-
-  /** The cursor: by pointer, or by the arrow keys. */
-  function drawCursor(svg, shape, visible, { x, at, left, right, top, floor, beside }) {
-    const present = new Set(visible.flatMap(({ points }) => points.map((point) => point.x)));
-    const stops = shape.x.values.filter((value) => present.has(value));
-    const cursor = svg.append("line").attr("class", "cursor").attr("y1", top).attr("y2", floor)
-      .attr("visibility", "hidden");
-    const dots = svg.append("g").attr("class", "cursor");
-    let place = stops.length - 1;
-    function point(stop, clientX, clientY) {
-      cursor.attr("x1", x(stop)).attr("x2", x(stop)).attr("visibility", null);
-      const there = visible.map((line) => [line, line.points.find((candidate) => candidate.x === stop)])
-        .filter(([, found]) => found).sort(([, a], [, b]) => b.y - a.y);
-      if (!shape.marks) dots.selectAll("circle").data(there).join("circle").attr("r", 3.4).attr("class", "point")
-        .style("fill", ([line]) => line.colour).attr("cx", ([line]) => x(stop) + beside.get(line.key))
-        .attr("cy", ([, found]) => at(found.y));
-      showTooltip(clientX, clientY, `${shape.x.label} ${shape.x.text(stop)}`,
-        there.map(([line, found]) => [line.icon(), line.label, ...found.cells]));
-    }
-    function leave() {
-      cursor.attr("visibility", "hidden");
-      dots.selectAll("*").remove();
-      hideTooltip();
-    }
-    svg.append("rect").attr("class", "hit").attr("x", left).attr("y", top).attr("width", Math.max(0, right - left))
-      .attr("height", floor - top).attr("tabindex", 0).attr("role", "img")
-      .attr("aria-label", `${title}; the arrow keys move along`)
-      .on("pointermove", function moved() {
-        if (!stops.length) return;
-        const here = d3.mouse(this)[0];
-        place = d3.scan(stops, (a, b) => Math.abs(x(a) - here) - Math.abs(x(b) - here));
-        point(stops[place], d3.event.clientX, d3.event.clientY);
-      })
-      .on("pointerleave", leave)
-      .on("blur", leave)
-      .on("keydown", function pressed() {
-        const by = { ArrowLeft: -1, ArrowRight: 1 }[d3.event.key];
-        if (!by || !stops.length) return;
-        d3.event.preventDefault();
-        place = Math.max(0, Math.min(stops.length - 1, place + by));
-        const box = this.getBoundingClientRect();
-        point(stops[place], box.left + x(stops[place]) - left, box.top);
+    // Whiskers of several lines at one x stand side by side.
+    const lines = visible.map((line, i) => ({ ...line, points: line.points.map((point) => ({ ...point, at: point.x,
+      place: [x(point.x) + (i - (visible.length - 1) / 2) * axes.step, at(point.y)] })) }));
+    svg.append("g").selectAll("g").data(lines).join("g").attr("class", "curve").attr("clip-path", `url(#${clip})`)
+      .style("opacity", ({ key }) => (lit !== null && lit !== key ? 0.25 : 1))
+      .each(function drawLine({ colour, dash, symbol, strong, points }) {
+        const g = d3.select(this);
+        g.append("path").attr("class", "line").style("stroke", colour).attr("stroke-dasharray", dash)
+          .style("stroke-width", strong ? 2.6 : null).attr("d", d3.line()(points.map(({ place }) => place)));
+        for (const { low: from, high: to, place: [px] } of points.filter((point) => point.low < point.high))
+          g.append("path").attr("class", "whisker").style("stroke", colour).style("stroke-width", 1.4)
+            .attr("d", `M${px},${at(from)}V${at(to)}`);
+        g.selectAll(".point").data(points).join("path").attr("class", "point").style("fill", colour)
+          .attr("d", symbolPath(symbol, 72)).attr("transform", ({ place }) => `translate(${place})`);
       });
+    nameOutside(svg, axes);
+    const hit = svg.append("rect").attr("class", "hit").attr("x", left).attr("y", top)
+      .attr("width", Math.max(0, right - left)).attr("height", floor - top);
+    addCursor(svg, hit, { title, axis: shape.x.label, lines: () => lines });
   }
 
   const legend = element("ul", { class: "legend", "aria-label": "Arms" });
   const shown = figure(id, title, caption, [...tools, zoom], draw);
-  function fillLegend() {
-    legend.replaceChildren(...plot().lines.map(({ key, label, icon }) => {
-      const light = (value) => () => { lit = value; shown.redraw(); };
-      return element("li", {}, element("button", { type: "button", class: "toggle",
-        "aria-pressed": String(!hidden.has(key)), on: {
-          click(event) {
-            const hide = !hidden.has(key);
-            if (hide) hidden.add(key); else hidden.delete(key);
-            event.currentTarget.setAttribute("aria-pressed", String(!hide));
-            lit = null;
-            shown.redraw();
-          },
-          pointerenter: light(key), pointerleave: light(null), focus: light(key), blur: light(null),
-        } }, icon(), unbroken(label)));
-    }));
-  }
-  function renew() {
-    lit = null;
-    fillLegend();
+  function light(value) {
+    lit = value;
     shown.redraw();
   }
-  fillLegend();
+  function renew() {
+    fillLegend(legend, plot().lines, hidden, light);
+    light(null);
+  }
+  fillLegend(legend, plot().lines, hidden, light);
   shown.node.querySelector(".tools").after(legend);
   section(id, title, shown.node);
   return { redraw: shown.redraw, renew };

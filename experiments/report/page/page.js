@@ -203,10 +203,9 @@ const withinRange = ([low, high], value) => Math.max(low === null ? -Infinity : 
 const names = [...new Set(arms.filter((arm) => !arm.reference).map((arm) => arm.name))];
 const look = (arm) => (arm.reference ? 0 : 1 + names.indexOf(arm.name));
 const round = (arm) => (arm.reference ? 0 : Math.floor((look(arm) - 1) / 6));
-const armColour = (arm) => `var(--arm-${arm.reference ? 0 : 1 + ((look(arm) - 1) % 6)})`;
-const dashes = ["", "7 3", "2 3", "8 3 2 3"];
-/** Where groups stand `together`, dashes tell them apart. */
-const armDash = (arm, together) => dashes[(together ? arm.place : round(arm)) % dashes.length];
+const colourOf = (at) => `var(--arm-${at && 1 + ((at - 1) % 6)})`;
+const armColour = (arm) => colourOf(look(arm));
+const dashOf = (at) => ["", "7 3", "2 3", "8 3 2 3"][at && Math.floor((at - 1) / 6) % 4];
 const symbols = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolCross, d3.symbolStar,
   d3.symbolWye];
 const armSymbol = (arm) => symbols[look(arm) % symbols.length];
@@ -262,17 +261,24 @@ function outlined(mark, name) {
   if (name === "undecided") mark.style("fill", "var(--paper)").style("stroke", "var(--undecided)").style("stroke-width", 1.8);
 }
 
-const armIcon = (arm, together = false) => lineIcon(armColour(arm), armDash(arm, together), armSymbol(arm));
-
 /** A line with its symbol, for legends. */
-function lineIcon(colour, dash, symbol) {
+function iconOf(at) {
   const svg = d3.create("svg").attr("width", 26).attr("height", 12).attr("viewBox", "-13 -6 26 12")
     .attr("aria-hidden", "true");
-  svg.append("line").attr("x1", -13).attr("x2", 13).style("stroke", colour).style("stroke-width", 2)
-    .attr("stroke-dasharray", dash);
-  svg.append("path").attr("d", symbolPath(symbol, 38)).style("fill", colour);
+  svg.append("line").attr("x1", -13).attr("x2", 13).style("stroke", colourOf(at)).style("stroke-width", 2)
+    .attr("stroke-dasharray", dashOf(at));
+  svg.append("path").attr("d", symbolPath(symbols[at % symbols.length], 38)).style("fill", colourOf(at));
   return svg.node();
 }
+
+/** An arrowhead at an axis' end, to the right (1) or to the left (-1). */
+const arrowhead = (side, size = 7) => `M${size * side},0L${-size / 2 * side},${-size}L${-size / 2 * side},${size}Z`;
+
+/** A mark at an axis' end, to the right (1) or to the left (-1), for an interval that continues beyond it. */
+const continues = (side, size = 5) => `M${-size * side},${-size}L0,0L${-size * side},${size}`;
+
+/** Whether some of these arms have an interval, which takes six seeds. */
+const haveIntervals = (which) => which.some(({ comparison }) => comparison && comparison.interval);
 
 // ---- tooltip --------------------------------------------------------------------------------------------------------
 
@@ -320,7 +326,7 @@ function standalone(svg) {
   from.forEach((node, i) => {
     const style = getComputedStyle(node);
     to[i].setAttribute("style", copiedStyles.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
-    to[i].removeAttribute("tabindex");
+    for (const name of ["tabindex", "fill", "stroke"]) to[i].removeAttribute(name);  // colours are in the style
   });
   const width = svg.getAttribute("width"), height = svg.getAttribute("height");
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
@@ -344,16 +350,19 @@ const saveSvg = (svg, name) => download(new Blob([standalone(svg)], { type: "ima
 const paperWidth = 900;  // pixels, which are then as wide as the paper between its margins
 const figures = [];  // what draws each of them anew
 
-/**
- * A figure that is drawn anew when its width changes. `draw(svg, width)` gets an empty SVG and sets its height; `tools`
- * are what stands above it, beside the button that saves it.
- */
+/** A figure; `tools` are what stands above it, beside the button that saves what its chart shows. */
+function frame(name, caption, tools, chart) {
+  const save = element("button", { type: "button", class: "save", title: "Save this figure as an SVG file", on: { click() {
+    for (const svg of chart.querySelectorAll("svg")) if (svg.getClientRects().length) saveSvg(svg, name);
+  } } }, "Save SVG");
+  return element("figure", { id: `figure-${name}` }, element("div", { class: "tools" }, ...tools, save), chart,
+    element("figcaption", {}, caption));
+}
+
+/** A figure that is drawn anew when its width changes. `draw(svg, width)` gets an empty SVG and sets its height. */
 function figure(name, label, caption, tools, draw) {
   const chart = element("div", { class: "chart" });
-  const save = element("button", { type: "button", class: "save", title: "Save this figure as an SVG file",
-    on: { click: () => saveSvg(chart.querySelector("svg"), name) } }, "Save SVG");
-  const node = element("figure", { id: `figure-${name}` }, element("div", { class: "tools" }, ...tools, save), chart,
-    element("figcaption", {}, caption));
+  const node = frame(name, caption, tools, chart);
   let drawn = 0;
   const redraw = () => {
     drawn = chart.clientWidth && onPaper ? paperWidth : chart.clientWidth;

@@ -1,5 +1,8 @@
 // Each run by itself, an arm a row: what a mean and a spread leave out.
 
+/** Upright lines at some x, each in all bands, [[top, height], ...]. */
+const uprights = (xs, bands) => xs.flatMap((x) => bands.map(([y, height]) => `M${x},${y}v${height}`)).join("");
+
 function drawSingle() {
   const valued = (arm) => arm.runs.filter((run) => run.value !== null);
   const lost = (arm) => arm.runs.filter((run) => run.value === null && ["failed", "left out", "gone", "finished"].includes(run.state));

@@ -58,7 +58,9 @@ function drawTalkFigure(svg, all) {
   const free = Math.max(0, names - 10 - widthOf(nameLines.flat(), fontOf(nameSize)));
   const forest = [510 - free, 800 - free], number = 930 - 0.7 * free, brackets = number + 13, words = 1258;
 
-  const near = nearDifferences(), [least, most] = near === null ? allDifferences(shown) : [-near, near];
+  const { is_cut: isCut, x: axis } = report.figures[0];  // differences stand before all other figures
+  const [least, most] = isCut ? [axis.low, axis.high] : d3.extent([0, report.margin || 0, -report.margin || 0,
+    ...shown.flatMap(({ comparison: { difference, interval } }) => [difference, ...(interval || [])])]);
   const pad = 0.04 * (most - least || 1);
   const x = d3.scaleLinear().domain([least - pad, most + pad]).range(forest), bottom = top + row * shown.length;
   const inside = (value) => Math.max(forest[0], Math.min(forest[1], x(value)));
@@ -138,5 +140,5 @@ function drawTalk() {
   caption.append("The answers in one wide figure: arms that differ, the clearest first, then the others by the size of their difference" +
     `${compared.length > shown.length ? `, ${shown.length} of the ${compared.length} arms that have a difference` : ""}. ` +
     "It has the colours that this page has now, dark or light." +
-    (nearDifferences() === null ? "" : " Arrowheads point to arms outside the axis."));
+    (report.figures[0].is_cut ? " Arrowheads point to arms outside the axis." : ""));
 }

@@ -70,7 +70,7 @@ function drawTrend() {
   function lines() {
     return [...new Set(arms.map((arm) => arm.name))].map((name) => {
       const same = arms.filter((arm) => arm.name === name).sort((a, b) => values.indexOf(x(a)) - values.indexOf(x(b)));
-      return { ...armLine(same[0], 0, false),
+      return { ...armLine(same[0]),
         points: same.map((arm) => trendPoint(arm, x(arm), measure, view)).filter(Boolean) };
     }).filter(({ points }) => points.length);
   }
@@ -80,7 +80,7 @@ function drawTrend() {
     const { title, tick } = measure, signedTick = (value) => (value < 0 ? minus("-") : "") + tick(Math.abs(value));
     const ways = { value: "", difference: ", difference from the reference", ratio: ", ratio to the reference" };
     return {
-      lines: lines(), marks: true,
+      lines: lines(),
       x: { kind, values, label: withinNames.join(", "), text: numeric ? withCommas : String },
       y: { log: log && positive(), label: title + ways[view], range: view === "difference" ? [null, null]
         : view === "value" && measure.key === "metric" ? report.metric.range : [0, null], level: view === "difference" ? [0, "reference"] : null,

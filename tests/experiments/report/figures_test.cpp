@@ -151,6 +151,94 @@ TEST_CASE("all media have the same series", "[report][figures]") {
   }
 }
 
+TEST_CASE("the page has a picture for each width, axis and reach, of named colours", "[report][figures]") {
+  for (const bool far : {false, true}) {
+    ReportData report = awkward_report();
+    if (far) report.arms.push_back(arm_of("far", {finished_run(0, 1e9), finished_run(1, 2e9), finished_run(2, 3e9)}));
+    compute_statistics(report);
+    const std::vector<Figure> figures = report_figures(report);
+    for (std::size_t f = 0; f < figures.size(); ++f) {
+      const Figure& shown = figures[f];
+      INFO(shown.name << (far ? ", far" : ""));
+      CHECK(shown.is_cut == (far && shown.name != "train-loss-by-step"));
+      const std::string pictures = page_pictures(shown, f);
+      const bool lines = shown.kind == Figure::Kind::lines;
+      CHECK(is_well_formed(pictures));
+      CHECK(count_of(pictures, "<svg ") == 2 * (lines ? 2 : 1) * (shown.is_cut ? 2 : 1));
+      for (const char* name : {"wide linear most", "narrow linear most"})
+        CHECK(count_of(pictures, fmt::format("class=\"picture {}\" data-figure=\"{}\"", name, f)) == 1);
+      CHECK(contains(pictures, "picture narrow log most") == lines);
+      CHECK(contains(pictures, "picture wide linear all") == shown.is_cut);
+      CHECK_FALSE(std::regex_search(pictures, std::regex("(fill|stroke)=\"#|nan|inf|-[0-9.]+(\\s*</text>)")));
+      const long all = count_of(pictures, "<svg ");
+      for (std::size_t s = 0; s < shown.series.size(); ++s)
+        CHECK(count_of(pictures, fmt::format("data-series=\"{}\"", s)) ==
+              (!lines                    ? all
+               : shown.series[s].outside ? all + all / 2
+                                         : 2 * all)); // no band where it is outside
+      if (!lines) CHECK(count_of(pictures, "class=\"outside\"") == (shown.is_cut ? 2 : 0));
+    }
+  }
+}
+
+TEST_CASE("a line that reaches 0 has no logarithmic axis", "[report][figures]") {
+  ReportData report = awkward_report();
+  report.arms[1].runs[0].curve[0].value = 0;
+  const std::vector<Figure> figures = report_figures(report);
+  CHECK_FALSE(contains(page_pictures(figure(figures, "val-loss-by-step"), 1), "picture wide log"));
+}
+
+TEST_CASE("an interval that continues beyond the axis has a mark at its end", "[report][figures]") {
+  std::vector<Figure> figures = report_figures(awkward_report());
+  Figure& shown = figures.front();
+  CHECK(count_of(svg_figure(shown), "class=\"continues\"") == 0);
+  shown.series[0].has_range = true;
+  shown.series[0].points[0].high = 1e6;
+  CHECK(count_of(svg_figure(shown), "class=\"continues\"") == 1);
+  CHECK(count_of(svg_figure(uncut(shown)), "class=\"continues\"") == 0);
+}
+
+TEST_CASE("names that do not fit are whole, in several lines", "[report][figures]") {
+  std::vector<Figure> figures = report_figures(awkward_report());
+  Series& series = figures.front().series[0];
+  series.name = "a long name of an arm that changes its rate of learning = 0.5 and nothing else";
+  for (const std::string& picture : {svg_figure(figures.front()), page_pictures(figures.front(), 0)}) {
+    CHECK_FALSE(contains(picture, "\u2026"));
+    std::string names;
+    const std::regex line("class=\"name\">([^<]*)");
+    for (auto it = std::sregex_iterator(picture.begin(), picture.end(), line); it != std::sregex_iterator(); ++it)
+      names += (*it)[1].str() + " ";
+    CHECK(contains(names, series.name + " "));
+  }
+}
+
+TEST_CASE("a single arm has both losses in one figure", "[report][figures]") {
+  ReportData report = awkward_report();
+  report.arms.resize(1);
+  report.arms[0].runs.resize(1);
+  report.arms[0].runs[0].training = report.arms[0].runs[0].curve;
+  compute_statistics(report);
+  const std::vector<Figure> figures = report_figures(report);
+  const Figure& losses = figure(figures, "losses-by-step");
+  REQUIRE(losses.series.size() == 2);
+  CHECK(losses.series[0].name == "val_loss");
+  CHECK(losses.series[1].name == "train_loss");
+  CHECK(losses.series[0].look != losses.series[1].look);
+  CHECK(figure(figures, "train-loss-by-step").series.size() == 1);
+}
+
+TEST_CASE("ticks of a logarithmic axis are round numbers within it", "[report][figures]") {
+  CHECK(logarithmic_ticks(0.09, 12).labels == std::vector<std::string>{"0.1", "0.2", "0.5", "1", "2", "5", "10"});
+  CHECK(logarithmic_ticks(2, 2.3).places == ticks_between(2, 2.3).places);
+  for (const auto& [low, high] : {std::pair(1e-12, 1e3), {0.5, 70.0}, {1e-300, 1e300}, {3.0, 9.5}}) {
+    const Ticks ticks = logarithmic_ticks(low, high, 6);
+    CHECK(std::ssize(ticks.places) >= 2);
+    CHECK(std::ssize(ticks.places) <= 7);
+    CHECK(ticks.places.front() >= low);
+    CHECK(ticks.places.back() <= high);
+  }
+}
+
 TEST_CASE("ticks are round numbers within the axis, as many as asked for", "[report][figures]") {
   for (const auto& [low, high] : {std::pair(0.0, 1.0), {-0.3, 0.07}, {100.0, 20000.0}, {-1e-7, 3e-7}, {0.999, 1.001}})
     for (const int most : {3, 5, 8}) {

@@ -127,8 +127,8 @@ TEST_CASE("every report fits the schema", "[report][schema]") {
   const json::value schema = json::parse(page_files::schema);
   Validator validator(schema);
   for (const ReportData& report : reports())
-    for (const Thinning& thinning : {Thinning{}, Thinning{2, 2}}) {
-      const json::value document = json::parse(json::serialize(report_document(report, thinning)));
+    for (const std::size_t every : {1, 2}) {
+      const json::value document = json::parse(json::serialize(report_document(report, every)));
       CHECK(validator.findings(document) == std::vector<std::string>{});
     }
 }

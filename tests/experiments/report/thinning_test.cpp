@@ -6,6 +6,7 @@
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
+#include "tests/experiments/report/leave_out_curves.hpp"
 
 #include <boost/json.hpp>
 #include <numeric>
@@ -29,16 +30,12 @@ ReportData with_evaluations(std::size_t points) {
   return report;
 }
 
-std::size_t points_of_runs(const json::value& document) {
+/// The numbers of points of the lines over steps of the report's metric.
+std::size_t points_of_curves(const json::value& document) {
   std::size_t n = 0;
-  for (const json::value& arm : document.at("arms").as_array())
-    for (const json::value& run : arm.at("runs").as_array()) n += run.at("curve").at("step").as_array().size();
-  return n;
-}
-
-std::size_t points_of_bands(const json::value& document) {
-  std::size_t n = 0;
-  for (const json::value& arm : document.at("arms").as_array()) n += arm.at("curve").at("step").as_array().size();
+  for (const json::value& figure : document.at("figures").as_array())
+    if (figure.at("name") == "val-loss-by-step")
+      for (const json::value& series : figure.at("series").as_array()) n += series.at("at").as_array().size();
   return n;
 }
 
@@ -46,11 +43,6 @@ json::value in_page(const ReportData& report) {
   const std::string page = render_html(report), open = "id=\"report-data\">";
   const std::size_t begin = page.find(open) + open.size();
   return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
-}
-
-json::value without_figures(json::object document) {
-  document.erase("figures");
-  return document;
 }
 
 } // namespace
@@ -70,60 +62,50 @@ TEST_CASE("every so many-th point of a curve is left, and its last", "[report][t
 
 TEST_CASE("curves that a page can hold are whole there, and nothing is said of it", "[report][thinning]") {
   const ReportData report = with_evaluations(200);
-  CHECK_FALSE(thinning_of(report).any());
-  CHECK(in_page(report) == json::parse(script_safe_text(report, {})));
-  CHECK(thinning_sentence({}).empty());
+  CHECK(thinning_of(report) == 1);
+  json::value whole = json::parse(json::serialize(report_document(report)));
+  test::leave_out_curves(whole);
+  CHECK(in_page(report) == whole);
+  CHECK(thinning_sentence(1).empty());
   CHECK(render_html(report).find("Curves are thinned, since") == std::string::npos);
 }
 
 TEST_CASE("curves of very many evaluations are thinned as little as does, on the page alone, which says so",
           "[report][thinning][many]") {
   const ReportData report = with_evaluations(50'000); // nine runs of three arms
-  const Thinning thinning = thinning_of(report);
-  CHECK(thinning.runs == 5);  // 450,000 points
-  CHECK(thinning.bands == 6); // 150,000 points: every 5th and the last of each arm exceed 30,000
-  const json::value page = in_page(report);
-  CHECK(points_of_runs(page) <= most_run_points);
-  CHECK(points_of_bands(page) <= most_band_points);
-  CHECK(points_of_runs(report_document(report, {4, 5})) > most_run_points);
-  CHECK(points_of_bands(report_document(report, {4, 5})) > most_band_points);
-  CHECK_THAT(
-      page.at("thinned").as_string().c_str(),
-      Contains("every 5th evaluation of each run, and every 6th evaluation of the means and bands, and the last") &&
-          Contains("report.json"));
-  for (const json::value& arm : page.at("arms").as_array()) {
-    CHECK(arm.at("curve").at("step").as_array().front() == 10);
-    CHECK(arm.at("curve").at("step").as_array().back() == 500'000);
-  }
+  const std::size_t every = thinning_of(report);
+  CHECK(every == 11); // 150,000 points: every 10th and the last of each arm exceed 15,000
+  json::value page = in_page(report);
+  CHECK(points_of_curves(page) <= most_points);
+  CHECK(points_of_curves(report_document(report, 10)) > most_points);
+  CHECK_THAT(page.at("thinned").as_string().c_str(),
+             Contains("every 11th evaluation, and the last") && Contains("report.json"));
+  const json::value at = page.at("figures").at(1).at("series").at(0).at("at");
+  CHECK(at.as_array().front().to_number<double>() == 10);
+  CHECK(at.as_array().back().to_number<double>() == 500'000);
 
   // Other formats have all points, and the statistics use all of them.
-  const json::value whole = without_figures(report_document(report));
-  CHECK(points_of_runs(whole) == 9 * 50'000 - 3);
-  CHECK(points_of_bands(whole) == 3 * 50'000);
+  json::value whole = json::parse(json::serialize(report_document(report)));
+  CHECK(points_of_curves(whole) == 3 * 50'000);
   CHECK_FALSE(whole.as_object().contains("thinned"));
-  json::value rest = page;
-  rest.as_object().erase("thinned");
-  for (json::value& arm : rest.at("arms").as_array()) {
-    arm.as_object().erase("curve");
-    for (json::value& run : arm.at("runs").as_array()) run.as_object().erase("curve");
+  test::leave_out_curves(whole);
+  for (json::value* document : {&page, &whole}) {
+    document->as_object().erase("figures");
+    document->as_object().erase("thinned");
   }
-  json::value numbers = json::parse(json::serialize(whole));
-  for (json::value& arm : numbers.at("arms").as_array()) {
-    arm.as_object().erase("curve");
-    for (json::value& run : arm.at("runs").as_array()) run.as_object().erase("curve");
-  }
-  CHECK(rest == numbers);
+  CHECK(page == whole);
   CHECK(render_csv(report) == render_csv(with_evaluations(200)));
 }
 
 TEST_CASE("a page says in words how its curves are thinned", "[report][thinning]") {
-  const auto says = [](std::size_t runs, std::size_t bands, const std::string& what) {
-    CHECK_THAT(thinning_sentence({runs, bands}), Contains("drawn are " + what + ", and the last."));
+  const auto says = [](std::size_t every, const std::string& what) {
+    CHECK_THAT(thinning_sentence(every), Contains("drawn are every " + what + " evaluation, and the last."));
   };
-  says(4, 1, "every 4th evaluation of each run");
-  says(1, 3, "every 3rd evaluation of the means and bands");
-  says(2, 2, "every second evaluation");
-  says(22, 11, "every 22nd evaluation of each run, and every 11th evaluation of the means and bands");
-  says(21, 1, "every 21st evaluation of each run");
-  says(113, 1, "every 113th evaluation of each run");
+  says(2, "second");
+  says(3, "3rd");
+  says(4, "4th");
+  says(11, "11th");
+  says(22, "22nd");
+  says(21, "21st");
+  says(113, "113th");
 }
