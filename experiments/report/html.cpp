@@ -11,46 +11,51 @@
 #include "autograd/error.hpp"
 
 #include <fmt/format.h>
+#include <functional>
 #include <map>
+#include <string>
+#include <string_view>
 
 namespace heed {
 
 namespace {
 
-/// Replaces each {{name}} in the template by its text. Inserted text is not searched again.
-std::string filled(std::string_view page, const std::map<std::string_view, std::string_view>& texts) {
-  std::size_t size = page.size();
-  for (const auto& [name, text] : texts) size += text.size();
-  std::string out;
-  out.reserve(size);
+/// Adds the template with each {{name}} replaced: what stands there is added by its function.
+void add_filled(std::string& out, std::string_view page,
+                const std::map<std::string_view, std::function<void(std::string&)>>& parts) {
   for (std::size_t at = 0; at < page.size();) {
     const std::size_t open = page.find("{{", at), close = page.find("}}", open);
-    if (open == std::string_view::npos || close == std::string_view::npos) return out += page.substr(at);
+    if (open == std::string_view::npos || close == std::string_view::npos) {
+      out += page.substr(at);
+      return;
+    }
     const std::string_view name = page.substr(open + 2, close - open - 2);
-    const auto found = texts.find(name);
-    if (found == texts.end()) throw Failed(fmt::format("the report's page has no text for {{{{{}}}}}", name));
+    const auto found = parts.find(name);
+    if (found == parts.end()) throw Failed(fmt::format("the report's page has no text for {{{{{}}}}}", name));
     out += page.substr(at, open - at);
-    out += found->second;
+    found->second(out);
     at = close + 2;
   }
-  return out;
 }
 
 } // namespace
 
+// A page of many arms is long, so its parts are written in place.
 std::string render_html(const ReportData& report) {
-  const std::string title = svg_text(report.name);
   const std::size_t every = thinning_of(report);
-  std::string pictures;
-  const std::vector<document::Figure> figures = report_figures(report, every);
-  for (std::size_t i = 0; i < figures.size(); ++i) pictures += page_pictures(figures[i], i);
-  const std::string data = script_safe_text(report, every);
-  return filled(page_files::page, {{"title", title},
-                                   {"style", page_files::style},
-                                   {"d3", page_files::d3},
-                                   {"pictures", pictures},
-                                   {"data", data},
-                                   {"script", page_files::script}});
+  const auto pictures = [&](std::string& out) {
+    const std::vector<document::Figure> figures = report_figures(report, every);
+    for (std::size_t i = 0; i < figures.size(); ++i) out += page_pictures(figures[i], i);
+  };
+  std::string out;
+  add_filled(out, page_files::page,
+             {{"title", [&](std::string& to) { to += svg_text(report.name); }},
+              {"style", [](std::string& to) { to += page_files::style; }},
+              {"d3", [](std::string& to) { to += page_files::d3; }},
+              {"pictures", pictures},
+              {"data", [&](std::string& to) { add_script_safe_text(report, every, to); }},
+              {"script", [](std::string& to) { to += page_files::script; }}});
+  return out;
 }
 
 } // namespace heed

@@ -13,7 +13,7 @@ namespace {
 
 class Text final : public ReportMembers {
 public:
-  explicit Text(bool for_page) : for_page_(for_page) {}
+  Text(std::string& out, bool for_page) : out_(out), for_page_(for_page) { out_ += '{'; }
 
   void member(std::string_view key, boost::json::value value) override {
     if (for_page_ && key == "figures")
@@ -38,14 +38,9 @@ public:
   }
   void end() override { out_ += ']'; }
 
-  std::string whole() && {
-    out_ += '}';
-    return std::move(out_);
-  }
-
 private:
   void separate(std::string_view key) {
-    if (out_.size() > 1) out_ += ',';
+    if (out_.back() != '{') out_ += ',';
     write(boost::json::value(key));
     out_ += ':';
   }
@@ -72,22 +67,26 @@ private:
     }
   }
 
+  std::string& out_;
   bool for_page_, in_arms_ = false;
-  std::string out_ = "{";
 };
 
-std::string text_of(const ReportData& report, std::size_t every, bool for_page) {
-  Text out(for_page);
+void add_text(const ReportData& report, std::size_t every, bool for_page, std::string& to) {
+  Text out(to, for_page);
   write_report(report, every, out);
-  return std::move(out).whole();
+  to += '}';
 }
 
 } // namespace
 
-std::string report_text(const ReportData& report) { return text_of(report, 1, false); }
+std::string report_text(const ReportData& report) {
+  std::string out;
+  add_text(report, 1, false, out);
+  return out;
+}
 
-std::string script_safe_text(const ReportData& report, std::size_t every) {
-  return text_of(report, every, true);
+void add_script_safe_text(const ReportData& report, std::size_t every, std::string& to) {
+  add_text(report, every, true, to);
 }
 
 } // namespace heed
