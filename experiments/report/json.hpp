@@ -31,9 +31,9 @@ void write_report(const ReportData& report, std::size_t every, ReportMembers& ou
 /// The document as text. The caller can stop it (PollScope).
 std::string report_text(const ReportData& report);
 
-/// Adds the document as text for an HTML page's <script type="application/json">, without what the page's pictures and the
-/// texts of its figures have: curves, and the bands of figures. The text contains no "<", ">" or "&", so no name in it
-/// can close the element or open a comment.
+/// Adds the document as text for an HTML page's <script type="application/json">, without what the page's pictures and
+/// the texts of its figures have: curves, and the bands of figures. The text contains no "<", ">" or "&", so no name in
+/// it can close the element or open a comment.
 void add_script_safe_text(const ReportData& report, std::size_t every, std::string& to);
 
 } // namespace heed

@@ -70,7 +70,8 @@ private:
         check(value.at(i), of.at("items"), fmt::format("{}[{}]", at, i));
     if (!value.is_object() || !of.contains("properties")) return;
     const json::object &members = value.as_object(), &known = of.at("properties").as_object();
-    for (const json::value& name : of.at("required").as_array())
+    const json::value* const required = of.if_contains("required");
+    for (const json::value& name : required ? required->as_array() : json::array())
       if (!members.contains(name.as_string()))
         found_.push_back(fmt::format("{}.{} is missing", at, name.as_string().c_str()));
     for (const auto& [name, member] : members) {
