@@ -60,7 +60,7 @@ const std::vector<std::function<void(const ReportData&)>>& renderers() {
       render_latex,
       render_csv,
       render_runs_csv,
-      [](const ReportData& report) { serialized(report_document(report)); }};
+      [](const ReportData& report) { report_text(report); }};
   return all;
 }
 
