@@ -36,7 +36,7 @@ Section block_section(std::string table, std::string title, const OptionTable<T>
 /// [attention]: its own options, and those of the parts of attention.
 ///
 /// A run's ID has the options in the order of the catalogue. So the options of the first parts stay where they were
-/// before parts had files of their own; those of later ones come last.
+/// before parts had files of their own; those of later ones come after them.
 Section attention_section() {
   static const std::vector<std::string> first = {
       "query_key_norm", "query_key_norm_over", "query_key_norm_eps", "gate",         "differential", "forget_gate",
@@ -49,9 +49,9 @@ Section attention_section() {
       if (place == first.end()) later.push_back(option);
       else early[static_cast<std::size_t>(place - first.begin())] = option;
     }
+  early.insert(early.end(), later.begin(), later.end());
   std::vector<Option> options = own.options();
   options.insert(std::ranges::find(options, "score_mod", &Option::name), early.begin(), early.end());
-  options.insert(options.end(), later.begin(), later.end());
   Section s{"attention", "Attention", std::move(options), {}, {}, {}, {}};
   const auto is_own = [&own](const Option& option) {
     return std::ranges::find(own.options(), option.name, &Option::name) != own.options().end();
@@ -175,6 +175,11 @@ struct Index {
       if (!tables.emplace(t.table, &t).second)
         throw std::logic_error(fmt::format("two variants have the table [{}]", t.table));
       first.emplace(t.table, keys.size());
+      for (std::size_t i = 0; i + 1 < t.options.size();
+           ++i) // in a file, what follows would be in the last of its tables
+        if (t.options[i].of_tables)
+          throw std::logic_error(fmt::format("[{}] {} is made of tables, so it must be the last", t.table,
+                                             t.options[i].name));
       for (const Option& o : t.options) {
         keys.push_back(full_name(t.table, o.name));
         places.emplace(keys.back(), keys.size() - 1);
