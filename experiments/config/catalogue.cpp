@@ -49,27 +49,30 @@ Section attention_section() {
       if (place == first.end()) later.push_back(option);
       else early[static_cast<std::size_t>(place - first.begin())] = option;
     }
+  if (const auto missing = std::ranges::find(early, "", &Option::name); missing != early.end())
+    throw std::logic_error(fmt::format("no part of attention has the option {}",
+                                       first[static_cast<std::size_t>(missing - early.begin())]));
   early.insert(early.end(), later.begin(), later.end());
   std::vector<Option> options = own.options();
   options.insert(std::ranges::find(options, "score_mod", &Option::name), early.begin(), early.end());
   Section s{"attention", "Attention", std::move(options), {}, {}, {}, {}};
-  const auto is_own = [&own](const Option& option) {
-    return std::ranges::find(own.options(), option.name, &Option::name) != own.options().end();
-  };
+  std::vector<bool> is_own;
+  for (const Option& option : s.options)
+    is_own.push_back(std::ranges::find(own.options(), option.name, &Option::name) != own.options().end());
   s.set_layer = [is_own, &own, all = s.options](LayerChoice& choice, const std::vector<Value>& values) {
     std::vector<Value> of_struct;
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (is_own(all[i])) of_struct.push_back(values.at(i));
+      if (is_own[i]) of_struct.push_back(values.at(i));
       else choice.part_options[all[i].name] = values.at(i);
     choice.attention = own.read_all(of_struct);
   };
   s.get_layer = [is_own, &own, all = s.options](const LayerChoice& choice) {
     const OptionValues of_struct = own.write(choice.attention);
     std::vector<Value> values;
-    for (const Option& option : all) {
-      const OptionValues& from = is_own(option) ? of_struct : choice.part_options;
-      const auto found = from.find(option.name);
-      values.push_back(found == from.end() ? option.default_value : found->second);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const OptionValues& from = is_own[i] ? of_struct : choice.part_options;
+      const auto found = from.find(all[i].name);
+      values.push_back(found == from.end() ? all[i].default_value : found->second);
     }
     return values;
   };

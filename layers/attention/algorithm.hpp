@@ -28,7 +28,7 @@ struct AttentionProblem {
   const RelativePosition* position = nullptr;              ///< adds to scores and weighted sums; null: none
   Tensor forget{};                                         ///< as AttentionInputs::forget; empty: none
   const AttentionFormula* formula = nullptr;               ///< f, and the pairs that it masks; null: none
-  std::span<const std::unique_ptr<AttentionPart>> parts{}; ///< those that act on pairs
+  std::span<const std::unique_ptr<AttentionPart>> parts{}; ///< those of every attention, which act on pairs
   Mask mask{};
   const Normalizer* normalizer = nullptr;
   const PackedMemory* memory = nullptr; ///< these keys and values, packed for many calls; null: not packed

@@ -158,7 +158,7 @@ private:
   // The mask for all keys, with those before the row, of which the caller's mask does not know.
   Mask with_keys_before(Pass& pass, const Mask& mask, std::int64_t batch) const;
   // Keys and values with those before the row, which parts have.
-  Projected with_those_before(Pass& pass, const Projected& of_row) const;
+  Projected with_learned_keys(Pass& pass, const Projected& of_row) const;
   void require_memory(bool wanted, const char* what) const;
   AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
   // v [B, T, values], with as many heads as the keys
@@ -168,7 +168,7 @@ private:
   // unchanged.
   AttentionInputs with_keys_of_maps(AttentionInputs inputs) const;
   // Adds what parts make of the queries' tokens x.
-  void add_to_scores(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
+  void add_inputs(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
   // With the queries and keys that observers do not see. The mask is one with the keys before the row.
   AttentionInputs of_self(const Projected& all, const Mask& mask) const;
   // Appends the keys and values of a step to the cache, and gives all to the inputs.
@@ -184,7 +184,7 @@ private:
   Attention attention_;
   std::optional<Linear> output_; // empty: the heads' results are the result
   AttentionParts parts_;
-  std::int64_t learned_before_ = 0, before_ = 0; // keys of no position: those of parts; and those, then registers
+  std::int64_t learned_keys_ = 0, before_ = 0; // keys of no position: those of parts; and those, then registers
 };
 
 } // namespace heed::HEED_REAL

@@ -131,23 +131,23 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                       choice);
   stores_vectors_ = projection_->stores_vectors() &&
                     std::ranges::none_of(parts_, [](const auto& part) { return part->uses_first_values(); });
-  for (const auto& part : parts_) learned_before_ += part->count_before_row();
-  if (shape.memory_width == 0) before_ = learned_before_ + shape.registers;
+  for (const auto& part : parts_) learned_keys_ += part->learned_key_count();
+  if (shape.memory_width == 0) before_ = learned_keys_ + shape.registers;
   if (before_ > 0) check_positions_before(choice.attention);
   if (shape.position && before_ > 0) shape_.position = std::make_shared<RowPosition>(shape.position, before_);
 }
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values) const {
   if (shape_.memory_width > 0) return (*this)(pass, x, x, mask);
-  const Projected of_x = project(pass, x, 0, first_values), all = with_those_before(pass, of_x);
+  const Projected of_x = project(pass, x, 0, first_values), all = with_learned_keys(pass, of_x);
   const Mask of_all = with_keys_before(pass, mask, x.shape[0]);
   AttentionInputs inputs = of_self(all, of_all);
-  add_to_scores(pass, x, inputs);
+  add_inputs(pass, x, inputs);
   return finish(pass, x, of_x.v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
 void MultiHeadAttention::check_positions_before(const AttentionOptions& options) const {
-  const auto learned = std::ranges::find_if(parts_, [](const auto& part) { return part->count_before_row() > 0; });
+  const auto learned = std::ranges::find_if(parts_, [](const auto& part) { return part->learned_key_count() > 0; });
   std::string before = "registers", option = "model.registers";
   if (learned != parts_.end()) {
     before = (*learned)->info->about.name;
@@ -175,7 +175,7 @@ Mask MultiHeadAttention::with_keys_before(Pass& pass, const Mask& mask, std::int
   if (mask.allowed) throw Failed("[attention] an explicit mask has no entries for persistent keys and registers");
   Mask all = mask;
   all.prefix += before_;
-  all.offset += learned_before_;
+  all.offset += learned_keys_;
   if (mask.lengths) {
     auto* lengths = pass.tape().keep<std::int32_t>(batch);
     for (std::int64_t b = 0; b < batch; ++b) lengths[b] = mask.lengths[b] + static_cast<std::int32_t>(before_);
@@ -184,11 +184,11 @@ Mask MultiHeadAttention::with_keys_before(Pass& pass, const Mask& mask, std::int
   return all;
 }
 
-Projected MultiHeadAttention::with_those_before(Pass& pass, const Projected& of_row) const {
+Projected MultiHeadAttention::with_learned_keys(Pass& pass, const Projected& of_row) const {
   Projected out{.q = of_row.q, .k = of_row.k, .v = of_row.v};
   for (const auto& part : parts_) {
-    if (part->count_before_row() == 0) continue;
-    const Projected before = part->before_row(pass);
+    if (part->learned_key_count() == 0) continue;
+    const Projected before = part->learned_keys(pass);
     out.k = concat({for_each_row(before.k, out.k.shape[0]), out.k}, 1);
     out.v = concat({for_each_row(before.v, out.v.shape[0]), out.v}, 1);
   }
@@ -241,7 +241,7 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor&
   const Projected of = of_memory(pass, memory);
   AttentionInputs inputs = heads_of(queries_of(pass, projection_->queries(pass, x, 0)), of.k, of.v, mask);
   inputs.unseen_queries = shape_.registers;
-  add_to_scores(pass, x, inputs);
+  add_inputs(pass, x, inputs);
   return finish(pass, x, of.v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
@@ -255,10 +255,10 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
   require_memory(false, "called for steps of self attention");
   Mask after = with_keys_before(pass, mask, x.shape[0]);
   const bool stores_learned = past && !stores_vectors_;
-  after.offset = (past ? past->length() : 0) + (stores_learned ? 0 : learned_before_);
-  const Projected of_x = project(pass, x, after.offset - learned_before_, first_values);
+  after.offset = (past ? past->length() : 0) + (stores_learned ? 0 : learned_keys_);
+  const Projected of_x = project(pass, x, after.offset - learned_keys_, first_values);
   AttentionInputs inputs = of_self(of_x, after);
-  add_to_scores(pass, x, inputs);
+  add_inputs(pass, x, inputs);
   if (shape_.position) {
     inputs.keys = shape_.position->rotate(pass, *inputs.keys, after.offset, Rotated::keys);
     inputs.keys_rotated = true;
@@ -266,9 +266,9 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
   if (!past) past = attention_.start(with_keys_of_maps(inputs));
   if (!past) {
     auto cache = std::make_unique<KVCache>();
-    for (const auto& part : parts_) {
-      if (part->count_before_row() == 0 || stores_vectors_) continue;
-      const Projected before = part->before_row(pass);
+    for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) { // those of the last part come first in the row
+      if ((*part)->learned_key_count() == 0 || stores_vectors_) continue;
+      const Projected before = (*part)->learned_keys(pass);
       cache->append(for_each_row(before.k, x.shape[0]), for_each_row(before.v, x.shape[0]));
     }
     past = std::move(cache);
@@ -283,7 +283,7 @@ void MultiHeadAttention::continue_with(Pass& pass, const Projected& of_x, KVCach
                                        AttentionInputs& inputs) const {
   if (stores_vectors_) {
     cache.append(of_x.stored.vectors, of_x.stored.rotated, inputs.forget);
-    const Projected all = with_those_before(pass, of_stored(pass, cache.stored(pass.tape())));
+    const Projected all = with_learned_keys(pass, of_stored(pass, cache.stored(pass.tape())));
     inputs.keys = split_heads(all.k, key_heads_);
     inputs.values = split_values(all.v);
     inputs.keys_rotated = false;
@@ -313,7 +313,7 @@ Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KVCache& me
     v = memory.values(pass.tape());
   }
   AttentionInputs inputs = heads_of(queries_of(pass, projection_->queries(pass, x, 0)), k, v, mask);
-  add_to_scores(pass, x, inputs);
+  add_inputs(pass, x, inputs);
   return finish(pass, x, v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
@@ -346,15 +346,15 @@ AttentionInputs MultiHeadAttention::with_keys_of_maps(AttentionInputs inputs) co
   return inputs;
 }
 
-void MultiHeadAttention::add_to_scores(Pass& pass, const Tensor& x, AttentionInputs& inputs) const {
-  for (const auto& part : parts_) part->scores(pass, x, inputs);
+void MultiHeadAttention::add_inputs(Pass& pass, const Tensor& x, AttentionInputs& inputs) const {
+  for (const auto& part : parts_) part->inputs(pass, x, inputs);
 }
 
 Tensor MultiHeadAttention::finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& of_heads) const {
   Tensor y = of_heads; // [B, H, T, Dv]
-  for (const auto& part : parts_) y = part->heads(pass, x, v, y);
+  for (const auto& part : parts_) y = part->head_outputs(pass, x, v, y);
   y = merge_heads(y);
-  for (const auto& part : parts_) y = part->merged(pass, x, y);
+  for (const auto& part : parts_) y = part->joined_outputs(pass, x, y);
   return output_ ? (*output_)(pass, y) : y;
 }
 

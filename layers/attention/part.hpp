@@ -70,13 +70,17 @@ struct AttentionPartInfo;
 /// | function | acts on |
 /// |---|---|
 /// | `queries`, `keys`, `values` | what the projection made |
-/// | `before_row` | the keys and values that all queries see, in addition to those of the row |
-/// | `scores` | the inputs of the scores, from the tokens of the queries |
+/// | `learned_keys` | the keys and values that all queries see, in addition to those of the row |
+/// | `inputs` | what the scores get from the queries' tokens: forget gates, lambda |
 /// | `pair_scores`, `pair_weights` | the scores before formula and mask; the normaliser's weights |
-/// | `heads`, `merged` | the heads' outputs; the same side by side, before the output projection |
+/// | `head_outputs`, `joined_outputs` | the heads' outputs; the same side by side, before the output projection |
 ///
-/// In decoding, keys and values are stored after `keys` and `values`, and so is AttentionInputs::forget. Rotations by
-/// the position come after `queries` and `keys`.
+/// Parts of Place::every_attention have only the functions on pairs, and with them nothing streams. Other parts never
+/// have these.
+///
+/// In decoding, keys and values are stored after `keys` and `values`, and so is AttentionInputs::forget. With
+/// projections that store vectors, `keys` and `values` act on all stored positions again at each step. Rotations by the
+/// position come after `queries` and `keys`.
 class AttentionPart {
 public:
   virtual ~AttentionPart() = default;
@@ -90,19 +94,18 @@ public:
   virtual Tensor values(Pass&, const Tensor& v, const Tensor* /*first_values*/) const { return v; }
   /// Does `values` use the values of the first block?
   virtual bool uses_first_values() const { return false; }
-  /// k and v of the learned keys, [n, heads * width]; and n.
-  virtual Projected before_row(Pass&) const { return {}; }
-  virtual std::int64_t count_before_row() const { return 0; }
+  /// k and v, [n, heads * width]; and n. Only in self attention.
+  virtual Projected learned_keys(Pass&) const { return {}; }
+  virtual std::int64_t learned_key_count() const { return 0; }
   /// x [B, Tq, width]: the tokens of the queries. Self attention: those of the keys, too.
-  virtual void scores(Pass&, const Tensor& /*x*/, AttentionInputs&) const {}
-  /// Does the part act on pairs of query and key? Then nothing streams. [B, H, Tq, Tk] to the same shape.
-  virtual bool is_of_pairs() const { return false; }
+  virtual void inputs(Pass&, const Tensor& /*x*/, AttentionInputs&) const {}
+  /// [B, H, Tq, Tk] to the same shape.
   virtual Tensor pair_scores(Pass&, const Tensor& s) const { return s; }
   virtual Tensor pair_weights(Pass&, const Tensor& w) const { return w; }
-  /// y [B, H, Tq, Dv] to the same shape; v [B, Tq, values]: in self attention, the values of the queries' positions.
-  virtual Tensor heads(Pass&, const Tensor& /*x*/, const Tensor& /*v*/, const Tensor& y) const { return y; }
+  /// y [B, H, Tq, Dv] to the same shape; v [B, T, values]: in self attention, the values of the queries' positions.
+  virtual Tensor head_outputs(Pass&, const Tensor& /*x*/, const Tensor& /*v*/, const Tensor& y) const { return y; }
   /// y [B, Tq, H * Dv] to the same shape.
-  virtual Tensor merged(Pass&, const Tensor& /*x*/, const Tensor& y) const { return y; }
+  virtual Tensor joined_outputs(Pass&, const Tensor& /*x*/, const Tensor& y) const { return y; }
 
   const AttentionPartInfo* info = nullptr; ///< its record
 };
@@ -161,7 +164,7 @@ struct AttentionPartInfo {
 /// All registered parts, in Meson's order (generated).
 std::span<const AttentionPartInfo* const> attention_parts();
 
-/// Has this attention the part?
+/// Does the choice have the part? Its place does not matter here.
 bool has_part(const LayerChoice& choice, const AttentionPartInfo& info);
 /// The same by name. Throws heed::Failed if there is no such part.
 bool has_part(const LayerChoice& choice, std::string_view name);

@@ -42,8 +42,8 @@ struct Projected {
   StoredVectors stored{};
 };
 
-/// The projections before the heads, with their parameters. Norms of queries and keys, positional schemes and value
-/// residuals act on their results.
+/// The projections before the heads, with their parameters. Parts of attention and
+/// positional schemes act on their results.
 class Projection {
 public:
   virtual ~Projection() = default;

@@ -1,11 +1,12 @@
-// The contract of parts of attention: multi-head attention with a part equals plain loops, for every part and every
-// value of its options, with the part's own loops.
+// The contract of parts of attention: multi-head attention with parts equals plain loops, for every part and every
+// value of its options, and for some parts together, with the parts' own loops.
 #include "layers/attention/part.hpp"
 #include "layers/attention/projection.hpp"
 #include "tests/layers/attention_support.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -14,15 +15,27 @@ namespace {
 
 constexpr std::int64_t part_length = 5, part_width = 8, part_heads = 2;
 
-// Attention with one part over one row, as the engine has it, and in plain loops.
+bool is_of_projections(const std::string& parameter) {
+  const std::string top = parameter.substr(0, parameter.find('.'));
+  return top == "qkv" || top == "query" || top == "key_value";
+}
+
+// Attention with parts over one row, as the engine has it, and in plain loops.
 class PartCase {
 public:
-  PartCase(const AttentionPartInfo& info, LayerChoice choice, std::int64_t key_value_heads)
-      : info_(info), choice_(std::move(choice)) {
+  PartCase(LayerChoice choice, std::int64_t key_value_heads) : choice_(std::move(choice)) {
     choice_.attention.key_value_heads = key_value_heads;
     shape_ = {.width = part_width, .heads = part_heads, .longest = part_length, .layer = 2, .layers = 3};
     attention_.emplace(weights_.scope(), choice_, shape_, Init::normal(1));
     weights_.fill(3);
+    // Equal parameters have equal values, whichever parts stand beside them.
+    for (const Parameters::Entry& entry : weights_.parameters.entries()) {
+      std::uint64_t seed = 0;
+      for (const char c : entry.name) seed = 31 * seed + static_cast<std::uint64_t>(c);
+      weights_.set(entry.name, draw(entry.shape.size(), seed, {-1, 1, 0}));
+    }
+    for (const AttentionPartInfo* info : attention_parts())
+      if (has_part(choice_, *info)) parts_.push_back({info, names_of(*info)});
   }
 
   std::vector<double> by_engine() {
@@ -36,11 +49,20 @@ public:
 
   std::vector<double> in_plain_loops() {
     PartRow row = projected();
-    if (info_.loops.vectors) info_.loops.vectors(row);
+    for (const bool adds_keys : {false, true}) // those of the row come first
+      each_part(row, [&](const PartLoops& loops, PartRow& own) {
+        if (!loops.vectors) return;
+        const std::size_t keys = own.k.size();
+        PartRow changed = own;
+        loops.vectors(changed);
+        if ((changed.k.size() > keys) == adds_keys) own = std::move(changed);
+      });
     std::vector<double> out;
     for (std::int64_t i = 0; i < part_length; ++i) {
       std::vector<double> y = heads_of(row, i);
-      if (info_.loops.outputs) info_.loops.outputs(row, i, y);
+      each_part(row, [&](const PartLoops& loops, PartRow& own) {
+        if (loops.outputs) loops.outputs(own, i, y);
+      });
       const std::vector<Real> merged(y.begin(), y.end());
       for (const Real number : affine_row(merged.data(), std::ssize(merged), part_width, parameter("output.weight"),
                                           parameter("output.bias")))
@@ -50,6 +72,38 @@ public:
   }
 
 private:
+  struct Part {
+    const AttentionPartInfo* info;
+    std::vector<std::string> names; // of its parameters
+  };
+
+  // Calls f with the loops of each part, and with the row as this part sees it: with its own parameters.
+  void each_part(PartRow& row, const std::function<void(const PartLoops&, PartRow&)>& f) {
+    for (const Part& part : parts_) {
+      row.parameters.clear();
+      for (const std::string& name : part.names) row.parameters.push_back(parameter(name));
+      f(part.info->loops, row);
+    }
+  }
+  // Those that attention with this part alone has in addition.
+  std::vector<std::string> names_of(const AttentionPartInfo& info) const {
+    LayerChoice alone = choice_;
+    alone.part_options.clear();
+    for (const Option& option : info.about.options)
+      if (const auto found = choice_.part_options.find(option.name); found != choice_.part_options.end())
+        alone.part_options.insert(*found);
+    Weights weights;
+    const MultiHeadAttention made(weights.scope(), alone, shape_, Init::normal(1));
+    std::vector<std::string> out;
+    for (const Parameters::Entry& entry : weights.parameters.entries())
+      if (!is_of_projections(entry.name) && !entry.name.starts_with("output.")) out.push_back(entry.name);
+    return out;
+  }
+  HeadMaps maps() const {
+    for (const Part& part : parts_)
+      if (part.info->maps) return part.info->maps(choice_.part_options);
+    return {};
+  }
   static std::vector<double> doubles(const Tensor& y) {
     const std::vector<Real> numbers = read(y);
     return {numbers.begin(), numbers.end()};
@@ -60,7 +114,7 @@ private:
 
   PartRow projected() {
     const RelativeShape sizes = MultiHeadAttention::relative_shape(choice_, shape_);
-    const HeadMaps maps = info_.maps ? info_.maps(choice_.part_options) : HeadMaps{};
+    const HeadMaps maps = this->maps();
     const std::int64_t shared = choice_.attention.key_value_heads ? choice_.attention.key_value_heads : part_heads;
     PartRow row{.sizes = {.width = part_width,
                           .heads = part_heads,
@@ -79,13 +133,8 @@ private:
                 .v = {},
                 .first_values = {}};
     std::vector<const Real*> of_projection;
-    for (const Parameters::Entry& entry : weights_.parameters.entries()) {
-      const Real* const values = weights_.parameters.values() + entry.offset;
-      const std::string top = entry.name.substr(0, entry.name.find('.'));
-      if (top == "output") continue;
-      if (top == "qkv" || top == "query" || top == "key_value") of_projection.push_back(values);
-      else row.parameters.push_back(values);
-    }
+    for (const Parameters::Entry& entry : weights_.parameters.entries())
+      if (is_of_projections(entry.name)) of_projection.push_back(parameter(entry.name));
     for (std::int64_t t = 0; t < part_length; ++t) {
       const auto at = x_.values.begin() + t * part_width, first = first_.values.begin() + t * part_width;
       row.x.emplace_back(at, at + part_width);
@@ -109,7 +158,7 @@ private:
   }
 
   // The weights of query i, a vector for each map of each head.
-  std::vector<std::vector<double>> weights_of(const PartRow& row, std::int64_t i) const {
+  std::vector<std::vector<double>> weights_of(PartRow& row, std::int64_t i) {
     const PartSizes& s = row.sizes;
     const std::int64_t maps = s.query_heads / s.heads, keys = i + 1 + row.before();
     const std::int64_t key_maps = s.key_heads / s.value_heads, sharing = s.heads / s.value_heads;
@@ -124,10 +173,14 @@ private:
               static_cast<double>(row.q[static_cast<std::size_t>(i)][static_cast<std::size_t>(h * s.query_width + d)]) *
               static_cast<double>(
                   row.k[static_cast<std::size_t>(j)][static_cast<std::size_t>(of_key * s.query_width + d)]);
-        scores.push_back(product / std::sqrt(static_cast<double>(s.query_width)) +
-                         (info_.loops.score ? info_.loops.score(row, h, i, j) : 0));
+        scores.push_back(product / std::sqrt(static_cast<double>(s.query_width)));
+        each_part(row, [&](const PartLoops& loops, PartRow& own) {
+          if (loops.score) scores.back() += loops.score(own, h, i, j);
+        });
       }
-      if (info_.loops.pair_scores) info_.loops.pair_scores(row, scores);
+      each_part(row, [&](const PartLoops& loops, PartRow& own) {
+        if (loops.pair_scores) loops.pair_scores(own, scores);
+      });
       for (std::size_t h = 0; h < scores.size(); ++h) out[h].push_back(std::exp(scores[h]));
     }
     for (std::vector<double>& weights : out) {
@@ -135,24 +188,30 @@ private:
       for (const double weight : weights) total += weight;
       for (double& weight : weights) weight /= total;
     }
-    if (info_.loops.pair_weights)
+    each_part(row, [&](const PartLoops& loops, PartRow& own) {
+      if (!loops.pair_weights) return;
       for (std::size_t j = 0; j < out.front().size(); ++j) {
         std::vector<double> pair;
         for (const std::vector<double>& weights : out) pair.push_back(weights[j]);
-        info_.loops.pair_weights(row, pair);
+        loops.pair_weights(own, pair);
         for (std::size_t h = 0; h < out.size(); ++h) out[h][j] = pair[h];
       }
+    });
     return out;
   }
 
-  std::vector<double> heads_of(const PartRow& row, std::int64_t i) const {
+  std::vector<double> heads_of(PartRow& row, std::int64_t i) {
     const PartSizes& s = row.sizes;
     const std::int64_t maps = s.query_heads / s.heads, sharing = s.heads / s.value_heads;
     const std::vector<std::vector<double>> weights = weights_of(row, i);
     std::vector<double> y(static_cast<std::size_t>(s.heads * s.value_width), 0.0);
     for (std::int64_t h = 0; h < s.query_heads; ++h) {
       const std::int64_t head = h / maps;
-      const double factor = h % maps == 0 ? 1 : -info_.loops.lambda(row, head, i);
+      double factor = 1;
+      if (h % maps > 0)
+        each_part(row, [&](const PartLoops& loops, PartRow& own) {
+          if (loops.lambda) factor = -loops.lambda(own, head, i);
+        });
       const std::vector<double>& w = weights[static_cast<std::size_t>(h)];
       for (std::size_t j = 0; j < w.size(); ++j)
         for (std::int64_t d = 0; d < s.value_width; ++d)
@@ -163,11 +222,11 @@ private:
     return y;
   }
 
-  const AttentionPartInfo& info_;
   LayerChoice choice_;
   MultiHeadAttention::Shape shape_;
   Weights weights_;
   std::optional<MultiHeadAttention> attention_;
+  std::vector<Part> parts_;
   Operand x_{{1, part_length, part_width}, 1, {-1, 1, 0}}, first_{{1, part_length, part_width}, 2, {-1, 1, 0}};
 };
 
@@ -187,6 +246,13 @@ std::vector<Setup> setups_of_part(const Variant& about) {
   return out;
 }
 
+double furthest(const std::vector<double>& a, const std::vector<double>& b) {
+  REQUIRE(a.size() == b.size());
+  double out = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) out = std::max(out, std::abs(a[n] - b[n]));
+  return out;
+}
+
 } // namespace
 
 TEST_CASE("attention with a part equals plain loops", "[attention][contract]") {
@@ -196,18 +262,28 @@ TEST_CASE("attention with a part equals plain loops", "[attention][contract]") {
         INFO(setup.text << ", heads of keys " << key_value_heads);
         LayerChoice choice;
         choice.part_options = setup.options;
-        PartCase c(*info, choice, key_value_heads);
-        const std::vector<double> found = c.by_engine(), expected = c.in_plain_loops();
-        REQUIRE(found.size() == expected.size());
-        double distance = 0, without = 0;
-        for (std::size_t n = 0; n < found.size(); ++n) distance = std::max(distance, std::abs(found[n] - expected[n]));
-        CHECK(distance < attention_tolerance);
-        // With the part, the result is another one than without it.
-        PartCase plain(*info, {}, key_value_heads);
-        const std::vector<double> other = plain.by_engine();
-        for (std::size_t n = 0; n < found.size(); ++n) without = std::max(without, std::abs(found[n] - other[n]));
-        CHECK(without > 1000 * attention_tolerance);
+        PartCase c(choice, key_value_heads), plain({}, key_value_heads);
+        const std::vector<double> found = c.by_engine();
+        CHECK(furthest(found, c.in_plain_loops()) < attention_tolerance);
+        CHECK(furthest(found, plain.by_engine()) > 1000 * attention_tolerance); // the part does something
       }
+}
+
+TEST_CASE("parts together act in the order of their list", "[attention][contract]") {
+  const std::vector<OptionValues> together{
+      {{"differential", "v1"}, {"exclusive", true}, {"gate", "head"}},
+      {{"differential", "v2"}, {"gate", "elementwise"}, {"forget_gate", true}, {"query_key_norm", "rms"}},
+      {{"value_norm", "rms"}, {"value_residual", "learned"}},
+      {{"value_norm", "layer"}, {"value_residual", "sparse"}, {"persistent_keys", 2}, {"query_key_norm", "layer"}},
+      {{"talking_heads", "both"}, {"persistent_keys", 1}, {"exclusive", true}}};
+  for (const OptionValues& options : together)
+    for (const std::int64_t key_value_heads : {0, 1}) {
+      INFO(options.begin()->first << ", heads of keys " << key_value_heads);
+      LayerChoice choice;
+      choice.part_options = options;
+      PartCase c(choice, key_value_heads);
+      CHECK(furthest(c.by_engine(), c.in_plain_loops()) < attention_tolerance);
+    }
 }
 
 TEST_CASE("a part says what it is: options, a summary, and loops", "[attention][contract]") {

@@ -238,11 +238,10 @@ TEST_CASE("persistent keys start from a normal distribution of deviation 1", "[a
 TEST_CASE("what decides by positions or by the order of keys is refused with persistent keys and registers",
           "[attention]") {
   using Catch::Contains;
-  const auto message = [](const std::function<void(AttentionOptions&)>& change,
-                          const KeysBefore& before) -> std::string {
+  const auto message = [](const std::function<void(LayerChoice&)>& change, const KeysBefore& before) -> std::string {
     LayerChoice choice;
     choice.part_options["persistent_keys"] = before.persistent;
-    change(choice.attention);
+    change(choice);
     Weights weights;
     try {
       const MultiHeadAttention made(weights.scope(), choice,
@@ -256,27 +255,30 @@ TEST_CASE("what decides by positions or by the order of keys is refused with per
   const KeysBefore persistent{.persistent = 1}, registers{.registers = 1};
   for (const auto& [before, option] :
        {std::pair{persistent, "attention.persistent_keys = 0"}, {registers, "model.registers = 0"}}) {
-    CHECK_THAT(message([](AttentionOptions& o) { o.normalizer = "stick_breaking"; }, before),
+    CHECK_THAT(message([](LayerChoice& c) { c.attention.normalizer = "stick_breaking"; }, before),
                Contains("stick_breaking") && Contains(option));
-    CHECK_THAT(message([](AttentionOptions& o) { o.mask_mod = "h == 1 or i - j < 3"; }, before),
+    CHECK_THAT(message([](LayerChoice& c) { c.attention.mask_mod = "h == 1 or i - j < 3"; }, before),
                Contains("mask_mod") && Contains(option));
+    CHECK_THAT(message([](LayerChoice& c) { c.part_options["forget_gate"] = true; }, before),
+               Contains("forget_gate sums the gates") && Contains(option));
     for (const char* formula : {"s - abs(i - j)", "s * log(keys)", "s + j", "s / queries"})
-      CHECK_THAT(message([&](AttentionOptions& o) { o.score_mod = formula; }, before),
+      CHECK_THAT(message([&](LayerChoice& c) { c.attention.score_mod = formula; }, before),
                  Contains("score_mod") && Contains(option));
     CHECK_THAT(message(
-                   [](AttentionOptions& o) {
-                     o.score_mod = "s + far";
-                     o.parameters = {"far: per = distance, learned = true, size = 0, furthest = 0, start = 0"};
+                   [](LayerChoice& c) {
+                     c.attention.score_mod = "s + far";
+                     c.attention.parameters = {
+                         "far: per = distance, learned = true, size = 0, furthest = 0, start = 0"};
                    },
                    before),
                Contains("score_mod") && Contains(option));
-    CHECK(message([](AttentionOptions& o) { o.score_mod = "30 * tanh(s / 30) + h / heads"; }, before).empty());
+    CHECK(message([](LayerChoice& c) { c.attention.score_mod = "30 * tanh(s / 30) + h / heads"; }, before).empty());
   }
-  const auto in_window = [](AttentionOptions& o) {
-    o.causal = false;
-    o.window = 3;
+  const auto in_window = [](LayerChoice& c) {
+    c.attention.causal = false;
+    c.attention.window = 3;
   };
   CHECK_THAT(message(in_window, registers), Contains("registers") && Contains("part of the row"));
   CHECK(message(in_window, persistent).empty());
-  CHECK(message([](AttentionOptions& o) { o.window = 3; }, registers).empty());
+  CHECK(message([](LayerChoice& c) { c.attention.window = 3; }, registers).empty());
 }

@@ -114,8 +114,9 @@ def test_options_of_projections_are_refused_without_projections():
                           ("projection", "latent"), ("output_bias", "no"), ("value_residual", "fixed")):
         with pytest.raises(heed.Refused, match=f"attention.{option} does nothing in attention without projections"):
             attention(*inputs(torch.float32), options={f"attention.{option}": value})
-    with pytest.raises(heed.Refused, match="attention.persistent_keys does nothing in cross attention"):
-        MultiHeadAttention(8, 2, 8, options={"attention.persistent_keys": 2})
+    for option, value in (("persistent_keys", 2), ("exclusive", True), ("forget_gate", True)):
+        with pytest.raises(heed.Refused, match=f"attention.{option} does nothing in cross attention"):
+            MultiHeadAttention(8, 2, 8, options={f"attention.{option}": value})
 
 
 def test_sizes_beyond_32_bits_are_refused():

@@ -44,12 +44,12 @@ public:
         keys_(scope.plain("lambda_key", {2, sizes.query_width}, Init::normal(0.1))),
         norm_(make_norm(scope / "norm", "rms", {sizes.value_width, false})) {}
 
-  void scores(Pass& pass, const Tensor&, AttentionInputs& inputs) const override {
+  void inputs(Pass& pass, const Tensor&, AttentionInputs& to) const override {
     const Tensor products = exp(sum(mul(pass(queries_), pass(keys_)), -1, true)); // [2, 1]
     const Tensor difference = sub(slice(products, 0, 0, 1), slice(products, 0, 1, 1));
-    inputs.lambda = reshape(scale(difference, 1, static_cast<Real>(start_)), {1, 1, 1, 1});
+    to.lambda = reshape(scale(difference, 1, static_cast<Real>(start_)), {1, 1, 1, 1});
   }
-  Tensor heads(Pass& pass, const Tensor&, const Tensor&, const Tensor& y) const override {
+  Tensor head_outputs(Pass& pass, const Tensor&, const Tensor&, const Tensor& y) const override {
     return scale((*norm_)(pass, y), static_cast<Real>(1 - start_));
   }
 
@@ -65,8 +65,8 @@ class LambdaByToken final : public AttentionPart {
 public:
   LambdaByToken(const Scope& scope, const PartSizes& sizes) : map_(scope / "lambda", sizes.width, sizes.heads, false) {}
 
-  void scores(Pass& pass, const Tensor& x, AttentionInputs& inputs) const override {
-    inputs.lambda = column_of_heads(sigmoid(map_(pass, x)));
+  void inputs(Pass& pass, const Tensor& x, AttentionInputs& to) const override {
+    to.lambda = column_of_heads(sigmoid(map_(pass, x)));
   }
 
 private:

@@ -36,8 +36,8 @@ public:
                              "{} have no position; set {} = 0",
                              what, option));
   }
-  void scores(Pass& pass, const Tensor& x, AttentionInputs& inputs) const override {
-    inputs.forget = column_of_heads(log_sigmoid(gate_(pass, x)));
+  void inputs(Pass& pass, const Tensor& x, AttentionInputs& to) const override {
+    to.forget = column_of_heads(log_sigmoid(gate_(pass, x)));
   }
 
 private:

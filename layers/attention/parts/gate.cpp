@@ -27,10 +27,10 @@ public:
       : of_heads_(of_heads),
         map_(scope / "gate", sizes.width, of_heads ? sizes.heads : sizes.heads * sizes.value_width, sizes.bias) {}
 
-  Tensor heads(Pass& pass, const Tensor& x, const Tensor&, const Tensor& y) const override {
+  Tensor head_outputs(Pass& pass, const Tensor& x, const Tensor&, const Tensor& y) const override {
     return of_heads_ ? mul(y, column_of_heads(sigmoid(map_(pass, x)))) : y;
   }
-  Tensor merged(Pass& pass, const Tensor& x, const Tensor& y) const override {
+  Tensor joined_outputs(Pass& pass, const Tensor& x, const Tensor& y) const override {
     return of_heads_ ? y : mul(y, sigmoid(map_(pass, x)));
   }
 

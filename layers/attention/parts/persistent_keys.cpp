@@ -29,8 +29,8 @@ public:
         keys_(scope.vectors("persistent_keys", {count, sizes.key_heads * sizes.query_width}, Init::normal(1))),
         values_(scope.vectors("persistent_values", {count, sizes.value_heads * sizes.value_width}, Init::normal(1))) {}
 
-  std::int64_t count_before_row() const override { return count_; }
-  Projected before_row(Pass& pass) const override { return {.k = pass(keys_), .v = pass(values_)}; }
+  std::int64_t learned_key_count() const override { return count_; }
+  Projected learned_keys(Pass& pass) const override { return {.k = pass(keys_), .v = pass(values_)}; }
 
 private:
   std::int64_t count_;

@@ -78,7 +78,7 @@ extern const AttentionPartInfo attention_part_query_key_norm{
               .summary = "queries and keys are normalised before the score, with a learned gain for each feature",
               .paper = "Henry et al. 2020, arXiv 2010.04245; OLMo team 2025, arXiv 2501.00656 (over all heads)",
               .equals = "",
-              .cost = "two gains (and biases) of the width of what is normalised together",
+              .cost = "two gains of the width of what is normalised together",
               .options = table().options(),
               .presets = {},
               .conditions = {{"attention.query_key_norm_over", "attention.query_key_norm", {"none"}, true},

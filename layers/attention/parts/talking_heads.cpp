@@ -35,7 +35,6 @@ public:
     if (word == "weights" || word == "both") of_weights_ = matrix("weights");
   }
 
-  bool is_of_pairs() const override { return true; }
   Tensor pair_scores(Pass& pass, const Tensor& s) const override { return mixed(pass, s, of_scores_); }
   Tensor pair_weights(Pass& pass, const Tensor& w) const override { return mixed(pass, w, of_weights_); }
 
