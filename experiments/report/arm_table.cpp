@@ -17,7 +17,6 @@ namespace heed {
 
 namespace {
 
-using document::Cell;
 using document::Column;
 using document::FileValue;
 using Kind = Column::Kind;
@@ -40,7 +39,7 @@ struct RowOf {
   const statistics::Comparison* c() const { return arm.comparison ? &*arm.comparison : nullptr; }
 };
 
-using MakeCell = std::function<Cell(const RowOf&)>;
+using MakeCell = std::function<document::Cell(const RowOf&)>;
 
 /// Makes the columns and their cells, one after the other.
 class Builder {
@@ -59,17 +58,17 @@ public:
 
   /// A number of the arm that only programs see.
   void file(std::string key, FileValue (*of)(const RowOf&)) {
-    add({.keys = {std::move(key)}}, false, [of](const RowOf& row) { return Cell{.values = {of(row)}}; });
+    add({.keys = {std::move(key)}}, false, [of](const RowOf& row) { return document::Cell{.values = {of(row)}}; });
   }
   /// Numbers of the comparison that only programs see.
   void comparison(std::string key, std::optional<double> (*of)(const statistics::Comparison&)) {
     add({.keys = {std::move(key)}}, false,
-        [of](const RowOf& row) { return Cell{.values = {row.c() ? value_of(of(*row.c())) : FileValue()}}; });
+        [of](const RowOf& row) { return document::Cell{.values = {row.c() ? value_of(of(*row.c())) : FileValue()}}; });
   }
   void interval(const std::string& key, std::optional<statistics::Interval> (*of)(const statistics::Comparison&)) {
     add({.keys = {key + "_low", key + "_high"}}, false, [of](const RowOf& row) {
       const auto found = row.c() ? of(*row.c()) : std::nullopt;
-      return found ? Cell{.values = {value_of(found->low), value_of(found->high)}} : Cell();
+      return found ? document::Cell{.values = {value_of(found->low), value_of(found->high)}} : document::Cell();
     });
   }
 
@@ -100,49 +99,49 @@ std::string changes_of(const ReportArm& arm) {
   return text;
 }
 
-Cell mean_cell(const RowOf& row) {
+document::Cell mean_cell(const RowOf& row) {
   const ReportArm& arm = row.arm;
-  Cell out{.values = {value_of(arm.mean), value_of(arm.standard_deviation)}, .missing = !arm.mean};
+  document::Cell out{.values = {value_of(arm.mean), value_of(arm.standard_deviation)}, .missing = !arm.mean};
   if (!arm.mean) return out;
   out.text = fixed(arm.mean, row.digits.value);
   if (arm.standard_deviation) out.spread = "± " + fixed(arm.standard_deviation, row.digits.value);
   return out;
 }
 
-Cell difference_cell(const RowOf& row) {
+document::Cell difference_cell(const RowOf& row) {
   if (!row.c()) return {};
   const auto& interval = row.c()->interval;
-  Cell out{.values = {value_of(row.c()->difference.mean), interval ? value_of(interval->low) : FileValue(),
-                      interval ? value_of(interval->high) : FileValue()},
-           .text = row.verdict->difference,
-           .interval = row.verdict->interval,
-           .in_words = row.verdict->answer == AnswerWord::equal};
+  document::Cell out{.values = {value_of(row.c()->difference.mean), interval ? value_of(interval->low) : FileValue(),
+                                interval ? value_of(interval->high) : FileValue()},
+                     .text = row.verdict->difference,
+                     .interval = row.verdict->interval,
+                     .in_words = row.verdict->answer == AnswerWord::equal};
   if (!out.interval.empty()) out.mark = row.verdict->answer;
   return out;
 }
 
-Cell p_cell(const RowOf& row) {
+document::Cell p_cell(const RowOf& row) {
   if (!row.c() || !row.c()->p) return {.missing = row.c() != nullptr};
   std::string remark = earlier_look_text(row.report, row.arm);
   if (remark.starts_with(' ')) remark.erase(0, 1);
   return {.values = {value_of(row.c()->p)}, .text = probability(*row.c()->p), .remark = std::move(remark)};
 }
 
-Cell answer_cell(const RowOf& row) {
+document::Cell answer_cell(const RowOf& row) {
   if (row.report.is_reference(row.arm)) return {};
   const AnswerWord answer = answer_word(row.arm.comparison, row.report.metric);
-  Cell out{.values = {std::string(name_of(answer))}, .mark = answer};
+  document::Cell out{.values = {std::string(name_of(answer))}, .mark = answer};
   out.text = row.c() ? std::string(name_of(answer)) : missing_answer(row.arm);
   return out;
 }
 
 /// A number of two decimals without a unit, such as an effect size.
-Cell ratio_cell(const std::optional<double>& number) {
+document::Cell ratio_cell(const std::optional<double>& number) {
   if (!number || !std::isfinite(*number)) return {};
   return {.values = {*number}, .text = fixed(number, 2)};
 }
 
-Cell amount_cell(FileValue value, double amount, std::string text) {
+document::Cell amount_cell(FileValue value, double amount, std::string text) {
   if (!(amount > 0)) return {.missing = true};
   return {.values = {std::move(value)}, .text = std::move(text)};
 }
@@ -160,7 +159,7 @@ bool memory_differs(const ReportData& report) {
 
 void add_values(Builder& builder, const ReportData& report) {
   builder.add({.keys = {"arm"}, .title = "arm", .kind = Kind::name, .detail = Detail::main}, true,
-              [](const RowOf& row) { return Cell{.values = {row.arm.true_label()}, .text = row.arm.label}; });
+              [](const RowOf& row) { return document::Cell{.values = {row.arm.true_label()}, .text = row.arm.label}; });
   builder.file("changes", [](const RowOf& row) { return text_value(changes_of(row.arm)); });
   builder.file("group", [](const RowOf& row) { return text_value(row.report.group_label(row.arm)); });
   builder.file("reference", [](const RowOf& row) {
@@ -168,7 +167,7 @@ void add_values(Builder& builder, const ReportData& report) {
   });
   builder.file("metric", [](const RowOf& row) { return FileValue(row.report.metric.name); });
   builder.add({.keys = {"n"}, .title = "n", .kind = Kind::count, .detail = Detail::main}, true, [](const RowOf& row) {
-    return Cell{.values = {value_of(true, row.arm.values)}, .text = fmt::format("{}", row.arm.values)};
+    return document::Cell{.values = {value_of(true, row.arm.values)}, .text = fmt::format("{}", row.arm.values)};
   });
   builder.add({.keys = {"mean", "standard_deviation"},
                .title = report.metric.shown(),
@@ -220,7 +219,7 @@ void add_comparison(Builder& builder, const ReportData& report) {
               answer_cell);
   const TableDigits digits(report);
   builder.add({.keys = {"sentence"}}, false, [digits](const RowOf& row) {
-    return Cell{.values = {text_value(answer_sentence(row.report, row.arm, digits))}};
+    return document::Cell{.values = {text_value(answer_sentence(row.report, row.arm, digits))}};
   });
   builder.add({.keys = {"effect_size"},
                .title = "d",
@@ -231,7 +230,7 @@ void add_comparison(Builder& builder, const ReportData& report) {
                         "their standard deviation over the seeds (d_z, corrected for few seeds as by Hedges). At 1 or "
                         "-1, the difference is as large as its standard deviation."},
               any([](const Comparison& c) { return c.effect_size.has_value(); }),
-              [](const RowOf& row) { return row.c() ? ratio_cell(row.c()->effect_size) : Cell(); });
+              [](const RowOf& row) { return row.c() ? ratio_cell(row.c()->effect_size) : document::Cell(); });
   builder.add({.keys = {"improvement"},
                .title = "P(better)",
                .kind = Kind::number,
@@ -240,7 +239,7 @@ void add_comparison(Builder& builder, const ReportData& report) {
                .about = "how often the arm is better than the reference: the share of the seeds in which it is, with "
                         "ties counted half. 1 is in every seed, 0.5 in as many as not, 0 in none."},
               any([](const Comparison& c) { return c.improvement.has_value(); }), [](const RowOf& row) {
-                return row.c() && row.c()->improvement ? ratio_cell(row.c()->improvement->value) : Cell();
+                return row.c() && row.c()->improvement ? ratio_cell(row.c()->improvement->value) : document::Cell();
               });
   builder.interval("improvement",
                    [](const Comparison& c) { return c.improvement ? c.improvement->interval : Estimates(); });
