@@ -178,11 +178,10 @@ struct Index {
       if (!tables.emplace(t.table, &t).second)
         throw std::logic_error(fmt::format("two variants have the table [{}]", t.table));
       first.emplace(t.table, keys.size());
-      for (std::size_t i = 0; i + 1 < t.options.size();
-           ++i) // in a file, what follows would be in the last of its tables
-        if (t.options[i].of_tables)
-          throw std::logic_error(fmt::format("[{}] {} is made of tables, so it must be the last", t.table,
-                                             t.options[i].name));
+      // In a file, what follows an option that is made of tables would be in the last of them.
+      if (const auto made = std::ranges::find(t.options, true, &Option::of_tables);
+          made != t.options.end() && made + 1 != t.options.end())
+        throw std::logic_error(fmt::format("[{}] {} is made of tables, so it must be the last", t.table, made->name));
       for (const Option& o : t.options) {
         keys.push_back(full_name(t.table, o.name));
         places.emplace(keys.back(), keys.size() - 1);
