@@ -1,6 +1,6 @@
-// Precompiled header of the program: the external headers that most of its sources include. It has no headers of the
-// project, because a change to one would rebuild everything. Boost.JSON, toml++ and CLI11 are not included, because
-// they compile slowly and few sources need them.
+// Precompiled header of the rooms above the layers: the external headers that most of their sources include. It has no
+// headers of the project, because a change to one would rebuild everything. Boost.JSON, toml++ and CLI11 are not
+// included, because they compile slowly and few sources need them.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -22,4 +22,3 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <xsimd/xsimd.hpp>
