@@ -10,22 +10,21 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("score", &O::score, "The score function s(q, k) of queries and keys."),
       option("normalizer", &O::normalizer, "The function that turns the scores of a query into attention weights."),
       option("projection", &O::projection,
-             "How queries, keys and values are made from the tokens' vectors, and the result from the heads' results.")
-          .neutral("dense"),
+             "How queries, keys and values are made from the tokens' vectors, and the result from the heads' results."),
       option("causal", &O::causal, "A position attends only to itself and to earlier positions."),
       option("prefix", &O::prefix,
              "Number of first positions to which all positions attend, also outside of a window. With causal "
              "attention, these first positions attend to each other in both directions. (A language model that "
              "predicts within its prefix then sees its own targets there.)")
           .at_least(0).at_most(1e9).unit("positions")
-          .default_means("0: no prefix").neutral(0),
+          .default_means("0: no prefix"),
       option("window", &O::window,
              "Number of positions on each side of its own to which a query attends, in addition to a prefix.")
           .at_least(0).at_most(1e9).unit("positions").default_means("0: no window"),
       option("dilation", &O::dilation,
              "A query attends to its own position and to positions at distances that are multiples of this value. A "
              "window then counts only these positions. Dilation does not apply to a prefix.")
-          .at_least(1).at_most(1e6).unit("positions").default_means("1: to every position").neutral(1),
+          .at_least(1).at_most(1e6).unit("positions").default_means("1: to every position"),
       option("head_width", &O::head_width, "Width of each head's queries and keys.")
           .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads"),
       option("dropout", &O::dropout, "Dropout of the attention weights: the fraction that is set to 0 in training.")
@@ -40,34 +39,34 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("cross_projection", &O::cross_projection,
              "The projection of the decoder's cross attention: that of self attention, or another projection with its "
              "defaults.")
-          .one_of({"same"}).or_variant_of("attention.projection").neutral("same"),
+          .one_of({"same"}).or_variant_of("attention.projection"),
       option("qkv_bias", &O::qkv_bias,
              "Queries, keys and values have a bias: yes, no, or as in block.bias.")
-          .one_of({"same", "yes", "no"}).neutral("same"),
+          .one_of({"same", "yes", "no"}),
       option("output_bias", &O::output_bias, "The projection after the heads has a bias: yes, no, or as in block.bias.")
-          .one_of({"same", "yes", "no"}).neutral("same"),
+          .one_of({"same", "yes", "no"}),
       option("key_value_heads", &O::key_value_heads,
              "Number of heads of keys and values. Each is shared by the same number of query heads (grouped-query "
              "attention; 1: multi-query).")
-          .at_least(0).at_most(65536).unit("heads").default_means("0: each head has its own").neutral(0),
+          .at_least(0).at_most(65536).unit("heads").default_means("0: each head has its own"),
       option("value_width", &O::value_width, "Width of one head's values.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: the width of a head").neutral(0),
+          .at_least(0).at_most(65536).unit("features").default_means("0: the width of a head"),
       option("score_mod", &O::score_mod,
              "Formula that replaces the scores s of self attention.")
-          .formula_like("30 * tanh(s / 30)").default_means("none: scores stay unchanged").neutral(""),
+          .formula_like("30 * tanh(s / 30)").default_means("none: scores stay unchanged"),
       option("mask_mod", &O::mask_mod,
              "Formula that is true for the keys j to which a query i may attend. The other options still apply.")
-          .formula_like("i - j < 256 or j < 4").default_means("none: no further limit").neutral(""),
+          .formula_like("i - j < 256 or j < 4").default_means("none: no further limit"),
       option("cross_score_mod", &O::cross_score_mod,
              "Formula that replaces the scores s of cross attention: i is the position in the output, j in the input.")
-          .formula_like("s - 0.1 * abs(i - j)").default_means("none: scores stay unchanged").neutral(""),
+          .formula_like("s - 0.1 * abs(i - j)").default_means("none: scores stay unchanged"),
       option("cross_mask_mod", &O::cross_mask_mod,
              "Formula that is true for the input positions j to which an output position i may attend in cross "
              "attention.")
-          .formula_like("abs(i - j) < 16").default_means("none: no further limit").neutral(""),
+          .formula_like("abs(i - j) < 16").default_means("none: no further limit"),
       option("parameters", &O::parameters,
              "Parameters that the formulas use by name, each with its own table: [attention.parameters.NAME].")
-          .made_of_tables().default_means("none").neutral({}));
+          .made_of_tables().default_means("none"));
   return table;
 }
 
@@ -135,7 +134,7 @@ const OptionTable<BlockOptions>& block_option_table() {
       option("gated_width", &O::gated_width,
              "Hidden width of gated kinds: that of ffn_width (stated), or two thirds of it (matched), which gives them "
              "as many parameters as kinds without a gate have.")
-          .one_of({"stated", "matched"}).neutral("stated"),
+          .one_of({"stated", "matched"}),
       option("bias", &O::bias, "The block's linear layers and layer norms have a bias."),
       option("dropout", &O::dropout, "Dropout of each sublayer's output: the fraction that is set to 0 in training.")
           .at_least(0)
@@ -144,26 +143,24 @@ const OptionTable<BlockOptions>& block_option_table() {
              "Dropout in the feed-forward, after its activation: the fraction of hidden values that is set to 0 in "
              "training.")
           .at_least(0)
-          .below(1)
-          .neutral(0.0),
+          .below(1),
       option("norm_bias", &O::norm_bias,
              "Layer norms have a bias: yes, no, or as in block.bias.")
-          .one_of({"same", "yes", "no"}).neutral("same"),
-      option("ffn", &O::ffn, "Blocks have a feed-forward sublayer. If false, they have only attention.").neutral(true),
+          .one_of({"same", "yes", "no"}),
+      option("ffn", &O::ffn, "Blocks have a feed-forward sublayer. If false, they have only attention."),
       option("parallel", &O::parallel,
-             "Attention and feed-forward read the same input, and their outputs are added, as in GPT-J.")
-          .neutral(false),
+             "Attention and feed-forward read the same input, and their outputs are added, as in GPT-J."),
       option("residual_scale", &O::residual_scale,
              "Factor of a sublayer's output before the residual sum: a number; a learned value that starts at 0 "
              "(rezero); or a learned value for each feature that starts at 0.1 (layerscale).")
-          .one_of({"rezero", "layerscale"}).above(0).at_most(1000).neutral(WordOrNumber{"", 1}),
+          .one_of({"rezero", "layerscale"}).above(0).at_most(1000),
       option("connection", &O::connection,
              "How a residual connection combines x and a sublayer's output f(x): by their sum; or with a gate T(x), as "
              "in highway networks: T(x) f(x) + (1 - T(x)) x.")
-          .one_of({"sum", "highway"}).neutral("sum"),
+          .one_of({"sum", "highway"}),
       option("gate_bias", &O::gate_bias,
              "Initial bias of the highway gates. If it is below 0, each block starts close to the identity.")
-          .at_least(-20).at_most(20).neutral(-2.0));
+          .at_least(-20).at_most(20));
   return table;
 }
 

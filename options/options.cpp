@@ -20,9 +20,9 @@ Option& Option::operator=(const Option&) = default;
 Option& Option::operator=(Option&&) noexcept = default;
 Option::~Option() = default;
 
-OptionValues without_neutral(const std::vector<Option>& options, OptionValues values) {
+OptionValues without_defaults(const std::vector<Option>& options, OptionValues values) {
   for (const Option& o : options)
-    if (const auto found = values.find(o.name); found != values.end() && o.neutral && found->second == *o.neutral)
+    if (const auto found = values.find(o.name); found != values.end() && found->second == o.default_value)
       values.erase(found);
   return values;
 }

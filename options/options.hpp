@@ -59,9 +59,6 @@ struct Option {
   /// In a table that blocks have: the option belongs to the whole model, so all blocks have the same value
   bool of_whole_model = false;
   bool changes_results = true; ///< false: not part of a run's ID (threads, report, ...)
-  /// For an option added later: the value with which results are the same as before the option existed. An option with
-  /// this value is not part of a run's ID.
-  std::optional<Value> neutral{};
   /// The value is only where learned numbers start. With `initial_if`, only while the variant's option of this name,
   /// such as "learned", is true.
   bool initial = false;
@@ -79,8 +76,8 @@ struct Option {
 /// The values of one configuration table, by option name. They contain only known names and values of the right types.
 using OptionValues = std::map<std::string, Value>;
 
-/// The values that enter a run's ID: all except those that equal their option's `neutral`.
-OptionValues without_neutral(const std::vector<Option>& options, OptionValues values);
+/// The values that differ from the defaults of their options.
+OptionValues without_defaults(const std::vector<Option>& options, OptionValues values);
 
 template <class T> struct option_type_of;
 template <> struct option_type_of<bool> { static constexpr auto value = OptionType::boolean; };
@@ -124,8 +121,6 @@ template <class Owner, class Member> struct BoundOption {
   BoundOption&& made_of_tables() && { option.of_tables = true; return std::move(*this); }
   BoundOption&& of_whole_model() && { option.of_whole_model = true; return std::move(*this); }
   BoundOption&& without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
-  /// For an option added later: `v`, which must be the default, leaves results unchanged. See Option::neutral.
-  BoundOption&& neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }
   /// The value is only where learned numbers start. See Option::initial.
   BoundOption&& initial_value() && { option.initial = true; return std::move(*this); }
   BoundOption&& initial_value_if(std::string_view other) && {

@@ -39,6 +39,9 @@ struct Variant {
   std::string paper;   ///< authors, year and arXiv number, or another source; empty for common knowledge
   std::string equals;  ///< another variant that it equals, and when; tests use it as an oracle ("dot, with scale = 1")
   std::string cost;    ///< number of parameters and operations
+  /// How often results with this variant changed since `numerics_version` (experiments/config/numerics.hpp) last
+  /// increased. It is part of the ID of runs that use the variant.
+  int numerics = 0;
   std::vector<Option> options; ///< the keys of the variant's own table
   /// Defaults of other options that the variant changes, by full name: an encoder sets {"attention.causal", false}.
   std::vector<std::pair<std::string, Value>> presets;

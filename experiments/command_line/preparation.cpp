@@ -37,31 +37,15 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 }
 
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
-                    const std::filesystem::path& out, const std::filesystem::path& starts) {
-  return prepare(Settings::load(file), without_controls(file.stem().string()), overrides, "command line", tasks, out,
-                 starts);
+                    const std::filesystem::path& out) {
+  return prepare(Settings::load(file), without_controls(file.stem().string()), overrides, "command line", tasks, out);
 }
 
 Preparation prepare(Settings settings, const std::string& name, const std::vector<std::string>& overrides,
-                    const std::string& where, Tasks& tasks, const std::filesystem::path& out,
-                    const std::filesystem::path& starts) {
+                    const std::string& where, Tasks& tasks, const std::filesystem::path& out) {
   if (!overrides.empty()) settings.override_with(overrides, where);
   refuse_tuned_overrides(settings, overrides, where);
-  const std::filesystem::path& with_starts = starts.empty() ? out : starts;
-  Preparation prepared = prepare(settings, name, tasks, with_starts);
-  if (out.empty() || is_frozen(prepared.plan, out) || !has_sweep_of_name(prepared.plan, out)) return prepared;
-  settings.use_earlier_shards();
-  std::optional<Preparation> resumed;
-  try {
-    resumed = prepare(std::move(settings), name, tasks, with_starts);
-  } catch (const Refused&) { // there is no such plan: a plan is frozen after it has been accepted
-    return prepared;
-  }
-  if (!is_frozen(resumed->plan, out)) return prepared;
-  Preparation& earlier = *resumed;
-  earlier.plan.notes.push_back(fmt::format("train.shards is {}, the default when {} was planned; that sweep is resumed",
-                                           earlier.arms.front().config.train.shards, earlier.plan.folder_name()));
-  return std::move(earlier);
+  return prepare(std::move(settings), name, tasks, out);
 }
 
 ArmFacts facts_of(const Config& config, Tasks& tasks) {

@@ -15,17 +15,14 @@ namespace heed {
 Settings load_settings(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
 /// The checked plan of these settings. Throws heed::Refused.
-/// @param out  if given: if this output folder has the same plan with the default of train.shards of earlier versions,
-///          returns that plan, so that it is resumed
-/// @param starts  the output folder with the runs of [train] start; empty: `out`
+/// @param out  the output folder, with the runs of [train] start
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
-                    const std::filesystem::path& out, const std::filesystem::path& starts = {});
+                    const std::filesystem::path& out);
 /// The same for settings that no file has.
 /// @param name   the plan's name, if the settings have none
 /// @param where  what gives the overrides, for messages
 Preparation prepare(Settings settings, const std::string& name, const std::vector<std::string>& overrides,
-                    const std::string& where, Tasks& tasks, const std::filesystem::path& out,
-                    const std::filesystem::path& starts = {});
+                    const std::string& where, Tasks& tasks, const std::filesystem::path& out);
 
 /// The facts of a report that depend on an arm's configuration and data. Throws heed::Refused if the data is not
 /// usable.

@@ -34,27 +34,13 @@ Section block_section(std::string table, std::string title, const OptionTable<T>
 }
 
 /// [attention]: its own options, and those of the parts of attention.
-///
-/// A run's ID has the options in the order of the catalogue. So the options of the first parts stay where they were
-/// before parts had files of their own; those of later ones come after them.
 Section attention_section() {
-  static const std::vector<std::string> first = {
-      "query_key_norm", "query_key_norm_over", "query_key_norm_eps", "gate",         "differential", "forget_gate",
-      "exclusive",      "value_residual",      "persistent_keys",    "talking_heads"};
   const OptionTable<AttentionOptions>& own = attention_option_table();
-  std::vector<Option> early(first.size()), later;
+  std::vector<Option> of_parts;
   for (const Variant* part : attention_parts())
-    for (const Option& option : part->options) {
-      const auto place = std::ranges::find(first, option.name);
-      if (place == first.end()) later.push_back(option);
-      else early[static_cast<std::size_t>(place - first.begin())] = option;
-    }
-  if (const auto missing = std::ranges::find(early, "", &Option::name); missing != early.end())
-    throw std::logic_error(fmt::format("no part of attention has the option {}",
-                                       first[static_cast<std::size_t>(missing - early.begin())]));
-  early.insert(early.end(), later.begin(), later.end());
+    of_parts.insert(of_parts.end(), part->options.begin(), part->options.end());
   std::vector<Option> options = own.options();
-  options.insert(std::ranges::find(options, "score_mod", &Option::name), early.begin(), early.end());
+  options.insert(std::ranges::find(options, "score_mod", &Option::name), of_parts.begin(), of_parts.end());
   Section s{"attention", "Attention", std::move(options), {}, {}, {}, {}};
   std::vector<bool> is_own;
   for (const Option& option : s.options)

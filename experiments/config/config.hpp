@@ -160,9 +160,6 @@ struct Config {
   /// Not an option: if not empty, validation has the rows of this file of [data] validation_sets, and training is as
   /// without it.
   std::string of_set;
-  /// Options of a saved configuration that have no effect in it, but that earlier versions accepted. They are part of
-  /// the run's identity (`Settings::parse_saved`).
-  std::vector<std::string> without_effect;
 
   Config();
   Config(const Config&);

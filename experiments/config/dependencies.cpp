@@ -41,8 +41,7 @@ const std::vector<Dependency> rows = {
      false,
      {{"init.embedding", {"init_std"}},
       {"init.position", {"init_std"}},
-      {"init.head", {"init_std"}},
-      {"position.kind", {"alibi", "kerple", "rotary", "t5"}, false, true}}},
+      {"init.head", {"init_std"}}}},
     {"model.shared_layers", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
     {"position.shared", "model.shared_layers", {"true"}, true},
     {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
@@ -198,8 +197,6 @@ std::vector<Dependency> make_dependencies() {
 
 } // namespace
 
-bool was_accepted(std::string_view key) { return key == "init.position"; }
-
 namespace {
 
 /// A dependency or one of its alternatives, with the index of the option on which it depends.
@@ -284,7 +281,7 @@ std::string dependency_in_words(const Dependency& d) {
   };
   std::string out = "matters only where " + in_words(d);
   for (const Dependency::Alternative& other : d.others)
-    if (!other.for_identity) out += ", or " + in_words(other);
+    out += ", or " + in_words(other);
   return out;
 }
 

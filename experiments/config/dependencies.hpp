@@ -27,16 +27,11 @@ struct Dependency {
     std::string on;
     std::vector<std::string> words;
     bool unless = false;
-    /// The option has no effect there but is part of the identity; messages do not mention it
-    bool for_identity = false;
   };
   std::vector<Alternative> others = {};
 };
 
 const std::vector<Dependency>& dependencies();
-
-/// True if earlier versions accepted an option where it has no effect and included it in the run's identity.
-bool was_accepted(std::string_view key);
 
 /// Returns the value of an option, given by its index.
 using ValueOf = std::function<const Value&(std::size_t option)>;

@@ -33,9 +33,9 @@ const OptionTable<DataOptions>& data_option_table() {
       option("validation_rows", &O::validation_rows,
              "Number of rows of data.path in the validation split. All rows outside of it and of the test split are "
              "for training.")
-          .at_least(0).at_most(1e12).unit("rows").default_means("0: the remainder of data.path").neutral(0),
+          .at_least(0).at_most(1e12).unit("rows").default_means("0: the remainder of data.path"),
       option("test_rows", &O::test_rows, "Number of rows of data.path in the test split, from its end.")
-          .at_least(0).at_most(1e12).unit("rows").default_means("0: the fraction data.test").neutral(0),
+          .at_least(0).at_most(1e12).unit("rows").default_means("0: the fraction data.test"),
       option("validation_path", &O::validation_path,
              "A file of their own for the validation's examples; what the test leaves of data.path is for training.")
           .default_means("none: a part of data.path").without_effect_on_results(),
@@ -98,13 +98,12 @@ const OptionTable<ModelOptions>& model_option_table() {
           .one_of({"none", "sqrt"}),
       option("embedding_norm", &O::embedding_norm,
              "A norm after the embeddings and their positions, and of registers, of the kind block.norm_kind (as in "
-             "BERT and BLOOM).")
-          .neutral(false),
+             "BERT and BLOOM)."),
       option("registers", &O::registers,
              "Number of learned tokens before the row (register tokens). All positions see them, they have no "
              "position, and they are dropped after the last block. In causal attention they see only each other, "
              "persistent keys and a prefix.")
-          .at_least(0).at_most(65536).unit("tokens").default_means("0: none").neutral(0),
+          .at_least(0).at_most(65536).unit("tokens").default_means("0: none"),
       option("init_std", &O::init_std,
              "Standard deviation of the initial weights, which are drawn from a normal distribution with mean 0.")
           .above(0).at_most(100),
@@ -115,42 +114,40 @@ const OptionTable<ModelOptions>& model_option_table() {
       option("head_bias", &O::head_bias,
              "The output layer, which gives the logits, has a bias, also if its weights are tied: yes, no, or usual "
              "(classifiers and recurrent models have one, decoder and encoder_decoder have none).")
-          .one_of({"usual", "yes", "no"}).neutral("usual"),
+          .one_of({"usual", "yes", "no"}),
       option("segment_end", &O::segment_end,
              "Text whose tokens end a segment, for formulas with segment_i and segment_j: a word or another token of "
              "the vocabulary, or several tokens, such as an empty line (\"\\n\\n\") between documents.")
-          .default_means("none: there are no segments").neutral(""),
+          .default_means("none: there are no segments"),
       option("shared_layers", &O::shared_layers,
              "All blocks of a stack have the same parameters: one block is applied as many times as there are layers "
-             "(Dehghani 2019, arXiv 1807.03819; Lan 2020, arXiv 1909.11942).")
-          .neutral(false));
+             "(Dehghani 2019, arXiv 1807.03819; Lan 2020, arXiv 1909.11942)."));
   return table;
 }
 
 const OptionTable<InitOptions>& init_option_table() {
   using O = InitOptions;
   const std::vector<std::string> words = {"init_std", "xavier_uniform", "xavier_normal", "torch"};
-  const WordOrNumber as_before{"init_std", 0};
   static const auto table = option_table<O>(
       option("embedding", &O::embedding,
              "Initial token embeddings: N(0, model.init_std^2); Xavier's uniform or normal distribution, from "
              "vocabulary and width; N(0, 1), as torch.nn.Embedding; or N(0, s^2) for a number s.")
-          .one_of(words).above(0).at_most(100).neutral(as_before),
+          .one_of(words).above(0).at_most(100),
       option("position", &O::position, "Initial vectors of learned positions. The choices are those of init.embedding.")
-          .one_of(words).above(0).at_most(100).neutral(as_before),
+          .one_of(words).above(0).at_most(100),
       option("linear", &O::linear,
              "Initial weights of linear layers and convolutions, except the output layer: N(0, model.init_std^2), "
              "unless the layer has its own initialisation; Xavier's uniform or normal distribution; U(-1 / "
              "sqrt(inputs), 1 / sqrt(inputs)), also for biases, as torch.nn.Linear; or N(0, s^2) for a number s. "
              "Recurrent cells and scores always use their own initialisation.")
-          .one_of(words).above(0).at_most(100).neutral(as_before),
+          .one_of(words).above(0).at_most(100),
       option("head", &O::head,
              "Initial weights of the output layer, unless they are tied. The choices are those of init.linear.")
-          .one_of(words).above(0).at_most(100).neutral(as_before),
+          .one_of(words).above(0).at_most(100),
       option("qkv", &O::qkv,
              "The number of outputs (fan-out) in Xavier's rule for the query, key and value matrices: of each matrix, "
              "or of all three together, as torch.nn.MultiheadAttention (fairseq's factor 1 / sqrt(2)).")
-          .one_of({"separate", "joint"}).neutral("separate"));
+          .one_of({"separate", "joint"}));
   return table;
 }
 
@@ -163,22 +160,22 @@ const OptionTable<TrainOptions>& train_option_table() {
              "The ID of a finished run in the output folder, or a unique beginning of it. Its last weights replace the "
              "initial weights; the optimiser, the steps and all random draws begin anew. All seeds start from this "
              "run.")
-          .default_means("none: initial weights").neutral(std::string()),
+          .default_means("none: initial weights"),
       option("start_weights", &O::start_weights,
              "The weights that train.start takes: all, which refuses a run whose parameters have other names or "
              "shapes; or those with matching names and shapes. The other parameters have initial weights.")
-          .one_of({"all", "matching"}).neutral("all"),
+          .one_of({"all", "matching"}),
       option("start_checksum", &O::start_checksum,
              "The checksum of the step and the weights of train.start. Heed fills it in when it plans a run. If it is "
              "given, a run with other weights is refused.")
-          .default_means("that of the run in the output folder").neutral(std::string()),
+          .default_means("that of the run in the output folder"),
       option("batch", &O::batch, "Sequences in a step, and in a batch of an evaluation.")
           .at_least(1).at_most(1e6).unit("sequences"),
       option("batch_tokens", &O::batch_tokens,
              "The most tokens of a step: its number of sequences times the longest input or output (fairseq's "
              "max_tokens). The sequences of a step then have similar lengths.")
-          .at_least(0).at_most(1e9).unit("tokens").default_means("0: train.batch sequences").neutral(0),
-      option("full_batch", &O::full_batch, "Each step uses every training example once.").neutral(false),
+          .at_least(0).at_most(1e9).unit("tokens").default_means("0: train.batch sequences"),
+      option("full_batch", &O::full_batch, "Each step uses every training example once."),
       option("shards", &O::shards,
              "Parts of a batch that threads compute at the same time. The order of sums, and with it the last bits of "
              "results, depends on the number of shards. If there are more threads than shards, threads share the work "
@@ -208,13 +205,13 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("evaluate_random_batches", &O::evaluate_random_batches,
              "Number of random batches from which evaluations also estimate the loss, as nanoGPT does. Each batch has "
              "train.batch random examples (of a text: random windows). Each evaluation draws new ones.")
-          .at_least(0).at_most(1e6).unit("batches").default_means("0: they do not").neutral(0),
+          .at_least(0).at_most(1e6).unit("batches").default_means("0: they do not"),
       option("evaluate_by_length", &O::evaluate_by_length,
              "Evaluations also give the accuracy for each length of the output, or of a classifier's input."),
       option("evaluate_lengths", &O::evaluate_lengths,
              "Evaluations also measure on rows of these lengths, which the task makes for it as if they were its own "
              "(copy: length, addition: digits, recall: pairs, text: block), beyond training's too.")
-          .at_least(1).at_most(1 << 20).default_means("none").neutral({}),
+          .at_least(1).at_most(1 << 20).default_means("none"),
       option("evaluate_beam", &O::evaluate_beam,
              "Beam width with which evaluations of a sequence-to-sequence model also decode the split (1: greedy "
              "search). They then give the accuracy, BLEU and chrF of the decoded outputs.")
@@ -226,11 +223,10 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("evaluate_length_penalty_kind", &O::evaluate_length_penalty_kind,
              "Base of the length penalty, for an output of n tokens: (5 + n) / 6 (gnmt: Wu et al. 2016), or n "
              "(fairseq).")
-          .one_of({"gnmt", "fairseq"}).neutral("gnmt"),
+          .one_of({"gnmt", "fairseq"}),
       option("evaluate_bleu_tokenization", &O::evaluate_bleu_tokenization,
              "BLEU's tokenization, by sacreBLEU's names: mteval's rules for Western languages (13a), mteval's rules "
-             "for all languages (intl), words between white space (none), or characters (char).")
-          .neutral("13a"),
+             "for all languages (intl), words between white space (none), or characters (char)."),
       option("inspect", &O::inspect,
              "What is measured inside the model. norms: norms of gradients and outputs, by module. attention: entropy "
              "and distance of each attention head. heads: attention, and the importance of each head. all: heads and "
@@ -255,7 +251,7 @@ const OptionTable<EngineOptions>& engine_option_table() {
       option("kernels", &O::kernels,
              "Instruction set of the engine: the fastest that the build and the CPU have, or the one that is named "
              "here. Results are bit-identical only with the same instruction set. The run's manifest names it.")
-          .one_of({"auto", "baseline", "avx2", "avx512"}).neutral("auto"));
+          .one_of({"auto", "baseline", "avx2", "avx512"}));
   return table;
 }
 

@@ -93,7 +93,7 @@ bool chooses_embedding(const BlockOverride& override) {
 /// because results depend on it. Each shard costs time to write and to add its gradients, and to call its operations,
 /// even on one thread. With these numbers that is at most 2 % of a step's time. More threads than shards share the work
 /// within operations (autograd/workers.hpp).
-std::int64_t default_shards(const View& run, bool earlier) {
+std::int64_t default_shards(const View& run) {
   constexpr std::int64_t tokens_of_a_row = 32, all_rows = 1'000'000; // estimates, where the data decides
   constexpr std::int64_t enough_work = 1 << 17; // rows times the width's square; measured: README's S has this much
   constexpr std::int64_t enough_rows = 4 * 32;  // a recurrent model multiplies all rows of a shard at each step
@@ -104,7 +104,7 @@ std::int64_t default_shards(const View& run, bool earlier) {
                                            : integer(run, "train.batch");
   const bool recurrent = text(run, "model.kind").starts_with("recurrent");
   const bool enough = rows * width * width >= enough_work && (!recurrent || rows >= enough_rows);
-  const std::int64_t shards = enough && !earlier ? 4 : 2;
+  const std::int64_t shards = enough ? 4 : 2;
   return rows_by_task ? shards : std::min(shards, rows);
 }
 
@@ -329,10 +329,6 @@ void Resolution::find_idle_settings() {
   }
   for (const WrittenValue& c : candidates) {
     if (c.does_something) continue;
-    if (settings_.saved_ && was_accepted(*c.key)) {
-      without_effect.push_back(*c.key);
-      continue;
-    }
     const Origin& origin = c.setting->origin;
     if (c.chosen_otherwise_later)
       dropped.push_back(fmt::format("{} = {} ({}) is dropped: {}", *c.key, value_text(c.setting->value), origin.text(),
@@ -397,7 +393,7 @@ void Resolution::check_combinations() {
   check_formulas();
 
   if (!settings_.values_.contains("train.shards"))
-    run.at("train.shards").value = default_shards(run, settings_.earlier_shards_);
+    run.at("train.shards").value = default_shards(run);
   const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
   if (!rows_by_task && integer(run, "train.shards") > integer(run, "train.batch"))
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",

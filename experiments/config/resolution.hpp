@@ -32,8 +32,7 @@ struct Resolution {
   Stacks stacks; ///< the model's stacks of blocks; one of one block if it has no blocks
   /// By stack: the views of its blocks, with overrides applied
   std::vector<std::vector<View>> blocks;
-  std::vector<std::string> dropped;        ///< settings that have no effect because a later layer chose otherwise
-  std::vector<std::string> without_effect; ///< as in Config
+  std::vector<std::string> dropped; ///< settings that have no effect because a later layer chose otherwise
   Problems problems;
 
   /// The views that decide whether an option of the whole run has an effect: in some block.

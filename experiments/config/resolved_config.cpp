@@ -12,14 +12,13 @@ namespace {
 /// The effective value of each option of a table, in order: a view's value, or the default if the option has no effect
 /// in any of the deciding views.
 std::vector<Value> values_in(std::string_view table, const std::vector<Option>& options, const View& view,
-                             const std::vector<const View*>& deciding,
-                             const std::vector<std::string>& without_effect = {}) {
+                             const std::vector<const View*>& deciding) {
   std::vector<Value> out;
   std::size_t at = first_option(table);
   for (const Option& o : options) {
     const bool idle = std::ranges::all_of(deciding,
                                           [&](const View* of) { return unmet_dependency(at, values_of(*of)); });
-    out.push_back(idle && std::ranges::count(without_effect, all_keys()[at]) == 0 ? o.default_value : view[at].value);
+    out.push_back(idle ? o.default_value : view[at].value);
     ++at;
   }
   return out;
@@ -52,10 +51,9 @@ Config resolved_config(const Resolution& resolution) {
   Config out;
   out.layers = layers_of(resolution.blocks.front());
   if (resolution.blocks.size() > 1) out.decoder_layers = layers_of(resolution.blocks.back());
-  out.without_effect = resolution.without_effect;
   const std::vector<const View*> deciding = resolution.deciding_views();
   for (const Section& s : sections())
-    if (s.set) s.set(out, values_in(s.table, s.options, resolution.run, deciding, resolution.without_effect));
+    if (s.set) s.set(out, values_in(s.table, s.options, resolution.run, deciding));
   if (!out.model.segment_end.empty() && !resolution.uses_segments()) out.model.segment_end.clear();
   for (const FamilyPlace& place : family_places())
     if (place.options) out.*place.options = variant_values(place, resolution.run);

@@ -176,9 +176,7 @@ Settings Settings::parse_saved(std::string_view toml, const std::string& name) {
   Loader loader;
   loader.parse(toml, name, std::nullopt);
   loader.problems.refuse();
-  Settings settings = merged(std::move(loader.files), loader.layer);
-  settings.saved_ = true;
-  return settings;
+  return merged(std::move(loader.files), loader.layer);
 }
 
 void Settings::override_with(const std::vector<std::string>& assignments, const std::string& where) {

@@ -127,10 +127,6 @@ public:
   /// self-contained: no other file is opened, and an `extends` is an error.
   static Settings parse_saved(std::string_view toml, const std::string& name);
 
-  /// Makes the default of train.shards that of versions before 0.2: 2, or train.batch if that is smaller. A plan that
-  /// such a version froze is then made again as it was.
-  void use_earlier_shards() { earlier_shards_ = true; }
-
   /// The run that [train] start names: its full ID, and its checksum ([train] start_checksum).
   struct Start {
     std::string id, checksum;
@@ -179,8 +175,6 @@ private:
   std::map<std::string, Setting> report_labels_;
   std::vector<std::string> notes_;
   std::map<std::string, std::string> start_checksums_; ///< by the ID of a run that others start from
-  bool earlier_shards_ = false;                        ///< the default number of shards is that of earlier versions
-  bool saved_ = false;    ///< from a saved run: options without effect that earlier versions accepted are no error
   std::string file_name_; ///< the file's name without extension; used as the name of an unnamed experiment
   int layer_ = 0;         ///< the highest layer in use
 };
@@ -188,18 +182,21 @@ private:
 /// The resolved configuration as a TOML file that resolves to the same configuration. It contains exactly all options,
 /// each in its table, in the order of the option tables.
 std::string to_toml(const Config& config);
+inline constexpr std::string_view seed_key = "seed";
+
 /// An option's full name, and its value in TOML syntax. The name is "block[1].dropout" if the block has its own value,
 /// and "block[decoder.1].dropout" if block 1 of the decoder has another value than block 1 of the encoder.
 struct FlatOption {
   std::string key, value;
   bool changes_results;
-  /// True if the option is part of a run's identity. It is not if it cannot change a result, or if it was added later
-  /// and has the value that corresponds to the behaviour before it existed (`Option::neutral`).
+  /// True if the option is in the text that a run's ID is made of: it can change a result, and its value is not the
+  /// default. The seed always is in this text. So an option that a later version adds leaves the IDs of runs that do not
+  /// use it, and a default that changes needs a new version of the numerics (experiments/config/numerics.hpp).
   bool identifies;
+  std::string_view option; ///< the option's full name, also for a block's own value
 };
-/// All options that have an effect, in order, for differences and for a run's identity. `later`: by full name, values
-/// to be treated as `Option::neutral`, as if these options had been added later.
-std::vector<FlatOption> flatten(const Config& config, const std::map<std::string, Value>& later = {});
+/// All options that have an effect, in order, for differences and for a run's identity.
+std::vector<FlatOption> flatten(const Config& config);
 
 /// The word of `allowed` that is nearest to `word` (Damerau-Levenshtein distance), or "" if none is near. Commands use
 /// it too.

@@ -63,8 +63,7 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
     if (table.variant && std::ranges::find(chosen, table.variant) == chosen.end()) continue;
     std::size_t at = first_option(table.table);
     for (const Option& o : table.options) {
-      const bool acts = !unmet_dependency(at, value_of) && (all_keys()[at] != segment_end_key || is_given(values[at]));
-      if (acts || std::ranges::count(config.without_effect, all_keys()[at]) > 0) {
+      if (!unmet_dependency(at, value_of) && (all_keys()[at] != segment_end_key || is_given(values[at]))) {
         out.push_back({at, &table.table, &o, value_text(values[at]), {}, false});
         if (is_parameters(out.back())) out.back().texts = std::get<std::vector<std::string>>(values[at]);
       }
@@ -217,32 +216,30 @@ std::string to_toml(const Config& config) {
   return out;
 }
 
-std::vector<FlatOption> flatten(const Config& config, const std::map<std::string, Value>& later) {
+std::vector<FlatOption> flatten(const Config& config) {
   const Sheet sheet = sheet_of(config);
-  const auto is_neutral = [&](const Line& line) {
-    const auto made_up = later.find(line.key());
-    const std::optional<Value> neutral = made_up != later.end() ? std::optional(made_up->second) : line.option->neutral;
-    return neutral && value_text(*neutral) == line.value;
+  const auto is_default = [](const Line& line) {
+    return line.key() != seed_key && line.value == value_text(line.option->default_value);
   };
   std::vector<FlatOption> out;
   const auto add = [&](const std::string& before, const Line& line, bool identifies) {
     const bool counts = line.option->changes_results;
     if (!is_parameters(line)) {
       out.push_back({before.empty() ? line.key() : before + name_in_override(line), line.value, counts,
-                     counts && identifies});
+                     counts && identifies, line.key()});
       return;
     }
     for (const WrittenParameter& parameter : written_parameters(line.texts))
       for (const auto& [option, value] : parameter.options)
-        out.push_back({fmt::format("{}{}.{}", before, parameter.table, option->name), value, true, true});
+        out.push_back({fmt::format("{}{}.{}", before, parameter.table, option->name), value, true, true,
+                       formula_parameters_key});
   };
-  for (const Line& line : sheet.lines) add("", line, !is_neutral(line));
-  // A block with a neutral value, where the other blocks have a non-neutral one, differs from them exactly by this
-  // value. So the value is included.
+  for (const Line& line : sheet.lines) add("", line, !is_default(line));
+  // Where the other blocks have another value, a block with the default differs from them exactly by this value.
   for (const auto& [stack, block, lines] : sheet.exceptions)
     for (const Line& line : lines)
       add(fmt::format("block[{}{}{}].", stack, stack.empty() ? "" : ".", block), line,
-          line.replaces || !is_neutral(line));
+          line.replaces || !is_default(line));
   return out;
 }
 

@@ -37,7 +37,7 @@ std::vector<Cell> row_of(const RunEntry& entry) {
           text_or_null(m.build.flags),
           text_or_null(m.build.kernels),
           text_or_null(m.build.blas),
-          number_or_null(m.numerics),
+          text_or_null(m.numerics),
           text_or_null(m.host),
           text_or_null(m.cpu),
           text_or_null(m.data),

@@ -25,7 +25,7 @@ inline constexpr RunColumn run_columns[] = {
     {"starts", "INTEGER", IndexField::Kind::number},    {"heed", "TEXT", IndexField::Kind::text},
     {"compiler", "TEXT", IndexField::Kind::text},       {"flags", "TEXT", IndexField::Kind::text},
     {"kernels", "TEXT", IndexField::Kind::text},        {"blas", "TEXT", IndexField::Kind::text},
-    {"numerics", "INTEGER", IndexField::Kind::number},  {"host", "TEXT", IndexField::Kind::text},
+    {"numerics", "TEXT", IndexField::Kind::text},  {"host", "TEXT", IndexField::Kind::text},
     {"cpu", "TEXT", IndexField::Kind::text},            {"data", "TEXT", IndexField::Kind::text},
     {"failure", "TEXT", IndexField::Kind::text}};
 // clang-format on

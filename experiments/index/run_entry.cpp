@@ -98,14 +98,12 @@ std::optional<SeedlessText> without_seed(const std::string& toml) {
   return out;
 }
 
-constexpr std::string_view seed_key = "seed";
-
 } // namespace
 
 /// Data shared by runs whose configurations differ only in the seed.
 struct EntryReader::Shared {
   std::vector<FlatOption> flat;
-  int numerics;                                      ///< the configuration's version of the numerics
+  std::string numerics;                              ///< of the configuration
   std::vector<std::pair<std::string, Cell>> options; ///< values of `flat` as cells
   std::vector<Metric> metrics;
   std::map<std::string, SeedText, std::less<>> identities; ///< the text whose hash is the ID, by the data's fingerprint
@@ -162,15 +160,15 @@ struct EntryReader::Known {
 namespace {
 
 /// Why a manifest and a configuration don't belong to the folder; empty if they do.
-/// @param numerics  the configuration's version of the numerics
+/// @param numerics  of the configuration
 /// @param id_of  returns the configuration's ID for given data
 template <class IdOf>
-std::string foreign(const RunFolder& run, const Manifest& manifest, int numerics, const IdOf& id_of) {
+std::string foreign(const RunFolder& run, const Manifest& manifest, const std::string& numerics, const IdOf& id_of) {
   if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", cut(manifest.run));
-  if (manifest.numerics != 0 && manifest.numerics != numerics)
+  if (manifest.numerics != numerics)
     return fmt::format("it is from another version of Heed (heed {}, numerics {}; here it has numerics {}), whose "
                        "bits are not comparable",
-                       cut(manifest.build.version), manifest.numerics, numerics);
+                       cut(manifest.build.version), cut(manifest.numerics), numerics);
   if (!manifest.data.empty() && id_of(manifest.data) != run.id())
     return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
                        "from another version of Heed ({}); remove the folder, and the original file repeats the run",
@@ -253,6 +251,8 @@ Parsed<EntryReader::Checked> EntryReader::read(const RunFolder& run) {
   } catch (const Unreadable& unreadable) {
     return Result::wrong(unreadable.what(), ReadProblem::unreadable);
   } catch (const Refused& refused) {
+    if (auto manifest = read_manifest(run); manifest.problem == ReadProblem::other_format)
+      return Result::wrong(std::move(manifest.error));
     return Result::wrong(fmt::format("its config.toml is damaged, or from another version of Heed: {}",
                                      refused.what()));
   }

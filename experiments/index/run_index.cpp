@@ -70,11 +70,9 @@ std::int64_t option_set_of(const RunEntry& entry) {
 
 /// A hash of everything that decides how a folder is read. An index with a different version is created anew.
 std::int64_t index_version() {
-  std::string text = tables_sql() + fmt::format("5 {}", numerics_version);
-  for (const std::string& key : all_keys()) {
-    const std::optional<Value>& neutral = find_option(key)->neutral;
-    text += fmt::format(" {}{}", key, neutral ? "=" + value_text(*neutral) : "");
-  }
+  std::string text = tables_sql() + fmt::format("6 {} {}", numerics_version, run_format);
+  for (const std::string& key : all_keys())
+    text += fmt::format(" {}={}", key, value_text(find_option(key)->default_value));
   return static_cast<std::int64_t>(XXH3_64bits(text.data(), text.size()) & 0x7fffffff);
 }
 

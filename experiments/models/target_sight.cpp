@@ -94,7 +94,7 @@ Relation attended(const Config& config, std::size_t layer, std::int64_t length,
   const Mask mask = self_attention_mask(options, {});
   std::optional<MaskFormula> formula;
   if (!options.mask_mod.empty())
-    formula.emplace(options, static_cast<std::int64_t>(layer) + 1, config.model.heads,
+    formula.emplace(options, static_cast<std::int64_t>(layer), config.model.heads,
                     config.model.width / std::max<std::int64_t>(config.model.heads, 1), length);
   Relation out(length);
   for (std::int64_t i = 0; i < length; ++i) {

@@ -166,14 +166,14 @@ Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest
   if (read && last < manifest.step)
     return Result::ok(fmt::format("its metrics.jsonl ends at step {}, but the run at step {}; {}", last, manifest.step,
                                   mend));
-  if (manifest.metrics.empty()) { // of an earlier version, which recorded no checksum
+  if (manifest.metrics.empty()) { // no checkpoint, and so no checksum
     const auto end = size > 0 ? file->text(size - 1, 1) : Parsed<std::string>::ok("\n");
     if (!end) return Result::wrong(end.error, end.problem);
     return *end == "\n" ? Result::ok("") : changed("its last line has no end");
   }
   const MetricsChecksum& sum = manifest.metrics.back();
   if (!read) return changed("its last line is damaged");
-  if (sum.size && *sum.size != size) return changed(fmt::format("it has {} bytes, and had {}", size, *sum.size));
+  if (sum.size != size) return changed(fmt::format("it has {} bytes, and had {}", size, sum.size));
   ContentHash hash;
   if (file) {
     const auto blocks = each_block(*file, size, [&](const std::string& part) { hash.add(part); });

@@ -120,16 +120,15 @@ RunComparison compare_runs(const RunFolder& then, const RunFolder& now) {
 }
 
 std::vector<MachineDifference> machine_differences(const Manifest& a, const Manifest& b) {
-  const auto number = [](int n) { return n == 0 ? std::string() : fmt::format("{}", n); };
   const MachineDifference all[] = {{"heed", a.build.version, b.build.version},
-                                   {"numerics", number(a.numerics), number(b.numerics)},
+                                   {"numerics", a.numerics, b.numerics},
                                    {"compiler", a.build.compiler, b.build.compiler},
                                    {"flags", a.build.flags, b.build.flags},
                                    {"kernels", a.build.kernels, b.build.kernels},
                                    {"blas", a.build.blas, b.build.blas},
                                    {"cpu", a.cpu, b.cpu},
                                    {"host", a.host, b.host},
-                                   {"threads", number(a.threads), number(b.threads)},
+                                   {"threads", fmt::format("{}", a.threads), fmt::format("{}", b.threads)},
                                    {"data", a.data, b.data}};
   std::vector<MachineDifference> out;
   for (const MachineDifference& d : all)

@@ -1,4 +1,5 @@
-// A run's ID: a hash of the options that can change results, the data and the version of the numerics.
+// A run's ID: a hash of the options that differ from their defaults and can change results, of the data and of the
+// numerics.
 #pragma once
 
 #include "experiments/config/settings.hpp"
@@ -9,8 +10,8 @@
 
 namespace heed {
 
-/// A run's ID, 16 hexadecimal digits: a hash of the options that can change a result (FlatOption::identifies), the data
-/// (the task's `fingerprint()`) and the version of the numerics that last changed its results (`numerics_of`).
+/// A run's ID, 16 hexadecimal digits: a hash of the seed and the options that differ from their defaults and can change a
+/// result (FlatOption::identifies), the data (the task's `fingerprint()`) and the numerics (`numerics_of`).
 std::string run_id(const Config& config, std::string_view fingerprint);
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint);
 /// The text that is hashed, and the ID of such a text.

@@ -25,6 +25,7 @@ int small(const json::value& value, std::string_view key) {
 /// use(key, member) for each plain field of a record, in the order of the file.
 template <class M, class Use>
 void each_field(M& m, const Use& use) requires std::same_as<std::remove_const_t<M>, Manifest> {
+  use("format", m.format);
   use("run", m.run);
   use("name", m.name);
   use("outcome", m.outcome);
@@ -97,6 +98,19 @@ StartRecord start_from_json(const json::object& fields) {
           fields.contains("changes") ? names("changes") : std::vector<std::string>()};
 }
 
+/// A sentence without its subject if another version of Heed wrote the manifest in another format, else empty.
+std::string other_format(const json::object& manifest) {
+  const json::value* format = given(manifest, "format");
+  if (!format)
+    return "has no format number: a version of Heed before 0.3.0 wrote this run, and this version does not read it; "
+           "run its configuration again";
+  if (const std::int64_t number = integer(*format, "format"); number != run_format)
+    return fmt::format("has the format {}: a later version of Heed wrote this run, and this version reads only the "
+                       "format {}",
+                       number, run_format);
+  return {};
+}
+
 } // namespace
 
 std::string to_json(const Manifest& m) {
@@ -104,10 +118,8 @@ std::string to_json(const Manifest& m) {
   json::array earlier, sums;
   for (const EarlierSteps& steps : m.earlier)
     earlier.push_back(json::object{{"until", steps.until}, {"made", steps.made}});
-  for (const MetricsChecksum& sum : m.metrics) {
-    json::object& of = sums.emplace_back(json::object{{"step", sum.step}, {"hash", sum.hash}}).as_object();
-    if (sum.size) of["size"] = *sum.size;
-  }
+  for (const MetricsChecksum& sum : m.metrics)
+    sums.emplace_back(json::object{{"step", sum.step}, {"hash", sum.hash}, {"size", sum.size}});
   if (m.start) fields["start"] = start_json(*m.start);
   fields["earlier"] = std::move(earlier);
   fields["metrics"] = std::move(sums);
@@ -121,8 +133,11 @@ std::string to_json(const Manifest& m) {
 }
 
 Parsed<Manifest> manifest_from_json(std::string_view bytes) {
-  return guarded<Manifest>([&] {
+  std::string other;
+  auto read = guarded<Manifest>([&] {
     const json::object object = parse_object(bytes);
+    other = other_format(object);
+    if (!other.empty()) throw Wrong{other};
     Manifest m;
     each_field(m, [&](std::string_view key, auto& member) {
       where_given(object, key, [&](const json::value& value) { read_field(value, key, member); });
@@ -137,11 +152,9 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     if (given(object, "metrics"))
       for (const json::value& sum : list(object, "metrics")) {
         const json::object& fields = as_object(sum, "a sum of metrics");
-        m.metrics.push_back({integer(fields, "step"), text(fields, "hash")});
-        where_given(fields, "size", [&](const json::value& size) {
-          if (const std::int64_t n = integer(size, "size"); n >= 0)
-            m.metrics.back().size = static_cast<std::uint64_t>(n);
-        });
+        const std::int64_t size = integer(fields, "size");
+        if (size < 0) throw Wrong{"\"size\" is below 0"};
+        m.metrics.push_back({integer(fields, "step"), text(fields, "hash"), static_cast<std::uint64_t>(size)});
       }
     if (given(object, "earlier"))
       for (const json::value& steps : list(object, "earlier")) {
@@ -150,6 +163,8 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
       }
     return m;
   });
+  if (!other.empty()) read.problem = ReadProblem::other_format;
+  return read;
 }
 
 std::string to_json(const Progress& progress) { return one_line(fields_of(progress)) + "\n"; }
@@ -167,7 +182,8 @@ Parsed<Manifest> read_manifest(const RunFolder& run) {
   const auto bytes = run.manifest().read(largest_manifest);
   if (!bytes) return Parsed<Manifest>::wrong(bytes.error, bytes.problem);
   auto manifest = manifest_from_json(*bytes);
-  if (!manifest) manifest.error = fmt::format("'{}' is damaged: {}", run.manifest().string(), manifest.error);
+  const char* is = manifest.problem == ReadProblem::other_format ? "" : "is damaged: ";
+  if (!manifest) manifest.error = fmt::format("'{}' {}{}", run.manifest().string(), is, manifest.error);
   return manifest;
 }
 

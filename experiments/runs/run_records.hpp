@@ -19,15 +19,14 @@ struct Build {
   std::string compiler;
   std::string flags;        ///< the compiler's flags
   std::string blas;         ///< the implementation of matrix products: Heed's own, or BLAS as it describes itself
-  std::string kernels = {}; ///< the instruction set (engines/kernels.hpp); empty for older versions of Heed
+  std::string kernels = {}; ///< the instruction set (engines/kernels.hpp)
 };
 
 /// The checksum of metrics.jsonl at the time when a checkpoint was saved.
 struct MetricsChecksum {
   std::int64_t step = 0; ///< the checkpoint's step
   std::string hash;      ///< content_hash() of the file up to this step
-  /// the file's size in bytes up to this step; empty for older versions
-  std::optional<std::uint64_t> size = {};
+  std::uint64_t size = 0; ///< the file's size in bytes up to this step
 
   bool operator==(const MetricsChecksum&) const = default;
 };
@@ -54,8 +53,13 @@ struct StartRecord {
   bool operator==(const StartRecord&) const = default;
 };
 
+/// The number of the form of a run's folder. It increases when its files change so that this program can't read those of
+/// before. A folder without it was written before version 0.3.0.
+inline constexpr int run_format = 1;
+
 /// The content of manifest.json. Empty texts and zeros: not known (yet).
 struct Manifest {
+  int format = run_format;
   std::string run;       ///< the ID
   std::string name;      ///< the configuration's name
   std::string outcome;   ///< running | interrupted | failed | finished
@@ -65,12 +69,12 @@ struct Manifest {
   int threads = 0;
   Build build;
   std::string host, cpu;
-  int numerics = 0;
+  std::string numerics; ///< `numerics_of` its configuration
   std::string data;                      ///< the task's fingerprint
   std::string started, ended;            ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
   double seconds = 0;                    ///< total wall time of all its processes
   int starts = 0;                        ///< how often it was started or continued
-  std::vector<MetricsChecksum> metrics;  ///< one for each existing checkpoint, oldest first; empty for older versions
+  std::vector<MetricsChecksum> metrics;  ///< one for each existing checkpoint, oldest first
   std::vector<EarlierSteps> earlier;     ///< oldest first; empty if all steps were executed in the same environment
   std::optional<StartRecord> start = {}; ///< empty: it began with initial weights
 };

@@ -181,24 +181,20 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
     at = p.end;
   }
   if (at != data_size) throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data_size - at)};
-  // Earlier versions wrote only one checksum, over the whole content.
-  const CheckpointPart summed = checkpoint.metadata.contains(weights_checksum_key) ? part : CheckpointPart::all;
   // Copies the data only after all checks, because overlapping tensors could cause any number of copies.
   for (PlacedTensor& p : placed) {
-    if (summed == CheckpointPart::weights && of_optimizer(p.tensor.name)) continue;
+    if (part == CheckpointPart::weights && of_optimizer(p.tensor.name)) continue;
     p.tensor.bytes.resize(p.end - p.begin);
     file.copy(data + p.begin, p.tensor.bytes);
     checkpoint.tensors.push_back(std::move(p.tensor));
   }
 
-  const auto stated = checkpoint.metadata.find(checksum_key_of(summed));
+  const auto stated = checkpoint.metadata.find(checksum_key_of(part));
   if (stated == checkpoint.metadata.end()) throw Malformed{"its metadata has no checksum"};
-  if (const std::string found = checksum(checkpoint.metadata, checkpoint.tensors, summed); stated->second != found)
+  if (const std::string found = checksum(checkpoint.metadata, checkpoint.tensors, part); stated->second != found)
     throw Malformed{
         fmt::format("its checksum is {}, its content's {}: it was changed or damaged", cut(stated->second), found)};
   for (const char* key : {checksum_key, weights_checksum_key}) checkpoint.metadata.erase(key);
-  if (part == CheckpointPart::weights)
-    std::erase_if(checkpoint.tensors, [](const StoredTensor& t) { return of_optimizer(t.name); });
   return checkpoint;
 }
 

@@ -136,7 +136,7 @@ struct Plan {
   /// not tuned yet have no ID, and the configuration of its first trial.
   std::vector<PlannedRun> runs;
   std::optional<Tuning> tuning; ///< only if the file has a [sweep.tune]
-  std::optional<Frozen> frozen; ///< empty: not frozen yet, or frozen by an earlier version that did not record it
+  std::optional<Frozen> frozen; ///< empty: not frozen yet
   /// Messages for the user from making the plan, such as entries that match nothing; not saved in the file.
   std::vector<std::string> notes;
 
@@ -195,8 +195,6 @@ std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out,
 OutputFile file_of_sweep(const std::filesystem::path& folder, const std::string& name);
 /// Whether OUT contains a plan of this name and hash.
 bool is_frozen(const Plan& plan, const std::filesystem::path& out);
-/// Whether OUT contains a plan of this name.
-bool has_sweep_of_name(const Plan& plan, const std::filesystem::path& out);
 /// Reads FOLDER/plan.json, and the arms' choices from FOLDER/tuned.json if it exists. Throws heed::Refused with the
 /// file, the error, and how to repair it.
 Plan load_plan(const std::filesystem::path& folder);

@@ -66,12 +66,6 @@ bool is_frozen(const Plan& plan, const fs::path& out) {
   return plan_file(out / "sweeps" / plan.folder_name()).exists();
 }
 
-bool has_sweep_of_name(const Plan& plan, const fs::path& out) {
-  const auto names = OutputFile(out, "sweeps").names();
-  const std::string name = name_part(plan.folder_name());
-  return names && std::ranges::any_of(*names, [&](const std::string& folder) { return name_part(folder) == name; });
-}
-
 Plan load_plan(const fs::path& folder) {
   const auto bytes = plan_file(folder).read();
   if (!bytes) throw Refused(bytes.error + "; a sweep's folder is OUT/sweeps/NAME-HASH");

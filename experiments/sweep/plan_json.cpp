@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
@@ -21,12 +20,12 @@ namespace {
 
 using namespace json_fields;
 
-// Format 1: each run contains its configuration.
-constexpr std::int64_t plan_format = 1;
-// Format 2: each arm contains the configuration of its runs once, in two parts with the seed between them. In a plan
+// Format 3: each run contains its configuration.
+constexpr std::int64_t plan_format = 3;
+// Format 4: each arm contains the configuration of its runs once, in two parts with the seed between them. In a plan
 // with many runs, the configurations would otherwise be most of the file (1.5 kB a run) and of the reading time.
-constexpr std::int64_t short_plan_format = 2;
-constexpr std::size_t most_in_full = 10'000; ///< maximum number of runs of a plan in format 1
+constexpr std::int64_t short_plan_format = 4;
+constexpr std::size_t most_in_full = 10'000; ///< maximum number of runs of a plan in format 3
 
 /// The configurations of each arm's runs. Empty if the plan has few runs or a tuning, or if a run's configuration
 /// differs from its arm's.
@@ -194,8 +193,7 @@ std::string frozen_hash(const Plan& plan, const Frozen& frozen) {
 
 constexpr std::string_view checksum_key = ",\n\"checksum\": ";
 
-/// The checksum of the part of a plan's file before it. Plans of earlier versions have none, so their costs and
-/// instruction set are not protected.
+/// The checksum of the part of a plan's file before it.
 std::string checksum_of(std::string_view bytes) {
   return content_hash(bytes.substr(0, bytes.rfind(checksum_key))).substr(0, 12);
 }
@@ -212,31 +210,6 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
     throw Wrong{fmt::format("{} is not the name of kernels", json_text(cut(frozen.kernels)))};
   if (text(object, "hash") != frozen_hash(plan, frozen)) throw Wrong{"its \"frozen\" was edited"};
   return frozen;
-}
-
-/// Replaces "\x1b" in a text by the control character.
-std::string with_controls(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    unsigned control = 0;
-    const std::string_view digits = text.substr(std::min(at + 2, text.size()), 2);
-    const bool read = text.substr(at).starts_with("\\x") && digits.size() == 2 &&
-                      std::from_chars(digits.data(), digits.data() + 2, control, 16).ptr == digits.data() + 2;
-    const std::string character = control < 0x80 ? std::string(1, static_cast<char>(control))
-                                                 : std::string{'\xc2', static_cast<char>(control)};
-    const bool is_control = read && control_character(character);
-    out += is_control ? character : std::string(1, text[at]);
-    if (is_control) at += 3;
-  }
-  return out;
-}
-
-/// Earlier versions wrote control characters in arms' names as "\x1b", but hashed the original names.
-void restore_controls(Plan& plan) {
-  Plan restored = plan;
-  for (Arm& arm : restored.arms)
-    for (std::string* text : {&arm.label, &arm.name}) *text = with_controls(*text);
-  if (hash_of(restored) == plan.hash) plan = std::move(restored);
 }
 
 Plan read(std::string_view bytes) {
@@ -301,7 +274,6 @@ Plan read(std::string_view bytes) {
       throw Wrong{
           fmt::format("arm \"{}\" has {} runs for {} seeds", cut(arm.label), arm.runs.size(), plan.seeds.size())};
   if (plan.runs.empty()) throw Wrong{"it has no runs"};
-  if (hash_of(plan) != plan.hash) restore_controls(plan);
   if (const std::string hash = hash_of(plan); hash != plan.hash)
     throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", cut(plan.hash), hash)};
   if (const json::value* frozen = object.if_contains("frozen"))
@@ -310,9 +282,8 @@ Plan read(std::string_view bytes) {
   if (const std::string stated = text(object, "configs"); stated != hash)
     throw Wrong{
         fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", cut(stated), hash)};
-  if (const json::value* checksum = object.if_contains("checksum"))
-    if (const std::string stated = text(*checksum, "checksum"), sum = checksum_of(bytes); stated != sum)
-      throw Wrong{fmt::format("its checksum is {}, its content's {}: it was edited", cut(stated), sum)};
+  if (const std::string stated = text(object, "checksum"), sum = checksum_of(bytes); stated != sum)
+    throw Wrong{fmt::format("its checksum is {}, its content's {}: it was edited", cut(stated), sum)};
   return plan;
 }
 

@@ -27,7 +27,7 @@ OutputFile choices_file(const fs::path& folder) { return file_of_sweep(folder, "
 Direction direction_in(const Plan& plan) {
   const auto metric = metric_named(config_of(plan.tuning->runs.front()), plan.metric);
   if (!metric) return Direction::lower;
-  // for plans of earlier versions, which did not refuse metrics without a better direction
+  // a plan from elsewhere may name a metric without a better direction
   return metric->is_goal() ? metric->direction : Direction::higher;
 }
 

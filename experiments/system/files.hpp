@@ -22,8 +22,9 @@
 namespace heed {
 
 /// Why a file can't be read. `unreadable` may be temporary (permissions, a disk or a file server that does not answer,
-/// too many open files) and says nothing about the file's content, so the caller must change nothing.
-enum class ReadProblem { none, missing, unreadable, damaged };
+/// too many open files) and says nothing about the file's content, so the caller must change nothing. `other_format`:
+/// another version of Heed wrote the file.
+enum class ReadProblem { none, missing, unreadable, damaged, other_format };
 
 /// The result of reading some bytes: a value, or the reason why there is none. Readers never throw because of the
 /// content.

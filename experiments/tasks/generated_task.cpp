@@ -30,10 +30,10 @@ std::string show(const Value& value) {
   throw Failed("a generated task's options are numbers, words and flags");
 }
 
-/// An option that was added after the task is only included if its value is not `neutral`.
+/// The options of which the fingerprint is made. One that is added to a task leaves the fingerprints of data without it.
 OptionValues identifying(const Generator& generator) {
   const TaskInfo* task = find_variant(task_kinds(), generator.name);
-  return task ? without_neutral(task->about.options, generator.options) : generator.options;
+  return task ? without_defaults(task->about.options, generator.options) : generator.options;
 }
 
 std::string show(const OptionValues& options) {

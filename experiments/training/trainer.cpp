@@ -77,7 +77,7 @@ Checkpoint make_checkpoint(const Config& config, const RunModel& run, Optimizer&
                 {"step", fmt::format("{}", place.step)},
                 {"tokens", fmt::format("{}", place.tokens)},
                 {"seconds", fmt::format("{}", place.seconds)},
-                {"numerics_version", fmt::format("{}", numerics_of(flatten(config)))}};
+                {"numerics", numerics_of(flatten(config))}};
   if (place.step_seconds) c.metadata["step_seconds"] = fmt::format("{}", *place.step_seconds);
   for (const auto& e : run.parameters.entries())
     c.tensors.push_back(stored(e.name, e.shape, run.parameters.values() + e.offset));

@@ -13,7 +13,7 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("eps", &Options::eps, "the small number that is added under the root").above(0).at_most(1).neutral(1e-5));
+      option("eps", &Options::eps, "the small number that is added under the root").above(0).at_most(1));
   return t;
 }
 

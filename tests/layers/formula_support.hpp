@@ -147,7 +147,7 @@ struct Formulated {
                            .width = static_cast<double>(e.query_width),
                            .queries = unpadded(e.queries + mask.offset),
                            .keys = unpadded(e.keys),
-                           .layer = 3,
+                           .layer = 2,
                            .segment_i = static_cast<double>((i + mask.offset + b) / 4),
                            .segment_j = static_cast<double>((j + 2 * b) / 5),
                            .row_i = static_cast<double>((i + mask.offset) / 3),

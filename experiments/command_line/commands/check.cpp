@@ -90,7 +90,7 @@ int check(const CheckArguments& arguments, Console& console) {
   if (!arguments.picture.empty())
     picture.emplace(arguments.picture, Replacing{.is_own = is_picture_of_heed, .force = arguments.force});
   Tasks tasks;
-  const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, {}, arguments.out);
+  const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
   check_sense(prepared, {}, console);
   print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
         prepared.metric.name);

@@ -140,7 +140,7 @@ int show(const ShowArguments& given, Console& console) {
   }
   if (arguments.diff_from == "reference") {
     Tasks tasks;
-    const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, {}, arguments.out);
+    const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
     if (prepared.plan.arms.size() == 1) console.out << "only the reference: the file has no [sweep] with arms\n";
     for (std::size_t i = 1; i < prepared.arms.size(); ++i) {
       print(console.out, "{}{}\n", i > 1 ? "\n" : "", console.out_style.bold(prepared.plan.arms[i].label));

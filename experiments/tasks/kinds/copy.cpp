@@ -11,7 +11,7 @@ const OptionTable<SymbolOptions>& copy_option_table() {
   static const auto table = option_table<SymbolOptions>(
       length_option<SymbolOptions>("symbols", 1024), min_length_option<SymbolOptions>("symbols", 1024),
       option("symbols", &SymbolOptions::symbols, "the number of different symbols").at_least(2).at_most(4096),
-      test_length_option<SymbolOptions>("symbols", 2048).neutral(0));
+      test_length_option<SymbolOptions>("symbols", 2048));
   return table;
 }
 

@@ -67,15 +67,13 @@ const OptionTable<ModularAdditionOptions>& modular_addition_option_table() {
       option("operation", &O::operation,
              "the operation on the two numbers x and y, modulo p; /- divides them if y is odd, and subtracts them "
              "otherwise")
-          .one_of(operation_words())
-          .neutral("+"),
+          .one_of(operation_words()),
       option("train", &O::train,
              "the fraction of all examples for training, which is then in epochs; all others are for validation, and "
              "there is no test split")
           .at_least(0)
           .below(1)
-          .default_means("0: 8/10, drawn anew for every step, with 1/10 for validation and 1/10 for the test")
-          .neutral(0.0));
+          .default_means("0: 8/10, drawn anew for every step, with 1/10 for validation and 1/10 for the test"));
   return table;
 }
 

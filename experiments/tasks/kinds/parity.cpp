@@ -18,7 +18,7 @@ struct ParityOptions {
 const OptionTable<ParityOptions>& parity_option_table() {
   static const auto table = option_table<ParityOptions>(length_option<ParityOptions>("bits", 1024),
                                                         min_length_option<ParityOptions>("bits", 1024),
-                                                        test_length_option<ParityOptions>("bits", 2048).neutral(0));
+                                                        test_length_option<ParityOptions>("bits", 2048));
   return table;
 }
 

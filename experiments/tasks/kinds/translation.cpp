@@ -43,8 +43,7 @@ const OptionTable<TranslationOptions>& translation_option_table() {
              "inputs and outputs share one vocabulary, which is built from both"),
       option("counts", &TranslationOptions::counts,
              "each file has a third column, with a 0 or 1 for each word of the output; loss and accuracy count only "
-             "words with a 1")
-          .neutral(false));
+             "words with a 1"));
   return table;
 }
 

@@ -41,7 +41,7 @@ std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, con
   const auto mask = formula_of("mask_mod", options.mask_mod, FormulaKind::mask, parameters);
   auto out = std::make_unique<AttentionFormula>();
   out->program_ = program_of(score ? &*score : nullptr, mask ? &*mask : nullptr, parameters,
-                             {.layer = shape.layer + 1, .patches_in_row = shape.patches_in_row});
+                             {.layer = shape.layer, .patches_in_row = shape.patches_in_row});
   const std::int64_t heads = shape.heads, width = shape.query_width,
                      longest = shape.longest > 0 ? std::max(shape.longest, shape.longest_queries) : 0;
   for (const FormulaParameter& p : parameters) {

@@ -138,7 +138,7 @@ std::string wrong_parameter(const FormulaParameter& parameter);
 /// The values of the names for one pair. `parameters`: each parameter's values for the pair's head.
 struct FormulaPair {
   double s = 0, i = 0, j = 0, b = 0, h = 0, heads = 1, width = 1, queries = 1, keys = 1, seen = 1, n = 0;
-  double layer = 1, segment_i = 0, segment_j = 0, row_i = 0, column_i = 0, row_j = 0, column_j = 0;
+  double layer = 0, segment_i = 0, segment_j = 0, row_i = 0, column_i = 0, row_j = 0, column_j = 0;
   std::vector<std::span<const double>> parameters{};
 };
 /// The formula's value for a pair (true is 1, false is 0), in plain loops, for tests and initial values.

@@ -11,7 +11,7 @@ FormulaAxis axis_of(const Formula& formula);
 
 /// The place of a program in a model, whose numbers are its constants.
 struct FormulaPlace {
-  std::int64_t layer = 1;          ///< the number of the block in its stack, from 1
+  std::int64_t layer = 0;          ///< the index of the block in its stack
   std::int64_t patches_in_row = 0; ///< the number of patches in a row of an image; 0: there are no patches
 };
 

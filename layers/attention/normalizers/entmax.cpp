@@ -21,8 +21,7 @@ const OptionTable<Options>& table() {
           .initial_value_if("learned"),
       option("learned", &Options::learned,
              "each head learns its own alpha between 1 and 2; the initial value is entmax.alpha, which must then be "
-             "below 2")
-          .neutral(false));
+             "below 2"));
   return t;
 }
 

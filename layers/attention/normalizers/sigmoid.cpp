@@ -18,8 +18,7 @@ const OptionTable<Options>& table() {
              "number. The "
              "paper has one number for all queries, -log of the row's length: -4.852 for 128 keys")
           .one_of({"keys"}),
-      option("learned", &Options::learned, "each head adds a learned number to the bias, which starts at 0")
-          .neutral(false));
+      option("learned", &Options::learned, "each head adds a learned number to the bias, which starts at 0"));
   return t;
 }
 

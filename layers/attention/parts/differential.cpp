@@ -21,8 +21,7 @@ const OptionTable<Options>& table() {
              "queries and keys of half the width, a learned lambda for each block, and an RMS norm of the heads (with "
              "key_value_heads, the two maps have different keys, as in the authors' multihead_flashdiff_1); or v2, "
              "with twice as many queries, and lambda = sigmoid(W x) for each token and head.")
-          .one_of({"none", "v1", "v2"})
-          .neutral("none"));
+          .one_of({"none", "v1", "v2"}));
   return t;
 }
 

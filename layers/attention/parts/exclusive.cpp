@@ -15,8 +15,7 @@ const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("exclusive", &Options::exclusive,
              "Self attention removes from each head's output y the part along the value v of the query's own position: "
-             "y - (y . v) v / |v|^2 (exclusive self attention).")
-          .neutral(false));
+             "y - (y . v) v / |v|^2 (exclusive self attention)."));
   return t;
 }
 

@@ -17,8 +17,7 @@ const OptionTable<Options>& table() {
       option("forget_gate", &Options::forget_gate,
              "Each token has a gate f = sigmoid(w . x + b) for each head, and log f of all tokens after a key, up to "
              "the query, is added to the key's score (Forgetting Transformer, arXiv 2503.02130). Only for causal self "
-             "attention.")
-          .neutral(false));
+             "attention."));
   return t;
 }
 

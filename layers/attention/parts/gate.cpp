@@ -16,8 +16,7 @@ const OptionTable<Options>& table() {
       option("gate", &Options::gate,
              "The heads' outputs are multiplied by sigmoid(W x) before the output projection, with x the input of the "
              "attention: one number for each head, or one for each feature (arXiv 2505.06708).")
-          .one_of({"none", "head", "elementwise"})
-          .neutral("none"));
+          .one_of({"none", "head", "elementwise"}));
   return t;
 }
 

@@ -16,8 +16,7 @@ const OptionTable<Options>& table() {
           .at_least(0)
           .at_most(1048576)
           .unit("keys")
-          .default_means("0: only the row's")
-          .neutral(0));
+          .default_means("0: only the row's"));
   return t;
 }
 

@@ -15,18 +15,15 @@ const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("query_key_norm", &Options::query_key_norm,
              "Queries and keys are normalised before the score, with a learned gain for each feature (QK norm).")
-          .one_of({"none", "layer", "rms"})
-          .neutral("none"),
+          .one_of({"none", "layer", "rms"}),
       option("query_key_norm_over", &Options::query_key_norm_over,
              "What is normalised together: the queries (keys) of each head, or those of all heads (projection, as in "
              "OLMo 2).")
-          .one_of({"head", "projection"})
-          .neutral("head"),
+          .one_of({"head", "projection"}),
       option("query_key_norm_eps", &Options::query_key_norm_eps,
              "The small number that is added under the root of the norm of queries and keys (OLMo 2: 1e-6).")
           .above(0)
-          .at_most(1)
-          .neutral(1e-5));
+          .at_most(1));
   return t;
 }
 

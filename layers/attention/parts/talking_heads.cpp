@@ -13,8 +13,7 @@ const OptionTable<Options>& table() {
       option("talking_heads", &Options::talking_heads,
              "What heads mix by learned linear maps (talking heads): their scores, their weights after the normaliser, "
              "or both.")
-          .one_of({"none", "scores", "weights", "both"})
-          .neutral("none"));
+          .one_of({"none", "scores", "weights", "both"}));
   return t;
 }
 

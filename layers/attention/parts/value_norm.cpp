@@ -13,8 +13,7 @@ const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("value_norm", &Options::value_norm,
              "The values of each head are normalised before the weighted sum, with a learned gain for each feature.")
-          .one_of({"none", "layer", "rms"})
-          .neutral("none"));
+          .one_of({"none", "layer", "rms"}));
   return t;
 }
 

@@ -14,8 +14,7 @@ const OptionTable<Options>& table() {
              "The values V of each later block become l1 V_1 + l2 V, with V_1 the values of the first block: l1 = l2 = "
              "1/2 (fixed); learned numbers of each block that start there (learned); or l1 = 5 and l2 = 1 in the last "
              "third of the blocks (sparse).")
-          .one_of({"none", "fixed", "learned", "sparse"})
-          .neutral("none"));
+          .one_of({"none", "fixed", "learned", "sparse"}));
   return t;
 }
 

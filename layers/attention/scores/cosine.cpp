@@ -24,9 +24,8 @@ const OptionTable<Options>& table() {
       option("learned", &Options::learned, "each head learns its own temperature, with this initial value"),
       option("from_length", &Options::from_length,
              "the temperature, or its initial value, is log2(L^2 - L), with L the longest row in training (QKNorm)")
-          .neutral(false)
           .initial_value_if("learned"),
-      option("shared", &Options::shared, "all heads learn one temperature (QKNorm)").neutral(false));
+      option("shared", &Options::shared, "all heads learn one temperature (QKNorm)"));
   return t;
 }
 

@@ -16,8 +16,7 @@ const OptionTable<Options>& table() {
                                                      "W = U V with this rank: U is Dq x rank, V is rank x Dk")
                                                   .at_least(0)
                                                   .at_most(65536)
-                                                  .default_means("0: W is a full matrix")
-                                                  .neutral(0));
+                                                  .default_means("0: W is a full matrix"));
   return t;
 }
 

@@ -24,7 +24,6 @@ const OptionTable<Options>& table() {
                                                      "1.46), or uniform (a between 0 and 2, and b between 0 and 1, "
                                                      "both at least 0.01, as in the authors' code)")
                                                   .one_of({"logarithms", "uniform"})
-                                                  .neutral("logarithms")
                                                   .initial_value());
   return t;
 }

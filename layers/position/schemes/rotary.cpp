@@ -35,38 +35,32 @@ const OptionTable<Options>& table() {
           .one_of({"halves", "neighbours"}),
       option("xpos", &Options::xpos,
              "xPos: the product of a pair's features also decays with the distance, by z_p^(distance / 512) with z_p "
-             "from 0.29 (the fastest pair) to nearly 1; for causal attention")
-          .neutral(false),
+             "from 0.29 (the fastest pair) to nearly 1; for causal attention"),
       option("scaling", &Options::scaling,
              "the angles are those of rows that are shorter by `factor`: all angles / factor (linear, position "
              "interpolation); a greater base, which changes slow pairs most (ntk); or angles / factor for pairs that "
              "rotate less than once in original_length, none for those that rotate 32 times or more, in between "
              "linearly, and queries and keys times 0.1 ln factor + 1 (yarn, by the paper's ramp; the factor is on all "
              "features, while gpt-oss has it on those that rotate)")
-          .one_of({"none", "linear", "ntk", "yarn"})
-          .neutral("none"),
+          .one_of({"none", "linear", "ntk", "yarn"}),
       option("factor", &Options::factor, "how many times as long rows are as those that the base is meant for")
           .above(1)
-          .at_most(1e6)
-          .neutral(2.0),
+          .at_most(1e6),
       option("original_length", &Options::original_length, "the length of rows that the base is meant for")
           .at_least(0)
           .at_most(1e9)
           .unit("tokens")
-          .default_means("0: the longest row in training / factor")
-          .neutral(0),
+          .default_means("0: the longest row in training / factor"),
       option("evaluation_scaling", &Options::evaluation_scaling,
              "a scaling of training's angles, only in rows of train.evaluate_lengths that are longer than training's; "
              "its original length is the longest row in training")
-          .one_of({"none", "linear", "ntk", "yarn"})
-          .neutral("none"),
+          .one_of({"none", "linear", "ntk", "yarn"}),
       option("evaluation_factor", &Options::evaluation_factor,
              "the factor of evaluation_scaling: a number, or the row's length / that of the longest row in training "
              "(length)")
           .one_of({"length"})
           .above(1)
-          .at_most(1e6)
-          .neutral(WordOrNumber{"length", 0}));
+          .at_most(1e6));
   return t;
 }
 

@@ -301,13 +301,6 @@ TEST_CASE("the default number of shards follows from the shapes", "[config]") {
   Settings reset = Settings::parse("[train]\nshards = 7\nbatch = 3", "x.toml");
   reset.override_with({"train.shards=@default"});
   CHECK(reset.resolve().train.shards == 2);
-  // Plans that earlier versions froze have another default.
-  for (const auto& [text, number] :
-       {std::pair{"[train]\nbatch = 64", 2}, {"[train]\nbatch = 1", 1}, {"[train]\nshards = 3", 3}}) {
-    Settings settings = Settings::parse(text, "x.toml");
-    settings.use_earlier_shards();
-    CHECK(settings.resolve().train.shards == number);
-  }
 }
 
 TEST_CASE("[[block.override]] is checked like all else", "[config]") {

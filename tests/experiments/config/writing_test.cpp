@@ -130,9 +130,9 @@ TEST_CASE("Flattened options are in order, and say whether they are part of a ru
   for (const FlatOption& f : flat) {
     keys.insert(f.key);
     if (!f.changes_results) without_effect.insert(f.key);
-    const Option& option = *find_option(f.key);
-    const bool neutral = option.neutral && value_text(*option.neutral) == f.value;
-    CHECK(f.identifies == (f.changes_results && !neutral));
+    const bool usual = f.value == value_text(find_option(f.key)->default_value);
+    CHECK(f.identifies == (f.changes_results && (!usual || f.key == seed_key)));
+    CHECK(f.option == f.key);
   }
   CHECK(keys.size() == flat.size());
   CHECK(without_effect == std::set<std::string>{"name", "train.threads", "train.checkpoint_every",

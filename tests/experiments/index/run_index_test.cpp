@@ -278,8 +278,17 @@ TEST_CASE("folders that can't be relied on are left out, each with its reason", 
                         put(r.config(), text);
                       }),
              Contains("no longer hashes to its ID") && Contains("edited"));
-  CHECK_THAT(left_out("7", [&](const RunFolder& r) { with_manifest(r, [](Manifest& m) { m.numerics -= 1; }); }),
+  CHECK_THAT(left_out("7", [&](const RunFolder& r) { with_manifest(r, [](Manifest& m) { m.numerics = "12"; }); }),
              Contains("another version of Heed"));
+  CHECK_THAT(left_out("17",
+                      [](const RunFolder& r) {
+                        std::string text = content(r.manifest());
+                        text.replace(text.find("  \"format\": 1,\n"), 15, "");
+                        put(r.manifest(), text);
+                      }),
+             Contains("manifest.json' has no format number: a version of Heed before 0.3.0 wrote this run"));
+  CHECK_THAT(left_out("18", [&](const RunFolder& r) { with_manifest(r, [](Manifest& m) { m.format = 2; }); }),
+             Contains("manifest.json' has the format 2: a later version of Heed wrote this run"));
   CHECK_THAT(left_out("8",
                       [&](const RunFolder& r) { with_manifest(r, [](Manifest& m) { m.run = "0123456789abcdef"; }); }),
              Contains("that of run 0123456789abcdef"));
@@ -549,7 +558,7 @@ TEST_CASE("texts of a manifest are cut, and the fingerprint of the data is not",
     CHECK(std::get<std::int64_t>(found.at(0).at(1)) < 17'000);
     CHECK(std::get<std::int64_t>(found.at(0).at(2)) < 17'000);
   }
-  m.numerics += 1;
+  m.numerics = "12";
   runs.b.manifest().write(to_json(m));
   m.run = m.failure;
   runs.a.manifest().write(to_json(m));

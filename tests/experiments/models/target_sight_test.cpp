@@ -83,8 +83,8 @@ TEST_CASE("a model is said to see its targets just where its outputs depend on t
       // The input of a row is its segment 0, which ends with "|".
       {{free, "model.segment_end=|", "attention.mask_mod=j <= i or segment_j == 0"}, ""},
       {{free, "model.segment_end=|", "attention.mask_mod=segment_i == segment_j"}, with_formula},
-      {{free, "attention.mask_mod=j <= i or layer == 1"}, with_formula + " in block 0"},
-      {{free, "attention.mask_mod=j <= i or layer == 3"}, ""},
+      {{free, "attention.mask_mod=j <= i or layer == 0"}, with_formula + " in block 0"},
+      {{free, "attention.mask_mod=j <= i or layer == 2"}, ""},
       {{}, no_cause + " in block 1", "[[block.override]]\nlayers = [1]\nattention.causal = false\n"},
       {{"model.kind=encoder_decoder"}, ""},
   };

@@ -107,7 +107,7 @@ TEST_CASE("a folder that can't be relied on is named with its reason, and no num
       {"another run's manifest",
        [](const RunFolder& r) { with_manifest(r, [](Manifest& m) { m.run = "0123456789abcdef"; }); },
        "its manifest.json is that of run 0123456789abcdef"},
-      {"another version", [](const RunFolder& r) { with_manifest(r, [](Manifest& m) { ++m.numerics; }); },
+      {"another version", [](const RunFolder& r) { with_manifest(r, [](Manifest& m) { m.numerics = "12"; }); },
        "another version of Heed"}};
   for (const Harm& harm : harms) {
     INFO(harm.what);

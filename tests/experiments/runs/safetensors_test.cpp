@@ -131,20 +131,6 @@ TEST_CASE("of weights every byte that changes is noticed, whatever the optimiser
   CHECK_THAT(from_safetensors(other_step, CheckpointPart::weights).error, Contains("changed or damaged"));
 }
 
-TEST_CASE("a file of an earlier version, with one checksum alone, gives its weights, too", "[runs][safetensors]") {
-  const auto folder = RunFolder{fixtures_folder() / "earlier_runs" / "runs" / "a9fb12a39c542b5b"};
-  const std::int64_t step = checkpoint_steps(folder).at(0);
-  const auto all = read_checkpoint(folder, step), weights = read_checkpoint(folder, step, CheckpointPart::weights);
-  REQUIRE(all);
-  REQUIRE(weights);
-  std::vector<std::string> expected, found;
-  for (const StoredTensor& t : all->tensors)
-    if (!t.name.starts_with("optimizer.")) expected.push_back(t.name);
-  for (const StoredTensor& t : weights->tensors) found.push_back(t.name);
-  CHECK(found == expected);
-  CHECK(found.size() < all->tensors.size());
-}
-
 TEST_CASE("every file that is cut short or too long is noticed", "[runs][safetensors]") {
   const std::string whole = to_safetensors(example());
   for (std::size_t n = 0; n < whole.size(); ++n) CHECK_FALSE(from_safetensors(whole.substr(0, n)));

@@ -684,7 +684,7 @@ TEST_CASE("a run that was killed does not go on from a checkpoint whose metrics 
   CHECK(Record(run) == expected);
 }
 
-TEST_CASE("a manifest of an earlier version, without sums, is believed where the metrics reach", "[runs][worker]") {
+TEST_CASE("a manifest without checksums is believed where the metrics reach", "[runs][worker]") {
   const Scratch out;
   script = {};
   const RunFolder run = planned(out);

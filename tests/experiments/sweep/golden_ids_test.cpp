@@ -1,8 +1,9 @@
-// Tests that the run IDs of earlier versions, for the configurations in tests/fixtures/identities, never change. If an
-// ID changed, existing runs of users would no longer be found.
+// Tests that the run IDs of the configurations in tests/fixtures/identities never change. If an ID changed, existing runs
+// of users would no longer be found.
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
-#include "experiments/runs/run_identity.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "tests/catch.hpp"
@@ -56,29 +57,23 @@ TEST_CASE("no option that comes later changes the ID of a run", "[sweep][identit
   std::string found = fmt::format("numerics {}\n", numerics_version);
   for (const fs::path& file : files) found += ids_of(file);
   const fs::path golden = folder() / "ids.txt";
-  INFO("An option that came later must be declared .neutral(its default) (docs/architecture.md, \"To add an option\"); "
-       "what a file means must stay. Only where numerics_of goes up does this list belong into "
+  INFO("What a file means must stay (docs/architecture.md, \"To add an option\"). Only where numerics_version goes up, or "
+       "the number of a variant (Variant::numerics) in one of the files, does this list belong into "
        << golden.string() << ":\n"
        << found);
   CHECK((found == content(golden)));
 }
 
-TEST_CASE("options that did nothing, and that earlier versions accepted, stay in the IDs of runs",
-          "[sweep][identity]") {
-  const std::string model = "[model]\nwidth = 8\nheads = 2\nlayers = 1\n", task = "[task]\nkind = \"copy\"\n";
-  const auto id = [](const Settings& settings) {
-    const Config config = settings.resolve();
-    return run_id(config, make_task(config)->fingerprint());
-  };
-  // IDs of a version that included [init] position for rotary positions, and [model] init_std for ALiBi.
-  const std::string rotary = model + task + "[position]\nkind = \"rotary\"\n[init]\nposition = ";
-  const Settings saved = Settings::parse_saved(rotary + "\"torch\"\n", "run");
-  CHECK(id(saved) == "5a3917fe921e599f");
-  CHECK(id(Settings::parse_saved(to_toml(saved.resolve()), "run")) == "5a3917fe921e599f");
-  CHECK(id(Settings::parse_saved(rotary + "\"init_std\"\n", "run")) == "ddac31d479846910");
-  CHECK_THROWS_AS(Settings::parse(rotary + "\"torch\"\n", "run").resolve(), Refused);
-  CHECK(id(Settings::parse(model + "tied_embeddings = false\n" + task +
-                               "[position]\nkind = \"alibi\"\n[init]\nlinear = \"torch\"\nembedding = \"torch\"\n"
-                               "head = \"torch\"\n",
-                           "run")) == "1056a3c0bfc3468b");
+// IDs leave defaults out, so runs with another default would have the IDs of earlier runs.
+TEST_CASE("a default changes only with the numerics", "[sweep][identity]") {
+  std::string found = fmt::format("numerics {}\n", numerics_version);
+  for (const std::string& key : all_keys())
+    if (const Option& option = *find_option(key); option.changes_results)
+      found += fmt::format("{} = {}\n", key, value_text(option.default_value));
+  const fs::path golden = folder() / "defaults.txt";
+  INFO("Where an option of this list has another default than before, numerics_version must go up. A new option is added "
+       "to "
+       << golden.string() << ":\n"
+       << found);
+  CHECK((found == content(golden)));
 }
