@@ -39,9 +39,7 @@ const std::vector<Dependency> rows = {
      "init.linear",
      {"init_std"},
      false,
-     {{"init.embedding", {"init_std"}},
-      {"init.position", {"init_std"}},
-      {"init.head", {"init_std"}}}},
+     {{"init.embedding", {"init_std"}}, {"init.position", {"init_std"}}, {"init.head", {"init_std"}}}},
     {"model.shared_layers", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
     {"position.shared", "model.shared_layers", {"true"}, true},
     {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
@@ -280,8 +278,7 @@ std::string dependency_in_words(const Dependency& d) {
     return fmt::format("{} is {}{}{}", choice.on, no, one, list_in_words(choice.words));
   };
   std::string out = "matters only where " + in_words(d);
-  for (const Dependency::Alternative& other : d.others)
-    out += ", or " + in_words(other);
+  for (const Dependency::Alternative& other : d.others) out += ", or " + in_words(other);
   return out;
 }
 

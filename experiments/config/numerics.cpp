@@ -15,14 +15,16 @@ std::vector<VariantInUse> variants_in_use(const std::vector<FlatOption>& options
       out.push_back({full_name(table, variant->name), variant});
   };
   for (const FlatOption& option : options) {
+    const Option* described = find_option(option.option);
+    const std::string_view family = described && !described->variants_of.empty() ? described->variants_of
+                                                                                 : option.option;
     for (const FamilyPlace& place : family_places())
-      if (place.key == option.option && option.value.size() > 2) // a word in quotation marks
+      if (place.key == family && option.value.size() > 2) // a word in quotation marks
         add(place.family.table, find_variant(place.family, option.value.substr(1, option.value.size() - 2)));
     if (!option.identifies) continue;
     for (const Variant* part : attention_parts()) // used if one of its options differs from the default
-      if (std::ranges::any_of(part->options, [&](const Option& o) {
-            return option.option == full_name("attention", o.name);
-          }))
+      if (std::ranges::any_of(part->options,
+                              [&](const Option& o) { return option.option == full_name("attention", o.name); }))
         add("attention", part);
   }
   return out;

@@ -392,8 +392,7 @@ void Resolution::check_combinations() {
 
   check_formulas();
 
-  if (!settings_.values_.contains("train.shards"))
-    run.at("train.shards").value = default_shards(run);
+  if (!settings_.values_.contains("train.shards")) run.at("train.shards").value = default_shards(run);
   const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
   if (!rows_by_task && integer(run, "train.shards") > integer(run, "train.batch"))
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",

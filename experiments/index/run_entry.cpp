@@ -165,7 +165,7 @@ namespace {
 template <class IdOf>
 std::string foreign(const RunFolder& run, const Manifest& manifest, const std::string& numerics, const IdOf& id_of) {
   if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", cut(manifest.run));
-  if (manifest.numerics != numerics)
+  if (!manifest.numerics.empty() && manifest.numerics != numerics)
     return fmt::format("it is from another version of Heed (heed {}, numerics {}; here it has numerics {}), whose "
                        "bits are not comparable",
                        cut(manifest.build.version), cut(manifest.numerics), numerics);

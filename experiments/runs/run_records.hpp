@@ -24,8 +24,8 @@ struct Build {
 
 /// The checksum of metrics.jsonl at the time when a checkpoint was saved.
 struct MetricsChecksum {
-  std::int64_t step = 0; ///< the checkpoint's step
-  std::string hash;      ///< content_hash() of the file up to this step
+  std::int64_t step = 0;  ///< the checkpoint's step
+  std::string hash;       ///< content_hash() of the file up to this step
   std::uint64_t size = 0; ///< the file's size in bytes up to this step
 
   bool operator==(const MetricsChecksum&) const = default;
@@ -69,7 +69,7 @@ struct Manifest {
   int threads = 0;
   Build build;
   std::string host, cpu;
-  std::string numerics; ///< `numerics_of` its configuration
+  std::string numerics;                  ///< `numerics_of` its configuration
   std::string data;                      ///< the task's fingerprint
   std::string started, ended;            ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
   double seconds = 0;                    ///< total wall time of all its processes

@@ -262,7 +262,7 @@ TEST_CASE("folders that can't be relied on are left out, each with its reason", 
     run.manifest().write(to_json(m));
   };
 
-  CHECK_THAT(left_out("0", [](const RunFolder& r) { put(r.manifest(), "{\"run\": "); }),
+  CHECK_THAT(left_out("0", [](const RunFolder& r) { put(r.manifest(), "{\"format\": 1, \"run\": "); }),
              Contains("manifest.json' is damaged") && Contains("not JSON"));
   CHECK_THAT(left_out("1", [](const RunFolder& r) { fs::remove(r.manifest()); }),
              Contains("half-written") && Contains("manifest.json is missing"));

@@ -384,7 +384,7 @@ TEST_CASE("a failure that could not be recorded is told by the worker, and noted
   // The manifest still says that the run is running, because the disk accepted no later manifest.
   const WorkerEnd full{.status = 1, .failure = "the disk is full"};
   runs.acts(0) = {Act{[](const RunFolder& run) { record(run, "running"); }, full}};
-  runs.acts(1) = {Act{[](const RunFolder& run) { put(run.manifest(), "{\"run\": "); }, full}};
+  runs.acts(1) = {Act{[](const RunFolder& run) { put(run.manifest(), "{\"format\": 1, \"run\": "); }, full}};
   const ExecutionSummary executed = runs.execute(1);
   CHECK(executed.failed == 2);
   CHECK(executed.finished == 1);
@@ -396,7 +396,7 @@ TEST_CASE("a failure that could not be recorded is told by the worker, and noted
   // Only a manifest that is damaged is set aside.
   const auto aside = [&](std::size_t run) { return runs.folders[run].manifest().string() + ".damaged"; };
   CHECK_FALSE(std::filesystem::exists(aside(0)));
-  CHECK(content(aside(1)) == "{\"run\": ");
+  CHECK(content(aside(1)) == "{\"format\": 1, \"run\": ");
 }
 
 TEST_CASE("in a queue, a run is queued, then started when somebody has it", "[sweep][executor]") {

@@ -25,8 +25,8 @@ struct Act {
 };
 
 inline void record(const RunFolder& run, const std::string& outcome, const std::string& failure = "") {
-  put(run.manifest(),
-      R"({"run": ")" + run.id() + R"(", "outcome": ")" + outcome + R"(", "failure": ")" + failure + R"("})");
+  put(run.manifest(), R"({"format": 1, "run": ")" + run.id() + R"(", "outcome": ")" + outcome + R"(", "failure": ")" +
+                          failure + R"("})");
 }
 
 inline WorkerEnd ends_with(int status) {

@@ -34,7 +34,7 @@ struct Launched {
 [ "$1" = worker ] && [ "$3" = --threads ] || exit 9
 dir=$2 threads=$4
 outcome() {
-  printf '{"run": "%s", "outcome": "%s", "failure": "%s"}' "$(basename $dir)" "$1" "$2" > $dir/manifest.json
+  printf '{"format": 1, "run": "%s", "outcome": "%s", "failure": "%s"}' "$(basename $dir)" "$1" "$2" > $dir/manifest.json
 }
 progress() {
   printf '{"step": %d, "steps": 10, "loss": 2.5, "steps_per_second": 4}' $1 > $dir/p
@@ -195,8 +195,8 @@ TEST_CASE("what another process runs is waited for, and nothing runs twice", "[s
   sweep.heard = [&](const RunEvent& event) { seen += event.kind == Kind::elsewhere; };
   std::thread elsewhere([&] {
     while (seen < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
-    put(sweep.runs[1].manifest(), R"({"run": "run1", "outcome": "interrupted"})");
+    put(sweep.runs[0].manifest(), R"({"format": 1, "run": "run0", "outcome": "finished"})");
+    put(sweep.runs[1].manifest(), R"({"format": 1, "run": "run1", "outcome": "interrupted"})");
     first.reset();
     second.reset();
   });
@@ -217,10 +217,10 @@ TEST_CASE("what another process takes on as soon as it failed here is that one's
   std::thread elsewhere([&] {
     while (!fs::exists(folder / "failed")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     auto claim = RunClaim::attempt(sweep.runs[0]);
-    put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "running"})");
+    put(sweep.runs[0].manifest(), R"({"format": 1, "run": "run0", "outcome": "running"})");
     put(folder / "taken", "");
     std::this_thread::sleep_for(std::chrono::milliseconds(400));
-    put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
+    put(sweep.runs[0].manifest(), R"({"format": 1, "run": "run0", "outcome": "finished"})");
     claim.reset();
   });
   const ExecutionSummary executed = sweep.execute();

@@ -150,7 +150,7 @@ TEST_CASE("what waits or runs is followed, and not submitted again", "[sweep][sl
   CHECK(again->jobs() == std::set<std::string>{"1"});
   CHECK(again->ended().empty());
   // One run finishes; its folder records this.
-  put(cluster.runs[0].manifest(), R"({"run": "0000000000000000", "outcome": "finished"})");
+  put(cluster.runs[0].manifest(), R"({"format": 1, "run": "0000000000000000", "outcome": "finished"})");
   leave_queue(cluster.runs[0]);
   const auto ends = again->ended();
   REQUIRE(ends.size() == 1);

@@ -52,9 +52,11 @@ TEST_CASE("an option is left out while it has its default", "[runs][identity]") 
 }
 
 TEST_CASE("a variant's option is left out while it has its default", "[runs][identity]") {
-  const std::string key = "attention.cosine.learned", cosine = "attention.score = \"cosine\"\nattention.cosine.learned = ";
+  const std::string key = "attention.cosine.learned",
+                    cosine = "attention.score = \"cosine\"\nattention.cosine.learned = ";
   const bool usual = std::get<bool>(find_option(key)->default_value);
-  const Config without = config(cosine + (usual ? "true" : "false")), with = config(cosine + (usual ? "false" : "true"));
+  const Config without = config(cosine + (usual ? "true" : "false")),
+               with = config(cosine + (usual ? "false" : "true"));
   CHECK(id_of(without) == earlier_id(without, key));
   CHECK(id_of(with) != earlier_id(with, key));
   CHECK(id_of(with) != id_of(without));

@@ -97,21 +97,29 @@ TEST_CASE("damaged manifests are errors", "[runs][manifest]") {
   CHECK_THAT(manifest_from_json("[]").error, Contains("not a JSON object"));
   CHECK_THAT(manifest_from_json(R"({"format": 1})").error, Contains("no \"run\""));
   CHECK_THAT(manifest_from_json(R"({"format": 1, "run": "a", "outcome": "splendid"})").error, Contains("splendid"));
-  CHECK_THAT(manifest_from_json(R"({"format": 1, "run": "a", "outcome": "failed", "failure": 3})").error, Contains("not a text"));
-  CHECK_THAT(manifest_from_json(R"({"format": 1, "run": "a", "outcome": "failed", "starts": -1})").error, Contains("out of bounds"));
+  CHECK_THAT(manifest_from_json(R"({"format": 1, "run": "a", "outcome": "failed", "failure": 3})").error,
+             Contains("not a text"));
+  CHECK_THAT(manifest_from_json(R"({"format": 1, "run": "a", "outcome": "failed", "starts": -1})").error,
+             Contains("out of bounds"));
 
   const Scratch scratch;
   const RunFolder run = new_run(scratch);
-  put(run.manifest(), "{}");
+  put(run.manifest(), R"({"format": 1})");
   CHECK_THAT(read_manifest(run).error,
              Contains("'" + run.manifest().string() + "' is damaged: ") && Contains("no \"run\""));
+  put(run.manifest(), R"({"run": "a", "outcome": "failed"})");
+  CHECK(read_manifest(run).error == "'" + run.manifest().string() +
+                                        "' has no format number: a version of Heed before 0.3.0 wrote this run, and " +
+                                        "this version does not read it; run its configuration again");
+  put(run.manifest(), R"({"format": "1", "run": "a", "outcome": "failed"})");
+  CHECK_THAT(read_manifest(run).error, Contains("is damaged") && Contains("format"));
   set_outcome(run, "failed");
   CHECK(read_manifest(run).error.empty());
 }
 
 TEST_CASE("records of runs hold no commands to terminals", "[runs][manifest][metrics]") {
   const auto manifest = manifest_from_json(
-      R"({"run": "a", "outcome": "failed", "failure": "\u001b]0;title\u0007 \u009b2J\nin two lines", )"
+      R"({"format": 1, "run": "a", "outcome": "failed", "failure": "\u001b]0;title\u0007 \u009b2J\nin two lines", )"
       R"("host": "\u007f"})");
   REQUIRE(manifest);
   CHECK(manifest->failure == "\\x1b]0;title\\x07 \\x9b2J\nin two lines");

@@ -57,7 +57,8 @@ TEST_CASE("no option that comes later changes the ID of a run", "[sweep][identit
   std::string found = fmt::format("numerics {}\n", numerics_version);
   for (const fs::path& file : files) found += ids_of(file);
   const fs::path golden = folder() / "ids.txt";
-  INFO("What a file means must stay (docs/architecture.md, \"To add an option\"). Only where numerics_version goes up, or "
+  INFO("What a file means must stay (docs/architecture.md, \"To add an option\"). Only where numerics_version goes up, "
+       "or "
        "the number of a variant (Variant::numerics) in one of the files, does this list belong into "
        << golden.string() << ":\n"
        << found);
@@ -71,7 +72,8 @@ TEST_CASE("a default changes only with the numerics", "[sweep][identity]") {
     if (const Option& option = *find_option(key); option.changes_results)
       found += fmt::format("{} = {}\n", key, value_text(option.default_value));
   const fs::path golden = folder() / "defaults.txt";
-  INFO("Where an option of this list has another default than before, numerics_version must go up. A new option is added "
+  INFO("Where an option of this list has another default than before, numerics_version must go up. A new option is "
+       "added "
        "to "
        << golden.string() << ":\n"
        << found);

@@ -33,13 +33,14 @@ grid = { "attention.score" = ["additive"] }
 
 void finish(const fs::path& out, const PlannedRun& run, double loss, double accuracy = 0.5) {
   const RunFolder folder = prepare_run(out, run.id, run.config);
-  put(folder.manifest(), "{\"run\": \"" + run.id + "\", \"outcome\": \"finished\"}");
+  put(folder.manifest(), "{\"format\": 1, \"run\": \"" + run.id + "\", \"outcome\": \"finished\"}");
   append_metrics(folder, {10, 1.0, 100, {{"val_loss", loss}, {"val_accuracy", accuracy}}});
 }
 
 void fail(const fs::path& out, const PlannedRun& run) {
   const RunFolder folder = prepare_run(out, run.id, run.config);
-  put(folder.manifest(), R"({"run": ")" + run.id + R"(", "outcome": "failed", "failure": "the loss is NaN"})");
+  put(folder.manifest(),
+      R"({"format": 1, "run": ")" + run.id + R"(", "outcome": "failed", "failure": "the loss is NaN"})");
 }
 
 /// Losses by arm and trial: the mean of two seeds, which lie 0.1 above and below it.
@@ -209,7 +210,7 @@ TEST_CASE("a trial that fails is out, and an arm without any is told", "[sweep][
 
   const PlannedRun& stopped = p.tuning->runs[trials[2].runs[1]];
   put(prepare_run(out.path, stopped.id, stopped.config).manifest(),
-      "{\"run\": \"" + stopped.id + "\", \"outcome\": \"interrupted\"}");
+      "{\"format\": 1, \"run\": \"" + stopped.id + "\", \"outcome\": \"interrupted\"}");
   look_at_trials(p, out.path);
   CHECK_FALSE(p.tuning->arms[0].chosen); // it will be resumed
   fs::remove_all(out.path / stopped.id);
@@ -251,7 +252,7 @@ TEST_CASE("nothing is chosen while a trial's folder can't be trusted", "[sweep][
   const RunFolder run{out.path / p.tuning->runs[p.tuning->arms[0].trials[2].runs[1]].id};
 
   SECTION("its metrics were removed: the run is not finished any more, and is done again") {
-    put(run.manifest(), "{\"run\": \"" + run.id() + "\", \"outcome\": \"finished\", \"step\": 10}");
+    put(run.manifest(), "{\"format\": 1, \"run\": \"" + run.id() + "\", \"outcome\": \"finished\", \"step\": 10}");
     fs::remove(out.path / run.id() / "metrics.jsonl");
     CHECK_FALSE(settle(p, out.path, folder));
     CHECK_THAT(tuning_in_words(*p.tuning, 0), Contains("0.01 (not done); 2 of 3 trials are done"));
@@ -259,7 +260,7 @@ TEST_CASE("nothing is chosen while a trial's folder can't be trusted", "[sweep][
   SECTION("its configuration was removed, or its manifest is another run's") {
     const bool removed = GENERATE(true, false);
     if (removed) fs::remove(out.path / run.id() / "config.toml");
-    else put(run.manifest(), R"({"run": "0123456789abcdef", "outcome": "finished"})");
+    else put(run.manifest(), R"({"format": 1, "run": "0123456789abcdef", "outcome": "finished"})");
     const std::string why = removed ? "it has no config.toml" : "its manifest.json is that of run 0123456789abcdef";
     CHECK_THROWS_WITH(settle(p, out.path, folder),
                       Contains("the arm \"reference\": a trial's run can't be used. '" + run.path.string() + "': ") &&
