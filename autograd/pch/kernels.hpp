@@ -1,5 +1,5 @@
-// Precompiled header of the engine and the layers (see external.hpp). What they do not need is not included: each header
-// takes some of the 100 MB that this one takes when it is compiled.
+// Precompiled header of what is optimised: the engine, the layers, models and data (see external.hpp). It includes only
+// what many of them need, because compiled it takes 100 MB.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -189,9 +189,9 @@ inline constexpr std::string_view seed_key = "seed";
 struct FlatOption {
   std::string key, value;
   bool changes_results;
-  /// True if the option is in the text that a run's ID is made of: it can change a result, and its value is not the
-  /// default. The seed always is in this text. So an option that a later version adds leaves the IDs of runs that do not
-  /// use it, and a default that changes needs a new version of the numerics (experiments/config/numerics.hpp).
+  /// True if a run's ID depends on the option: it can change a result, and its value is not the default, or it is the
+  /// seed. So an option that a later version adds leaves the IDs of runs without it, and a default that changes needs a
+  /// new version of the numerics (experiments/config/numerics.hpp).
   bool identifies;
   std::string_view option; ///< the option's full name, also for a block's own value
 };

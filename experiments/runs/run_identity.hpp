@@ -10,7 +10,7 @@
 
 namespace heed {
 
-/// A run's ID, 16 hexadecimal digits: a hash of the seed and the options that differ from their defaults and can change a
+/// A run's ID, 16 hexadecimal digits: a hash of the seed, the options that differ from their defaults and can change a
 /// result (FlatOption::identifies), the data (the task's `fingerprint()`) and the numerics (`numerics_of`).
 std::string run_id(const Config& config, std::string_view fingerprint);
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint);

@@ -53,8 +53,8 @@ struct StartRecord {
   bool operator==(const StartRecord&) const = default;
 };
 
-/// The number of the form of a run's folder. It increases when its files change so that this program can't read those of
-/// before. A folder without it was written before version 0.3.0.
+/// The format of a run's folder. It increases when programs can no longer read the files of before. Folders of versions
+/// before 0.3.0 have none.
 inline constexpr int run_format = 1;
 
 /// The content of manifest.json. Empty texts and zeros: not known (yet).

@@ -30,7 +30,7 @@ std::string show(const Value& value) {
   throw Failed("a generated task's options are numbers, words and flags");
 }
 
-/// The options of which the fingerprint is made. One that is added to a task leaves the fingerprints of data without it.
+/// The options in the fingerprint. An option that is added to a task leaves the fingerprints of data without it.
 OptionValues identifying(const Generator& generator) {
   const TaskInfo* task = find_variant(task_kinds(), generator.name);
   return task ? without_defaults(task->about.options, generator.options) : generator.options;

@@ -34,7 +34,8 @@ struct Launched {
 [ "$1" = worker ] && [ "$3" = --threads ] || exit 9
 dir=$2 threads=$4
 outcome() {
-  printf '{"format": 1, "run": "%s", "outcome": "%s", "failure": "%s"}' "$(basename $dir)" "$1" "$2" > $dir/manifest.json
+  printf '{"format": 1, "run": "%s", "outcome": "%s", "failure": "%s"}' "$(basename $dir)" "$1" "$2" \
+    > $dir/manifest.json
 }
 progress() {
   printf '{"step": %d, "steps": 10, "loss": 2.5, "steps_per_second": 4}' $1 > $dir/p

@@ -1,5 +1,5 @@
-// Tests that a run's ID is made of the seed and of what differs from the defaults. So an option that a later version adds
-// leaves the IDs of runs that do not use it. Each such test compares with the ID of a version without the option.
+// Tests that a run's ID is made of the seed and of what differs from the defaults. So an option that a later version
+// adds leaves the IDs of runs without it. Each such test compares with the ID of a version without the option.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"

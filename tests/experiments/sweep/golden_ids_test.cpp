@@ -1,5 +1,5 @@
-// Tests that the run IDs of the configurations in tests/fixtures/identities never change. If an ID changed, existing runs
-// of users would no longer be found.
+// Tests that the run IDs of the configurations in tests/fixtures/identities never change. If an ID changed, existing
+// runs of users would no longer be found.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
