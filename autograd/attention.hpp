@@ -8,7 +8,7 @@
 #pragma once
 
 #include "autograd/ops.hpp"
-#include "autograd/row_policy.hpp"
+#include "autograd/row_rule.hpp"
 #include "autograd/score_formula.hpp"
 #include "autograd/attention_bias.hpp"
 
@@ -108,7 +108,7 @@ Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const Streaming
 Tensor attend_softmax(const DistanceForm& form, const Tensor& v, const StreamingOptions& options = {});
 
 /// The same, with weights from any row rules. For a few queries at a time, the scores of all their keys are in memory.
-/// The forward pass stores one value of each row (RowPolicy::weights). The backward pass computes the weights again
+/// The forward pass stores one value of each row (RowRule::weights). The backward pass computes the weights again
 /// from it.
 Tensor attend_rows(const DotProductForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "autograd/ops.hpp"
-#include "autograd/row_policy.hpp"
+#include "autograd/row_rule.hpp"
 
 #include <optional>
 
@@ -16,7 +16,7 @@ Tensor normalize_rows(const char* name, const Tensor& x, const Mask& mask, const
 
 /// w_j = exp(s_j) / sum_k exp(s_k), for scores without a softmax kernel of their own. A row with only scores of minus
 /// infinity gives zeros.
-class SoftmaxRows final : public RowPolicy {
+class SoftmaxRule final : public RowRule {
 public:
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
@@ -29,7 +29,7 @@ public:
 ///   w_j = max(s_j - t, 0) with t such that the weights sum to 1
 /// It is computed exactly, by Michelot's algorithm (1986). The gradient is ds_j = dw_j - mean of dw over the weights
 /// that are not 0, and 0 where the weight is 0.
-class SparsemaxRows final : public RowPolicy {
+class SparsemaxRule final : public RowRule {
 public:
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
@@ -39,9 +39,9 @@ public:
 /// w_j = 1 / (1 + exp(-(s_j + bias + own))), independently for each key (Ramapuram et al. 2024, arXiv 2409.04431).
 /// Without a bias, it is -log n as in that paper, where n is the number of keys that the row may attend to. The weights
 /// then start with a sum near 1. `own` is a second bias, such as a head's.
-class SigmoidRows final : public RowPolicy {
+class SigmoidRule final : public RowRule {
 public:
-  explicit SigmoidRows(std::optional<Real> bias, Real own = 0) : bias_(bias), own_(own) {}
+  explicit SigmoidRule(std::optional<Real> bias, Real own = 0) : bias_(bias), own_(own) {}
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override;
@@ -58,7 +58,7 @@ private:
 
 /// w_j = max(s_j, 0) / sum_k max(s_k, 0), so nonnegative scores are only divided by their sum. A row without a positive
 /// score gives zeros.
-class SumRows final : public RowPolicy {
+class SumRule final : public RowRule {
 public:
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
@@ -70,7 +70,7 @@ public:
 /// 1 for the largest score (the first one if several are equal), 0 elsewhere. Its gradient is by definition the
 /// gradient of masked_softmax at the same scores: the straight-through estimator (Bengio, Leonard and Courville 2013,
 /// arXiv 1308.3432).
-class HardmaxRows final : public RowPolicy {
+class HardmaxRule final : public RowRule {
 public:
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override;
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,

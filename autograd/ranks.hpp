@@ -14,7 +14,7 @@
 
 namespace heed {
 
-/// The processes of a team, numbered as in MPI. All execute the same steps in the same order, each on another part of
+/// The processes of a group, numbered as in MPI. All execute the same steps in the same order, each on another part of
 /// the work. They therefore meet in the same exchanges.
 class Ranks {
 public:

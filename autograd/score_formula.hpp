@@ -11,7 +11,7 @@
 namespace heed::HEED_REAL {
 
 /// The batch and the sizes that a formula is evaluated for.
-struct FormulaShape {
+struct FormulaSizes {
   std::int64_t batch, heads, queries, keys;
   std::int64_t width; ///< of a head's queries
   /// of the whole sequence, if these queries are a part of it; 0: these and those before the mask's offset are all
@@ -35,7 +35,7 @@ public:
   };
 
   ScoreFormula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
-               const FormulaShape& shape);
+               const FormulaSizes& shape);
 
   bool requires_grad() const { return requires_grad_; }
   bool changes_scores() const { return program_->score >= 0; }
@@ -89,7 +89,7 @@ private:
 
   const FormulaProgram* program_;
   const Tensor* parameters_;
-  FormulaShape shape_;
+  FormulaSizes shape_;
   std::int64_t b_ = 0, h_ = 0;
   bool requires_grad_ = false, for_backward_ = false, fresh_ = true, looked_ = false;
   // is f(s) = s + t or s - t, where t's gradient is summed outside of pairs or is not needed?
@@ -105,11 +105,11 @@ private:
 };
 
 ScoreFormula* keep_formula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
-                           const FormulaShape& shape);
+                           const FormulaSizes& shape);
 
 /// f(scores) for attention that stores all scores: [B, H, Tq, Tk]. Without a formula, it returns the scores themselves.
 Tensor apply_formula(const Tensor& scores, ScoreFormula* formula);
 /// The mask combined with the formula's mask, for [B, H, Tq, Tk]. Without a formula, it returns the mask itself.
-Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaShape& shape);
+Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaSizes& shape);
 
 } // namespace heed::HEED_REAL

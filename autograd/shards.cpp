@@ -91,7 +91,7 @@ double added(const double* squares, std::size_t blocks) {
 
 } // namespace
 
-double sum_parts(Workers& workers, const std::vector<Real*>& parts, std::int64_t extent) {
+double sum_parts(ThreadPool& workers, const std::vector<Real*>& parts, std::int64_t extent) {
   std::size_t blocks = 0;
   double* const squares = squares_of(extent, blocks);
   const PartSum sum(parts);
@@ -104,8 +104,8 @@ double sum_parts(Workers& workers, const std::vector<Real*>& parts, std::int64_t
   return added(squares, blocks);
 }
 
-double sum_parts_of_team(Workers& workers, const std::vector<Real*>& parts, Real* sum, int shards,
-                         std::int64_t extent) {
+double sum_parts_of_process_group(ThreadPool& workers, const std::vector<Real*>& parts, Real* sum, int shards,
+                                  std::int64_t extent) {
   Ranks& ranks = *workers.ranks();
   if (!parts.empty()) sum = parts[0];
   std::size_t count = 0;

@@ -38,7 +38,7 @@ public:
     if (maps != "none") lambda_ = maps == "v1" ? Shape{1, 1, 1, 1} : Shape{batch, heads, about.length, 1};
     const Scope scope(parameters_, Init::normal(0.02));
     attention_ = std::make_unique<Attention>(scope, config.layers.front(),
-                                             ScoreShape{queries, width, width, about.length});
+                                             ScoreSizes{queries, width, width, about.length});
     const PositionInfo& position = position_info(config.layers.front().position.kind);
     if (position.make_relative)
       position_ = position.make_relative(scope / "position", {queries, width, about.width, about.length},
@@ -62,7 +62,7 @@ public:
     for (std::size_t i = 0; i < shapes_.size(); ++i)
       in.push_back(tape_.leaf(values_[i].data(), gradients_[i].data(), shapes_[i]));
     AttentionInputs inputs{.queries = in[0],
-                           .values = for_each_head(in[2], in[1].shape[1]),
+                           .values = repeat_heads(in[2], in[1].shape[1]),
                            .keys = in[1],
                            .mask = mask_,
                            .position = position_.get(),
@@ -98,7 +98,7 @@ void measure_attention(const AttentionCase& about, int threads) {
     parts.push_back(std::make_unique<Part>(about, by_batch ? about.batch / threads : about.batch,
                                            by_batch ? about.heads : about.heads / threads,
                                            static_cast<std::uint64_t>(i)));
-  Workers workers(threads);
+  ThreadPool workers(threads);
   serve_rounds({}, 2,
                [&] { workers.run(threads, [&](int job, int) { parts[static_cast<std::size_t>(job)]->run(); }); });
 }

@@ -21,7 +21,7 @@ void measure_generation(const std::string& config_file, const std::vector<std::s
   tape.record(false);
   const Tape::FrozenWeights fixed(tape, run.parameters.values(), run.parameters.extent());
   Batch batch;
-  batch.reset(1, 1, Form::language_model);
+  batch.reset(1, 1, TaskFormat::language_model);
   const std::vector<std::int32_t> first(static_cast<std::size_t>(prompt), 1);
   const auto on_tape = [&](auto f) {
     tape.rewind();

@@ -1,6 +1,6 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/micro_kernel.hpp"
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 #include "benchmarks/measurements.hpp"
 #include "benchmarks/rounds.hpp"
 
@@ -84,7 +84,7 @@ void measure_peak(int threads) {
     what = "fused multiply-adds in registers";
     std::ranges::fill(of_threads, multiply_and_add);
   }
-  Workers workers(threads);
+  ThreadPool workers(threads);
   serve_rounds({{"flops", flops * threads},
                 {"peak", what},
                 {"sgemm_gflops", by_products / 1e9},

@@ -19,7 +19,7 @@ void measure_steps(const std::string& config_file, const std::vector<std::string
   HEED_REAL::RunModel run(config, *task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   const auto optimizer = HEED_REAL::make_optimizer(config, run.parameters);
-  Workers workers(threads);
+  ThreadPool workers(threads);
   HEED_REAL::StepRunner step(config, *task, run, *optimizer, workers);
   std::int64_t done = 0;
   serve_rounds({{"flops", cost.flops_per_step}, {"parameters", cost.parameters}, {"vocabulary", run.shape.vocabulary}},

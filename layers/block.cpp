@@ -84,7 +84,7 @@ Block::ResidualWrapper Block::wrapper(const Scope& scope, const std::string& nam
   const std::string& scale = choice.block.residual_scale.word;
   if (!residual || scale.empty()) return out;
   const bool one = scale == "rezero";
-  out.scale = scope.plain(name + "_scale", {one ? 1 : width}, Init::constant(one ? 0 : first_layer_scale));
+  out.scale = scope.no_decay(name + "_scale", {one ? 1 : width}, Init::constant(one ? 0 : first_layer_scale));
   return out;
 }
 
@@ -102,16 +102,16 @@ template <class F> Tensor Block::sublayer(Pass& pass, const Tensor& x, const Res
   return post_ ? (*a.norm)(pass, y) : y;
 }
 
-template <class Attend, class Recall>
+template <class Attend, class AttendMemory>
 Tensor Block::sublayers(Pass& pass, const Tensor& x, std::int64_t registers, const Attend& attend,
-                        const Recall& recall) const {
+                        const AttendMemory& attend_memory) const {
   const auto feed_forward = [&](const Tensor& in) { return (*ffn_)(pass, in); };
   Tensor y;
   if (parallel_) {
     y = sublayer(pass, x, attention_wrapper_, [&](const Tensor& in) { return add(attend(in), feed_forward(in)); });
   } else {
     y = sublayer(pass, x, attention_wrapper_, attend);
-    if (cross_) y = sublayer(pass, y, cross_wrapper_, recall);
+    if (cross_) y = sublayer(pass, y, cross_wrapper_, attend_memory);
     if (ffn_) y = sublayer(pass, y, ffn_wrapper_, feed_forward);
   }
   pass.show_block(name_, registers == 0 ? y : slice(y, 1, registers, y.shape[1] - registers));
@@ -141,7 +141,7 @@ Tensor Block::step(Pass& pass, const Tensor& x, Past& past, const Mask& given, c
   return sublayers(
       pass, x, past.own ? 0 : registers_,
       [&](const Tensor& in) { return attention_.step(pass, in, mask, past.own, first_values); },
-      [&](const Tensor& in) { return cross_->recall(pass, in, past.memory, memory_mask); });
+      [&](const Tensor& in) { return cross_->attend_memory(pass, in, past.memory, memory_mask); });
 }
 
 } // namespace heed::HEED_REAL

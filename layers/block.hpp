@@ -60,7 +60,9 @@ public:
     KVCache memory;
   };
   /// Stores the keys and values of the encoder output for cross attention.
-  void remember(Pass& pass, const Tensor& memory, Past& past) const { cross_->remember(pass, memory, past.memory); }
+  void encode_memory(Pass& pass, const Tensor& memory, Past& past) const {
+    cross_->encode_memory(pass, memory, past.memory);
+  }
   /// Decoding: x [B, n, width] are the positions after those stored in `past`; they are appended to `past`. If
   /// `serves_steps`, the result equals the block's result for the whole row at these positions. The offset of
   /// `memory_mask` is the position of the first of them, for formulas.
@@ -73,9 +75,9 @@ public:
 
 private:
   // `registers`: the number of positions of x that observers do not see
-  template <class Attend, class Recall>
+  template <class Attend, class AttendMemory>
   Tensor sublayers(Pass& pass, const Tensor& x, std::int64_t registers, const Attend& attend,
-                   const Recall& recall) const;
+                   const AttendMemory& attend_memory) const;
 
   /// The residual connection, norms, scale and gate around a sublayer.
   struct ResidualWrapper {

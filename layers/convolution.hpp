@@ -42,8 +42,8 @@ struct GroupNorm {
   std::int64_t groups;
 
   GroupNorm(const Scope& scope, std::int64_t group_count, std::int64_t channels)
-      : gain(scope.plain("weight", {channels}, Init::constant(1))),
-        bias(scope.plain("bias", {channels}, Init::zeros())), groups(group_count) {
+      : gain(scope.no_decay("weight", {channels}, Init::constant(1))),
+        bias(scope.no_decay("bias", {channels}, Init::zeros())), groups(group_count) {
     if (groups < 1 || channels % groups != 0)
       throw Failed(fmt::format("[group_norm] {} groups do not divide {} channels", groups, channels));
   }

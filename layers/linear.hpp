@@ -20,7 +20,7 @@ struct Linear {
   }
   /// All biases start by `bias_start`.
   Linear(const Scope& scope, std::int64_t in, std::int64_t out, const Init& bias_start)
-      : weight(scope.weight("weight", {out, in})), bias(scope.plain("bias", {out}, bias_start)), biased(true) {}
+      : weight(scope.weight("weight", {out, in})), bias(scope.no_decay("bias", {out}, bias_start)), biased(true) {}
 
   Tensor operator()(Pass& pass, const Tensor& x) const {
     return pass.show(weight, biased ? linear(x, pass(weight), pass(bias)) : linear(x, pass(weight)));

@@ -44,9 +44,9 @@ public:
     return rules_.linear_is_chosen ? *this : starting_with(start);
   }
   /// The scope of the linear map to the logits.
-  Scope of_head() const {
+  Scope output_layer() const {
     Scope out = starting_with(rules_.head);
-    out.of_head_ = true;
+    out.is_output_layer_ = true;
     return out;
   }
   /// The same place, but layers made here reuse the parameters that a layer of the same kind has added in `other`. No
@@ -74,7 +74,7 @@ public:
   }
   /// The biases of a linear map, [out].
   ParameterId bias(const std::string& name, std::int64_t out, std::int64_t fan_in) const {
-    return plain(name, {out}, rules_.linear.bias(fan_in));
+    return no_decay(name, {out}, rules_.linear.bias(fan_in));
   }
   /// Vectors of tokens, or of positions: [..., count, width]. Weight decay applies.
   ParameterId embedding(const std::string& name, const Shape& shape) const {
@@ -90,7 +90,7 @@ public:
   }
   /// A parameter without weight decay: a bias, a gain, a temperature, or a vector with one weight per feature, also for
   /// all heads together.
-  ParameterId plain(const std::string& name, const Shape& shape, const Init& init) const {
+  ParameterId no_decay(const std::string& name, const Shape& shape, const Init& init) const {
     return add(name, shape, init, WeightDecay::no);
   }
   /// Declares the matrices that are stacked in a linear map's weights, by their numbers of rows.
@@ -107,13 +107,13 @@ private:
   ParameterId add(const std::string& name, const Shape& shape, const Init& init, WeightDecay decay,
                   bool is_map = false) const;
   ParameterId shared(const std::string& name, const Shape& shape) const;
-  bool is_map(const Shape& shape) const { return !of_head_ && shape.rank >= 2; }
+  bool is_map(const Shape& shape) const { return !is_output_layer_ && shape.rank >= 2; }
 
   Parameters* parameters_;
   InitRules rules_;
   std::string prefix_;
   Reads reads_ = Reads::input;
-  bool of_head_ = false;
+  bool is_output_layer_ = false;
   std::optional<std::string> shared_prefix_{}; // replaces the first `own_length_` characters of the prefix
   std::size_t own_length_ = 0;                 // length of the replaced prefix
 };

@@ -21,7 +21,7 @@ public:
 };
 
 /// What a norm is made for.
-struct NormShape {
+struct NormSizes {
   std::int64_t width = 0;
   bool bias = true; ///< has it a bias, if the kind of norm can have one?
 };
@@ -29,10 +29,10 @@ struct NormShape {
 struct NormInfo {
   Variant about;
   /// Adds the norm's parameters to the scope.
-  RequiredFunction<std::unique_ptr<Norm>(const Scope& scope, const NormShape& shape, const OptionValues& options)> make;
+  RequiredFunction<std::unique_ptr<Norm>(const Scope& scope, const NormSizes& shape, const OptionValues& options)> make;
   /// The norm of one vector in plain loops, for tests. `parameters`: the norm's own, in the order in which it added
   /// them; the bias is missing if the norm has none.
-  RequiredFunction<void(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+  RequiredFunction<void(const Real* x, Real* y, const NormSizes& shape, const std::vector<const Real*>& parameters,
                         const OptionValues& options)>
       row;
 };
@@ -42,7 +42,7 @@ std::span<const NormInfo* const> norms();
 const NormInfo& norm_info(const std::string& name);
 
 /// The norm of this kind, a word of [block] norm_kind.
-std::unique_ptr<Norm> make_norm(const Scope& scope, const std::string& kind, const NormShape& shape,
+std::unique_ptr<Norm> make_norm(const Scope& scope, const std::string& kind, const NormSizes& shape,
                                 const OptionValues& options = {});
 
 } // namespace heed::HEED_REAL

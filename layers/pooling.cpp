@@ -44,7 +44,7 @@ Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice&
   if (kinds[kind_].begin) return;
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.width)));
   const Scope keys = (scope / "keys").starting_by_itself_with(start);
-  const ParameterId query = scope.plain("query", {1, shape.width}, start);
+  const ParameterId query = scope.no_decay("query", {1, shape.width}, start);
   LayerChoice one_head = choice.without_formulas();
   one_head.part_options.clear();
   context_.emplace(Context{

@@ -46,7 +46,7 @@ struct Variant {
   /// Defaults of other options that the variant changes, by full name: an encoder sets {"attention.causal", false}.
   std::vector<std::pair<std::string, Value>> presets;
   /// Other options, by full name, that have no effect with this variant. A table's name means all options in the table.
-  std::vector<std::string> silences = {};
+  std::vector<std::string> disables = {};
   /// Other options, named likewise, that only have an effect with variants that list them. `needs`: options that must
   /// be given; `uses`: optional ones.
   std::vector<std::string> needs = {}, uses = {};

@@ -145,7 +145,7 @@ struct Gradients {
     }
     if (dw)
       for (std::int64_t d = 0; d < e.width; ++d)
-        deposit(dw.p[h * e.width + d], shared - 2 * lane_sum(load(a.dw_lanes + d * lanes)), dw.overwrite && b == 0);
+        accumulate(dw.p[h * e.width + d], shared - 2 * lane_sum(load(a.dw_lanes + d * lanes)), dw.overwrite && b == 0);
   }
 
 private:
@@ -153,7 +153,7 @@ private:
     if (!dk) return;
     Real* to = dk.p + (b * e.key_heads + h / e.sharing()) * e.width * k_row;
     const bool first = dk.overwrite && h % e.sharing() == 0;
-    map(e.width * k_row, [&](std::int64_t at, int n) { deposit(to + at, load(columns + at, n), first, n); });
+    map(e.width * k_row, [&](std::int64_t at, int n) { accumulate(to + at, load(columns + at, n), first, n); });
   }
 };
 

@@ -15,9 +15,9 @@ inline void copy_strided(const Shape& extent, Real* to, const Shape& to_stride, 
     Real* p = to + at[0];
     const Real* q = from + at[1];
     if (step[0] == 1 && step[1] == 1) {
-      map(n, [&](std::int64_t i, int count) { deposit(p + i, load(q + i, count), overwrite, count); });
+      map(n, [&](std::int64_t i, int count) { accumulate(p + i, load(q + i, count), overwrite, count); });
     } else {
-      for (std::int64_t i = 0; i < n; ++i) deposit(p[i * step[0]], q[i * step[1]], overwrite);
+      for (std::int64_t i = 0; i < n; ++i) accumulate(p[i * step[0]], q[i * step[1]], overwrite);
     }
   });
 }

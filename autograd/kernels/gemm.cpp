@@ -6,7 +6,7 @@
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/operation_count.hpp"
 #include "autograd/products.hpp"
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

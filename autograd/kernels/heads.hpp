@@ -8,7 +8,7 @@
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
 #include "autograd/operation_count.hpp"
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -72,9 +72,9 @@ inline void put_rows(const Real* from, std::int64_t from_row, std::int64_t rows,
     const Real* p = from + t * from_row;
     Real* q = to.p + (t0 + t) * to.row;
     if (to.column == 1)
-      map(width, [&](std::int64_t d, int n) { deposit(q + d, load(p + d, n) * factor, to.overwrite, n); });
+      map(width, [&](std::int64_t d, int n) { accumulate(q + d, load(p + d, n) * factor, to.overwrite, n); });
     else
-      for (std::int64_t d = 0; d < width; ++d) deposit(q[d * to.column], factor * p[d], to.overwrite);
+      for (std::int64_t d = 0; d < width; ++d) accumulate(q[d * to.column], factor * p[d], to.overwrite);
   }
 }
 
@@ -197,7 +197,7 @@ inline int threads_for_heads(const Extents& e, const StreamingOptions& options, 
                                                  std::max<std::int64_t>(groups, 1)));
 }
 
-/// Calls f(thread, b, h, head of keys and values) for every query head, on threads 0 .. threads - 1 of a team. One
+/// Calls f(thread, b, h, head of keys and values) for every query head, on threads 0 .. threads - 1 of a pool. One
 /// thread has all query heads that share keys.
 template <class F>
 void each_head(const Extents& e, const StreamingOptions& options, int threads, F&& f,

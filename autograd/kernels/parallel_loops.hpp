@@ -1,9 +1,9 @@
-// Loops over arrays that several threads share (autograd/workers.hpp).
+// Loops over arrays that several threads share (autograd/thread_pool.hpp).
 #pragma once
 
 #include "autograd/kernels/simd.hpp"
 #include "autograd/kernels/walk.hpp"
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 
 namespace heed::HEED_REAL {
 

@@ -105,11 +105,11 @@ struct Rows {
     return block.seen_by(head, r, allows, strip.row);
   }
   RowKeys keys_of(const HeadProblem& head, const StripView& block, std::int64_t r, const Seen& seen,
-                  const RowPolicy& policy) const {
+                  const RowRule& policy) const {
     return seen.keys(policy, block.i0 + r + head.options.mask.offset - block.origin);
   }
   /// Writes the rules' values of these rows to `values`, which are those of all rows.
-  void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy, Real* values) const {
+  void fill_weights(const HeadProblem& head, const StripView& block, const RowRule& policy, Real* values) const {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const Seen seen = seen_by(head, block, r);
       const RowKeys keys = keys_of(head, block, r, seen, policy);
@@ -121,7 +121,7 @@ struct Rows {
     }
   }
   /// From the gradients of the weights in g: the weights once more, and the scores' gradients in place of the scores.
-  void fill_weights_and_gradients(const HeadProblem& head, const StripView& block, const RowPolicy& policy,
+  void fill_weights_and_gradients(const HeadProblem& head, const StripView& block, const RowRule& policy,
                                   const Real* values, const Real* g) const {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const Seen seen = seen_by(head, block, r);

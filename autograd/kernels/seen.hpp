@@ -3,7 +3,7 @@
 
 #include "autograd/kernels/simd.hpp"
 #include "autograd/mask.hpp"
-#include "autograd/row_policy.hpp"
+#include "autograd/row_rule.hpp"
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ struct Seen {
     return n;
   }
   /// These keys as the row of a rule. `own` is the query's own position.
-  RowKeys keys(const RowPolicy& rule, std::int64_t own) const {
+  RowKeys keys(const RowRule& rule, std::int64_t own) const {
     RowKeys out{.n = count()};
     if (!rule.is_ordered()) return out;
     out.own = counts(own);
@@ -52,12 +52,12 @@ struct Seen {
     if (numbers == row + range.begin) return;
     if (in_one_piece()) {
       map(range.end - range.begin,
-          [&](std::int64_t j, int m) { deposit(row + range.begin + j, load(numbers + j, m), overwrite, m); });
+          [&](std::int64_t j, int m) { accumulate(row + range.begin + j, load(numbers + j, m), overwrite, m); });
       return;
     }
     for (std::int64_t j = range.first(); j < range.end; ++j) {
       const bool here = counts(j);
-      deposit(row[j], here ? *numbers : Real{0}, overwrite);
+      accumulate(row[j], here ? *numbers : Real{0}, overwrite);
       numbers += here ? 1 : 0;
     }
   }

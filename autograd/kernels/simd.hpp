@@ -78,7 +78,7 @@ template <class F> inline void map(std::int64_t size, F&& f) {
 }
 
 /// Stores v if `overwrite`, otherwise adds it.
-inline void deposit(Real* p, const Simd& v, bool overwrite, int n = lanes) {
+inline void accumulate(Real* p, const Simd& v, bool overwrite, int n = lanes) {
   store(p, overwrite ? v : v + load(p, n), n);
 }
 
@@ -114,10 +114,10 @@ inline Simd fused(const Simd& a, const Simd& b, const Simd& c, int n = lanes) {
 }
 
 /// Stores a b if `overwrite`, otherwise adds it by `fused`.
-inline void deposit_product(Real* p, const Simd& a, const Simd& b, bool overwrite, int n = lanes) {
+inline void accumulate_product(Real* p, const Simd& a, const Simd& b, bool overwrite, int n = lanes) {
   store(p, overwrite ? a * b : fused(a, b, load(p, n), n), n);
 }
-inline void deposit(Real& p, Real v, bool overwrite) { p = overwrite ? v : p + v; }
+inline void accumulate(Real& p, Real v, bool overwrite) { p = overwrite ? v : p + v; }
 
 /// The sum of all lanes.
 inline Real lane_sum(const Simd& x) {

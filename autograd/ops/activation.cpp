@@ -20,7 +20,8 @@ Tensor elementwise(const char* name, const Tensor& input, Value value, Derivativ
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     map_in_parallel(x.size(), per_element, [&](std::int64_t i, int n) {
-      deposit_product(d.p + i, derivative(load(x.data + i, n), load(y.data + i, n)), load(dy + i, n), d.overwrite, n);
+      accumulate_product(d.p + i, derivative(load(x.data + i, n), load(y.data + i, n)), load(dy + i, n), d.overwrite,
+                         n);
     });
   });
   return y;
@@ -44,7 +45,7 @@ template <class At> Tensor elementwise_with_derivative(const char* name, const T
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     map_in_parallel(x.size(), per_element, [&](std::int64_t i, int n) {
-      deposit_product(d.p + i, load(derivative + i, n), load(dy + i, n), d.overwrite, n);
+      accumulate_product(d.p + i, load(derivative + i, n), load(dy + i, n), d.overwrite, n);
     });
   });
   return y;

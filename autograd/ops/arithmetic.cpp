@@ -40,7 +40,7 @@ template <class F> void reduce_into(const Tensor& x, const Tensor& y, const Tens
                           Real total = 0;
                           for (std::int64_t i = 0; i < n; ++i)
                             total += f(g[i * step[1]], s[i * step[2]], t[i * step[3]]);
-                          deposit(*p, total, first);
+                          accumulate(*p, total, first);
                         } else if (step[0] == 1 && step[1] == 1 && step[2] == 1 && step[3] == 1) {
                           if (first)
                             for (std::int64_t i = 0; i < n; ++i) p[i] = f(g[i], s[i], t[i]);
@@ -48,7 +48,7 @@ template <class F> void reduce_into(const Tensor& x, const Tensor& y, const Tens
                             for (std::int64_t i = 0; i < n; ++i) p[i] += f(g[i], s[i], t[i]);
                         } else {
                           for (std::int64_t i = 0; i < n; ++i)
-                            deposit(p[i * step[0]], f(g[i * step[1]], s[i * step[2]], t[i * step[3]]), first);
+                            accumulate(p[i * step[0]], f(g[i * step[1]], s[i * step[2]], t[i * step[3]]), first);
                         }
                       });
 }
@@ -124,7 +124,7 @@ Tensor scale(const Tensor& input, Real factor, Real shift) {
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     map_in_parallel(y.size(), per_element, [&](std::int64_t i, int n) {
-      deposit_product(d.p + i, load(dy + i, n), Simd(factor), d.overwrite, n);
+      accumulate_product(d.p + i, load(dy + i, n), Simd(factor), d.overwrite, n);
     });
   });
   return y;

@@ -12,8 +12,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// The operands of a form with queries and keys only. The classes Inner, Distances and Pairwise below compute scores and
-// gradients of one form, head by head.
+// The operands of a form with queries and keys only. The classes DotProductRows, DistanceRows and AdditiveRows below
+// compute scores and gradients of one form, head by head.
 template <class F> struct OperandsOf {
   F form;
   Extents e;
@@ -36,12 +36,12 @@ struct Targets {
   template <class F> Targets(Tape&, const OperandsOf<F>&, const GradTarget& dq, const GradTarget& dk) : q(dq), k(dk) {}
 };
 
-class Inner {
+class DotProductRows {
 public:
   using To = Targets;
   static constexpr Division backward_division = Division::entries_and_heads;
 
-  Inner(const OperandsOf<DotProductForm>& x, Tape::Scratch& scratch)
+  DotProductRows(const OperandsOf<DotProductForm>& x, Tape::Scratch& scratch)
       : x_(x), e_(x.e), k_tiles_(scratch.take<Real>(e_.width * whole_tiles(e_.keys))) {}
 
   void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
@@ -90,12 +90,12 @@ private:
   PackedRows q_rows_{}, k_rows_{};
 };
 
-class Distances {
+class DistanceRows {
 public:
   using To = Targets;
   static constexpr Division backward_division = Division::entries_and_heads;
 
-  Distances(const OperandsOf<DistanceForm>& x, Tape::Scratch& scratch)
+  DistanceRows(const OperandsOf<DistanceForm>& x, Tape::Scratch& scratch)
       : x_(x), k_tiles_(scratch.take<Real>(x.e.width * whole_tiles(x.e.keys))) {}
 
   void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
@@ -134,12 +134,12 @@ private:
   Real* dq_ = nullptr; // [Tq, D]
 };
 
-class Pairwise {
+class AdditiveRows {
 public:
   using To = pairwise::Gradients;
   static constexpr Division backward_division = Division::heads; // the gradients of the weights are sums over the batch
 
-  Pairwise(const pairwise::Operands& x, Tape::Scratch& scratch) : x_(x), room_(scratch, x.e, x.k_row) {}
+  AdditiveRows(const pairwise::Operands& x, Tape::Scratch& scratch) : x_(x), room_(scratch, x.e, x.k_row) {}
 
   void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
     prepare(x_.queries.head(b, h, h, room_.q), x_.keys.head(b, kh, h, room_.k), x_.e, room_,
@@ -298,7 +298,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
       const UncountedOperations uncounted;
       auto& [here, rows, g, v_tiles, dy_scratch, dv_rows] = rooms[thread];
       const HeadProblem head{e, options, b, h};
-      const RowPolicy& policy = rules->of_head(h);
+      const RowRule& policy = rules->of_head(h);
       here.begin(b, h, kh);
       here.begin_backward(b, kh);
       const Scattered dy = head_of(y, dy_values, b, h);
@@ -335,22 +335,22 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
 Tensor attend_rows(const DotProductForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options) {
   Op op("attend_rows", {&form.queries, &form.keys, &v}, Counts::yes);
-  return attend<Inner>(op, OperandsOf<DotProductForm>(op, form, v), v, rules, options);
+  return attend<DotProductRows>(op, OperandsOf<DotProductForm>(op, form, v), v, rules, options);
 }
 
 Tensor attend_rows(const DistanceForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
   Op op("attend_rows", {&form.queries, &form.keys, &v}, Counts::yes);
-  return attend<Distances>(op, OperandsOf<DistanceForm>(op, form, v), v, rules, options);
+  return attend<DistanceRows>(op, OperandsOf<DistanceForm>(op, form, v), v, rules, options);
 }
 
 Tensor attend_softmax(const DistanceForm& form, const Tensor& v, const StreamingOptions& options) {
-  static const SoftmaxRows rows;
+  static const SoftmaxRule rows;
   return attend_rows(form, v, rows, options);
 }
 
 Tensor attend_rows(const AdditiveForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
   Op op("attend_rows", {&form.queries, &form.keys, &form.weights, &v}, Counts::yes);
-  return attend<Pairwise>(op, pairwise::Operands(op, form, v), v, rules, options);
+  return attend<AdditiveRows>(op, pairwise::Operands(op, form, v), v, rules, options);
 }
 
 } // namespace heed::HEED_REAL

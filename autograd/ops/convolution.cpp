@@ -63,7 +63,7 @@ struct Windows {
     each_run(
         [&](std::int64_t to, std::int64_t from, std::int64_t n) {
           if (stride == 1)
-            map(n, [&](std::int64_t j, int m) { deposit(image + to + j, load(matrix + from + j, m), false, m); });
+            map(n, [&](std::int64_t j, int m) { accumulate(image + to + j, load(matrix + from + j, m), false, m); });
           else
             for (std::int64_t j = 0; j < n; ++j) image[to + j * stride] += matrix[from + j];
         },
@@ -139,7 +139,7 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor* bias, con
           const Real* p = dy + n * result + o * places;
           total += sum_over(places, [&](std::int64_t i, int m) { return load(p + i, m); });
         }
-        deposit(d.p[o], total, d.overwrite);
+        accumulate(d.p[o], total, d.overwrite);
       }
   });
   return y;

@@ -1,6 +1,6 @@
 #include "autograd/attention.hpp"
 #include "autograd/kernels/parallel_loops.hpp"
-#include "autograd/row_policy.hpp"
+#include "autograd/row_rule.hpp"
 
 namespace heed::HEED_REAL {
 
@@ -67,8 +67,8 @@ Tensor difference_of_maps(const Tensor& given, const Tensor& lambda) {
       if (d) {
         Real *first = d.p + at_x, *second = first + rows.second;
         const Real factor = -rows.lambda.data[at_lambda];
-        for (std::int64_t j = 0; j < width; ++j) deposit(first[j], g[j], d.overwrite);
-        for (std::int64_t j = 0; j < width; ++j) deposit(second[j], factor * g[j], d.overwrite);
+        for (std::int64_t j = 0; j < width; ++j) accumulate(first[j], g[j], d.overwrite);
+        for (std::int64_t j = 0; j < width; ++j) accumulate(second[j], factor * g[j], d.overwrite);
       }
       sums[number] = -row_dot(g, x.data + at_x + rows.second, width);
     });

@@ -28,7 +28,7 @@ Tensor dropout(const Tensor& input, double probability, const RandomKey& key, co
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     map_in_parallel(n, per_element, [&](std::int64_t i, int m) {
-      deposit_product(d.p + i, load(dy + i, m), load(factor + i, m), d.overwrite, m);
+      accumulate_product(d.p + i, load(dy + i, m), load(factor + i, m), d.overwrite, m);
     });
   });
   return y;

@@ -67,8 +67,8 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
         each_channel(g, [&](std::int64_t c, std::int64_t at) {
           map(places, [&](std::int64_t i, int n) {
             const Simd h = (load(x.data + at + i, n) - m) * s;
-            deposit(d.p + at + i, s * (gain.data[c] * load(dy + at + i, n) - mean_along - h * mean_across), d.overwrite,
-                    n);
+            accumulate(d.p + at + i, s * (gain.data[c] * load(dy + at + i, n) - mean_along - h * mean_across),
+                       d.overwrite, n);
           });
         });
       }
@@ -78,7 +78,7 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
       for (std::int64_t c = 0; c < C; ++c) {
         Real total = 0;
         for (std::int64_t b = 0; b < B; ++b) total += sums[b * C + c];
-        deposit(d.p[c], total, d.overwrite);
+        accumulate(d.p[c], total, d.overwrite);
       }
     };
     sum_rows(gain, across);

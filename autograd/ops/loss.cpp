@@ -73,7 +73,7 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
         const Real* p = logits.data + r * classes;
         const Real all = normaliser[r];
         map(classes, [&](std::int64_t c, int n) {
-          deposit_product(g + c, Simd(factor), exponential(load(p + c, n) - all) - spread, d.overwrite, n);
+          accumulate_product(g + c, Simd(factor), exponential(load(p + c, n) - all) - spread, d.overwrite, n);
         });
         g[kept[r]] -= factor * (1 - smoothing);
       }

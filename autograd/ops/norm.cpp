@@ -110,8 +110,8 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
                               const Real mean_along = share * lane_sum(along), mean_across = share * lane_sum(across);
                               map(width, [&](std::int64_t i, int n) {
                                 const Simd h = (load(p + i, n) - m) * s, w = load(g + i, n) * load(gain.data + i, n);
-                                deposit_product(dx.p + r * width + i, Simd(s), w - mean_along - h * mean_across,
-                                                dx.overwrite, n);
+                                accumulate_product(dx.p + r * width + i, Simd(s), w - mean_along - h * mean_across,
+                                                   dx.overwrite, n);
                               });
                             }
                           });
@@ -161,7 +161,7 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
                               const Real mean_across = share * lane_sum(across);
                               map(width, [&](std::int64_t i, int n) {
                                 const Simd h = load(p + i, n) * s, w = load(g + i, n) * load(gain.data + i, n);
-                                deposit_product(dx.p + r * width + i, Simd(s), w - h * mean_across, dx.overwrite, n);
+                                accumulate_product(dx.p + r * width + i, Simd(s), w - h * mean_across, dx.overwrite, n);
                               });
                             }
                           });
@@ -198,7 +198,7 @@ Tensor l2_normalize(const Tensor& input, Real epsilon) {
                              ? Real{0}
                              : sum_over(width, [&](std::int64_t i, int n) { return load(q + i, n) * load(g + i, n); });
       map(width, [&](std::int64_t i, int n) {
-        deposit_product(d.p + r * width + i, Simd(s), load(g + i, n) - load(q + i, n) * along, d.overwrite, n);
+        accumulate_product(d.p + r * width + i, Simd(s), load(g + i, n) - load(q + i, n) * along, d.overwrite, n);
       });
     });
   });

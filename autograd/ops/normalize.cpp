@@ -12,7 +12,7 @@
 namespace heed::HEED_REAL {
 
 // The row's value is the largest score.
-void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& top) const {
+void SoftmaxRule::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& top) const {
   top = row_largest(s, keys.n);
   if (top == -std::numeric_limits<Real>::infinity() && !row_has_nan(s, keys.n)) {
     std::fill_n(w, keys.n, Real{0});
@@ -22,15 +22,15 @@ void SoftmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& top
   map(keys.n, [&](std::int64_t j, int m) { store(w + j, load(w + j, m) * inverse, m); });
 }
 
-void SoftmaxRows::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+void SoftmaxRule::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Real along = row_dot(w, dw, keys.n);
   map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
 }
 
-void SoftmaxRows::weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+void SoftmaxRule::weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                                        Real* scratch) const {
   if (top == -std::numeric_limits<Real>::infinity())
-    return RowPolicy::weights_and_backward(top, s, w, dw, ds, keys, scratch);
+    return RowRule::weights_and_backward(top, s, w, dw, ds, keys, scratch);
   const Real inverse = 1 / row_exponentials(s, top, w, keys.n), along = row_scale_and_dot(inverse, w, dw, keys.n);
   map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
 }
@@ -38,7 +38,7 @@ void SoftmaxRows::weights_and_backward(Real top, const Real* s, Real* w, const R
 // Newton's method for the threshold. It starts at 1 below the largest score, where only the largest score has a weight
 // (of 1). Each next threshold makes the weights of the scores above the last threshold sum to 1. The threshold rises
 // and fewer scores remain at each step, until it no longer changes.
-void SparsemaxRows::weights(const Real* s, Real* w, RowKeys keys, Real* x, Real&) const {
+void SparsemaxRule::weights(const Real* s, Real* w, RowKeys keys, Real* x, Real&) const {
   if (row_is_lost(s, w, keys.n)) return;
   const Simd zero(Real{0}), one(Real{1});
   row_from_top(s, Real{1}, x, keys.n);
@@ -57,7 +57,7 @@ void SparsemaxRows::weights(const Real* s, Real* w, RowKeys keys, Real* x, Real&
   map(keys.n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(x + j, m) - threshold, zero), m); });
 }
 
-void SparsemaxRows::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+void SparsemaxRule::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Simd zero(Real{0}), one(Real{1});
   const auto [sum, count] = sums_over(keys.n, [&](std::int64_t j, int m, Simd& total, Simd& counted) {
     const auto has_weight = load(w + j, m) != zero;
@@ -70,12 +70,12 @@ void SparsemaxRows::backward(Real, const Real*, const Real* w, const Real* dw, R
   });
 }
 
-void SigmoidRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
+void SigmoidRule::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
   const Real shift = bias_.value_or(-std::log(static_cast<Real>(keys.n))) + own_;
   map(keys.n, [&](std::int64_t j, int m) { store(w + j, logistic(load(s + j, m) + shift), m); });
 }
 
-void SigmoidRows::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+void SigmoidRule::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   map(keys.n, [&](std::int64_t j, int m) {
     const Simd v = load(w + j, m);
     store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
@@ -92,13 +92,13 @@ void divide_positive(const Real* s, Real divisor, Real* w, std::int64_t n) {
 } // namespace
 
 // The row's value is the sum.
-void SumRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const {
+void SumRule::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const {
   if (row_is_lost(s, w, keys.n)) return;
   total = sum_over(keys.n, [&](std::int64_t j, int m) { return xsimd::max(load(s + j, m), Simd(Real{0})); });
   divide_positive(s, total > 0 ? total : Real{1}, w, keys.n);
 }
 
-void SumRows::backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
+void SumRule::backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
   const Real along = row_dot(w, dw, keys.n);
   const Simd zero(Real{0});
   map(keys.n, [&](std::int64_t j, int m) {
@@ -106,14 +106,14 @@ void SumRows::backward(Real total, const Real* s, const Real* w, const Real* dw,
   });
 }
 
-void SumRows::weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+void SumRule::weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                                    Real* scratch) const {
-  if (!(total > 0)) return RowPolicy::weights_and_backward(total, s, w, dw, ds, keys, scratch);
+  if (!(total > 0)) return RowRule::weights_and_backward(total, s, w, dw, ds, keys, scratch);
   divide_positive(s, total, w, keys.n);
   backward(total, s, w, dw, ds, keys, scratch);
 }
 
-void HardmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
+void HardmaxRule::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
   if (row_has_nan(s, keys.n)) {
     std::fill_n(w, keys.n, std::numeric_limits<Real>::quiet_NaN());
     return;
@@ -122,7 +122,7 @@ void HardmaxRows::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) co
   w[std::find(s, s + keys.n, largest(s, keys.n)) - s] = 1;
 }
 
-void HardmaxRows::backward(Real, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* p) const {
+void HardmaxRule::backward(Real, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* p) const {
   const Real top = largest(s, keys.n);
   map(keys.n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
   const Real total = sum_over(keys.n, [&](std::int64_t j, int m) { return load(p + j, m); });
@@ -146,7 +146,7 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
   Real* scratch = op.tape().keep<Real>(6 * room);
   Real* values = op.tape().keep<Real>(rows);
   const RowRules* rules = &given;
-  const auto rule = [=](std::int64_t r) -> const RowPolicy& { return rules->of_head(r / queries % heads); };
+  const auto rule = [=](std::int64_t r) -> const RowRule& { return rules->of_head(r / queries % heads); };
   const auto keys_of = [=, offset = mask.offset](const Seen& s, std::int64_t r) {
     return s.keys(rule(r), r % queries + offset);
   };

@@ -245,7 +245,7 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     }
 
     if (into_x && !in_place)
-      map(T * B * all, [&](std::int64_t i, int n) { deposit(into_x.p + i, load(dx + i, n), into_x.overwrite, n); });
+      map(T * B * all, [&](std::int64_t i, int n) { accumulate(into_x.p + i, load(dx + i, n), into_x.overwrite, n); });
     if (ready) {
       if (gathered && !Cell::own_product) std::copy_n(dx, B * all, gathered);
     } else if (const GradTarget d = tape.grad_target(w)) {
@@ -267,10 +267,11 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
       }
     if (const GradTarget d = tape.grad_target(h0))
       for (std::int64_t b = 0; b < B; ++b)
-        map(H, [&](std::int64_t i, int n) { deposit(d.p + b * H + i, load(passed + b * H + i, n), d.overwrite, n); });
+        map(H,
+            [&](std::int64_t i, int n) { accumulate(d.p + b * H + i, load(passed + b * H + i, n), d.overwrite, n); });
     if (Cell::has_memory)
       if (const GradTarget d = tape.grad_target(c0))
-        map(step, [&](std::int64_t i, int n) { deposit(d.p + i, load(dc + i, n), d.overwrite, n); });
+        map(step, [&](std::int64_t i, int n) { accumulate(d.p + i, load(dc + i, n), d.overwrite, n); });
   });
 
   const auto plane = [&](std::int64_t t) { return reshape(slice(y, 0, t, 1), {B, H}); };

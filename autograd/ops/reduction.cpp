@@ -57,10 +57,11 @@ Tensor weighted_sum(const char* name, const Tensor& input, int axis, bool keep, 
     for (std::int64_t o = 0; o < a.outer; ++o)
       for (std::int64_t i = 0; i < a.n; ++i) {
         Real* p = d.p + (o * a.n + i) * a.inner;
-        if (a.inner == 1) deposit(*p, weight * dy[o], d.overwrite);
+        if (a.inner == 1) accumulate(*p, weight * dy[o], d.overwrite);
         else
-          map(a.inner,
-              [&](std::int64_t k, int n) { deposit(p + k, load(dy + o * a.inner + k, n) * weight, d.overwrite, n); });
+          map(a.inner, [&](std::int64_t k, int n) {
+            accumulate(p + k, load(dy + o * a.inner + k, n) * weight, d.overwrite, n);
+          });
       }
   });
   return y;
@@ -98,7 +99,7 @@ Tensor sum_before(const Tensor& input, int axis) {
       map(a.inner, [&](std::int64_t k, int n) {
         Simd total(Real{0});
         for (std::int64_t i = a.n - 1; i >= 0; --i) {
-          deposit(dx + i * a.inner + k, total, d.overwrite, n);
+          accumulate(dx + i * a.inner + k, total, d.overwrite, n);
           total += load(dy + i * a.inner + k, n);
         }
       });

@@ -31,10 +31,10 @@ struct Distances {
   void spread(const Real* p, Real* y, bool overwrite) const {
     for (std::int64_t r = 0; r < rows; ++r, p += columns(), y += keys) {
       const Row d = row(r);
-      for (std::int64_t j = 0; j < d.begin; ++j) deposit(y[j], p[0], overwrite);
+      for (std::int64_t j = 0; j < d.begin; ++j) accumulate(y[j], p[0], overwrite);
       map(d.end - d.begin,
-          [&](std::int64_t j, int n) { deposit(y + d.begin + j, load(p + d.column + j, n), overwrite, n); });
-      for (std::int64_t j = d.end; j < keys; ++j) deposit(y[j], p[columns() - 1], overwrite);
+          [&](std::int64_t j, int n) { accumulate(y + d.begin + j, load(p + d.column + j, n), overwrite, n); });
+      for (std::int64_t j = d.end; j < keys; ++j) accumulate(y[j], p[columns() - 1], overwrite);
     }
   }
   // y [rows, columns] = or += the sum of w [rows, keys] over the keys at each clipped distance.
@@ -250,7 +250,7 @@ Tensor add_bias(const Tensor& scores, AttentionBias* bias) {
     bias->close(tape);
     if (tape.donate_gradient(y, x)) return;
     if (const GradTarget dx = tape.grad_target(x))
-      map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(dy + at, n), dx.overwrite, n); });
+      map(x.size(), [&](std::int64_t at, int n) { accumulate(dx.p + at, load(dy + at, n), dx.overwrite, n); });
   });
   return y;
 }

@@ -77,7 +77,7 @@ public:
       double sum = 0;
       for (std::int64_t j = keys_ - 1; j >= 0; --j) {
         sum += gradients_[begin + j];
-        deposit(to.p[begin + j], static_cast<Real>(sum), to.overwrite);
+        accumulate(to.p[begin + j], static_cast<Real>(sum), to.overwrite);
       }
     }
   }

@@ -50,7 +50,7 @@ std::int64_t place(Real number, std::int64_t size) {
 } // namespace
 
 ScoreFormula::ScoreFormula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
-                           const FormulaShape& shape)
+                           const FormulaSizes& shape)
     : program_(&program), parameters_(tape.keep_copy(parameters.data(), static_cast<std::int64_t>(parameters.size()))),
       shape_(shape) {
   if (program.score >= 0)
@@ -311,7 +311,7 @@ template <class F> void ScoreFormula::give(std::int32_t to, FormulaAxis on, cons
   const Sink s = sink(to, on, t);
   for (std::int64_t r = 0; r < t.queries; ++r) {
     Real* p = s.p + r * s.row;
-    if (s.each) map(t.keys, [&](std::int64_t c, int n) { deposit(p + c, derivative(r, c, n), s.first, n); });
+    if (s.each) map(t.keys, [&](std::int64_t c, int n) { accumulate(p + c, derivative(r, c, n), s.first, n); });
     else *p += sum_over(t.keys, [&](std::int64_t c, int n) { return derivative(r, c, n); });
   }
   given_[to] = true;
@@ -404,7 +404,7 @@ void ScoreFormula::pull(const ScoreTile& tile, const Real* before, Real* grad_sc
 }
 
 ScoreFormula* keep_formula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
-                           const FormulaShape& shape) {
+                           const FormulaSizes& shape) {
   static_assert(std::is_trivially_destructible_v<ScoreFormula>);
   return new (tape.keep<ScoreFormula>(1)) ScoreFormula(tape, program, parameters, shape);
 }

@@ -1,6 +1,6 @@
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/ops.hpp"
-#include "autograd/row_policy.hpp"
+#include "autograd/row_rule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,7 @@ void softmax_row(const Real* x, Real* y, std::int64_t n) {
 // dx = or += y (dy - sum y dy) for one row.
 void softmax_row_gradient(const Real* y, const Real* dy, Real* dx, std::int64_t n, bool overwrite) {
   const Real along = sum_over(n, [&](std::int64_t i, int m) { return load(y + i, m) * load(dy + i, m); });
-  map(n, [&](std::int64_t i, int m) { deposit(dx + i, load(y + i, m) * (load(dy + i, m) - along), overwrite, m); });
+  map(n, [&](std::int64_t i, int m) { accumulate(dx + i, load(y + i, m) * (load(dy + i, m) - along), overwrite, m); });
 }
 
 } // namespace
@@ -88,7 +88,7 @@ Tensor log_softmax(const Tensor& input) {
       const std::int64_t at = i * r.width;
       const Real total = sum_over(r.width, [&](std::int64_t k, int n) { return load(dy + at + k, n); });
       map(r.width, [&](std::int64_t k, int n) {
-        deposit(d.p + at + k, load(dy + at + k, n) - exponential(load(y.data + at + k, n)) * total, d.overwrite, n);
+        accumulate(d.p + at + k, load(dy + at + k, n) - exponential(load(y.data + at + k, n)) * total, d.overwrite, n);
       });
     }
   });
@@ -165,7 +165,7 @@ Tensor masked_fill(const Tensor& input, const std::uint8_t* where, Real value) {
     const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    for (std::int64_t i = 0; i < n; ++i) deposit(d.p[i], filled[i] ? Real{0} : dy[i], d.overwrite);
+    for (std::int64_t i = 0; i < n; ++i) accumulate(d.p[i], filled[i] ? Real{0} : dy[i], d.overwrite);
   });
   return y;
 }

@@ -46,12 +46,12 @@ Tensor apply_formula(const Tensor& scores, ScoreFormula* formula) {
     std::copy_n(tape.grad(y), x.size(), grad_scores);
     each_head([&](const ScoreTile& tile, std::int64_t at) { formula->pull(tile, x.data + at, grad_scores + at); });
     if (const GradTarget dx = tape.grad_target(x))
-      map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(grad_scores + at, n), dx.overwrite, n); });
+      map(x.size(), [&](std::int64_t at, int n) { accumulate(dx.p + at, load(grad_scores + at, n), dx.overwrite, n); });
   });
   return y;
 }
 
-Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaShape& shape) {
+Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaSizes& shape) {
   if (!formula || !formula->masks()) return mask;
   const Shape all{shape.batch, shape.heads, shape.queries, shape.keys};
   auto* allowed = tape.keep<std::uint8_t>(all.size());

@@ -7,7 +7,7 @@
 #include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
-#include "experiments/command_line/team_start.hpp"
+#include "experiments/command_line/process_group_start.hpp"
 #include "experiments/command_line/terminal_stream.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/hints.hpp"
@@ -144,9 +144,9 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
   app.get_formatter()->label("REQUIRED", "");
   Commands commands{app, console, {}};
   for (auto* add :
-       {add_new,     add_run,      add_plan,    add_check,      add_show,   add_data,     add_status,   add_report,
-        add_compare, add_runs,     add_diff,    add_rerun,      add_export, add_generate, add_evaluate, add_inspect,
-        add_attend,  add_variants, add_options, add_completion, add_task,   add_worker})
+       {add_new,     add_run,      add_plan,    add_check,      add_show,       add_data,     add_status,   add_report,
+        add_compare, add_runs,     add_diff,    add_rerun,      add_export,     add_generate, add_evaluate, add_inspect,
+        add_attend,  add_variants, add_options, add_completion, add_slurm_task, add_worker})
     add(commands);
 
   if (arguments.size() > 2 && arguments[0] == "complete" && arguments[1] == "--") {

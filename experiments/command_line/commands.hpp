@@ -39,8 +39,8 @@ void add_attend(Commands& commands);
 void add_variants(Commands& commands);
 void add_options(Commands& commands);
 void add_completion(Commands& commands);
-void add_task(Commands& commands);   ///< hidden: executes the runs of one task of a Slurm job
-void add_worker(Commands& commands); ///< hidden: executes one run of a sweep in its own process
+void add_slurm_task(Commands& commands); ///< hidden: executes the runs of one task of a Slurm job
+void add_worker(Commands& commands);     ///< hidden: executes one run of a sweep in its own process
 
 /// Adds a new command. @param help  the text below its options
 Command new_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help);

@@ -108,7 +108,7 @@ std::vector<std::vector<Cell>> rows_of(RunIndex& index, const std::vector<IndexF
 
 } // namespace
 
-FoundRuns find_runs(RunIndex& index, const std::filesystem::path& out, const RunsQuestion& question,
+FoundRuns find_runs(RunIndex& index, const std::filesystem::path& out, const RunsRequest& question,
                     const std::function<void(const std::string&)>& problem) {
   const bool all_fields = question.columns.empty() && question.all_fields;
   if (all_fields || may_name_arm(question.where.value_or("")) || may_name_arm(question.sort) ||

@@ -30,7 +30,7 @@ void add_arms(RunIndex& index, const std::filesystem::path& out,
 bool may_name_arm(std::string_view text);
 
 /// Which runs to find, in which order, with which columns. The fields have the names of the options of `heed runs`.
-struct RunsQuestion {
+struct RunsRequest {
   std::optional<std::string> where;
   std::string sort;                 ///< empty: by start time
   std::vector<std::string> columns; ///< empty: the usual ones
@@ -54,7 +54,7 @@ struct FoundRuns {
 /// The runs of the output folder `out` that match. Throws heed::Refused for a wrong filter or field. The result does
 /// not use the index, so the caller can destroy it before it prints, because printing can block for as long as a user
 /// reads.
-FoundRuns find_runs(RunIndex& index, const std::filesystem::path& out, const RunsQuestion& question,
+FoundRuns find_runs(RunIndex& index, const std::filesystem::path& out, const RunsRequest& question,
                     const std::function<void(const std::string&)>& problem);
 
 /// A cell as JSON: true or false for a Boolean field, null for an empty cell.

@@ -30,18 +30,18 @@ constexpr char unbroken_space = '\x01'; ///< a space at which a comment is not w
 /// A kind of the user's own data. `word` is its name for `heed new`.
 struct OwnData {
   std::string_view word, task;
-  Form form;                ///< the form in which the task is used
+  TaskFormat form;          ///< the form in which the task is used
   std::string_view example; ///< the path that stands in the configuration if none is given
   std::string_view format;  ///< what the path must be
 };
 constexpr std::array<OwnData, 4> own_data{{
-    {"text", "text", Form::language_model, "text.txt", "A text file in UTF-8."},
-    {"pairs", "translation", Form::sequence_to_sequence, "pairs.tsv",
+    {"text", "text", TaskFormat::language_model, "text.txt", "A text file in UTF-8."},
+    {"pairs", "translation", TaskFormat::sequence_to_sequence, "pairs.tsv",
      "A file with an input, a tab and an output on each line; or only the inputs, and `target` below names the file of "
      "the outputs."},
-    {"labels", "labelled_text", Form::classification, "labels.csv",
+    {"labels", "labelled_text", TaskFormat::classification, "labels.csv",
      "A table with a column of texts and a column of labels."},
-    {"images", "images", Form::image_classification, "images",
+    {"images", "images", TaskFormat::image_classification, "images",
      "The folder with the files of MNIST (or of a set in its format), or of CIFAR-10."},
 }};
 
@@ -72,12 +72,12 @@ const TaskInfo& task_of_kind(const std::string& kind) {
 }
 
 /// The form in which a generated task is used: the first one that the task accepts.
-Form generated_form(const TaskInfo& info) {
+TaskFormat generated_form(const TaskInfo& info) {
   Config config;
   config.task.kind = info.about.name;
   const std::unique_ptr<Task> task = info.make(config);
-  for (const Form form :
-       {Form::language_model, Form::sequence_to_sequence, Form::classification, Form::image_classification})
+  for (const TaskFormat form : {TaskFormat::language_model, TaskFormat::sequence_to_sequence,
+                                TaskFormat::classification, TaskFormat::image_classification})
     if (task->refuses(form).empty()) return form;
   throw Failed(fmt::format("the task {} accepts no form", info.about.name));
 }
@@ -85,13 +85,13 @@ Form generated_form(const TaskInfo& info) {
 struct ModelWords {
   std::string_view kind, why;
 };
-ModelWords model_for(Form form) {
+ModelWords model_for(TaskFormat form) {
   switch (form) {
-    case Form::language_model: return {"decoder", "A decoder predicts each token from the tokens before it."};
-    case Form::sequence_to_sequence:
+    case TaskFormat::language_model: return {"decoder", "A decoder predicts each token from the tokens before it."};
+    case TaskFormat::sequence_to_sequence:
       return {"encoder_decoder", "An encoder reads the input. A decoder writes the output and attends to the encoder."};
-    case Form::classification: return {"encoder", "An encoder reads the whole row and gives it one class."};
-    case Form::image_classification:
+    case TaskFormat::classification: return {"encoder", "An encoder reads the whole row and gives it one class."};
+    case TaskFormat::image_classification:
       return {"patches", "A Transformer over the patches of an image, which gives the image one class."};
   }
   return {};
@@ -186,7 +186,7 @@ private:
   }
   std::string name() const { return own_ ? std::string(own_->word) : task_.about.name; }
   bool is_silent(std::string_view key) const {
-    return std::ranges::find(task_.about.silences, key) != task_.about.silences.end();
+    return std::ranges::find(task_.about.disables, key) != task_.about.disables.end();
   }
 
   void head() {
@@ -209,8 +209,8 @@ private:
                           wanted_.data.empty() ? "EDIT THIS LINE: the path of your data. " : "", own_->format,
                           guess_.note.empty() ? "" : " ", guess_.note));
     text_.set("train", Value(0.9), "The part of the data that the model is trained on. The rest is for validation.");
-    if (form_ == Form::image_classification) return;
-    if (form_ == Form::language_model) {
+    if (form_ == TaskFormat::image_classification) return;
+    if (form_ == TaskFormat::language_model) {
       text_.set("tokens", "characters", fmt::format("What a token is. Others: {}", command("options data.tokens")));
       return;
     }
@@ -224,7 +224,7 @@ private:
                 "The most frequent words. All other words are one token, <unknown>. More words cost time and memory.");
     text_.set("max_length", Value(std::int64_t{64}),
               "The most tokens of an input and of an output. The time of attention grows with the square.");
-    if (form_ == Form::sequence_to_sequence)
+    if (form_ == TaskFormat::sequence_to_sequence)
       text_.set("too_long", "drop", "Longer pairs are left out. \"cut\" would train on parts that do not match.");
     else text_.set("too_long", "cut", "Longer texts are cut. \"drop\" leaves them out.");
   }
@@ -286,7 +286,7 @@ private:
     text_.set("init_std", Value(task_.running_text ? 0.1 : 0.2),
               "The standard deviation of the initial weights. Small models learn sooner from larger weights than the "
               "0.02 of large models. Near 1 / sqrt(width) is safe for wider models.");
-    if (form_ == Form::image_classification)
+    if (form_ == TaskFormat::image_classification)
       if (const Option* patch = find_option("model.patches.patch")) {
         text_.table("model.patches");
         text_.set("patch", patch->default_value, description(*patch));
@@ -379,7 +379,7 @@ private:
   const NewConfig& wanted_;
   const TaskInfo& task_;
   const OwnData* own_;
-  Form form_;
+  TaskFormat form_;
   ModelWords model_;
   DataGuess guess_;
   ConfigText text_;

@@ -49,9 +49,10 @@ Preparation prepare(Settings settings, const std::string& name, const std::vecto
 }
 
 ArmFacts facts_of(const Config& config, Tasks& tasks) {
-  ArmFacts facts{chance_of(config, tasks), sight_of(config, tasks)};
+  ArmFacts facts{chance_of(config, tasks), leakage_of(config, tasks)};
   for (const std::int64_t length : config.train.evaluate_lengths)
-    if (const Task* task = tasks.of(config).of_length(length)) facts.at_lengths[length] = task->chance(form_of(config));
+    if (const Task* task = tasks.of(config).of_length(length))
+      facts.at_lengths[length] = task->chance(task_format_of(config));
   return facts;
 }
 

@@ -117,11 +117,11 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
 } // namespace
 
 std::string row_as_input(const Config& config, const Task& task, std::int64_t row, const std::string& option) {
-  const Form form = form_of(config);
+  const TaskFormat form = task_format_of(config);
   const std::int64_t rows = task.evaluation_rows(form, Split::validation);
   if (row < 0 || row >= rows)
     throw Refused(fmt::format("{} {}: the validation split has rows 0 to {}", option, row, rows - 1));
-  if (form == Form::image_classification) return fmt::format("row {}", row);
+  if (form == TaskFormat::image_classification) return fmt::format("row {}", row);
   Batch batch;
   batch.reset(1, task.shape(form), form);
   task.evaluation_row(form, Split::validation, row, batch, 0);

@@ -201,7 +201,7 @@ private:
   }
   /// The options and tables that a variant's record names.
   static std::vector<std::string> named_by(const Variant& v) {
-    std::vector<std::string> out = with_options_of_parts(v.silences);
+    std::vector<std::string> out = with_options_of_parts(v.disables);
     out.insert(out.end(), v.needs.begin(), v.needs.end());
     out.insert(out.end(), v.uses.begin(), v.uses.end());
     for (const OptionCondition& c : v.conditions) {
@@ -299,7 +299,7 @@ std::vector<std::string> positions_of_blocks() {
   std::vector<std::string> out;
   for (const FamilyPlace& place : family_places())
     for (const Variant* v : place.family.variants)
-      if (place.key == "position.kind" && std::ranges::count(v->silences, "position.combine") > 0)
+      if (place.key == "position.kind" && std::ranges::count(v->disables, "position.combine") > 0)
         out.push_back(v->name);
   return out;
 }

@@ -134,10 +134,10 @@ using Names = std::vector<std::string>;
 
 /// Adds the dependencies from the records of a family's variants: the options that variants disable, need or use.
 /// Variants that need an option come first.
-void add_silences_and_uses(std::vector<Dependency>& out, const FamilyPlace& place) {
+void add_disables_and_uses(std::vector<Dependency>& out, const FamilyPlace& place) {
   std::map<std::string, Names> silent, used;
   for (const Variant* v : place.family.variants)
-    for (const std::string& option : with_options_of_parts(v->silences)) silent[option].push_back(v->name);
+    for (const std::string& option : with_options_of_parts(v->disables)) silent[option].push_back(v->name);
   for (const auto list : {&Variant::needs, &Variant::uses})
     for (const Variant* v : place.family.variants)
       for (const std::string& option : v->*list) used[option].push_back(v->name);
@@ -180,7 +180,7 @@ void add_initial_values(std::vector<Dependency>& out, const FamilyPlace& place) 
 /// Messages show the first unmet dependency of an option, so the order matters.
 std::vector<Dependency> make_dependencies() {
   std::vector<Dependency> out;
-  for (const FamilyPlace& place : family_places()) add_silences_and_uses(out, place);
+  for (const FamilyPlace& place : family_places()) add_disables_and_uses(out, place);
   for (const FamilyPlace& place : family_places()) add_conditions(out, place);
   for (const Variant* part : attention_parts())
     for (const OptionCondition& c : part->conditions) add_expanded(out, row_of(c));

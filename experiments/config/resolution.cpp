@@ -92,7 +92,7 @@ bool chooses_embedding(const BlockOverride& override) {
 /// The number of shards of a configuration without train.shards. It depends on the shapes only, never on the machine,
 /// because results depend on it. Each shard costs time to write and to add its gradients, and to call its operations,
 /// even on one thread. With these numbers that is at most 2 % of a step's time. More threads than shards share the work
-/// within operations (autograd/workers.hpp).
+/// within operations (autograd/thread_pool.hpp).
 std::int64_t default_shards(const View& run) {
   constexpr std::int64_t tokens_of_a_row = 32, all_rows = 1'000'000; // estimates, where the data decides
   constexpr std::int64_t enough_work = 1 << 17; // rows times the width's square; measured: README's S has this much

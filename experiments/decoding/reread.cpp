@@ -18,9 +18,9 @@ void select_rows(std::vector<std::int32_t>& numbers, std::int64_t width, std::sp
 class Reread : public Decoding {
 public:
   Reread(const Model& model, const Batch& batch) : model_(model), batch_(batch) {
-    if (batch.form != Form::sequence_to_sequence && batch.form != Form::language_model)
+    if (batch.form != TaskFormat::sequence_to_sequence && batch.form != TaskFormat::language_model)
       throw Failed("[decoding] the model gives a class, and no tokens");
-    own_tokens_ = batch.form == Form::language_model;
+    own_tokens_ = batch.form == TaskFormat::language_model;
     (own_tokens_ ? batch_.tokens : batch_.outputs).clear();
     (own_tokens_ ? batch_.lengths : batch_.output_lengths).assign(static_cast<std::size_t>(batch.rows), 0);
     (own_tokens_ ? batch_.length : batch_.output_length) = 0;

@@ -54,7 +54,7 @@ struct Engine {
   std::vector<QueryWithoutKeys> (*queries_without_keys)(const Config&, const Task&);
   /// Attention of the configuration's first block, for arrays of other programs. Throws heed::Refused or heed::Failed
   /// if the options and the shape do not fit together.
-  std::unique_ptr<AttentionOperator> (*attention_operator)(const Config&, const OperatorShape&);
+  std::unique_ptr<AttentionOperator> (*attention_operator)(const Config&, const OperatorSizes&);
   std::string (*products)(); ///< the implementation of matrix products, for manifests
 };
 

@@ -18,7 +18,7 @@ namespace {
 MetricsRecord evaluate(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
-  Workers workers(usable_cores());
+  ThreadPool workers(usable_cores());
   MetricsRecord m;
   m.step = step_of(checkpoint).value.value_or(0);
   m.values = evaluate_split(config, task, run, split, 0, workers);
@@ -31,7 +31,7 @@ void outputs(const Config& config, const Task& task, const Checkpoint& checkpoin
              const std::function<void(const ExampleOutput&)>& use) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
-  Workers workers(usable_cores());
+  ThreadPool workers(usable_cores());
   example_outputs(config, task, run, split, workers, use);
 }
 
@@ -40,7 +40,7 @@ Inspection inspect(const Config& config, const Task& task, const Checkpoint* che
   RunModel run(config, task);
   if (checkpoint) load_parameters(run.parameters, *checkpoint);
   else run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
-  Workers workers(usable_cores());
+  ThreadPool workers(usable_cores());
   Inspection found = inspect_model(config, task, run, split, rows, all_parts, workers);
   if (checkpoint) found.step = step_of(*checkpoint).value.value_or(0);
   return found;

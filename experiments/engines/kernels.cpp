@@ -42,8 +42,8 @@ bool is_named(std::string_view kernels) {
 }
 
 std::optional<std::vector<std::string>>& limit() {
-  static std::optional<std::vector<std::string>> of_team;
-  return of_team;
+  static std::optional<std::vector<std::string>> of_process_group;
+  return of_process_group;
 }
 
 bool has(const std::vector<std::string>& all, std::string_view kernels) { return std::ranges::count(all, kernels) > 0; }

@@ -17,7 +17,7 @@ std::string own_kernels();
 /// "avx2", if this CPU and the installation support them, and "baseline". In other builds: only the build's own.
 std::vector<std::string> usable_kernels();
 
-/// Restricts the candidates to those that all processes of a team have. If none remains, the build's own instruction
+/// Restricts the candidates to those that all processes of a group have. If none remains, the build's own instruction
 /// set is the only candidate.
 void limit_kernels(const std::vector<std::vector<std::string>>& of_processes);
 

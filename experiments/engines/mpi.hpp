@@ -1,4 +1,4 @@
-// A team of processes that mpirun started for one run. MPI is in a separate library (libheed_mpi.so) that is loaded
+// A process group that mpirun started for one run. MPI is in a separate library (libheed_mpi.so) that is loaded
 // only if there are several processes, so neither building nor running Heed requires MPI.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace heed {
 
-/// A team that communicates by MPI.
+/// A process group that communicates by MPI.
 class MpiRanks : public Ranks {
 public:
   /// Ends all processes at once with this exit status.
@@ -20,7 +20,8 @@ int processes_of_mpi();
 /// The number of this process, counted from 0.
 int process_of_mpi();
 
-/// The team. Throws heed::Refused if Heed was built without MPI, or if the number of processes is not a power of two.
+/// The process group. Throws heed::Refused if Heed was built without MPI, or if the number of processes is not a power
+/// of two.
 MpiRanks& mpi_ranks();
 
 } // namespace heed

@@ -42,7 +42,7 @@ public:
   /// Whether a worker of this type already has the run, even if another launcher started it. `start` then follows this
   /// worker.
   virtual bool has(const RunFolder&) { return false; }
-  /// Workers that have ended since the last call. Does not wait; called many times a second.
+  /// ThreadPool that have ended since the last call. Does not wait; called many times a second.
   virtual std::vector<WorkerEnd> ended() = 0;
   /// Waits for at most this time, or until a worker ends if the launcher can notice it.
   virtual void wait(std::chrono::milliseconds most) { std::this_thread::sleep_for(most); }

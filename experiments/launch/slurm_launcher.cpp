@@ -302,7 +302,7 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
   // While the program is being rebuilt, it can't be executed for some seconds.
   constexpr int longest_link = 600;
   const std::string script = fmt::format("#!/bin/sh\n{0}n=0\nuntil [ -x {1} ] || [ $n -ge {3} ]; do sleep 1; "
-                                         "n=$((n + 1)); done\nexec {1} task {2}\n",
+                                         "n=$((n + 1)); done\nexec {1} slurm-task {2}\n",
                                          logs.first_line, in_shell_quotes(program_.string()),
                                          in_shell_quotes(file.string()), longest_link);
   const ChildResult result = run_slurm(words, script);

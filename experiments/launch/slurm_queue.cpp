@@ -38,7 +38,7 @@ constexpr double longest_task = 1e9;
 /// The state that Slurm writes at the end of a task's log if it ended the task.
 std::string ending_in_log(const std::string& log) {
   // If the task was started again, messages of its earlier ends are above this line.
-  const std::size_t begin = log.rfind("heed task: begins");
+  const std::size_t begin = log.rfind("heed slurm-task: begins");
   const std::string_view last = std::string_view(log).substr(begin == std::string::npos ? 0 : begin);
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> endings{{
       {"DUE TO TIME LIMIT", "TIMEOUT"},

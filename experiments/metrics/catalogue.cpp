@@ -20,8 +20,8 @@ namespace {
 std::vector<Metric> listed(const Config& config, bool of_any);
 
 bool puts_out_text(const Config& config) {
-  const Form form = f32::model_info(config.model.kind).form;
-  return form == Form::language_model || form == Form::sequence_to_sequence;
+  const TaskFormat form = f32::model_info(config.model.kind).form;
+  return form == TaskFormat::language_model || form == TaskFormat::sequence_to_sequence;
 }
 
 } // namespace

@@ -85,7 +85,7 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
     const Scope own = scope / "blocks" / std::to_string(i),
                 block = config.model.shared_layers && i > 0 ? own.sharing(scope / "blocks" / "0") : own;
     const LayerChoice& choice = config.layers[i];
-    RelativeShape heads = MultiHeadAttention::relative_shape(choice, {.width = width(),
+    RelativeSizes heads = MultiHeadAttention::relative_shape(choice, {.width = width(),
                                                                       .heads = config.model.heads,
                                                                       .longest = shape.longest});
     heads.trained = shape.trained;

@@ -47,9 +47,9 @@ public:
 
 struct ModelInfo {
   Variant about;
-  Form form; ///< the form in which it gets a task's examples
+  TaskFormat form; ///< the form in which it gets a task's examples
   /// Throws heed::Failed if the configuration's widths do not fit together.
-  std::unique_ptr<Model> (*make)(const Scope& scope, const Config& config, const TaskShape& shape);
+  std::unique_ptr<Model> (*make)(const Scope& scope, const Config& config, const TaskSizes& shape);
   /// The names of its stacks of blocks, in order. A second stack has `Config::decoder_layers`.
   std::vector<std::string> stacks = {};
 };

@@ -17,7 +17,7 @@ std::int64_t direction_width(const Config& config, bool both_directions) {
 
 } // namespace
 
-RecurrentEncoder::RecurrentEncoder(const Scope& scope, const Config& config, const TaskShape& shape, bool both)
+RecurrentEncoder::RecurrentEncoder(const Scope& scope, const Config& config, const TaskSizes& shape, bool both)
     : embedding(scope / "embedding", shape.vocabulary, config.model.width),
       layers(scope / "encoder", config.recurrent.cell, config.recurrent_options,
              {.input_width = config.model.width,

@@ -49,7 +49,7 @@ struct RecurrentEncoder {
   double embedding_dropout, dropout;
 
   /// Throws heed::Failed if both directions would need half of an odd width.
-  RecurrentEncoder(const Scope& scope, const Config& config, const TaskShape& shape, bool both_directions);
+  RecurrentEncoder(const Scope& scope, const Config& config, const TaskSizes& shape, bool both_directions);
 
   struct Result {
     Tensor states;        ///< [rows, length, width]

@@ -43,13 +43,13 @@ std::vector<std::int32_t> tokens_of_end(const std::string& text, std::int64_t vo
 
 } // namespace
 
-void set_segment_ends(const Config& config, const Task& task, Form form, TaskShape& shape) {
+void set_segment_ends(const Config& config, const Task& task, TaskFormat form, TaskSizes& shape) {
   const std::string& text = config.model.segment_end;
   if (text.empty()) return;
   shape.segment_end = tokens_of_end(
       text, shape.vocabulary, task.unknown_input(), [&](std::int32_t t) { return task.token_text(t); },
       [&](std::string_view of) { return task.encode(of); });
-  if (form != Form::sequence_to_sequence) return;
+  if (form != TaskFormat::sequence_to_sequence) return;
   std::int32_t unknown = -1;
   for (std::int32_t t = 0; t < shape.classes; ++t)
     if (task.is_unknown_output(t)) unknown = t;
@@ -77,7 +77,7 @@ namespace {
 struct SegmentsFound {
   bool input = false, output = false;
 
-  void look(const Batch& batch, const TaskShape& shape) {
+  void look(const Batch& batch, const TaskSizes& shape) {
     const auto ends_within = [&](const std::vector<std::int32_t>& tokens, std::int32_t length,
                                  std::span<const std::int32_t> end) {
       const auto row = std::span(tokens).first(static_cast<std::size_t>(length));
@@ -85,7 +85,7 @@ struct SegmentsFound {
       return row.end() - found > std::ssize(end);
     };
     input = input || ends_within(batch.tokens, batch.lengths[0], shape.segment_end);
-    if (batch.form == Form::sequence_to_sequence)
+    if (batch.form == TaskFormat::sequence_to_sequence)
       output = output || ends_within(batch.outputs, batch.output_lengths[0], shape.output_segment_end);
     else output = true;
   }
@@ -96,8 +96,8 @@ struct SegmentsFound {
 std::string missing_segment_end(const Config& config, const Task& task) {
   constexpr std::int64_t most_tokens = 1 << 20;
   if (!reads_segments(config)) return "";
-  const Form form = model_info(config.model.kind).form;
-  TaskShape shape = task.shape(form);
+  const TaskFormat form = model_info(config.model.kind).form;
+  TaskSizes shape = task.shape(form);
   set_segment_ends(config, task, form, shape);
   SegmentsFound found;
   std::int64_t rows = 0;
@@ -116,7 +116,10 @@ std::string missing_segment_end(const Config& config, const Task& task) {
   look(task.evaluation_rows(form, Split::train),
        [&](std::int64_t row) { task.evaluation_row(form, Split::train, row, batch, 0); });
   if (found.input && found.output) return "";
-  const char* where = form != Form::sequence_to_sequence ? "" : found.input ? " output" : found.output ? " input" : "";
+  const char* where = form != TaskFormat::sequence_to_sequence ? ""
+                      : found.input                            ? " output"
+                      : found.output                           ? " input"
+                                                               : "";
   return fmt::format("model.segment_end = {} does not occur within the first {}{} rows of validation and training: "
                      "each of them is one segment, so segment_i = segment_j everywhere",
                      value_text(Value(config.model.segment_end)), rows, where);

@@ -12,7 +12,7 @@ namespace heed::HEED_REAL {
 
 /// Sets the shape's tokens of [model] segment_end. Throws heed::Refused if the task's vocabulary does not have the
 /// text.
-void set_segment_ends(const Config& config, const Task& task, Form form, TaskShape& shape);
+void set_segment_ends(const Config& config, const Task& task, TaskFormat form, TaskSizes& shape);
 
 /// Writes the number of each token's segment, from 0. A segment ends with the tokens `end`, which belong to it; these
 /// never overlap. So a row's first segments do not depend on its later tokens.

@@ -20,15 +20,15 @@ bool reads_segments(const Config& config) {
   });
 }
 
-Transformer::Transformer(const Scope& scope, const Config& config, const TaskShape& shape, bool segments)
+Transformer::Transformer(const Scope& scope, const Config& config, const TaskSizes& shape, bool segments)
     : Transformer(scope, config,
-                  StackShape{.vocabulary = shape.vocabulary,
+                  StackSizes{.vocabulary = shape.vocabulary,
                              .longest = shape.length,
                              .trained = shape.trained_length,
                              .segment_end = shape.segment_end,
                              .segments = segments}) {}
 
-Transformer::Transformer(const Scope& scope, const Config& config, const StackShape& shape)
+Transformer::Transformer(const Scope& scope, const Config& config, const StackSizes& shape)
     : embedding(shape.embedding ? *shape.embedding
                                 : Embedding(scope / "embedding", shape.vocabulary, config.model.width)),
       stack(scope, config,
@@ -77,7 +77,7 @@ Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {
   Past past{.length = 0, .blocks = std::vector<Block::Past>(stack.blocks.size())};
   if (memory)
     for (std::size_t i = 0; i < stack.blocks.size(); ++i)
-      stack.blocks[i].remember(pass, memory->vectors, past.blocks[i]);
+      stack.blocks[i].encode_memory(pass, memory->vectors, past.blocks[i]);
   return past;
 }
 
@@ -109,7 +109,7 @@ Tensor Transformer::step(Pass& pass, const TokenRows& next, Past& past, const Ma
 Head::Head(const Scope& scope, const Config& config, const Transformer& decoder, std::int64_t classes)
     : embedding_(decoder.embedding.weight) {
   const bool biased = has_head_bias(config, false);
-  const Scope own = (scope / "output").of_head();
+  const Scope own = (scope / "output").output_layer();
   if (!config.model.tied_embeddings) {
     own_.emplace(own, decoder.width(), classes, biased);
     return;
@@ -118,7 +118,7 @@ Head::Head(const Scope& scope, const Config& config, const Transformer& decoder,
     throw Failed(fmt::format("[model] tied embeddings are {} wide, and the widened model {}: set "
                              "model.tied_embeddings = false, or position.concat = \"project\"",
                              config.model.width, decoder.width()));
-  if (biased) bias_ = own.plain("bias", {classes}, Init::zeros());
+  if (biased) bias_ = own.no_decay("bias", {classes}, Init::zeros());
 }
 
 Tensor Head::operator()(Pass& pass, const Tensor& x) const {

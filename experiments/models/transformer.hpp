@@ -34,7 +34,7 @@ struct Memory {
 bool reads_segments(const Config& config);
 
 /// The sizes for which a stack of blocks is built.
-struct StackShape {
+struct StackSizes {
   std::int64_t vocabulary = 0;
   std::int64_t longest = 0;      ///< maximum number of tokens of a row
   std::int64_t trained = 0;      ///< the same in training; 0: `longest`
@@ -54,11 +54,11 @@ struct Transformer {
   std::vector<std::int32_t> segment_end; ///< the tokens that end a segment; empty: segments are not needed
 
   /// For the tokens of the task's input. `segments`: are their segments needed?
-  Transformer(const Scope& scope, const Config& config, const TaskShape& shape, bool segments);
-  Transformer(const Scope& scope, const Config& config, const TaskShape& shape)
+  Transformer(const Scope& scope, const Config& config, const TaskSizes& shape, bool segments);
+  Transformer(const Scope& scope, const Config& config, const TaskSizes& shape)
       : Transformer(scope, config, shape, reads_segments(config)) {}
   /// Throws heed::Failed if segments are needed and no tokens end one.
-  Transformer(const Scope& scope, const Config& config, const StackShape& shape);
+  Transformer(const Scope& scope, const Config& config, const StackSizes& shape);
 
   /// The last block's output: [rows, length, width()].
   Tensor operator()(Pass& pass, const Batch& batch) const;

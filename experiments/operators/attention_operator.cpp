@@ -2,7 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "autograd/recompute.hpp"
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/operators/lost_keys.hpp"
@@ -22,7 +22,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-using Kind = OperatorShape::Kind;
+using Kind = OperatorSizes::Kind;
 
 // A view of memory that requires no gradient.
 Tensor constant_view(Tape& tape, Real* data, const Shape& shape, const Shape& stride) {
@@ -118,7 +118,7 @@ LayerChoice choice_of(const Config& config, Kind kind) {
 
 class Operator final : public AttentionOperator {
 public:
-  Operator(const Config& config, const OperatorShape& shape)
+  Operator(const Config& config, const OperatorSizes& shape)
       : shape_(shape), choice_(choice_of(config, shape.kind)), result_width_(shape.value_width) {
     check(shape);
     const Scope scope(initial_, init_rules(config));
@@ -131,8 +131,8 @@ public:
                                                      .output_bias = yes(options.output_bias, choice_.block.bias),
                                                      .longest = shape.longest,
                                                      .longest_queries = shape.longest};
-    const RelativeShape of_heads = has_projections ? MultiHeadAttention::relative_shape(choice_, with_projections)
-                                                   : RelativeShape{shape.heads, shape.query_width, shape.value_width,
+    const RelativeSizes of_heads = has_projections ? MultiHeadAttention::relative_shape(choice_, with_projections)
+                                                   : RelativeSizes{shape.heads, shape.query_width, shape.value_width,
                                                                    shape.longest};
     const PositionInfo& info = position_info(choice_.position.kind);
     if (info.has_vectors)
@@ -147,7 +147,7 @@ public:
       multi_head_.emplace(scope, choice_, full, residual_init(config));
       result_width_ = initial_.find("output.weight") ? shape.width : shape.heads * of_heads.value_width;
     } else {
-      heads_.emplace(scope, choice_, ScoreShape{shape.heads, shape.query_width, shape.key_width, shape.longest});
+      heads_.emplace(scope, choice_, ScoreSizes{shape.heads, shape.query_width, shape.key_width, shape.longest});
       if (heads_->orders_keys() && !options.causal)
         throw Refused(fmt::format("the normaliser '{}' orders the keys before a query: it needs causal attention "
                                   "(causal = true)",
@@ -181,8 +181,8 @@ public:
     if (!state) state = run_forward(call, nullptr);
     if (!state) return;
     const Gradients to(call, *this, gradients, state->parts.size());
-    const TeamLease team(call.threads);
-    team->run(static_cast<int>(state->parts.size()), [&](int number, int) {
+    const ThreadPoolLease threads(call.threads);
+    threads->run(static_cast<int>(state->parts.size()), [&](int number, int) {
       Part& part = state->parts[static_cast<std::size_t>(number)];
       for (std::size_t i = 0; i < part.leaves.size(); ++i)
         part.leaves[i].slot->grad = to.of(static_cast<std::size_t>(number), i, part.first);
@@ -251,8 +251,8 @@ private:
       part.first = begin_of_part(batch, number, all);
       part.count = begin_of_part(batch, number + 1, all) - part.first;
     }
-    const TeamLease team(call.threads);
-    team->run(static_cast<int>(count), [&](int number, int) {
+    const ThreadPoolLease threads(call.threads);
+    threads->run(static_cast<int>(count), [&](int number, int) {
       Part& part = state->parts[static_cast<std::size_t>(number)];
       Tape& tape = *part.tape;
       tape.record(records);
@@ -343,7 +343,7 @@ private:
     return self_attention_mask(choice_.attention, mask);
   }
 
-  OperatorShape shape_;
+  OperatorSizes shape_;
   LayerChoice choice_;
   std::int64_t result_width_;
   mutable Parameters initial_; // names and shapes; it never has values
@@ -355,7 +355,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorShape& shape) {
+std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorSizes& shape) {
   return std::make_unique<Operator>(config, shape);
 }
 

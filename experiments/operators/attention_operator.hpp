@@ -14,7 +14,7 @@ namespace heed {
 struct Config;
 
 /// What an operator computes, and the sizes that its parameters are made for.
-struct OperatorShape {
+struct OperatorSizes {
   enum class Kind {
     heads, ///< queries [B, H, Tq, Dq], keys [B, Hk, Tk, Dk], values [B, Hk, Tk, Dv] to [B, H, Tq, Dv]
     self,  ///< multi-head self attention with its projections: [B, T, width] to [B, T, width]

@@ -30,7 +30,7 @@ constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
 } // namespace
 
 LostKeys::LostKeys(const LayerChoice& choice, std::int64_t heads, std::int64_t longest)
-    : heads_(heads), even_(Scope(none_, Init::zeros()), even_choice(choice), ScoreShape{heads, 1, 1, longest}) {}
+    : heads_(heads), even_(Scope(none_, Init::zeros()), even_choice(choice), ScoreSizes{heads, 1, 1, longest}) {}
 
 LostKeys::Found LostKeys::in(const Tensor& x) {
   const bool by_head = x.rank() == 4;

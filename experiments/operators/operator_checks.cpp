@@ -11,7 +11,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-using Kind = OperatorShape::Kind;
+using Kind = OperatorSizes::Kind;
 
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
@@ -38,7 +38,7 @@ void check_shape(const char* name, const Shape& found, const Shape& wanted) {
 }
 
 // Queries [B, H, Tq, Dq], keys [B, Hk, Tk, Dk], values [B, Hk, Tk, Dv]
-void check_heads(const OperatorShape& shape, const StridedArray& q, const StridedArray& k, const StridedArray& v) {
+void check_heads(const OperatorSizes& shape, const StridedArray& q, const StridedArray& k, const StridedArray& v) {
   const std::int64_t batch = q.shape[0], key_heads = k.shape[1], keys = k.shape[2];
   check_bounds("the number of heads of the keys", key_heads, 1, shape.heads);
   if (shape.heads % key_heads != 0)
@@ -49,7 +49,7 @@ void check_heads(const OperatorShape& shape, const StridedArray& q, const Stride
   check_shape("the values' shape", v.shape, {batch, key_heads, keys, shape.value_width});
 }
 
-void check_mask(const OperatorShape& shape, const OperatorCall& call, std::int64_t batch, std::int64_t keys) {
+void check_mask(const OperatorSizes& shape, const OperatorCall& call, std::int64_t batch, std::int64_t keys) {
   if (call.lengths && batch > 0) {
     const auto [least, greatest] = std::minmax_element(call.lengths, call.lengths + batch);
     if (*least < 0 || *greatest > keys)
@@ -64,7 +64,7 @@ void check_mask(const OperatorShape& shape, const OperatorCall& call, std::int64
 
 } // namespace
 
-void check(const OperatorShape& shape) {
+void check(const OperatorSizes& shape) {
   constexpr std::int64_t most_heads = 4096, widest = 65536; // as [model] heads and width
   check_bounds("the number of heads", shape.heads, 1, most_heads);
   check_bounds("the greatest number of keys (longest)", shape.longest, 1, most);
@@ -78,7 +78,7 @@ void check(const OperatorShape& shape) {
   }
 }
 
-void check(const OperatorShape& shape, const AttentionOperator& made, const OperatorCall& call, const StridedArray& y) {
+void check(const OperatorSizes& shape, const AttentionOperator& made, const OperatorCall& call, const StridedArray& y) {
   const std::vector<OperatorParameter>& parameters = made.parameters();
   const bool has_projections = shape.kind != Kind::heads;
   const std::size_t inputs = shape.kind == Kind::heads ? 3 : shape.kind == Kind::cross ? 2 : 1;

@@ -15,7 +15,7 @@ namespace heed {
 
 namespace {
 
-using Kind = OperatorShape::Kind;
+using Kind = OperatorSizes::Kind;
 
 std::string_view name_of(std::string_view assignment) { return assignment.substr(0, assignment.find('=')); }
 
@@ -94,7 +94,7 @@ void check_further(const OperatorOptions& options, Kind kind) {
 
 } // namespace
 
-Config operator_config(const OperatorOptions& options, const OperatorShape& shape) {
+Config operator_config(const OperatorOptions& options, const OperatorSizes& shape) {
   for (const auto* all : {&options.arguments, &options.further})
     for (const std::string& one : *all)
       if (one.ends_with("=@default"))

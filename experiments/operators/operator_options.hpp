@@ -18,6 +18,6 @@ struct OperatorOptions {
 /// The configuration for `make_attention_operator`. The sizes of a model are those of `shape`. Throws heed::Refused for
 /// an unknown name, a wrong value, and a further option that an argument sets or that this kind of operator does not
 /// use.
-Config operator_config(const OperatorOptions& options, const OperatorShape& shape);
+Config operator_config(const OperatorOptions& options, const OperatorSizes& shape);
 
 } // namespace heed

@@ -10,6 +10,6 @@ namespace heed::HEED_REAL {
 
 /// The operator of the configuration's first block. Throws heed::Refused or heed::Failed if the options and the shape
 /// do not fit together.
-std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorShape& shape);
+std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorSizes& shape);
 
 } // namespace heed::HEED_REAL

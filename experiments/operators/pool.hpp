@@ -1,8 +1,8 @@
-// Tapes and teams of threads that calls of operators use one after the other.
+// Tapes and thread pools that calls of operators use one after the other.
 #pragma once
 
 #include "autograd/tape.hpp"
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -66,32 +66,34 @@ private:
   std::unique_ptr<Tape> tape_;
 };
 
-/// A team of threads for one call. Its threads sleep until the next one.
-class TeamLease {
+/// A thread pool for one call. Its threads sleep until the next one.
+class ThreadPoolLease {
 public:
-  explicit TeamLease(int threads)
-      : team_(pool().take([&](const Team& t) { return t.workers.threads() == threads && t.process == getpid(); })) {
-    if (!team_) team_ = std::make_unique<Team>(std::max(threads, 1));
+  explicit ThreadPoolLease(int threads)
+      : threads_(pool().take([&](const OwnedThreads& t) {
+          return t.workers.threads() == threads && t.process == getpid();
+        })) {
+    if (!threads_) threads_ = std::make_unique<OwnedThreads>(std::max(threads, 1));
   }
-  ~TeamLease() { pool().put(std::move(team_), most); }
-  TeamLease(const TeamLease&) = delete;
-  TeamLease& operator=(const TeamLease&) = delete;
+  ~ThreadPoolLease() { pool().put(std::move(threads_), most); }
+  ThreadPoolLease(const ThreadPoolLease&) = delete;
+  ThreadPoolLease& operator=(const ThreadPoolLease&) = delete;
 
-  Workers* operator->() const { return &team_->workers; }
+  ThreadPool* operator->() const { return &threads_->workers; }
 
 private:
-  struct Team {
-    explicit Team(int threads) : workers(threads) {}
-    Workers workers;
+  struct OwnedThreads {
+    explicit OwnedThreads(int threads) : workers(threads) {}
+    ThreadPool workers;
     pid_t process = getpid(); // a fork does not copy the threads
   };
   static constexpr std::size_t most = 64;
-  static Pool<Team>& pool() {
-    static auto* const all = new Pool<Team>;
+  static Pool<OwnedThreads>& pool() {
+    static auto* const all = new Pool<OwnedThreads>;
     return *all;
   }
 
-  std::unique_ptr<Team> team_;
+  std::unique_ptr<OwnedThreads> threads_;
 };
 
 } // namespace heed::HEED_REAL

@@ -53,7 +53,7 @@ struct Start {
 std::vector<Sketch> sketch_score(const std::string& name) {
   const f32::ScoreInfo& info = f32::score_info(name);
   constexpr std::int64_t keys = 16, side = 25;
-  const f32::ScoreShape shape{.heads = 1, .query_width = 2, .key_width = 2, .longest = keys};
+  const f32::ScoreSizes shape{.heads = 1, .query_width = 2, .key_width = 2, .longest = keys};
   Start start;
   const auto score = info.make(start.scope(), shape, {});
   const std::vector<const float*> parameters = start.values();
@@ -121,7 +121,7 @@ Sketch sketch_vectors(const f32::PositionInfo& info) {
 
 Sketch sketch_bias(const f32::PositionInfo& info) {
   constexpr std::int64_t length = 32;
-  const f32::RelativeShape shape{.heads = 4, .query_width = 8, .value_width = 8, .longest = length};
+  const f32::RelativeSizes shape{.heads = 4, .query_width = 8, .value_width = 8, .longest = length};
   Start start;
   const auto scheme = info.make_relative(start.scope(), shape, {});
   const std::vector<const float*> parameters = start.values();
@@ -202,7 +202,7 @@ std::vector<Sketch> sketch_projection(const std::string& name) {
 
 std::vector<Sketch> sketch_norm(const std::string& name) {
   const f32::NormInfo& info = f32::norm_info(name);
-  const f32::NormShape shape{4, true};
+  const f32::NormSizes shape{4, true};
   Start start;
   const auto norm = info.make(start.scope(), shape, {});
   const std::vector<const float*> parameters = start.values();

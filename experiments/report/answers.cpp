@@ -286,7 +286,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
     return fmt::format("{} has no answer before the first look, at {} seeds.", who, report.looks.front());
   if (!sees_alike(report, arm))
     return fmt::format("{} can't be compared with the reference: {} sees what it is to predict.", who,
-                       arm.sight.empty() ? "that" : "it");
+                       arm.leakage.empty() ? "that" : "it");
   if (!arm.comparison)
     return who + (runs_to_come(arm) || runs_to_come(reference)
                       ? " can't be compared yet: no seed has finished both here and in the reference."

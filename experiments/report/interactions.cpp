@@ -133,7 +133,7 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
   // removes contrasts in which only some arms see their prediction targets
   std::erase_if(contrasts, [](const Contrast& c) {
     return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
-                               [&](const ReportArm* arm) { return arm->sight.empty() != c.with->sight.empty(); });
+                               [&](const ReportArm* arm) { return arm->leakage.empty() != c.with->leakage.empty(); });
   });
   std::vector<statistics::SeedValues> values;
   std::vector<std::size_t> reference_of;

@@ -212,14 +212,14 @@ std::string as_sentence(std::string text) {
 std::vector<std::string> sight_sentences(const ReportData& report) {
   std::map<std::string, std::vector<std::string>> there;
   for (const ReportArm& arm : report.arms)
-    if (!arm.sight.empty()) there[arm.sight].push_back(name_of(report, arm));
+    if (!arm.leakage.empty()) there[arm.leakage].push_back(name_of(report, arm));
   std::vector<std::string> out;
-  for (const auto& [sight, names] : there) {
+  for (const auto& [leakage, names] : there) {
     const bool one = names.size() == 1;
     out.push_back(as_sentence(fmt::format(
         "{} {} what {} to predict ({}): {} {} says nothing of what was learned, and there is no answer against an arm "
         "that doesn't.",
-        listed(names), one ? "sees" : "see", one ? "it is" : "they are", sight, one ? "its" : "their",
+        listed(names), one ? "sees" : "see", one ? "it is" : "they are", leakage, one ? "its" : "their",
         report.metric.shown())));
   }
   return out;

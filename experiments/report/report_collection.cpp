@@ -360,7 +360,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
       arm.differences = difference(configs.of(planned.reference == index ? 0 : planned.reference), config);
       ArmFacts facts = facts_of(config);
       arm.chance = std::move(facts.chance);
-      arm.sight = std::move(facts.sight);
+      arm.leakage = std::move(facts.leakage);
       arm.chance_at_lengths = std::move(facts.at_lengths);
     } catch (const Refused&) {
       // The data may have been moved since; the report is complete without these facts.

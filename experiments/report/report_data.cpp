@@ -69,7 +69,7 @@ const std::string& ReportData::shown_metric(const std::string& name) const {
 }
 
 bool sees_alike(const ReportData& report, const ReportArm& arm) {
-  return arm.sight.empty() == report.arms.at(arm.reference).sight.empty();
+  return arm.leakage.empty() == report.arms.at(arm.reference).leakage.empty();
 }
 
 std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }

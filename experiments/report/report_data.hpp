@@ -125,7 +125,7 @@ struct ReportArm {
   std::map<std::int64_t, Task::Chance> chance_at_lengths = {};
   std::string start = {}; ///< the run that its runs start from ([train] start); empty: initial weights
   /// Why its model can see its prediction targets; empty: it cannot, or the data does not exist any more.
-  std::string sight;
+  std::string leakage;
   std::size_t values = 0;                         ///< n: number of runs with the metric
   std::optional<double> mean, standard_deviation; ///< of the metric over the seeds
   std::optional<double> interquartile_mean;       ///< likewise
@@ -272,7 +272,7 @@ inline constexpr double found_share = 0.8;
 /// they are then missing.
 struct ArmFacts {
   Task::Chance chance;
-  std::string sight = {};                               ///< as ReportArm::sight
+  std::string leakage = {};                             ///< as ReportArm::leakage
   std::map<std::int64_t, Task::Chance> at_lengths = {}; ///< as ReportArm::chance_at_lengths
 };
 using FactsOf = std::function<ArmFacts(const Config&)>;

@@ -33,7 +33,7 @@ struct Texts {
     show_all(run.id, run.seed_name, run.start_changes, run.problem, run.also_problems, run.attention_problem);
   }
   static void show(ReportArm& arm) {
-    show_all(arm.label, arm.name, arm.own_label, arm.own_name, arm.group, arm.start, arm.sight);
+    show_all(arm.label, arm.name, arm.own_label, arm.own_name, arm.group, arm.start, arm.leakage);
     show_all(arm.changes, arm.differences, arm.runs);
   }
   static void show(std::map<std::string, std::string>& texts) {

@@ -54,7 +54,7 @@ private:
 };
 
 /// What a state in the table says.
-RunState state_by_word(const ResultTable& table, const ResultQuestion& question, const ResultRun& run, ReportRun& out) {
+RunState state_by_word(const ResultTable& table, const ResultRequest& question, const ResultRun& run, ReportRun& out) {
   static const std::map<std::string, RunState, std::less<>> words{{"", RunState::finished},
                                                                   {"finished", RunState::finished},
                                                                   {"completed", RunState::finished},
@@ -145,7 +145,7 @@ std::optional<PlannedCost> cost_of_arm(const ResultTable& table, const std::vect
 /// Makes the arms of a report.
 class ArmMaker {
 public:
-  ArmMaker(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs)
+  ArmMaker(const ResultTable& table, const ResultRequest& question, const ResultRuns& runs)
       : table_(table), question_(question), runs_(runs), by_seed_(!runs.paired_by.empty()),
         pairs_(by_seed_ && question.test != "unpaired"), numbers_(runs, by_seed_) {}
 
@@ -240,7 +240,7 @@ private:
   }
 
   const ResultTable& table_;
-  const ResultQuestion& question_;
+  const ResultRequest& question_;
   const ResultRuns& runs_;
   bool by_seed_, pairs_; ///< pairs_: runs with the same seed are compared
   SeedNumbers numbers_;
@@ -335,7 +335,7 @@ std::vector<std::string> spellings_in_words(const ResultRuns& runs) {
   return out;
 }
 
-std::string report_name(const ResultTable& table, const ResultQuestion& question) {
+std::string report_name(const ResultTable& table, const ResultRequest& question) {
   if (!question.name.empty()) return shown_name(question.name);
   if (table.name == "standard input") return "results";
   std::string name = table.file();
@@ -343,7 +343,7 @@ std::string report_name(const ResultTable& table, const ResultQuestion& question
   return name;
 }
 
-void require_question(const ResultTable& table, const ResultQuestion& question) {
+void require_question(const ResultTable& table, const ResultRequest& question) {
   if (question.metrics.empty())
     throw Refused(fmt::format("{}: no metric is named; name its column with {} COLUMN; {}{}", table.name,
                               question.option("metric"), columns_in_words(table),
@@ -369,7 +369,7 @@ void require_question(const ResultTable& table, const ResultQuestion& question) 
 
 } // namespace
 
-ReportData compare_results(const ResultTable& table, const ResultQuestion& question) {
+ReportData compare_results(const ResultTable& table, const ResultRequest& question) {
   require_question(table, question);
   const ResultRuns runs = is_wide(table, question) ? runs_of_wide_table(table, question)
                                                    : runs_of_rows(table, question);

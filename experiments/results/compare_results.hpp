@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/report/report_data.hpp"
-#include "experiments/results/result_question.hpp"
+#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_table.hpp"
 
 namespace heed {
@@ -16,6 +16,6 @@ namespace heed {
 /// Throws heed::Refused, which says what was found, what is allowed and the nearest name: for a column, an arm or a
 /// reference that is not in the table, a direction that is not known, a single arm, too many missing runs, and for all
 /// that `runs_of_rows` and `runs_of_wide_table` refuse. The caller can stop it (PollScope).
-ReportData compare_results(const ResultTable& table, const ResultQuestion& question);
+ReportData compare_results(const ResultTable& table, const ResultRequest& question);
 
 } // namespace heed

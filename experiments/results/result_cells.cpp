@@ -68,7 +68,7 @@ std::optional<double> number_of_cell(const ResultTable& table, const ResultRow& 
 }
 
 std::int64_t step_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column,
-                          const ResultQuestion& question) {
+                          const ResultRequest& question) {
   const std::string_view cell = table.cell(row, column);
   const std::optional<std::int64_t> step = whole_number(cell);
   if (step && *step >= 0) return *step;

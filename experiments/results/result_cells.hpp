@@ -1,7 +1,7 @@
 // The cells of a table of results: numbers, whole numbers, steps and names.
 #pragma once
 
-#include "experiments/results/result_question.hpp"
+#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_table.hpp"
 
 #include <cstddef>
@@ -33,7 +33,7 @@ std::optional<double> number_of_cell(const ResultTable& table, const ResultRow& 
 
 /// A step. Throws heed::Refused for a text that is no whole number of at least 0.
 std::int64_t step_of_cell(const ResultTable& table, const ResultRow& row, std::size_t column,
-                          const ResultQuestion& question);
+                          const ResultRequest& question);
 
 /// A text of the table that names something: an arm, a group, a seed. On one line, without control characters. Throws
 /// heed::Refused if it is empty or too long.

@@ -141,7 +141,7 @@ std::optional<std::size_t> recognised_column(const ResultTable& table, ColumnRol
                             names_in_words(table, found), option));
 }
 
-std::string hint_of_arms_as_columns(const ResultTable& table, const ResultQuestion& question,
+std::string hint_of_arms_as_columns(const ResultTable& table, const ResultRequest& question,
                                     const std::string& metric) {
   const std::optional<std::size_t> seed = question.seed.empty()
                                               ? recognised_column(table, ColumnRole::seed, question.option("seed"))

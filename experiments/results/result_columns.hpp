@@ -1,7 +1,7 @@
 // Finds the columns of a table of results by the names that people and trackers give them.
 #pragma once
 
-#include "experiments/results/result_question.hpp"
+#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_table.hpp"
 
 #include <cstddef>
@@ -38,7 +38,6 @@ std::string columns_in_words(const ResultTable& table);
 /// The line of pandas that turns a table in which each column is an arm into one that can be read: "; if each of the
 /// columns ... is an arm, ...". Empty unless, beside the seed, all columns are numbers.
 /// @param metric  the name of their values
-std::string hint_of_arms_as_columns(const ResultTable& table, const ResultQuestion& question,
-                                    const std::string& metric);
+std::string hint_of_arms_as_columns(const ResultTable& table, const ResultRequest& question, const std::string& metric);
 
 } // namespace heed

@@ -53,7 +53,7 @@ std::optional<std::string> usual_reference(const std::vector<std::string>& arms)
   return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
 }
 
-std::string reference_arm(const ResultTable& table, const ResultQuestion& question,
+std::string reference_arm(const ResultTable& table, const ResultRequest& question,
                           const std::vector<std::string>& arms) {
   const std::string option = question.option("reference");
   if (question.reference.empty()) {
@@ -114,7 +114,7 @@ std::string group_in_words(const ResultRuns& runs, const std::vector<std::string
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs) {
+std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultRequest& question, const ResultRuns& runs) {
   const std::vector<std::string> arms = arm_names(runs);
   if (arms.size() < 2)
     throw Refused(fmt::format("{}: there is one arm only, {}; a comparison needs two. {} COLUMN names the column whose "

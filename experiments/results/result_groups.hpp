@@ -1,7 +1,7 @@
 // The arms of a table of results, in groups, with the reference first.
 #pragma once
 
-#include "experiments/results/result_question.hpp"
+#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_runs.hpp"
 #include "experiments/results/result_table.hpp"
 
@@ -23,6 +23,6 @@ std::string group_in_words(const ResultRuns& runs, const std::vector<std::string
 
 /// The groups in the order of the report; without groups, one of all arms. Throws heed::Refused for a single arm, a
 /// reference that is not there or is not known, and too many arms.
-std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs);
+std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultRequest& question, const ResultRuns& runs);
 
 } // namespace heed

@@ -36,7 +36,7 @@ std::vector<std::size_t> needed_columns(const ResultTable& table, const std::vec
   return out;
 }
 
-std::vector<std::size_t> arm_columns(const ResultTable& table, const ResultQuestion& question) {
+std::vector<std::size_t> arm_columns(const ResultTable& table, const ResultRequest& question) {
   const std::string option = question.option("arm");
   if (!question.arm.empty()) return needed_columns(table, question.arm, option);
   if (const auto found = recognised_column(table, ColumnRole::arm, option)) return {*found};
@@ -46,7 +46,7 @@ std::vector<std::size_t> arm_columns(const ResultTable& table, const ResultQuest
                             hint_of_arms_as_columns(table, question, "metric")));
 }
 
-std::vector<std::size_t> pair_columns(const ResultTable& table, const ResultQuestion& question) {
+std::vector<std::size_t> pair_columns(const ResultTable& table, const ResultRequest& question) {
   if (!question.seed.empty() && !question.pair.empty())
     throw Refused(fmt::format("{} and {} both say which runs belong together; leave one of the two out",
                               question.option("seed"), question.option("pair")));
@@ -62,7 +62,7 @@ std::vector<std::size_t> pair_columns(const ResultTable& table, const ResultQues
 }
 
 std::optional<std::size_t> optional_column(const ResultTable& table, const std::string& name, const char* word,
-                                           std::optional<ColumnRole> role, const ResultQuestion& question) {
+                                           std::optional<ColumnRole> role, const ResultRequest& question) {
   const std::string option = question.option(word);
   if (name == "none") return std::nullopt;
   if (!name.empty()) return needed_column(table, name, option);
@@ -96,7 +96,7 @@ void require_different(const ResultTable& table, const LongColumns& columns) {
   if (columns.time) use(*columns.time, "the time");
 }
 
-LongColumns long_columns(const ResultTable& table, const ResultQuestion& question) {
+LongColumns long_columns(const ResultTable& table, const ResultRequest& question) {
   const std::string option = question.option("metric");
   const std::string& metric = question.metrics.front();
   if (question.metrics.size() == 1 && !column_called(table, metric, option))
@@ -151,7 +151,7 @@ bool summarises(std::string_view text) {
 }
 
 std::string pair_of_row(const ResultTable& table, const ResultRow& row, const LongColumns& columns,
-                        const ResultQuestion& question, bool& whole) {
+                        const ResultRequest& question, bool& whole) {
   std::string out;
   for (const std::size_t column : columns.pair) {
     std::string text = name_in_cell(table, row, column, "seed");
@@ -192,7 +192,7 @@ std::string columns_read(const ResultTable& table, const LongColumns& columns, c
 /// Adds the rows of a table to its runs.
 class LongReader {
 public:
-  LongReader(const ResultTable& table, const ResultQuestion& question, const LongColumns& columns)
+  LongReader(const ResultTable& table, const ResultRequest& question, const LongColumns& columns)
       : table_(table), question_(question), columns_(columns) {}
 
   void add(const ResultRow& row, ResultRuns& out) {
@@ -319,7 +319,7 @@ private:
   }
 
   const ResultTable& table_;
-  const ResultQuestion& question_;
+  const ResultRequest& question_;
   const LongColumns& columns_;
   bool whole_ = true;
   std::unordered_map<std::string, std::size_t> places_;
@@ -331,7 +331,7 @@ private:
 
 } // namespace
 
-void require_room_for_values(const ResultTable& table, const ResultRuns& runs, const ResultQuestion& question) {
+void require_room_for_values(const ResultTable& table, const ResultRuns& runs, const ResultRequest& question) {
   const std::size_t metrics = question.metrics.size();
   if (metrics == 1 || runs.runs.size() <= most_values / metrics) return;
   throw Refused(fmt::format("{}: there are {} metrics for {} runs and more; at most {} million values are compared "
@@ -353,7 +353,7 @@ std::vector<std::int64_t> common_steps(const ResultRuns& runs, std::size_t metri
   return out;
 }
 
-void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultQuestion& question) {
+void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultRequest& question) {
   PolledWork work;
   for (ResultRun& run : runs.runs)
     for (std::size_t m = 0; m < run.values.size(); ++m) {
@@ -372,7 +372,7 @@ void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultQuesti
     }
 }
 
-ResultRuns runs_of_rows(const ResultTable& table, const ResultQuestion& question) {
+ResultRuns runs_of_rows(const ResultTable& table, const ResultRequest& question) {
   const LongColumns columns = long_columns(table, question);
   ResultRuns out;
   for (const std::size_t column : columns.metrics) out.metrics.push_back(table.columns[column]);

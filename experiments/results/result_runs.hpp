@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/results/result_cells.hpp"
-#include "experiments/results/result_question.hpp"
+#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_table.hpp"
 
 #include <cstddef>
@@ -50,15 +50,15 @@ struct ResultRuns {
 
 /// The runs of a table with a row for each run, or for each evaluation. Throws heed::Refused, with the place, for a
 /// column that is missing or could be several, a cell that is no number, an empty arm or seed, and a repeated row.
-ResultRuns runs_of_rows(const ResultTable& table, const ResultQuestion& question);
+ResultRuns runs_of_rows(const ResultTable& table, const ResultRequest& question);
 
 /// Whether the table is in the wide form: the metric is no column, but the end of columns' names, "RUN - METRIC" or
 /// "RUN: METRIC".
-bool is_wide(const ResultTable& table, const ResultQuestion& question);
+bool is_wide(const ResultTable& table, const ResultRequest& question);
 
 /// The runs of a table in the wide form, as the charts of Weights & Biases are exported: a row for each step, and a
 /// column for each run and metric. The names of the runs say arm and seed (`arm_and_seed`).
-ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& question);
+ResultRuns runs_of_wide_table(const ResultTable& table, const ResultRequest& question);
 
 /// The arm and the seed in a run's name.
 struct ArmAndSeed {
@@ -70,12 +70,12 @@ std::optional<ArmAndSeed> arm_and_seed(std::string_view run, const std::string& 
 
 /// Throws heed::Refused if there are too many runs for that many metrics: each run has a list of the values of each
 /// metric, also if the table has no such cell. To be called for each new run.
-void require_room_for_values(const ResultTable& table, const ResultRuns& runs, const ResultQuestion& question);
+void require_room_for_values(const ResultTable& table, const ResultRuns& runs, const ResultRequest& question);
 
 /// The steps at which more than half of the runs have a value of a metric, ascending. The values are sorted by step.
 std::vector<std::int64_t> common_steps(const ResultRuns& runs, std::size_t metric);
 
 /// Sorts each run's values by step. Throws heed::Refused if a run has two values of a metric at one step.
-void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultQuestion& question);
+void sort_by_step(ResultRuns& runs, const ResultTable& table, const ResultRequest& question);
 
 } // namespace heed

@@ -35,7 +35,7 @@ std::string metric_list(const ResultRuns& runs) {
 class ByMetric {
 public:
   /// Throws heed::Refused for a name that is none of the metrics, and for two values of one metric.
-  ByMetric(const std::vector<std::string>& given, const ResultQuestion& question, const ResultRuns& runs,
+  ByMetric(const std::vector<std::string>& given, const ResultRequest& question, const ResultRuns& runs,
            const char* word)
       : option_(question.option(word)) {
     for (const std::string& text : given) {
@@ -62,7 +62,7 @@ public:
   const std::string& option() const { return option_; }
 
 private:
-  static bool known(const std::string& metric, const ResultQuestion& question, const ResultRuns& runs) {
+  static bool known(const std::string& metric, const ResultRequest& question, const ResultRuns& runs) {
     return std::ranges::find(runs.metrics, metric) != runs.metrics.end() ||
            std::ranges::find(question.metrics, metric) != question.metrics.end();
   }
@@ -152,7 +152,7 @@ std::string meaning_of(const ResultTable& table, const ResultRuns& runs, const V
 
 } // namespace
 
-std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs,
+std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultRequest& question, const ResultRuns& runs,
                                      std::vector<std::string>& warnings) {
   const ByMetric directions(question.direction, question, runs, "direction"),
       bounds(question.bounds, question, runs, "bounds"), units(question.unit, question, runs, "unit");

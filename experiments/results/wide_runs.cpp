@@ -101,7 +101,7 @@ std::optional<ArmAndSeed> by_pattern(std::string_view run, const std::string& pa
   return arm_first ? ArmAndSeed{a, b} : ArmAndSeed{b, a};
 }
 
-void require_pattern(const ResultQuestion& question) {
+void require_pattern(const ResultRequest& question) {
   const std::string& pattern = question.run_name;
   const std::size_t arm = pattern.find("{arm}"), seed = pattern.find("{seed}");
   if (arm == std::string::npos || seed == std::string::npos || pattern.find("{arm}", arm + 1) != std::string::npos ||
@@ -116,7 +116,7 @@ void require_pattern(const ResultQuestion& question) {
 }
 
 /// Refuses options that name columns, which a wide table does not have.
-void require_no_columns(const ResultTable& table, const ResultQuestion& question) {
+void require_no_columns(const ResultTable& table, const ResultRequest& question) {
   const std::array<std::pair<const char*, bool>, 7> given{{{"arm", !question.arm.empty()},
                                                            {"seed", !question.seed.empty()},
                                                            {"pair", !question.pair.empty()},
@@ -133,7 +133,7 @@ void require_no_columns(const ResultTable& table, const ResultQuestion& question
                       table.name, question.option(word), question.option("run-name")));
 }
 
-std::optional<std::size_t> wide_step(const ResultTable& table, const ResultQuestion& question) {
+std::optional<std::size_t> wide_step(const ResultTable& table, const ResultRequest& question) {
   const std::string option = question.option("step");
   const auto found = question.step == "none"  ? std::nullopt
                      : !question.step.empty() ? std::optional(needed_column(table, question.step, option))
@@ -145,7 +145,7 @@ std::optional<std::size_t> wide_step(const ResultTable& table, const ResultQuest
   return found;
 }
 
-ArmAndSeed needed_arm_and_seed(const ResultTable& table, const ResultQuestion& question, const std::string& run) {
+ArmAndSeed needed_arm_and_seed(const ResultTable& table, const ResultRequest& question, const std::string& run) {
   constexpr std::size_t longest = 300;
   if (run.size() > longest)
     throw Refused(fmt::format("{}: the name of a run has {} bytes, {}; at most {} are allowed", table.name, run.size(),
@@ -162,7 +162,7 @@ ArmAndSeed needed_arm_and_seed(const ResultTable& table, const ResultQuestion& q
 }
 
 /// If each run is an arm of its own, the numbers at the ends of names are no seeds.
-void require_several_seeds(const ResultTable& table, const ResultQuestion& question, const ResultRuns& runs) {
+void require_several_seeds(const ResultTable& table, const ResultRequest& question, const ResultRuns& runs) {
   std::map<std::string, std::size_t> counts;
   for (const ResultRun& run : runs.runs) ++counts[run.arm];
   if (!question.run_name.empty() || runs.runs.size() <= 2 || counts.size() < runs.runs.size()) return;
@@ -180,12 +180,12 @@ std::optional<ArmAndSeed> arm_and_seed(std::string_view run, const std::string& 
   return found ? found : by_the_end(run);
 }
 
-bool is_wide(const ResultTable& table, const ResultQuestion& question) {
+bool is_wide(const ResultTable& table, const ResultRequest& question) {
   const std::string& metric = question.metrics.front();
   return !column_called(table, metric, question.option("metric")) && !columns_of_metric(table, metric).empty();
 }
 
-ResultRuns runs_of_wide_table(const ResultTable& table, const ResultQuestion& question) {
+ResultRuns runs_of_wide_table(const ResultTable& table, const ResultRequest& question) {
   require_no_columns(table, question);
   if (!question.run_name.empty()) require_pattern(question);
   ResultRuns out;

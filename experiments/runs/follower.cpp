@@ -17,17 +17,17 @@ namespace {
 /// Returns the first process's message; `own` is empty in the other processes.
 std::string hear(Ranks& ranks, std::string own) { return gather(ranks, std::move(own)).front(); }
 
-std::optional<TeamRun> next_run(Ranks& ranks) {
+std::optional<ProcessGroupRun> next_run(Ranks& ranks) {
   const std::string word = hear(ranks, {});
   Unpacked unpacked(word);
   const std::filesystem::path path = unpacked.text();
   if (path.empty()) return std::nullopt;
   const int threads = unpacked.get<int>();
   const auto step = unpacked.get<std::int64_t>();
-  return TeamRun{RunFolder{path}, threads, step, unpacked.text()};
+  return ProcessGroupRun{RunFolder{path}, threads, step, unpacked.text()};
 }
 
-void train(Ranks& ranks, const TeamRun& part, const WorkerParts& parts) {
+void train(Ranks& ranks, const ProcessGroupRun& part, const WorkerParts& parts) {
   Config config = read_config(part.run);
   if (part.threads > 0) config.train.threads = part.threads;
   const std::unique_ptr<Task> task = parts.make_task(config);
@@ -51,7 +51,7 @@ void train(Ranks& ranks, const TeamRun& part, const WorkerParts& parts) {
 
 } // namespace
 
-void announce(Ranks& ranks, const TeamRun& part) {
+void announce(Ranks& ranks, const ProcessGroupRun& part) {
   hear(ranks, Packed()
                   .add_text(std::filesystem::absolute(part.run.path).string())
                   .add(part.threads)

@@ -1,5 +1,5 @@
-// Work of the processes in a team other than the first. The first process owns the run's folder (runs/worker.hpp) and
-// tells the others which run to train.
+// Work of the processes in a process group other than the first. The first process owns the run's folder
+// (runs/worker.hpp) and tells the others which run to train.
 #pragma once
 
 #include "experiments/runs/worker.hpp"
@@ -7,7 +7,7 @@
 namespace heed {
 
 /// Called by the first process before it begins to train: tells the other processes which run to train.
-void announce(Ranks& ranks, const TeamRun& run);
+void announce(Ranks& ranks, const ProcessGroupRun& run);
 /// Called by the first process when there are no more runs.
 void announce_end(Ranks& ranks);
 

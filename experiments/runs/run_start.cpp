@@ -160,11 +160,12 @@ StartRecord check_start(const Config& config, const StartRun& start, const std::
 TakenStart take_start(const RunFolder& run, const Config& config, const Task& task, const Engine& engine,
                       const WorkerParts& parts) {
   StartRun start = read_start(parts.starts.empty() ? run.path.parent_path() : parts.starts, config.train.start);
-  StartRecord record = check_start(config, start, engine.parameters(config, task),
-                                   vocabulary_json(task, parts.form_of(config)), [&](const Config& of) {
-                                     const std::unique_ptr<Task> its = parts.make_task(of);
-                                     return DataNow{its->fingerprint(), vocabulary_json(*its, parts.form_of(of))};
-                                   });
+  StartRecord record =
+      check_start(config, start, engine.parameters(config, task), vocabulary_json(task, parts.task_format_of(config)),
+                  [&](const Config& of) {
+                    const std::unique_ptr<Task> its = parts.make_task(of);
+                    return DataNow{its->fingerprint(), vocabulary_json(*its, parts.task_format_of(of))};
+                  });
   Checkpoint weights = taken_weights(record.match, std::move(start.weights), config.float64());
   return {std::move(weights), std::move(record)};
 }

@@ -260,7 +260,7 @@ std::string kernels_for(const RunFolder& run, const Config& config, const Worker
 void write_vocabulary(const RunFolder& run, const Config& config, const Task& task, const WorkerParts& parts) {
   if (config.data.path.empty() || run.vocabulary().exists()) return;
   try {
-    if (const std::string json = vocabulary_json(task, parts.form_of(config)); !json.empty())
+    if (const std::string json = vocabulary_json(task, parts.task_format_of(config)); !json.empty())
       run.vocabulary().write(json, Durability::process);
   } catch (const TakenOn&) {
     throw;

@@ -13,8 +13,8 @@
 
 namespace heed {
 
-/// A run that a team of processes is about to train, continued from the checkpoint of `step`; -1: from the start.
-struct TeamRun {
+/// A run that a process group is about to train, continued from the checkpoint of `step`; -1: from the start.
+struct ProcessGroupRun {
   RunFolder run;
   int threads = 0; ///< per process
   std::int64_t step = -1;
@@ -28,7 +28,7 @@ inline constexpr int untouched = 3;
 struct WorkerParts {
   std::function<const Engine&(const Config&, const std::string& kernels)> engine;
   std::function<std::unique_ptr<Task>(const Config&)> make_task;
-  std::function<Form(const Config&)> form_of; ///< how the configuration's model sees its task
+  std::function<TaskFormat(const Config&)> task_format_of; ///< how the configuration's model sees its task
   Build build;
   std::string kernels = {}; ///< the sweep's instruction set, used unless the configuration names one
   /// Gets the reason of a failure, in addition to the manifest and standard error, because a full disk may not store
@@ -39,9 +39,9 @@ struct WorkerParts {
   std::function<bool()> stop_requested = {};
   /// The number of threads that the run may use from now on; it only grows. If empty, it does not change.
   std::function<int()> threads_allowed = {};
-  /// Makes the other processes of a team begin the same run, and returns the team (runs/follower.hpp). Empty: one
+  /// Makes the other processes of a group begin the same run, and returns the group (runs/follower.hpp). Empty: one
   /// process.
-  std::function<Ranks*(const TeamRun&)> begin_together = {};
+  std::function<Ranks*(const ProcessGroupRun&)> begin_together = {};
   /// The output folder with the run of [train] start. Empty: the folder in which the run's own folder is.
   std::filesystem::path starts = {};
 };

@@ -37,7 +37,7 @@ std::map<std::string, std::string> deciding(const Config& config) {
 bool is_listed(const Task& task) { return task.facts().sizes[static_cast<std::size_t>(Split::train)] >= 0; }
 
 /// The number of validation rows that an evaluation uses; empty: all.
-std::optional<std::int64_t> rows_measured(const Config& config, const Task& task, Form form) {
+std::optional<std::int64_t> rows_measured(const Config& config, const Task& task, TaskFormat form) {
   const std::int64_t rows = config.train.evaluate_batches * config.train.batch;
   if (rows == 0 || rows >= task.evaluation_rows(form, Split::validation)) return std::nullopt;
   return rows;
@@ -47,20 +47,20 @@ std::string rows_in_words(const std::optional<std::int64_t>& rows) {
   return rows ? fmt::format("the first {} held-out rows", *rows) : "all held-out rows";
 }
 
-std::string_view in_words(Form form) {
+std::string_view in_words(TaskFormat form) {
   switch (form) {
-    case Form::language_model: return "one row in which each token predicts the next";
-    case Form::sequence_to_sequence: return "an input and an output with its end token";
-    case Form::classification: return "rows with a class each";
-    case Form::image_classification: return "images with a class each";
+    case TaskFormat::language_model: return "one row in which each token predicts the next";
+    case TaskFormat::sequence_to_sequence: return "an input and an output with its end token";
+    case TaskFormat::classification: return "rows with a class each";
+    case TaskFormat::image_classification: return "images with a class each";
   }
   return "";
 }
 
 } // namespace
 
-std::string why_not_comparable(const Config& reference, const Task& reference_task, Form reference_form,
-                               const Config& arm, const Task& arm_task, Form arm_form, const std::string& name) {
+std::string why_not_comparable(const Config& reference, const Task& reference_task, TaskFormat reference_form,
+                               const Config& arm, const Task& arm_task, TaskFormat arm_form, const std::string& name) {
   const std::string metric = evaluated_metric(name);
   if (metric != name && arm.train.evaluate_every != reference.train.evaluate_every)
     return fmt::format(

@@ -26,7 +26,7 @@
 namespace heed {
 
 /// The reason why `arm` cannot be compared with `reference` by the metric, as half a sentence; empty if it can.
-std::string why_not_comparable(const Config& reference, const Task& reference_task, Form reference_form,
-                               const Config& arm, const Task& arm_task, Form arm_form, const std::string& metric);
+std::string why_not_comparable(const Config& reference, const Task& reference_task, TaskFormat reference_form,
+                               const Config& arm, const Task& arm_task, TaskFormat arm_form, const std::string& metric);
 
 } // namespace heed

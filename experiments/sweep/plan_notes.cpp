@@ -34,8 +34,9 @@ void check_target(const Preparation& prepared, const std::string& name, const st
 }
 
 std::string sight_note(const PreparedArm& arm) {
-  if (arm.sight.empty()) return "";
-  return fmt::format("the model sees the targets that it predicts: {}. Its metrics do not measure learning", arm.sight);
+  if (arm.leakage.empty()) return "";
+  return fmt::format("the model sees the targets that it predicts: {}. Its metrics do not measure learning",
+                     arm.leakage);
 }
 
 std::string positions_note(const PreparedArm& arm) {

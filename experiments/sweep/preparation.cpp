@@ -13,7 +13,7 @@
 #include "experiments/metrics/steps_to.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/models/segments.hpp"
-#include "experiments/models/target_sight.hpp"
+#include "experiments/models/target_leakage.hpp"
 #include "experiments/sweep/comparability.hpp"
 #include "experiments/sweep/starts.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -45,7 +45,7 @@ const Tasks::Made& Tasks::made(const Config& config) {
   return made;
 }
 
-Form form_of(const Config& config) { return f32::model_info(config.model.kind).form; }
+TaskFormat task_format_of(const Config& config) { return f32::model_info(config.model.kind).form; }
 
 Cost cost_of(const Config& config, Tasks& tasks) {
   const Tasks::Made& made = tasks.made(config);
@@ -56,9 +56,9 @@ Cost cost_of(const Config& config, Tasks& tasks) {
   return cost;
 }
 
-Task::Chance chance_of(const Config& config, Tasks& tasks) { return tasks.of(config).chance(form_of(config)); }
+Task::Chance chance_of(const Config& config, Tasks& tasks) { return tasks.of(config).chance(task_format_of(config)); }
 
-std::string sight_of(const Config& config, Tasks& tasks) { return f32::target_sight(config, tasks.of(config)); }
+std::string leakage_of(const Config& config, Tasks& tasks) { return f32::target_leakage(config, tasks.of(config)); }
 
 namespace {
 
@@ -133,8 +133,8 @@ namespace {
 /// The lengths that the validation split's rows have.
 std::set<std::int64_t> lengths_of_validation(const Config& config, Tasks& tasks) {
   const Task& task = tasks.of(config);
-  const Form form = form_of(config);
-  const TaskShape shape = task.shape(form);
+  const TaskFormat form = task_format_of(config);
+  const TaskSizes shape = task.shape(form);
   const std::int64_t rows = task.evaluation_rows(form, Split::validation);
   std::set<std::int64_t> out;
   Batch batch;
@@ -175,8 +175,8 @@ void check_metric(const Config& config, const std::string& name, const std::stri
 }
 
 std::string not_comparable(const Config& reference, const Config& arm, const std::string& metric, Tasks& tasks) {
-  return why_not_comparable(reference, tasks.of(reference), form_of(reference), arm, tasks.of(arm), form_of(arm),
-                            metric);
+  return why_not_comparable(reference, tasks.of(reference), task_format_of(reference), arm, tasks.of(arm),
+                            task_format_of(arm), metric);
 }
 
 } // namespace
@@ -290,9 +290,9 @@ std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
       !config.any_block([](const LayerChoice& block) { return block.position.kind == "learned"; }))
     return 0;
   const Task& task = tasks.of(config);
-  const Form form = form_of(config);
-  const TaskShape trained = task.training_shape(form);
-  const auto beyond = [&](const TaskShape& all) {
+  const TaskFormat form = task_format_of(config);
+  const TaskSizes trained = task.training_shape(form);
+  const auto beyond = [&](const TaskSizes& all) {
     return std::max(all.length - trained.length, all.output_length - trained.output_length);
   };
   std::int64_t untrained = beyond(task.shape(form));
@@ -384,7 +384,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
                                                     starts);
       plan.arms[a].cost = planned(arm.cost);
     }
-    arm.sight = sight_of(arm.config, tasks);
+    arm.leakage = leakage_of(arm.config, tasks);
     arm.start = starts.check(arm.config, tasks);
     arm.untrained_positions = untrained_positions(arm.config, tasks);
     data_notes.write(arm);

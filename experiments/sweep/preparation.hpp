@@ -36,7 +36,7 @@ private:
 };
 
 /// How the configuration's model sees its task.
-Form form_of(const Config& config);
+TaskFormat task_format_of(const Config& config);
 
 /// The cost of a run of the configuration. Throws heed::Refused if the data or the model is not usable.
 Cost cost_of(const Config& config, Tasks& tasks);
@@ -44,9 +44,9 @@ Cost cost_of(const Config& config, Tasks& tasks);
 /// The chance level of a configuration. Throws heed::Refused if the data is not usable.
 Task::Chance chance_of(const Config& config, Tasks& tasks);
 
-/// The reason why the configuration's model can see its prediction targets (`target_sight`); empty if it cannot. Throws
-/// heed::Refused if the data is not usable.
-std::string sight_of(const Config& config, Tasks& tasks);
+/// The reason why the configuration's model can see its prediction targets (`target_leakage`); empty if it cannot.
+/// Throws heed::Refused if the data is not usable.
+std::string leakage_of(const Config& config, Tasks& tasks);
 
 /// The metric of this name. steps_to(METRIC, VALUE) is also a metric (metrics/steps_to.hpp); its largest value is that
 /// of a run that never reaches VALUE: one evaluation after the configuration's last step. Throws heed::Refused if the
@@ -70,7 +70,7 @@ struct PreparedArm {
   Config config; ///< of the arm's first run; if it is tuned, of its first trial
   Cost cost;
   std::vector<Load> trials;              ///< as in the plan's tuning
-  std::string sight = {};                ///< why its model can see its prediction targets; empty if it cannot
+  std::string leakage = {};              ///< why its model can see its prediction targets; empty if it cannot
   std::optional<StartRecord> start = {}; ///< what it takes from its [train] start
   /// Learned positions that only sequences longer than all training sequences use.
   std::int64_t untrained_positions = 0;

@@ -25,10 +25,10 @@ std::optional<StartRecord> Starts::check(const Config& config, Tasks& tasks) {
   if (config.train.start.empty()) return std::nullopt;
   const auto data_of = [&](const Config& of) {
     const Task& task = tasks.of(of);
-    return DataNow{task.fingerprint(), vocabulary_json(task, form_of(of))};
+    return DataNow{task.fingerprint(), vocabulary_json(task, task_format_of(of))};
   };
   return check_start(config, of(config.train.start), engine(config).parameters(config, tasks.of(config)),
-                     vocabulary_json(tasks.of(config), form_of(config)), data_of);
+                     vocabulary_json(tasks.of(config), task_format_of(config)), data_of);
 }
 
 } // namespace heed

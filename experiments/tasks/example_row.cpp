@@ -19,10 +19,10 @@ void require_room(std::string_view task, std::int64_t tokens, std::int64_t lengt
 
 } // namespace
 
-void write_example(const RowTokens& with, Form form, std::span<const std::int32_t> input,
+void write_example(const RowTokens& with, TaskFormat form, std::span<const std::int32_t> input,
                    std::span<const std::int32_t> output, Batch& batch, std::int64_t at,
                    std::span<const std::int32_t> counts) {
-  const bool joined = form == Form::language_model;
+  const bool joined = form == TaskFormat::language_model;
   const auto outputs = static_cast<std::int64_t>(output.size());
   const std::int64_t predicted = outputs + (with.end == no_token ? 0 : 1);
   const std::int64_t prompt = static_cast<std::int64_t>(input.size()) + (joined && with.separator != no_token ? 1 : 0);
@@ -31,7 +31,7 @@ void write_example(const RowTokens& with, Form form, std::span<const std::int32_
   const std::int64_t row = at * batch.length;
   auto token = std::copy(input.begin(), input.end(), batch.tokens.begin() + row);
   batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(length);
-  if (form == Form::classification) {
+  if (form == TaskFormat::classification) {
     batch.targets[static_cast<std::size_t>(at)] = output[0] - with.first_label;
     return;
   }

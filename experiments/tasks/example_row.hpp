@@ -28,7 +28,7 @@ struct RowTokens {
 /// - classification: the input; the class is the first output token.
 /// Throws heed::Failed if the row does not fit.
 /// @param counts  0 for output tokens that are not targets; empty: all are. The end token is always a target
-void write_example(const RowTokens& with, Form form, std::span<const std::int32_t> input,
+void write_example(const RowTokens& with, TaskFormat form, std::span<const std::int32_t> input,
                    std::span<const std::int32_t> output, Batch& batch, std::int64_t at,
                    std::span<const std::int32_t> counts = {});
 

@@ -79,26 +79,26 @@ public:
       if (list(split).size() < wanted(split) && wanted(split) != default_size(split)) refuse_wish(split);
   }
 
-  std::string refuses(Form form) const override {
-    if (form == Form::image_classification)
+  std::string refuses(TaskFormat form) const override {
+    if (form == TaskFormat::image_classification)
       return fmt::format("the task {} has tokens, but the model reads images; use a task of images", generator_.name);
-    if (generator_.places && form != Form::language_model)
+    if (generator_.places && form != TaskFormat::language_model)
       return fmt::format("the targets of the task {} are at positions within one sequence, and only a language model "
                          "predicts at each position (model.kind = \"decoder\")",
                          generator_.name);
-    if (form != Form::classification || generator_.labels > 0) return {};
+    if (form != TaskFormat::classification || generator_.labels > 0) return {};
     return fmt::format("the output of the task {} is a sequence, but a classifier gives one label for a sequence; use "
                        "a language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
                        "modular_addition, listops",
                        generator_.name);
   }
 
-  TaskShape shape(Form form) const override {
+  TaskSizes shape(TaskFormat form) const override {
     return shape_for(form, generator_.longest_input, generator_.longest_output);
   }
-  TaskShape training_shape(Form form) const override { return shape_for(form, trained_input_, trained_output_); }
+  TaskSizes training_shape(TaskFormat form) const override { return shape_for(form, trained_input_, trained_output_); }
 
-  void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  void training_row(TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     if (order_) return evaluation_row(form, Split::train, order_->example(seed, step, row), batch, at);
     thread_local Example example; // its memory is reused for all rows and is large enough for the longest
@@ -111,26 +111,27 @@ public:
     write(form, example.input, example.output, batch, at);
   }
 
-  std::int64_t training_rows(Form, std::uint64_t, std::int64_t) const override {
+  std::int64_t training_rows(TaskFormat, std::uint64_t, std::int64_t) const override {
     return full_batch_ ? list(Split::train).size() : 0;
   }
 
-  std::int64_t evaluation_rows(Form, Split split) const override {
+  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
     return order_ && split == Split::train ? std::min(list(split).size(), list(Split::validation).size())
                                            : list(split).size();
   }
 
-  std::optional<std::int64_t> listed_rows(Form, Split split) const override {
+  std::optional<std::int64_t> listed_rows(TaskFormat, Split split) const override {
     return split == Split::train && !order_ ? std::nullopt : std::optional(list(split).size());
   }
 
-  void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     const ExampleList& examples = list(split);
     write(form, examples.input(row), examples.output(row), batch, at);
   }
 
-  Chance chance(Form form) const override {
-    return generator_.chance(form == Form::sequence_to_sequence || (form == Form::language_model && generator_.ends));
+  Chance chance(TaskFormat form) const override {
+    return generator_.chance(form == TaskFormat::sequence_to_sequence ||
+                             (form == TaskFormat::language_model && generator_.ends));
   }
 
   Facts facts() const override {
@@ -169,13 +170,13 @@ public:
     return text;
   }
 
-  std::string decode_output(Form form, std::span<const std::int32_t> tokens) const override {
-    if (form == Form::classification) {
+  std::string decode_output(TaskFormat form, std::span<const std::int32_t> tokens) const override {
+    if (form == TaskFormat::classification) {
       std::vector<std::int32_t> labels(tokens.begin(), tokens.end());
       for (std::int32_t& label : labels) label += generator_.first_label;
       return decode(labels);
     }
-    if (form != Form::sequence_to_sequence && !generator_.ends) return decode(tokens);
+    if (form != TaskFormat::sequence_to_sequence && !generator_.ends) return decode(tokens);
     if (!tokens.empty() && tokens.front() == begin()) tokens = tokens.subspan(1);
     return decode(tokens.first(static_cast<std::size_t>(std::ranges::find(tokens, end()) - tokens.begin())));
   }
@@ -196,14 +197,14 @@ public:
   }
 
 private:
-  TaskShape shape_for(Form form, std::int64_t longest_input, std::int64_t longest_output) const {
+  TaskSizes shape_for(TaskFormat form, std::int64_t longest_input, std::int64_t longest_output) const {
     const auto vocabulary = static_cast<std::int64_t>(generator_.words.size());
-    if (form == Form::classification)
+    if (form == TaskFormat::classification)
       return {.vocabulary = vocabulary,
               .length = longest_input,
               .classes = generator_.labels,
               .varied = generator_.varied || generator_.draw_test};
-    if (form == Form::sequence_to_sequence)
+    if (form == TaskFormat::sequence_to_sequence)
       return {.vocabulary = vocabulary + 2,
               .length = longest_input,
               .classes = vocabulary + 2,
@@ -334,13 +335,13 @@ private:
         generator_.enlarge));
   }
 
-  void write(Form form, std::span<const std::int32_t> input, std::span<const std::int32_t> output, Batch& batch,
+  void write(TaskFormat form, std::span<const std::int32_t> input, std::span<const std::int32_t> output, Batch& batch,
              std::int64_t at) const {
     if (generator_.places) return write_places(generator_.name, input, output, batch, at);
     write_example({.task = generator_.name,
                    .separator = generator_.separator.value_or(no_token),
                    .begin = begin(),
-                   .end = form == Form::sequence_to_sequence || generator_.ends ? end() : no_token,
+                   .end = form == TaskFormat::sequence_to_sequence || generator_.ends ? end() : no_token,
                    .first_label = generator_.first_label},
                   form, input, output, batch, at);
   }

@@ -6,14 +6,14 @@
 
 namespace heed {
 
-std::string ImageClasses::refuses(Form form) const {
-  if (form == Form::image_classification) return {};
+std::string ImageClasses::refuses(TaskFormat form) const {
+  if (form == TaskFormat::image_classification) return {};
   return fmt::format("the task {} has images, and the model reads tokens; use a model of images, or a task with tokens",
                      task);
 }
 
-TaskShape ImageClasses::shape() const {
-  TaskShape shape;
+TaskSizes ImageClasses::shape() const {
+  TaskSizes shape;
   shape.classes = std::ssize(names);
   shape.image = image;
   return shape;

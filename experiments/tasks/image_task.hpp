@@ -15,8 +15,8 @@ struct ImageClasses {
   std::vector<std::string> names; ///< the name of each class
 
   /// Why the task cannot be used in this form; empty if it can.
-  std::string refuses(Form form) const;
-  TaskShape shape() const;
+  std::string refuses(TaskFormat form) const;
+  TaskSizes shape() const;
   /// The names of classes. Throws heed::Failed for a class that does not exist.
   std::string decode(std::span<const std::int32_t> classes) const;
   /// Throws heed::Refused, because image tasks have no text input.

@@ -34,13 +34,13 @@ std::vector<std::int32_t> example_lengths(const ExampleList& examples) {
 
 /// The padded length of each row. classification: input; language_model: input and output; sequence_to_sequence: the
 /// longer of the two.
-std::vector<std::int32_t> padded_lengths(const ExampleList& examples, Form form) {
+std::vector<std::int32_t> padded_lengths(const ExampleList& examples, TaskFormat form) {
   std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < examples.size(); ++i) {
     const auto input = std::ssize(examples.input(i)), output = std::ssize(examples.output(i)) + 1;
-    lengths.push_back(static_cast<std::int32_t>(form == Form::classification   ? input
-                                                : form == Form::language_model ? input + output
-                                                                               : std::max(input, output)));
+    lengths.push_back(static_cast<std::int32_t>(form == TaskFormat::classification   ? input
+                                                : form == TaskFormat::language_model ? input + output
+                                                                                     : std::max(input, output)));
   }
   return lengths;
 }
@@ -68,45 +68,46 @@ public:
         if (split == Split::train) longest_trained_.take(input, output);
       }
     if (config.train.batch_tokens > 0)
-      for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification})
+      for (const TaskFormat form :
+           {TaskFormat::language_model, TaskFormat::sequence_to_sequence, TaskFormat::classification})
         token_batches_.emplace_back(padded_lengths(list(Split::train), form), config.train.batch_tokens);
     if (const std::string why = problem(); !why.empty()) throw Refused(why); // nothing was computed with the data yet
   }
 
-  std::string refuses(Form form) const override {
-    if (form == Form::image_classification)
+  std::string refuses(TaskFormat form) const override {
+    if (form == TaskFormat::image_classification)
       return fmt::format("the task {} has text, but the model reads images; use a task of images", data_.name);
-    if (labelled() && form != Form::classification)
+    if (labelled() && form != TaskFormat::classification)
       return fmt::format("the task {} has a label for each text, but the model outputs a sequence; use a classifier "
                          "(model.kind = \"encoder\")",
                          data_.name);
-    if (!labelled() && form == Form::classification)
+    if (!labelled() && form == TaskFormat::classification)
       return fmt::format("the output of the task {} is a sequence, but a classifier gives one label for a sequence; "
                          "use a language model (model.kind = \"decoder\")",
                          data_.name);
     return {};
   }
 
-  TaskShape shape(Form form) const override { return shape_for(form, longest_); }
-  TaskShape training_shape(Form form) const override { return shape_for(form, longest_trained_); }
+  TaskSizes shape(TaskFormat form) const override { return shape_for(form, longest_); }
+  TaskSizes training_shape(TaskFormat form) const override { return shape_for(form, longest_trained_); }
 
-  void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  void training_row(TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     const TokenBatches* by_tokens = token_batches(form);
     write(form, list(Split::train), by_tokens ? by_tokens->example(seed, step, row) : order_.example(seed, step, row),
           batch, at);
   }
 
-  std::int64_t training_rows(Form form, std::uint64_t seed, std::int64_t step) const override {
+  std::int64_t training_rows(TaskFormat form, std::uint64_t seed, std::int64_t step) const override {
     const TokenBatches* by_tokens = token_batches(form);
     return by_tokens ? by_tokens->rows(seed, step) : full_batch_ ? list(Split::train).size() : 0;
   }
 
-  std::int64_t evaluation_rows(Form, Split split) const override {
+  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
     return split == Split::train ? std::min(list(split).size(), list(Split::validation).size()) : list(split).size();
   }
 
-  void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     // A random part of training, because its first rows may not be representative.
     if (split == Split::train)
       row = static_cast<std::int64_t>(permuted({seed_, Stream::evaluation_rows, 0}, static_cast<std::uint64_t>(row),
@@ -114,9 +115,9 @@ public:
     write(form, list(split), row, batch, at);
   }
 
-  std::optional<std::int64_t> listed_rows(Form, Split split) const override { return list(split).size(); }
+  std::optional<std::int64_t> listed_rows(TaskFormat, Split split) const override { return list(split).size(); }
 
-  void listed_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void listed_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     write(form, list(split), row, batch, at);
   }
 
@@ -135,7 +136,7 @@ public:
     return !labelled() && token >= 0 && token == data_.output->unknown();
   }
 
-  Chance chance(Form) const override { return data_.chance; }
+  Chance chance(TaskFormat) const override { return data_.chance; }
   std::string own_fingerprint() const override { return data_.fingerprint; }
 
   Facts facts() const override {
@@ -179,9 +180,9 @@ public:
     return text;
   }
 
-  std::string decode_output(Form form, std::span<const std::int32_t> tokens) const override {
-    if (form == Form::language_model) return decode(tokens);
-    if (form == Form::classification) {
+  std::string decode_output(TaskFormat form, std::span<const std::int32_t> tokens) const override {
+    if (form == TaskFormat::language_model) return decode(tokens);
+    if (form == TaskFormat::classification) {
       std::string text;
       for (const std::int32_t label : tokens) text += (text.empty() ? "" : " ") + label_of(label);
       return text;
@@ -230,14 +231,14 @@ private:
     }
   };
 
-  TaskShape shape_for(Form form, const Longest& longest) const {
-    if (form == Form::classification)
+  TaskSizes shape_for(TaskFormat form, const Longest& longest) const {
+    if (form == TaskFormat::classification)
       return {.vocabulary = data_.input->size(),
               .length = longest.input,
               .classes = std::ssize(data_.labels),
               .varied = true};
     const std::int64_t outputs = data_.output->size() + 2;
-    if (form == Form::language_model)
+    if (form == TaskFormat::language_model)
       return {.vocabulary = offset() + outputs,
               .length = longest.both + 1,
               .classes = offset() + outputs,
@@ -261,7 +262,7 @@ private:
   std::string problem() const { return data_.kept ? data_.kept->problem() : std::string(); }
   bool labelled() const { return !data_.labels.empty(); }
   bool shared() const { return data_.input == data_.output; }
-  const TokenBatches* token_batches(Form form) const {
+  const TokenBatches* token_batches(TaskFormat form) const {
     return token_batches_.empty() ? nullptr : &token_batches_.at(static_cast<std::size_t>(form));
   }
   /// The offset of an output's tokens in a language model's rows.
@@ -291,11 +292,11 @@ private:
     return data_.labels[static_cast<std::size_t>(label)];
   }
 
-  void write(Form form, const ExampleList& examples, std::int64_t i, Batch& batch, std::int64_t at) const {
+  void write(TaskFormat form, const ExampleList& examples, std::int64_t i, Batch& batch, std::int64_t at) const {
     RowTokens with{.task = data_.name};
     std::span<const std::int32_t> output = examples.output(i);
     if (labelled()) return write_example(with, form, examples.input(i), output, batch, at);
-    const bool joined = form == Form::language_model;
+    const bool joined = form == TaskFormat::language_model;
     with.begin = with.separator = begin() + (joined ? offset() : 0);
     with.end = end() + (joined ? offset() : 0);
     thread_local std::vector<std::int32_t> renumbered; // its memory is reused for all rows
@@ -313,7 +314,7 @@ private:
   bool full_batch_;                         // each step uses the whole order
   std::string tokens_;                      // [data] tokens
   bool of_set_;                             // validation has the rows of a further set
-  std::vector<TokenBatches> token_batches_; // by Form, if batches are limited by tokens
+  std::vector<TokenBatches> token_batches_; // by TaskFormat, if batches are limited by tokens
   Longest longest_, longest_trained_;       // of all splits; of training
 };
 

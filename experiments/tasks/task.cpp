@@ -30,10 +30,10 @@ std::int64_t longest(const std::vector<std::int32_t>& lengths) {
 
 /// Throws heed::Refused if the set has classes or tokens that the task has not.
 void require_same_tokens(const Task& task, const Task& of_set, const ValidationSet& set) {
-  for (const Form form :
-       {Form::language_model, Form::sequence_to_sequence, Form::classification, Form::image_classification}) {
+  for (const TaskFormat form : {TaskFormat::language_model, TaskFormat::sequence_to_sequence,
+                                TaskFormat::classification, TaskFormat::image_classification}) {
     if (!task.refuses(form).empty()) continue;
-    const TaskShape all = task.shape(form), own = of_set.shape(form);
+    const TaskSizes all = task.shape(form), own = of_set.shape(form);
     if (all.vocabulary != own.vocabulary || all.classes != own.classes || !(all.image == own.image))
       throw Refused(fmt::format("[data] validation_sets: the rows of \"{}\" have tokens, labels or sizes that those of "
                                 "data.path have not; a set needs the same",
@@ -43,10 +43,11 @@ void require_same_tokens(const Task& task, const Task& of_set, const ValidationS
 
 } // namespace
 
-void Batch::reset(std::int64_t new_rows, const TaskShape& shape, Form new_form) {
+void Batch::reset(std::int64_t new_rows, const TaskSizes& shape, TaskFormat new_form) {
   rows = new_rows;
   form = new_form;
-  const bool has_images = form == Form::image_classification, has_outputs = form == Form::sequence_to_sequence;
+  const bool has_images = form == TaskFormat::image_classification,
+             has_outputs = form == TaskFormat::sequence_to_sequence;
   length = has_images ? 0 : shape.length;
   output_length = has_outputs ? shape.output_length : 0;
   image = has_images ? shape.image : ImageShape{};
@@ -58,11 +59,11 @@ void Batch::reset(std::int64_t new_rows, const TaskShape& shape, Form new_form) 
   outputs.assign(output_count, 0);
   output_lengths.assign(has_outputs ? row_count : 0, 0);
   images.assign(static_cast<std::size_t>(rows * image.size()), 0.0F);
-  targets.assign(form == Form::language_model ? token_count : has_outputs ? output_count : row_count, ignored);
+  targets.assign(form == TaskFormat::language_model ? token_count : has_outputs ? output_count : row_count, ignored);
 }
 
-void Batch::reset(std::int64_t new_rows, std::int64_t new_length, Form new_form) {
-  TaskShape shape;
+void Batch::reset(std::int64_t new_rows, std::int64_t new_length, TaskFormat new_form) {
+  TaskSizes shape;
   shape.length = new_length;
   reset(new_rows, shape, new_form);
 }
@@ -70,7 +71,7 @@ void Batch::reset(std::int64_t new_rows, std::int64_t new_length, Form new_form)
 void Batch::trim() {
   if (const std::int64_t kept = longest(lengths); kept < length) {
     shorten_rows(tokens, length, kept);
-    if (form == Form::language_model) shorten_rows(targets, length, kept);
+    if (form == TaskFormat::language_model) shorten_rows(targets, length, kept);
     length = kept;
   }
   if (const std::int64_t kept = longest(output_lengths); kept < output_length) {
@@ -80,21 +81,21 @@ void Batch::trim() {
   }
 }
 
-std::int64_t Batch::evaluated_length(std::int64_t row, const TaskShape& shape) const {
-  if (form == Form::classification) return lengths[static_cast<std::size_t>(row)];
+std::int64_t Batch::evaluated_length(std::int64_t row, const TaskSizes& shape) const {
+  if (form == TaskFormat::classification) return lengths[static_cast<std::size_t>(row)];
   const std::int64_t per_row = static_cast<std::int64_t>(targets.size()) / rows;
   const auto begin = targets.begin() + row * per_row;
   return per_row - std::count(begin, begin + per_row, ignored) - (shape.end >= 0 ? 1 : 0);
 }
 
 std::int64_t Batch::real_tokens() const {
-  if (form == Form::image_classification) return rows;
+  if (form == TaskFormat::image_classification) return rows;
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) +
          std::accumulate(output_lengths.begin(), output_lengths.end(), std::int64_t{0});
 }
 
-void Task::random_row(Form form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                      std::int64_t at) const {
+void Task::random_row(TaskFormat form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row,
+                      Batch& batch, std::int64_t at) const {
   const RandomKey key{seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)};
   const auto rows = static_cast<std::uint64_t>(evaluation_rows(form, split));
   evaluation_row(form, split, static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), rows)), batch, at);

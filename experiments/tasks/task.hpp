@@ -28,9 +28,11 @@ enum class Split { train, validation, test };
 ///   position, after a begin token (teacher forcing), and predicts the output followed by an end token.
 /// - classification: the input in a row, and one class for the whole row.
 /// - image_classification: an image, and its class.
-enum class Form { language_model, sequence_to_sequence, classification, image_classification };
+enum class TaskFormat { language_model, sequence_to_sequence, classification, image_classification };
 /// Whether the output is one class.
-constexpr bool gives_class(Form form) { return form == Form::classification || form == Form::image_classification; }
+constexpr bool gives_class(TaskFormat form) {
+  return form == TaskFormat::classification || form == TaskFormat::image_classification;
+}
 
 /// The target of a position that the loss and the accuracy ignore.
 inline constexpr std::int32_t ignored = -1;
@@ -43,7 +45,7 @@ struct ImageShape {
 };
 
 /// The sizes that a model is built for.
-struct TaskShape {
+struct TaskSizes {
   std::int64_t vocabulary = 0; ///< input tokens are 0 .. vocabulary - 1
   std::int64_t length = 0;     ///< maximum number of tokens of a row
   /// The number of classes of a prediction: the output tokens with begin and end (language_model,
@@ -67,7 +69,7 @@ struct TaskShape {
 /// Rows of examples, padded on the right to a common length.
 struct Batch {
   std::int64_t rows = 0, length = 0, output_length = 0;
-  Form form = Form::language_model;
+  TaskFormat form = TaskFormat::language_model;
   std::vector<std::int32_t> tokens; ///< [rows, length]; padding is token 0. image_classification: empty
   /// [rows]: number of tokens of the row without padding. image_classification: empty
   std::vector<std::int32_t> lengths;
@@ -84,9 +86,9 @@ struct Batch {
 
   /// Sets the shape to that of the task's longest rows, and fills the batch with padding and `ignored`. Allocates only
   /// if the batch grows.
-  void reset(std::int64_t rows, const TaskShape& shape, Form form);
+  void reset(std::int64_t rows, const TaskSizes& shape, TaskFormat form);
   /// Like above, for the forms that only need the length: language_model and classification.
-  void reset(std::int64_t rows, std::int64_t length, Form form);
+  void reset(std::int64_t rows, std::int64_t length, TaskFormat form);
 
   /// Reduces `length` and `output_length` to those of the longest row in the batch (at least 1), and moves the rows
   /// together. Allocates nothing.
@@ -94,7 +96,7 @@ struct Batch {
 
   /// A row's length in an evaluation by length: in a classification its tokens, otherwise its targets without the end
   /// token.
-  std::int64_t evaluated_length(std::int64_t row, const TaskShape& shape) const;
+  std::int64_t evaluated_length(std::int64_t row, const TaskSizes& shape) const;
 
   /// The number of input and output tokens without padding; an image counts as one.
   std::int64_t real_tokens() const;
@@ -105,41 +107,42 @@ public:
   virtual ~Task() = default;
 
   /// Why the task cannot be used in this form; empty if it can.
-  virtual std::string refuses(Form form) const = 0;
-  virtual TaskShape shape(Form form) const = 0;
+  virtual std::string refuses(TaskFormat form) const = 0;
+  virtual TaskSizes shape(TaskFormat form) const = 0;
   /// Like `shape`, but only for training rows, whose maximum length may be smaller.
-  virtual TaskShape training_shape(Form form) const { return shape(form); }
+  virtual TaskSizes training_shape(TaskFormat form) const { return shape(form); }
 
   /// Row `row` of training step `step` for replicate seed `seed`: a function of these three only, so that any shard on
   /// any thread can make any row. Writes row `at` of `batch`, which has been reset.
-  virtual void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  virtual void training_row(TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                             std::int64_t at) const = 0;
 
   /// Like `training_row`, but only lengths and target positions are meaningful; the values of tokens and targets are
   /// undefined. So a large file of tokens does not need to be read.
-  virtual void training_row_lengths(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                                    std::int64_t at) const {
+  virtual void training_row_lengths(TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row,
+                                    Batch& batch, std::int64_t at) const {
     training_row(form, seed, step, row, batch, at);
   }
 
   /// The number of rows of the step, if [train] batch_tokens or full_batch determines it; 0: [train] batch.
-  virtual std::int64_t training_rows(Form, std::uint64_t /*seed*/, std::int64_t /*step*/) const { return 0; }
+  virtual std::int64_t training_rows(TaskFormat, std::uint64_t /*seed*/, std::int64_t /*step*/) const { return 0; }
 
   /// The number of evaluation rows of the split (train: as many as validation, drawn from the training part).
-  virtual std::int64_t evaluation_rows(Form form, Split split) const = 0;
-  virtual void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const = 0;
+  virtual std::int64_t evaluation_rows(TaskFormat form, Split split) const = 0;
+  virtual void evaluation_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const = 0;
   /// Like `evaluation_row`, but only lengths and target positions are meaningful.
-  virtual void evaluation_row_lengths(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
+  virtual void evaluation_row_lengths(TaskFormat form, Split split, std::int64_t row, Batch& batch,
+                                      std::int64_t at) const {
     evaluation_row(form, split, row, batch, at);
   }
 
   /// The number of rows of a split, for callers that use each row once; empty if the rows are drawn anew for every
   /// step.
-  virtual std::optional<std::int64_t> listed_rows(Form form, Split split) const {
+  virtual std::optional<std::int64_t> listed_rows(TaskFormat form, Split split) const {
     return split == Split::train ? std::nullopt : std::optional(evaluation_rows(form, split));
   }
   /// Row `row` of the listed rows, in the order of the data.
-  virtual void listed_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
+  virtual void listed_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
     evaluation_row(form, split, row, batch, at);
   }
 
@@ -158,8 +161,8 @@ public:
 
   /// Random evaluation row `row` after `step` steps: a function of these and the seed. All evaluation rows of the split
   /// are equally likely; for running text, all windows are.
-  virtual void random_row(Form form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                          std::int64_t at) const;
+  virtual void random_row(TaskFormat form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row,
+                          Batch& batch, std::int64_t at) const;
 
   /// Throws heed::Failed if rows that were written so far may be wrong because somebody shortened a data file or wrote
   /// to it. Call it after rows are written and before they are used.
@@ -177,7 +180,7 @@ public:
     std::optional<Level> sequence = {}; ///< probability that all targets of a row are right; empty: unknown
     std::optional<Level> loss = {};     ///< cross-entropy of a target (nats); empty: unknown
   };
-  virtual Chance chance(Form form) const = 0;
+  virtual Chance chance(TaskFormat form) const = 0;
 
   /// The task with all rows of one length, in the unit of the task's own length option (copy: symbols, addition:
   /// digits, text: tokens of a window). It has as many rows of validation and test as this task, or all that exist. The
@@ -223,7 +226,7 @@ public:
   virtual std::string output_token_text(std::int32_t token) const { return token_text(token); }
   /// The text of a model's output in this form. sequence_to_sequence: the tokens before the first end token, without
   /// the begin token; classification: the names of the classes; language_model: as `decode`.
-  virtual std::string decode_output(Form, std::span<const std::int32_t> tokens) const { return decode(tokens); }
+  virtual std::string decode_output(TaskFormat, std::span<const std::int32_t> tokens) const { return decode(tokens); }
 
 private:
   virtual std::string own_fingerprint() const = 0;

@@ -25,7 +25,8 @@ std::string text_by_place(const Task& task, std::span<const std::int32_t> target
   return text;
 }
 
-std::int64_t rows_of_step(const Task& task, Form form, std::uint64_t seed, std::int64_t step, std::int64_t batch) {
+std::int64_t rows_of_step(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t step,
+                          std::int64_t batch) {
   const std::int64_t by_task = task.training_rows(form, seed, step);
   return by_task > 0 ? by_task : batch;
 }
@@ -33,7 +34,7 @@ std::int64_t rows_of_step(const Task& task, Form form, std::uint64_t seed, std::
 /// Counts tokens by their text, because input and output may use different token numbers.
 class Counter {
 public:
-  Counter(const Task& task, Form form) : task_(task), form_(form) {}
+  Counter(const Task& task, TaskFormat form) : task_(task), form_(form) {}
 
   /// Counts the tokens of the batch's first rows.
   void add(const Batch& batch, std::int64_t rows) {
@@ -46,7 +47,7 @@ public:
       }
       for (std::int64_t i = 0; i < batch.lengths[index]; ++i)
         ++inputs_[batch.tokens[static_cast<std::size_t>(r * batch.length + i)]];
-      if (form_ == Form::sequence_to_sequence) // without begin and end tokens
+      if (form_ == TaskFormat::sequence_to_sequence) // without begin and end tokens
         for (std::int64_t i = 1; i < batch.output_lengths[index]; ++i)
           ++outputs_[batch.outputs[static_cast<std::size_t>(r * batch.output_length + i)]];
     }
@@ -63,7 +64,7 @@ public:
 
 private:
   const Task& task_;
-  Form form_;
+  TaskFormat form_;
   std::map<std::int32_t, std::int64_t> inputs_, outputs_;
 };
 
@@ -75,14 +76,14 @@ ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at) 
   };
   const auto index = static_cast<std::size_t>(at);
   switch (batch.form) {
-    case Form::image_classification: return {"", task.decode_output(batch.form, row(batch.targets, 1, 1))};
-    case Form::classification:
+    case TaskFormat::image_classification: return {"", task.decode_output(batch.form, row(batch.targets, 1, 1))};
+    case TaskFormat::classification:
       return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
               task.decode_output(batch.form, row(batch.targets, 1, 1))};
-    case Form::sequence_to_sequence:
+    case TaskFormat::sequence_to_sequence:
       return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
               task.decode_output(batch.form, row(batch.outputs, batch.output_length, batch.output_lengths[index]))};
-    case Form::language_model: break;
+    case TaskFormat::language_model: break;
   }
   const auto tokens = row(batch.tokens, batch.length, batch.lengths[index]);
   const auto targets = row(batch.targets, batch.length, batch.lengths[index]);
@@ -93,8 +94,8 @@ ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at) 
           task.decode(targets.subspan(static_cast<std::size_t>(first)))};
 }
 
-TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch_rows, std::int64_t rows,
-                       std::int64_t examples, std::size_t commonest) {
+TaskSurvey survey_task(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t batch_rows,
+                       std::int64_t rows, std::int64_t examples, std::size_t commonest) {
   TaskSurvey survey;
   survey.form = form;
   survey.shape = task.shape(form);
@@ -142,11 +143,11 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
   return survey;
 }
 
-void each_training_row(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t steps,
+void each_training_row(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t batch, std::int64_t steps,
                        const std::function<void(const TrainingRow&)>& use) {
-  if (form == Form::image_classification)
+  if (form == TaskFormat::image_classification)
     throw Refused("the task has images, and rows of a training step are written as tokens; take a task of tokens");
-  const TaskShape shape = task.shape(form);
+  const TaskSizes shape = task.shape(form);
   Batch one;
   TrainingRow out;
   for (out.step = 0; out.step < steps; ++out.step)
@@ -163,7 +164,7 @@ void each_training_row(const Task& task, Form form, std::uint64_t seed, std::int
     }
 }
 
-void each_example(const Task& task, Form form, Split split, std::optional<std::int64_t> count,
+void each_example(const Task& task, TaskFormat form, Split split, std::optional<std::int64_t> count,
                   const std::function<void(const ExampleText&)>& use) {
   const std::optional<std::int64_t> rows = task.listed_rows(form, split);
   if (!rows)
@@ -173,7 +174,7 @@ void each_example(const Task& task, Form form, Split split, std::optional<std::i
     throw Refused(fmt::format("the {} split has no example", split == Split::train        ? "training"
                                                              : split == Split::validation ? "validation"
                                                                                           : "test"));
-  const TaskShape shape = task.shape(form);
+  const TaskSizes shape = task.shape(form);
   Batch batch;
   for (std::int64_t i = 0; i < std::min(*rows, count.value_or(*rows)); ++i) {
     batch.reset(1, shape, form);

@@ -28,8 +28,8 @@ struct ExampleText {
 ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at);
 
 struct TaskSurvey {
-  Form form = Form::language_model;
-  TaskShape shape;
+  TaskFormat form = TaskFormat::language_model;
+  TaskSizes shape;
   Task::Facts facts;
   std::int64_t rows = 0; ///< number of training rows from which the values below are computed
   /// The number of training rows if they are listed, so that training repeats them in epochs; else empty
@@ -45,7 +45,7 @@ struct TaskSurvey {
 
 /// Summarises the first `rows` rows that training with `seed` would use in batches of `batch`; of listed rows, each at
 /// most once.
-TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t rows,
+TaskSurvey survey_task(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t batch, std::int64_t rows,
                        std::int64_t examples, std::size_t commonest);
 
 /// A row of a training step, without padding.
@@ -59,12 +59,12 @@ struct TrainingRow {
 
 /// Calls `use` with the rows of the first `steps` steps of training with `seed`. A step has `batch` rows unless the
 /// task determines their number. Throws heed::Refused for images, because they have no tokens.
-void each_training_row(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t steps,
+void each_training_row(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t batch, std::int64_t steps,
                        const std::function<void(const TrainingRow&)>& use);
 
 /// Calls `use` with examples of a split in the order of the data: with the first `count`, or with all if `count` is
 /// empty. Throws heed::Refused if the split has no examples or an endless number of them.
-void each_example(const Task& task, Form form, Split split, std::optional<std::int64_t> count,
+void each_example(const Task& task, TaskFormat form, Split split, std::optional<std::int64_t> count,
                   const std::function<void(const ExampleText&)>& use);
 
 } // namespace heed

@@ -8,9 +8,9 @@
 
 namespace heed {
 
-std::string vocabulary_json(const Task& task, Form form) {
-  if (form == Form::image_classification) return {};
-  const TaskShape shape = task.shape(form);
+std::string vocabulary_json(const Task& task, TaskFormat form) {
+  if (form == TaskFormat::image_classification) return {};
+  const TaskSizes shape = task.shape(form);
   std::string out = "{";
   const auto add = [&](const char* name, std::int64_t count, const std::function<std::string(std::int32_t)>& text) {
     out += fmt::format("{}\n  \"{}\": [", out.size() > 1 ? "," : "", name);
@@ -20,9 +20,9 @@ std::string vocabulary_json(const Task& task, Form form) {
     out += "\n  ]";
   };
   add("tokens", shape.vocabulary, [&](std::int32_t token) { return task.token_text(token); });
-  if (form == Form::sequence_to_sequence && !shape.shared_vocabulary)
+  if (form == TaskFormat::sequence_to_sequence && !shape.shared_vocabulary)
     add("output_tokens", shape.classes, [&](std::int32_t token) { return task.output_token_text(token); });
-  if (form == Form::classification)
+  if (form == TaskFormat::classification)
     add("classes", shape.classes, [&](std::int32_t label) { return task.decode_output(form, {&label, 1}); });
   return out + "\n}\n";
 }

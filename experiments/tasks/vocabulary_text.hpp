@@ -12,6 +12,6 @@ namespace heed {
 /// - "output_tokens": sequence_to_sequence, if outputs have other token numbers than inputs;
 /// - "classes": classification.
 /// Each text has its own line. Empty for images, because they have no vocabulary.
-std::string vocabulary_json(const Task& task, Form form);
+std::string vocabulary_json(const Task& task, TaskFormat form);
 
 } // namespace heed

@@ -121,13 +121,13 @@ void read_output(const Task& task, RunModel& run, Tape& tape, const AttentionReq
 }
 
 Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest& request) {
-  if (request.output && run.form != Form::sequence_to_sequence)
+  if (request.output && run.form != TaskFormat::sequence_to_sequence)
     throw Refused("an output does nothing here: only an encoder-decoder's decoder reads an output; a language model "
                   "reads only its input");
   Reading to;
   to.example.input = request.input;
   to.batch.reset(1, run.shape, run.form);
-  if (run.form == Form::image_classification) {
+  if (run.form == TaskFormat::image_classification) {
     to.row = image_row(request.input, task.evaluation_rows(run.form, Split::validation));
     task.evaluation_row(run.form, Split::validation, to.row, to.batch, 0);
     task.require_whole();
@@ -140,7 +140,7 @@ Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest
   to.batch.lengths[0] = static_cast<std::int32_t>(tokens.size());
   to.batch.trim();
   to.input = labels_of(tokens, task, &Task::token_text);
-  if (run.form == Form::sequence_to_sequence) read_output(task, run, tape, request, to);
+  if (run.form == TaskFormat::sequence_to_sequence) read_output(task, run, tape, request, to);
   return to;
 }
 
@@ -160,7 +160,7 @@ struct Axes {
 
 Axes axes_of(const SeenAttention& seen, const RunModel& run, const Reading& reading) {
   if (seen.place.kind == AttentionPlace::Kind::cross) return {reading.put_out, reading.input, false};
-  const bool image = run.form == Form::image_classification;
+  const bool image = run.form == TaskFormat::image_classification;
   const Labels keys = seen.place.reads == Reads::outputs ? reading.read
                       : image                            ? patch_labels(reading.batch.image, seen.keys)
                                                          : reading.input;

@@ -4,7 +4,7 @@
 #include "experiments/decoding/search.hpp"
 #include "experiments/metrics/text/bleu.hpp"
 #include "experiments/metrics/text/chrf.hpp"
-#include "experiments/training/team.hpp"
+#include "experiments/training/process_group.hpp"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ std::vector<std::int32_t> reference_of(const Batch& batch, std::int64_t row) {
 
 std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config, const Task& task, RunModel& run,
                                                             Split split, const std::string& prefix, std::int64_t rows,
-                                                            Workers& workers) {
+                                                            ThreadPool& workers) {
   const auto count = static_cast<std::size_t>(rows);
   std::vector<std::string> outputs(count), references(count);
   std::vector<char> right(count);

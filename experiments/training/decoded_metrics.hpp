@@ -16,6 +16,6 @@ namespace heed::HEED_REAL {
 /// of fixed size, so the results are bit-identical for any number of threads.
 std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config, const Task& task, RunModel& run,
                                                             Split split, const std::string& prefix, std::int64_t rows,
-                                                            Workers& workers);
+                                                            ThreadPool& workers);
 
 } // namespace heed::HEED_REAL

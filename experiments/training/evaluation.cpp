@@ -5,7 +5,7 @@
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/training/decoded_metrics.hpp"
-#include "experiments/training/team.hpp"
+#include "experiments/training/process_group.hpp"
 #include "experiments/training/worker_passes.hpp"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ struct RowsScore {
 };
 
 // Computes loss and hits of the rows from the logits only; `losses` gets each target's loss.
-RowsScore score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length,
+RowsScore score(const Tensor& logits, const Batch& batch, const TaskSizes& shape, bool by_length,
                 std::vector<double>& losses) {
   const std::int64_t classes = logits.shape[-1];
   const std::int64_t per_row = static_cast<std::int64_t>(batch.targets.size()) / std::max<std::int64_t>(batch.rows, 1);
@@ -111,8 +111,8 @@ const char* in_words(Split split) {
 // `first`, into a batch. A piece's loss is the sum of its targets' losses in order, so it does not depend on how its
 // rows are divided.
 template <class Fill>
-RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& pieces,
-                     const Pass::Options& of_rows, bool by_length, Workers& workers,
+RowsScore score_rows(RunModel& run, const TaskSizes& shape, const EvaluationPieces& pieces,
+                     const Pass::Options& of_rows, bool by_length, ThreadPool& workers,
                      std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
   std::vector<RowsScore> scores(static_cast<std::size_t>(pieces.count()));
   struct Part {
@@ -182,7 +182,7 @@ Values values_of(const RowsScore& score, const Config& config, const std::string
 // text.
 Values values_of_others(const Config& config, const Task& task, RunModel& run,
                         const std::vector<RunModel::OtherRows>& others, Split split, std::int64_t rows,
-                        Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
+                        ThreadPool& workers, std::span<const std::unique_ptr<Tape>> tapes) {
   const bool all = rows == task.evaluation_rows(run.form, split), text = task_info(config.task.kind).running_text;
   std::vector<Values> of_each;
   for (const RunModel::OtherRows& at : others) {
@@ -212,7 +212,7 @@ Values values_of_others(const Config& config, const Task& task, RunModel& run,
 } // namespace
 
 Values evaluate_split(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
-                      Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
+                      ThreadPool& workers, std::span<const std::unique_ptr<Tape>> tapes) {
   const std::int64_t all = task.evaluation_rows(run.form, split);
   rows = rows > 0 ? std::min(rows, all) : all;
   if (rows == 0) throw Failed(fmt::format("[evaluate] the {} split has no rows", in_words(split)));
@@ -240,7 +240,7 @@ Values evaluate_split(const Config& config, const Task& task, RunModel& run, Spl
 }
 
 std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, const Task& task, RunModel& run,
-                                                          Split split, std::int64_t step, Workers& workers,
+                                                          Split split, std::int64_t step, ThreadPool& workers,
                                                           std::span<const std::unique_ptr<Tape>> tapes) {
   const auto seed = static_cast<std::uint64_t>(config.general.seed);
   const std::int64_t rows = config.train.evaluate_random_batches * config.train.batch;

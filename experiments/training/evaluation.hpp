@@ -32,14 +32,14 @@ namespace heed::HEED_REAL {
 /// bit-identical for any number of threads. `tapes`, one for each thread, provide memory; without them, the function
 /// allocates its own.
 std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,
-                                                           Split split, std::int64_t rows, Workers& workers,
+                                                           Split split, std::int64_t rows, ThreadPool& workers,
                                                            std::span<const std::unique_ptr<Tape>> tapes = {});
 
 /// With [train] evaluate_random_batches = N, returns PREFIX_loss_estimate: the mean loss, in nats, over all targets of
 /// N batches of [train] batch random rows of the split (Task::random_row). nanoGPT estimates the loss in the same way.
 /// Otherwise returns nothing.
 std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, const Task& task, RunModel& run,
-                                                          Split split, std::int64_t step, Workers& workers,
+                                                          Split split, std::int64_t step, ThreadPool& workers,
                                                           std::span<const std::unique_ptr<Tape>> tapes = {});
 
 } // namespace heed::HEED_REAL

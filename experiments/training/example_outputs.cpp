@@ -49,7 +49,7 @@ void predict_rows(const Task& task, std::int64_t first, const Batch& batch, cons
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     ExampleText text = example_text(task, batch, row);
-    if (batch.form == Form::image_classification) text.input = fmt::format("row {}", first + row);
+    if (batch.form == TaskFormat::image_classification) text.input = fmt::format("row {}", first + row);
     found[i] = {text.input, text.output, example_text(task, predicted, row).output, {}};
     if (!gives_class(batch.form)) continue;
     const auto probabilities = class_probabilities(logits.data + row * classes, classes);
@@ -70,7 +70,7 @@ std::vector<double> class_probabilities(const Real* logits, std::int64_t classes
   return p;
 }
 
-void example_outputs(const Config& config, const Task& task, RunModel& run, Split split, Workers& workers,
+void example_outputs(const Config& config, const Task& task, RunModel& run, Split split, ThreadPool& workers,
                      const std::function<void(const ExampleOutput&)>& use) {
   if (task_info(config.task.kind).running_text)
     throw Refused(fmt::format("the task {} has windows of running text, and no examples with an output to write",
@@ -91,7 +91,7 @@ void example_outputs(const Config& config, const Task& task, RunModel& run, Spli
       Batch& batch = passes.batch(worker);
       fill_evaluation_batch(task, run, split, first, n, batch);
       if (run.shape.varied) batch.trim();
-      if (run.form == Form::sequence_to_sequence)
+      if (run.form == TaskFormat::sequence_to_sequence)
         return decode_rows(config, task, run, passes.tape(worker), split, first, batch, to);
       passes.evaluate(worker, batch, {.first_row = first},
                       [&](const Tensor& logits) { predict_rows(task, first, batch, logits, to); });

@@ -13,7 +13,7 @@ namespace heed::HEED_REAL {
 std::vector<double> class_probabilities(const Real* logits, std::int64_t classes);
 
 /// See Engine::outputs. Calls `use` with the rows of the split in order.
-void example_outputs(const Config& config, const Task& task, RunModel& run, Split split, Workers& workers,
+void example_outputs(const Config& config, const Task& task, RunModel& run, Split split, ThreadPool& workers,
                      const std::function<void(const ExampleOutput&)>& use);
 
 } // namespace heed::HEED_REAL

@@ -115,7 +115,7 @@ void classify(const Task& task, RunModel& run, const Sampling& sampling) {
   Tape tape;
   tape.record(false);
   Batch batch;
-  if (run.form == Form::image_classification) {
+  if (run.form == TaskFormat::image_classification) {
     const std::int64_t rows = task.evaluation_rows(run.form, Split::validation);
     for (const std::string& input : sampling.inputs) image_row(input, rows);
     for (std::size_t i = 0; i < sampling.inputs.size(); ++i) {
@@ -162,7 +162,7 @@ class Continuation {
 public:
   Continuation(RunModel& run) : run_(run), fixed_(tape_, run.parameters.values(), run.parameters.extent()) {
     tape_.record(false);
-    batch_.reset(1, 1, Form::language_model);
+    batch_.reset(1, 1, TaskFormat::language_model);
     Pass pass(tape_, run_.parameters, nullptr, {});
     decoding_ = run_.model->decoding(pass, batch_);
   }
@@ -179,7 +179,7 @@ public:
       return decoding_->step(pass, {&tokens[read_++], 1}).data;
     }
     const std::int64_t n = std::min<std::int64_t>(std::ssize(tokens), run_.shape.length);
-    batch_.reset(1, n, Form::language_model);
+    batch_.reset(1, n, TaskFormat::language_model);
     std::copy(tokens.end() - n, tokens.end(), batch_.tokens.begin());
     batch_.lengths[0] = static_cast<std::int32_t>(n);
     const Tensor logits = run_.model->logits(pass, batch_);
@@ -201,7 +201,7 @@ void generate(const Config& config, const Task& task, const Checkpoint& checkpoi
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
   if (gives_class(run.form)) return classify(task, run, sampling);
-  if (run.form == Form::sequence_to_sequence) return put_out(task, run, sampling);
+  if (run.form == TaskFormat::sequence_to_sequence) return put_out(task, run, sampling);
   std::vector<std::int32_t> tokens = task.encode(sampling.prompt);
   if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to continue");
   note_unknown(task, {&sampling.prompt, 1}, sampling);

@@ -5,7 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/inspected_metrics.hpp"
 #include "experiments/training/evaluation.hpp"
-#include "experiments/training/team.hpp"
+#include "experiments/training/process_group.hpp"
 #include "experiments/training/worker_passes.hpp"
 
 #include <algorithm>
@@ -144,13 +144,13 @@ private:
 // The rows of a split, with the buffers that are needed to run the model on them.
 class Rows {
 public:
-  Rows(const Task& task, RunModel& run, Split split, std::int64_t rows, Workers& workers,
+  Rows(const Task& task, RunModel& run, Split split, std::int64_t rows, ThreadPool& workers,
        std::span<const std::unique_ptr<Tape>> tapes, Content content)
       : task_(task), run_(run), split_(split), pieces_{rows}, workers_(workers), passes_(run, workers, tapes),
         content_(content) {}
 
   const EvaluationPieces& pieces() const { return pieces_; }
-  Workers& workers() const { return workers_; }
+  ThreadPool& workers() const { return workers_; }
   RunModel& run() const { return run_; }
 
   /// The loss of `rows` rows, starting at `first`, summed over their targets and divided by `divisor`. If `gradients`
@@ -190,7 +190,7 @@ private:
   RunModel& run_;
   Split split_;
   EvaluationPieces pieces_;
-  Workers& workers_;
+  ThreadPool& workers_;
   WorkerPasses passes_;
   Content content_;
 };
@@ -300,8 +300,8 @@ InspectionParts inspected_parts(const TrainOptions& options) {
 }
 
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
-                         const InspectionParts& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
-                         Content content) {
+                         const InspectionParts& looks, ThreadPool& workers,
+                         std::span<const std::unique_ptr<Tape>> tapes, Content content) {
   const std::int64_t all = task.evaluation_rows(run.form, split);
   rows = rows > 0 ? std::min(rows, all) : all;
   if (rows == 0) throw Failed("[inspect] the split has no rows");
@@ -375,7 +375,7 @@ std::vector<std::pair<std::string, double>> as_metrics(const Inspection& inspect
 std::vector<std::string> inspected_names(const Config& config, const Task& task) {
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
-  Workers workers(1);
+  ThreadPool workers(1);
   auto values = as_metrics(inspect_model(config, task, run, Split::validation, 1, inspected_parts(config.train),
                                          workers, {}, Content::outline));
   add_summaries(values);
@@ -390,7 +390,7 @@ void check_inspection(const Config& config, const Task& task, RunModel& run) {
       task.evaluation_rows(run.form, Split::validation) == 0)
     return;
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
-  Workers workers(1);
+  ThreadPool workers(1);
   if (inspect_model(config, task, run, Split::validation, 1, {.attention = true}, workers, {}, Content::outline)
           .heads.empty())
     throw Refused(fmt::format("[train] inspect = \"{}\" does nothing where the model has no attention; set it to "

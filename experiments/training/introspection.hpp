@@ -85,7 +85,7 @@ InspectionParts inspected_parts(const TrainOptions& options);
 /// allocates its own. With Content::outline, the result has the same entries as with Content::whole, with different
 /// values.
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
-                         const InspectionParts& looks, Workers& workers,
+                         const InspectionParts& looks, ThreadPool& workers,
                          std::span<const std::unique_ptr<Tape>> tapes = {}, Content content = Content::whole);
 
 /// Adds Euclidean norms of a gradient: one for each module, and one for each layer in the inspection. The squares of

@@ -16,7 +16,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-std::vector<RunModel::OtherRows> evaluated_lengths(const Config& config, const Task& task, Form form) {
+std::vector<RunModel::OtherRows> evaluated_lengths(const Config& config, const Task& task, TaskFormat form) {
   const std::vector<std::int64_t>& lengths = config.train.evaluate_lengths;
   const std::string shown = "[train] evaluate_lengths = " + value_text(Value(lengths));
   if (std::ranges::adjacent_find(lengths, std::ranges::greater_equal()) != lengths.end())
@@ -38,7 +38,7 @@ std::vector<RunModel::OtherRows> evaluated_lengths(const Config& config, const T
   return out;
 }
 
-std::unique_ptr<Model> make_model(const Config& config, const TaskShape& shape, Parameters& parameters) {
+std::unique_ptr<Model> make_model(const Config& config, const TaskSizes& shape, Parameters& parameters) {
   return model_info(config.model.kind).make(Scope(parameters, init_rules(config)), config, shape);
 }
 
@@ -52,7 +52,7 @@ std::string first_that_grows(const Parameters& shorter, const Parameters& longer
 
 // The words of an option with which no parameter grows with the row length.
 template <class Choose>
-std::vector<std::string> words_that_serve(const Config& config, const TaskShape& shape, const TaskShape& longest,
+std::vector<std::string> words_that_serve(const Config& config, const TaskSizes& shape, const TaskSizes& longest,
                                           const char* option, const Choose& choose) {
   std::vector<std::string> out;
   for (const std::string& word : find_option(option)->words) {
@@ -70,13 +70,13 @@ std::vector<std::string> words_that_serve(const Config& config, const TaskShape&
   return out;
 }
 
-TaskShape longer_of(TaskShape one, const TaskShape& other) {
+TaskSizes longer_of(TaskSizes one, const TaskSizes& other) {
   one.length = std::max(one.length, other.length);
   one.output_length = std::max(one.output_length, other.output_length);
   return one;
 }
 
-[[noreturn]] void refuse_growing(const Config& config, const TaskShape& shape, const TaskShape& longest,
+[[noreturn]] void refuse_growing(const Config& config, const TaskSizes& shape, const TaskSizes& longest,
                                  const std::string& parameter) {
   std::string mend;
   const auto suggest = [&](const char* option, const auto& choose) {
@@ -109,7 +109,7 @@ TaskShape longer_of(TaskShape one, const TaskShape& other) {
 }
 
 // Refuses an evaluation_scaling of rotary positions that no row uses.
-void refuse_idle_scaling(const Config& config, const TaskShape& trained, const TaskShape& evaluated) {
+void refuse_idle_scaling(const Config& config, const TaskSizes& trained, const TaskSizes& evaluated) {
   const auto scales = [](const LayerChoice& block) {
     const auto found = block.position_options.find("evaluation_scaling");
     return found != block.position_options.end() && found->second != Value(std::string("none"));
@@ -133,10 +133,10 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
   if (const std::string why = task.refuses(form); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
-  if (form == Form::image_classification && config.train.evaluate_by_length)
+  if (form == TaskFormat::image_classification && config.train.evaluate_by_length)
     throw Refused("[train] evaluate_by_length = true does nothing for a model of images: they have no length; set it "
                   "to false");
-  if (form != Form::sequence_to_sequence && config.train.evaluate_beam > 0)
+  if (form != TaskFormat::sequence_to_sequence && config.train.evaluate_beam > 0)
     throw Refused(fmt::format("[train] evaluate_beam = {} needs a sequence-to-sequence model, and model.kind is "
                               "\"{}\"; set it to 0",
                               config.train.evaluate_beam, config.model.kind));
@@ -152,18 +152,18 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
                               "raise it to at least {}, or lower data.max_length",
                               room, longest, longest));
   at_lengths = evaluated_lengths(config, task, form);
-  TaskShape all_rows = shape;
+  TaskSizes all_rows = shape;
   for (const Task::NamedSet& set : task.sets()) {
     on_sets.push_back({set.task.get(), set.task->shape(form), 0, set.name});
     all_rows = longer_of(all_rows, on_sets.back().shape);
   }
-  TaskShape trained = task.training_shape(form);
+  TaskSizes trained = task.training_shape(form);
   trained.segment_end = shape.segment_end;
   trained.output_segment_end = shape.output_segment_end;
-  TaskShape evaluated = trained;
+  TaskSizes evaluated = trained;
   for (const OtherRows& at : at_lengths) evaluated = longer_of(evaluated, at.shape);
   refuse_idle_scaling(config, trained, evaluated);
-  TaskShape built = longer_of(all_rows, evaluated);
+  TaskSizes built = longer_of(all_rows, evaluated);
   built.trained_length = trained.length;
   built.trained_output_length = trained.output_length;
   try {
@@ -179,8 +179,8 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
   }
 }
 
-EvaluationPieces EvaluationPieces::of_length(const RunModel& run, const TaskShape& shape, std::int64_t rows) {
-  const auto tokens = [](const TaskShape& s) { return std::max<std::int64_t>(s.length + s.output_length, 1); };
+EvaluationPieces EvaluationPieces::of_length(const RunModel& run, const TaskSizes& shape, std::int64_t rows) {
+  const auto tokens = [](const TaskSizes& s) { return std::max<std::int64_t>(s.length + s.output_length, 1); };
   return {rows, std::clamp<std::int64_t>(most_rows * tokens(run.shape) / tokens(shape), 1, most_rows)};
 }
 

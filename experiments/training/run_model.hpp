@@ -20,7 +20,7 @@ struct RunModel {
   /// Rows that are evaluated beside those of the split; their task is owned by the run's task.
   struct OtherRows {
     const Task* task;
-    TaskShape shape;
+    TaskSizes shape;
     std::int64_t length = 0; ///< one of [train] evaluate_lengths
     std::string set = "";    ///< or the name of one of [data] validation_sets
 
@@ -30,8 +30,8 @@ struct RunModel {
 
   Parameters parameters;
   std::unique_ptr<Model> model; ///< supports the longest row of training and evaluation
-  Form form;
-  TaskShape shape; ///< of the training rows
+  TaskFormat form;
+  TaskSizes shape; ///< of the training rows
   std::vector<OtherRows> at_lengths, on_sets;
   /// Called before each batch of an evaluation; null if there is no PollScope, which must outlive this object.
   const Poll* poll = PollScope::current();
@@ -62,11 +62,11 @@ struct EvaluationPieces {
 
   /// Pieces of longer rows have fewer rows, so that a piece has about as many tokens, and takes as much memory, as a
   /// piece of training rows.
-  static EvaluationPieces of_length(const RunModel& run, const TaskShape& shape, std::int64_t rows);
+  static EvaluationPieces of_length(const RunModel& run, const TaskSizes& shape, std::int64_t rows);
 
   /// The number of rows of a piece that go through the model together. If all rows have the same length, a large piece
   /// is split into parts that fit into the CPU's caches, and the results stay the same.
-  std::int64_t rows_at_once(const TaskShape& shape) const {
+  std::int64_t rows_at_once(const TaskSizes& shape) const {
     constexpr std::int64_t most_tokens = 4096;
     const std::int64_t tokens = std::max<std::int64_t>(shape.length + shape.output_length, 1);
     return shape.varied ? rows_each : std::clamp<std::int64_t>(most_tokens / tokens, 1, rows_each);

@@ -3,7 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/training/optimizers.hpp"
-#include "experiments/training/team.hpp"
+#include "experiments/training/process_group.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,14 +16,14 @@ std::int64_t shards_of_step(const TrainOptions& options) {
 
 namespace {
 
-std::pair<int, int> share_of_shards(int shards, const Workers& workers) {
+std::pair<int, int> share_of_shards(int shards, const ThreadPool& workers) {
   const Ranks* ranks = workers.ranks();
   return ranks ? aligned_share(shards, ranks->rank(), ranks->count()) : std::pair(0, shards);
 }
 
 } // namespace
 
-StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers)
+StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, ThreadPool& workers)
     : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers), passes_(run, workers) {
   const auto shards = static_cast<std::size_t>(shards_of_step(config.train));
   share_ = share_of_shards(static_cast<int>(shards), workers);
@@ -73,9 +73,9 @@ void StepRunner::fill_batches(std::int64_t step) {
 
 double StepRunner::sum_gradients() {
   const std::int64_t extent = run_.parameters.extent();
-  return workers_.ranks()
-             ? sum_parts_of_team(workers_, parts_, gradients_[0].data(), static_cast<int>(batches_.size()), extent)
-             : sum_parts(workers_, parts_, extent);
+  return workers_.ranks() ? sum_parts_of_process_group(workers_, parts_, gradients_[0].data(),
+                                                       static_cast<int>(batches_.size()), extent)
+                          : sum_parts(workers_, parts_, extent);
 }
 
 StepRunner::Result StepRunner::operator()(std::int64_t step) {

@@ -20,11 +20,11 @@ namespace heed::HEED_REAL {
 /// fixed (TrainOptions::rows_by_task), always train.shards.
 std::int64_t shards_of_step(const TrainOptions& options);
 
-/// In a team of several processes, each process computes some of the shards. All processes have the same parameters and
+/// In a process group, each process computes some of the shards. All processes have the same parameters and
 /// do the same update.
 class StepRunner {
 public:
-  StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers);
+  StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, ThreadPool& workers);
 
   struct Result {
     double loss = 0;          ///< mean over the batch's targets, in nats; includes label smoothing
@@ -54,7 +54,7 @@ private:
   const Task& task_;
   RunModel& run_;
   Optimizer& optimizer_;
-  Workers& workers_;
+  ThreadPool& workers_;
   WorkerPasses passes_;
   std::pair<int, int> share_;                // range of shards of this process
   std::vector<PagedVector<Real>> gradients_; // one for each shard of this process; at least one, for the sum

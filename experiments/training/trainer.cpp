@@ -8,7 +8,7 @@
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
-#include "experiments/training/team.hpp"
+#include "experiments/training/process_group.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -108,7 +108,8 @@ void take_start(const Config& config, RunModel& run, const TrainingHooks& hooks)
 
 // The inspection metrics of a step; with the step's own gradient if there is one.
 std::vector<std::pair<std::string, double>> look_inside(const Config& config, const Task& task, RunModel& run,
-                                                        Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
+                                                        ThreadPool& workers,
+                                                        std::span<const std::unique_ptr<Tape>> tapes,
                                                         const Real* gradient) {
   InspectionParts looks = inspected_parts(config.train);
   const bool gradients = looks.gradients;
@@ -130,7 +131,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(config, run.parameters);
   Place place;
   if (from) place = restore(run, *optimizer, *from);
-  Workers workers(thread_count(config.train), hooks.ranks, hooks.threads ? most_useful_threads : 0);
+  ThreadPool workers(thread_count(config.train), hooks.ranks, hooks.threads ? most_useful_threads : 0);
   StepRunner step(config, task, run, *optimizer, workers);
 
   const TrainOptions& t = config.train;

@@ -61,7 +61,7 @@ struct TrainingHooks {
   std::function<void(Checkpoint)> checkpoint;         ///< saves the checkpoint; may throw
   std::function<void(const Progress&)> progress;
   /// The weights of [train] start, with the names, shapes and type of some or all parameters. They replace the initial
-  /// values. Called by each process of a team, once, if training begins without a checkpoint; may throw.
+  /// values. Called by each process of a process group, once, if training begins without a checkpoint; may throw.
   std::function<Checkpoint()> start;
   std::function<bool()> stop_requested; ///< true: save a checkpoint and return
   std::function<double()> now;          ///< a clock, in seconds; if empty: the machine's clock

@@ -18,7 +18,7 @@ namespace heed::HEED_REAL {
 class WorkerPasses {
 public:
   /// @param tapes  one for each worker, which provide the memory; if empty, this object makes its own
-  WorkerPasses(RunModel& run, const Workers& workers, std::span<const std::unique_ptr<Tape>> tapes = {})
+  WorkerPasses(RunModel& run, const ThreadPool& workers, std::span<const std::unique_ptr<Tape>> tapes = {})
       : run_(run), batches_(static_cast<std::size_t>(workers.most_threads())), tapes_(tapes) {
     while (tapes.empty() && own_.size() < batches_.size()) own_.push_back(std::make_unique<Tape>());
     if (tapes.empty()) tapes_ = own_;

@@ -19,11 +19,11 @@ class AttentionPart;
 ///   y_i = sum_j w_ij v_j with w_i = normaliser(f(s(q_i, k_1) + bias_i1), f(s(q_i, k_2) + bias_i2), ...)
 /// Parts of attention that act on pairs change the arguments of f, and the weights.
 struct AttentionProblem {
-  Tensor queries;    ///< [B, H, Tq, Dq], rotated by the position, as the keys are
-  Tensor unturned{}; ///< the queries before rotation, for the position's bias
-  Tensor keys;       ///< [B, Hk, Tk, Dk]: H is a multiple of Hk; adjacent heads share keys
-  Tensor values;     ///< [B, Hk, Tk, Dv]
-  ScoreForm form;    ///< the form of the score of these queries and keys; if empty, `score` computes the scores
+  Tensor queries;             ///< [B, H, Tq, Dq], rotated by the position, as the keys are
+  Tensor unrotated_queries{}; ///< the queries before rotation, for the position's bias
+  Tensor keys;                ///< [B, Hk, Tk, Dk]: H is a multiple of Hk; adjacent heads share keys
+  Tensor values;              ///< [B, Hk, Tk, Dv]
+  ScoreForm form; ///< the form of the score of these queries and keys; if empty, `score` computes the scores
   const Score* score = nullptr;
   const RelativePosition* position = nullptr;              ///< adds to scores and weighted sums; null: none
   Tensor forget{};                                         ///< as AttentionInputs::forget; empty: none
@@ -44,7 +44,8 @@ struct AttentionProblem {
 
   /// The bias that the position and the forget gates add to the scores; null: none.
   AttentionBias* bias(Pass& pass) const {
-    AttentionBias* const of_position = position ? position->bias(pass, unturned, keys.shape[2], mask) : nullptr;
+    AttentionBias* const of_position = position ? position->bias(pass, unrotated_queries, keys.shape[2], mask)
+                                                : nullptr;
     if (!forget.tape) return of_position;
     return sum_of(pass.tape(), of_position, bias_by_running_sum(forget, queries.shape[2], mask.offset));
   }
@@ -56,7 +57,7 @@ struct AttentionProblem {
     return unseen_keys == 0 ? some : slice(some, 3, unseen_keys, columns);
   }
   /// The shape that the formula is evaluated for.
-  FormulaShape formula_shape() const {
+  FormulaSizes formula_shape() const {
     return {.batch = queries.shape[0],
             .heads = queries.shape[1],
             .queries = queries.shape[2],

@@ -1,6 +1,6 @@
 #include "autograd/recompute.hpp"
 #include "layers/attention/algorithm.hpp"
-#include "layers/attention/blocks.hpp"
+#include "layers/attention/query_chunks.hpp"
 #include "layers/attention/part.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
 // for each query head, too.
 template <class F> Tensor of_form(const AttentionProblem& x, F&& f) {
   const auto with_values = [&](const auto& form) {
-    return f(form, form.keys.shape[1] == x.values.shape[1] ? x.values : for_each_head(x.values, x.queries.shape[1]));
+    return f(form, form.keys.shape[1] == x.values.shape[1] ? x.values : repeat_heads(x.values, x.queries.shape[1]));
   };
   if (const auto* inner = std::get_if<DotProductForm>(&x.form)) return with_values(*inner);
   if (const auto* distances = std::get_if<DistanceForm>(&x.form)) return with_values(*distances);
@@ -69,11 +69,11 @@ Tensor stream_rows(Pass& pass, const AttentionProblem& x) {
 AttentionProblem unshared(const AttentionProblem& given) {
   AttentionProblem x = given;
   const std::int64_t heads = x.queries.shape[1];
-  x.keys = for_each_head(x.keys, heads);
-  x.values = for_each_head(x.values, heads);
+  x.keys = repeat_heads(x.keys, heads);
+  x.values = repeat_heads(x.values, heads);
   std::visit(
       [&](auto& form) {
-        if constexpr (requires { form.keys; }) form.keys = for_each_head(form.keys, heads);
+        if constexpr (requires { form.keys; }) form.keys = repeat_heads(form.keys, heads);
       },
       x.form);
   x.form = projected(x.form);
@@ -87,7 +87,7 @@ struct MaskedScores {
 };
 MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
   const Tensor pairs = x.form.index() != 0 ? compose(x.form) : (*x.score)(pass, x.queries, x.keys);
-  const FormulaShape shape = x.formula_shape();
+  const FormulaSizes shape = x.formula_shape();
   ScoreFormula* formula = x.formula ? x.formula->on(pass, shape) : nullptr;
   const Mask mask = with_formula(pass.tape(), x.mask, formula, shape);
   Tensor scores = add_bias(pairs, x.bias(pass));
@@ -110,10 +110,10 @@ Tensor compose_whole(Pass& pass, const AttentionProblem& x) { return whole(pass,
 std::int64_t rows_of(const AttentionProblem& x) {
   return x.rows ? x.rows : queries_at_a_time(x.queries.shape, x.values.shape[2], x.form);
 }
-AttentionProblem block_of(const AttentionProblem& x, const Blocks& blocks, std::int64_t i) {
+AttentionProblem block_of(const AttentionProblem& x, const QueryChunks& chunks, std::int64_t i) {
   AttentionProblem some = x;
   some.queries = blocks.queries_of(x.queries, i);
-  some.unturned = blocks.queries_of(x.unturned, i);
+  some.unrotated_queries = blocks.queries_of(x.unrotated_queries, i);
   some.keys = blocks.keys_of(x.keys, i);
   some.values = blocks.keys_of(x.values, i);
   if (x.forget.tape) some.forget = blocks.keys_of(x.forget, i);
@@ -130,7 +130,7 @@ AttentionProblem block_of(const AttentionProblem& x, const Blocks& blocks, std::
 bool serves_blocks(const AttentionProblem& x) { return !x.weights && !x.factors && rows_of(x) > 0; }
 Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   const AttentionProblem x = unshared(given);
-  const Blocks blocks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
+  const QueryChunks blocks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
   const Tensor out = pass.tape().make({x.queries.shape[0], x.queries.shape[2], x.queries.shape[1],
                                        x.values.shape[3]}); // the layout in which heads are merged
   const auto block = [=](Pass& here, std::int64_t i) { return whole(here, block_of(x, blocks, i)); };
@@ -194,7 +194,7 @@ void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem
     pass.show_scores(shown, reshape(s, {s.shape[0], s.shape[1] / shown.maps, shown.maps * s.shape[2], s.shape[3]}));
   };
   if (const std::int64_t rows = rows_of(given); rows > 0 && !tape.nested()) {
-    const Blocks blocks{x.queries.shape, x.values.shape[2], rows, x.mask};
+    const QueryChunks blocks{x.queries.shape, x.values.shape[2], rows, x.mask};
     for (std::int64_t i = 0; i < blocks.count(); ++i) {
       const Tape::NestedTape aside(tape);
       Pass here(pass.state(), blocks.part(i));

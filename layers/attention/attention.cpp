@@ -13,7 +13,7 @@ Tensor Score::operator()(Pass& pass, const Tensor& queries, const Tensor& keys) 
   return compose(form(pass, queries, keys));
 }
 
-Tensor for_each_head(const Tensor& x, std::int64_t heads) {
+Tensor repeat_heads(const Tensor& x, std::int64_t heads) {
   const std::int64_t sharing = heads / std::max<std::int64_t>(x.shape[1], 1);
   if (sharing == 1) return x;
   std::span<Tensor> all(x.tape->keep<Tensor>(heads), static_cast<std::size_t>(heads));
@@ -68,7 +68,7 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
   return mask;
 }
 
-Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape, AttentionPlace::Kind kind)
+Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreSizes& shape, AttentionPlace::Kind kind)
     : place_{scope.name(), kind, scope.reads()}, shape_(shape), dropout_(choice.attention.dropout) {
   const ScoreInfo& info = score_info(choice.attention.score);
   if (info.equal_widths && shape.query_width != shape.key_width)
@@ -131,7 +131,7 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
   if (q.shape[3] != shape_.query_width || k.shape[3] != shape_.key_width)
     op.fail(fmt::format("the head widths must be {} (q) and {} (k): q is {}, k is {}", shape_.query_width,
                         shape_.key_width, q.shape.text(), k.shape.text()));
-  x.unturned = q;
+  x.unrotated_queries = q;
   return x;
 }
 
@@ -181,7 +181,7 @@ Tensor Attention::step(Pass& pass, const AttentionInputs& inputs, AttentionState
   return heads_of(pass, x, score_->algorithm()->step(pass, x, state));
 }
 
-AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std::optional<Tensor>& given) const {
+AttentionMemory Attention::encode_memory(Pass& pass, const Tensor& values, const std::optional<Tensor>& given) const {
   const Tensor keys = given.value_or(values);
   const Op op("attention", {&values, &keys});
   op.check(shape_.heads == 1 && values.rank() == 3 && keys.rank() == 3,

@@ -42,7 +42,7 @@ public:
   /// and the parts that every attention may have. It does not apply `causal`, `prefix`, `window` and `dilation`: the
   /// caller puts them into the mask (self_attention_mask). `kind` only affects what observers are told. Throws
   /// heed::Failed if the score needs equal widths of queries and keys and they differ.
-  Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
+  Attention(const Scope& scope, const LayerChoice& choice, const ScoreSizes& shape,
             AttentionPlace::Kind kind = AttentionPlace::Kind::self);
 
   /// Returns [B, Tq, Dv], or [B, H, Tq, Dv] if the inputs have a head axis; with lambda, H / 2 heads. `weights`, if
@@ -64,7 +64,7 @@ public:
 
   /// The keys and values that several calls share, for one head: values [B, Tk, Dv], keys [B, Tk, Dk] (if not given,
   /// the values).
-  AttentionMemory remember(Pass& pass, const Tensor& values, const std::optional<Tensor>& keys = {}) const;
+  AttentionMemory encode_memory(Pass& pass, const Tensor& values, const std::optional<Tensor>& keys = {}) const;
   /// The same result as the call above with the keys and values of `memory`: queries [B, Tq, Dq], result [B, Tq, Dv].
   Tensor operator()(Pass& pass, const Tensor& queries, const AttentionMemory& memory, const Mask& mask,
                     const Tensor* factors = nullptr) const;
@@ -77,7 +77,7 @@ private:
   Tensor heads_of(Pass& pass, const AttentionProblem& problem, const Tensor& y) const;
 
   AttentionPlace place_;
-  ScoreShape shape_;
+  ScoreSizes shape_;
   std::unique_ptr<Score> score_;
   std::unique_ptr<Normalizer> normalizer_;
   std::unique_ptr<AttentionFormula> formula_; // null: none
@@ -117,7 +117,7 @@ public:
 
   /// The widths of one head's queries and values, with which a position is made. Each map of differential attention
   /// counts as a head.
-  static RelativeShape relative_shape(const LayerChoice& choice, const Shape& shape);
+  static RelativeSizes relative_shape(const LayerChoice& choice, const Shape& shape);
 
   /// `output_init` initialises the output projection (`output`). A head_width of 0 means width / heads; value_width
   /// likewise. Throws heed::Failed if width / heads is needed and heads does not divide width, or if key_value_heads
@@ -137,10 +137,10 @@ public:
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past,
               Tensor* first_values = nullptr) const;
 
-  /// Cross attention in two parts: `remember` stores the keys and values of the encoder output in `to`, `recall`
-  /// attends to them. For formulas, the mask's offset is the position of the first query.
-  void remember(Pass& pass, const Tensor& memory, KVCache& to) const;
-  Tensor recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
+  /// Cross attention in two parts: `encode_memory` stores the keys and values of the encoder output in `to`,
+  /// `attend_memory` attends to them. For formulas, the mask's offset is the position of the first query.
+  void encode_memory(Pass& pass, const Tensor& memory, KVCache& to) const;
+  Tensor attend_memory(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
 
   /// The width of the projected values of all heads.
   std::int64_t values_width() const { return value_heads_ * widths_.value_width; }
@@ -177,7 +177,7 @@ private:
   Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
   Shape shape_;
-  RelativeShape widths_;
+  RelativeSizes widths_;
   std::int64_t query_heads_, key_heads_, value_heads_; // number of heads of queries, of keys, of values
   std::unique_ptr<Projection> projection_;
   bool stores_vectors_; // does decoding store Projected::stored, and not keys and values?

@@ -25,6 +25,6 @@ inline Tensor merge_heads(const Tensor& x) {
 inline Tensor column_of_heads(const Tensor& x) { return unsqueeze(transpose(x), 3); }
 
 /// Repeats shared heads: keys or values [B, Hk, Tk, D] to [B, heads, Tk, D].
-Tensor for_each_head(const Tensor& x, std::int64_t heads);
+Tensor repeat_heads(const Tensor& x, std::int64_t heads);
 
 } // namespace heed::HEED_REAL

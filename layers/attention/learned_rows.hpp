@@ -10,11 +10,11 @@
 
 namespace heed::HEED_REAL {
 
-/// The rule of one head with its number. `Rule` is a RowPolicy with one more function:
+/// The rule of one head with its number. `Rule` is a RowRule with one more function:
 ///   double derivative(const Real* s, const Real* w, const Real* dw, const Real* ds, RowKeys keys) const
 /// returns the derivative of sum_j dw_j w_j with respect to the number; ds is the derivative with respect to s. This
 /// class sums it over the head's rows.
-template <class Rule> class HeadRule final : public RowPolicy {
+template <class Rule> class HeadRule final : public RowRule {
 public:
   explicit HeadRule(const Rule& rule) : rule_(rule) {}
 
@@ -49,7 +49,7 @@ public:
     for (std::int64_t h = 0; h < numbers_.shape[0]; ++h) new (heads_ + h) HeadRule<Rule>(make(numbers_.data[h]));
   }
 
-  const RowPolicy& of_head(std::int64_t h) const override { return heads_[h]; }
+  const RowRule& of_head(std::int64_t h) const override { return heads_[h]; }
   bool requires_grad() const override { return numbers_.slot->requires_grad; }
   void begin_backward() const override {
     for (std::int64_t h = 0; h < numbers_.shape[0]; ++h) heads_[h].begin_backward();
@@ -70,8 +70,8 @@ template <class Rule> class LearnedNormalizer final : public Normalizer {
 public:
   LearnedNormalizer(const Scope& scope, const char* name, std::int64_t heads, double start,
                     std::function<Rule(Real)> make, Tensor (*numbers_of)(const Tensor&) = nullptr)
-      : parameter_(scope.plain(name, {heads}, Init::constant(start))), make_(std::move(make)), numbers_of_(numbers_of) {
-  }
+      : parameter_(scope.no_decay(name, {heads}, Init::constant(start))), make_(std::move(make)),
+        numbers_of_(numbers_of) {}
 
   const RowRules* rules(Pass& pass) const override {
     static_assert(std::is_trivially_destructible_v<LearnedRows<Rule>> &&

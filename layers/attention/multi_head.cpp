@@ -46,7 +46,7 @@ bool formula_sees_positions(const AttentionOptions& options) {
 
 } // namespace
 
-RelativeShape MultiHeadAttention::relative_shape(const LayerChoice& choice, const Shape& shape) {
+RelativeSizes MultiHeadAttention::relative_shape(const LayerChoice& choice, const Shape& shape) {
   const HeadMaps maps = maps_of(choice);
   const AttentionPartInfo* const by = part_of_maps(choice);
   const auto width = [&](std::int64_t given, bool shared) {
@@ -295,14 +295,14 @@ void MultiHeadAttention::continue_with(Pass& pass, const Projected& of_x, KVCach
   if (inputs.forget.tape) inputs.forget = cache.forget(pass.tape());
 }
 
-void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KVCache& to) const {
+void MultiHeadAttention::encode_memory(Pass& pass, const Tensor& memory, KVCache& to) const {
   require_memory(true, "called with a memory");
   const Projected of = of_memory(pass, memory);
   if (stores_vectors_) to.append(of.stored.vectors, of.stored.rotated);
   else to.append(of.k, of.v);
 }
 
-Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const {
+Tensor MultiHeadAttention::attend_memory(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const {
   Tensor k, v;
   if (stores_vectors_) {
     const Projected of = of_stored(pass, memory.stored(pass.tape()));
@@ -334,15 +334,15 @@ AttentionInputs MultiHeadAttention::of_self(const Projected& all, const Mask& ma
 }
 
 Tensor MultiHeadAttention::split_values(const Tensor& v) const {
-  return for_each_head(split_heads(v, value_heads_), key_heads_);
+  return repeat_heads(split_heads(v, value_heads_), key_heads_);
 }
 
 AttentionInputs MultiHeadAttention::with_keys_of_maps(AttentionInputs inputs) const {
   if (key_heads_ == value_heads_ || key_heads_ == query_heads_) return inputs;
   // The two key heads of a group, as one head of twice the width, for each of the group's heads.
   const Tensor of_groups = split_heads(merge_heads(*inputs.keys), value_heads_);
-  inputs.keys = split_heads(merge_heads(for_each_head(of_groups, shape_.heads)), query_heads_);
-  inputs.values = for_each_head(inputs.values, query_heads_);
+  inputs.keys = split_heads(merge_heads(repeat_heads(of_groups, shape_.heads)), query_heads_);
+  inputs.values = repeat_heads(inputs.values, query_heads_);
   return inputs;
 }
 

@@ -23,14 +23,14 @@ public:
   /// Is it the softmax? A kernel for the softmax reads a row in pieces.
   virtual bool is_softmax() const { return false; }
   /// The rule; it lives as long as this object. Null: there is none, or it has learned parameters.
-  virtual const RowPolicy* row_policy() const { return nullptr; }
+  virtual const RowRule* row_rule() const { return nullptr; }
   /// The rules for one attention of a pass. With learned parameters they are in the tape's memory; otherwise this is
   /// the rule.
-  virtual const RowRules* rules(Pass&) const { return row_policy(); }
-  virtual bool has_rules() const { return row_policy() != nullptr; }
+  virtual const RowRules* rules(Pass&) const { return row_rule(); }
+  virtual bool has_rules() const { return row_rule() != nullptr; }
   /// Do the weights depend on the keys' order and on the query's own position? Then only causal self attention can use
   /// the normaliser.
-  bool is_ordered() const { return row_policy() && row_policy()->is_ordered(); }
+  bool is_ordered() const { return row_rule() && row_rule()->is_ordered(); }
   /// Is Gumbel noise added to the scores in training, before the rules are applied?
   virtual bool has_noise() const { return false; }
   /// scores [B, H, Tq, Tk] to weights of the same shape. The default applies the rules and the noise. Masked entries
@@ -43,7 +43,7 @@ template <class Rule> class RowNormalizer final : public Normalizer {
 public:
   template <class... Arguments>
   explicit RowNormalizer(Arguments&&... arguments) : rule_(std::forward<Arguments>(arguments)...) {}
-  const RowPolicy* row_policy() const override { return &rule_; }
+  const RowRule* row_rule() const override { return &rule_; }
 
 private:
   Rule rule_;

@@ -16,7 +16,7 @@
 namespace heed::HEED_REAL {
 
 /// The sizes that a projection is made for. Widths are those of one head.
-struct ProjectionShape {
+struct ProjectionSizes {
   std::int64_t width = 0;        ///< of the queries' tokens and of the attention's result
   std::int64_t memory_width = 0; ///< of the encoder output, for cross attention; 0: self attention
   std::int64_t heads = 1;        ///< of the result
@@ -66,7 +66,7 @@ public:
 struct ProjectionArguments {
   const Real* x;
   std::int64_t position;
-  ProjectionShape shape;
+  ProjectionSizes shape;
   std::vector<const Real*> parameters;
   const OptionValues* options;
 };
@@ -78,7 +78,7 @@ struct ProjectedRow {
 struct ProjectionInfo {
   Variant about;
   /// Adds the projection's parameters to the scope. Throws heed::Failed if the shape is not supported.
-  RequiredFunction<std::unique_ptr<Projection>(const Scope& scope, const ProjectionShape& shape,
+  RequiredFunction<std::unique_ptr<Projection>(const Scope& scope, const ProjectionSizes& shape,
                                                const OptionValues& options)>
       make;
   /// The projections in plain loops without the engine: the tests' reference.

@@ -17,7 +17,7 @@
 namespace heed::HEED_REAL {
 
 /// The sizes that a score is made for.
-struct ScoreShape {
+struct ScoreSizes {
   std::int64_t heads = 1;
   std::int64_t query_width = 0; ///< of one head
   std::int64_t key_width = 0;   ///< of one head
@@ -54,7 +54,7 @@ public:
 struct PairArguments {
   const Real* query;
   const Real* key;
-  ScoreShape shape;
+  ScoreSizes shape;
   std::int64_t head;
   std::vector<const Real*> parameters;
   const OptionValues* options;
@@ -66,7 +66,7 @@ struct ScoreInfo {
   /// Must queries and keys have the same width?
   bool equal_widths;
   /// Adds the score's parameters to the scope. Throws heed::Failed if the shape is not supported.
-  RequiredFunction<std::unique_ptr<Score>(const Scope& scope, const ScoreShape& shape, const OptionValues& options)>
+  RequiredFunction<std::unique_ptr<Score>(const Scope& scope, const ScoreSizes& shape, const OptionValues& options)>
       make;
   RequiredFunction<Real(const PairArguments& arguments)> pair;
 };

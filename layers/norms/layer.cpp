@@ -19,9 +19,9 @@ const OptionTable<Options>& table() {
 
 class LayerNorm final : public Norm {
 public:
-  LayerNorm(const Scope& scope, const NormShape& shape, const Options& options)
-      : eps_(static_cast<Real>(options.eps)), gain_(scope.plain("weight", {shape.width}, Init::constant(1))) {
-    if (shape.bias) bias_ = scope.plain("bias", {shape.width}, Init::zeros());
+  LayerNorm(const Scope& scope, const NormSizes& shape, const Options& options)
+      : eps_(static_cast<Real>(options.eps)), gain_(scope.no_decay("weight", {shape.width}, Init::constant(1))) {
+    if (shape.bias) bias_ = scope.no_decay("bias", {shape.width}, Init::zeros());
   }
   Tensor operator()(Pass& pass, const Tensor& x) const override {
     if (!bias_) return pass.show(gain_, layer_norm(x, pass(gain_), nullptr, eps_));
@@ -35,7 +35,7 @@ private:
   std::optional<ParameterId> bias_;
 };
 
-void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+void row(const Real* x, Real* y, const NormSizes& shape, const std::vector<const Real*>& parameters,
          const OptionValues& options) {
   const double eps = table().read(options).eps;
   const auto n = static_cast<double>(shape.width);
@@ -57,7 +57,7 @@ extern const NormInfo norm_layer{
               .cost = "a gain and a bias for each feature; two passes over each vector",
               .options = table().options(),
               .presets = {}},
-    .make = [](const Scope& scope, const NormShape& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
+    .make = [](const Scope& scope, const NormSizes& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
       return std::make_unique<LayerNorm>(scope, shape, table().read(options));
     },
     .row = row};

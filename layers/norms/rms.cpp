@@ -18,8 +18,8 @@ const OptionTable<Options>& table() {
 
 class RmsNorm final : public Norm {
 public:
-  RmsNorm(const Scope& scope, const NormShape& shape, const Options& options)
-      : eps_(static_cast<Real>(options.eps)), gain_(scope.plain("weight", {shape.width}, Init::constant(1))) {}
+  RmsNorm(const Scope& scope, const NormSizes& shape, const Options& options)
+      : eps_(static_cast<Real>(options.eps)), gain_(scope.no_decay("weight", {shape.width}, Init::constant(1))) {}
   Tensor operator()(Pass& pass, const Tensor& x) const override {
     return pass.show(gain_, rms_norm(x, pass(gain_), eps_));
   }
@@ -29,7 +29,7 @@ private:
   ParameterId gain_;
 };
 
-void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+void row(const Real* x, Real* y, const NormSizes& shape, const std::vector<const Real*>& parameters,
          const OptionValues& options) {
   const double eps = table().read(options).eps;
   double squares = 0;
@@ -49,8 +49,8 @@ extern const NormInfo norm_rms{
               .cost = "a gain for each feature; one pass over each vector",
               .options = table().options(),
               .presets = {},
-              .silences = {"block.norm_bias"}},
-    .make = [](const Scope& scope, const NormShape& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
+              .disables = {"block.norm_bias"}},
+    .make = [](const Scope& scope, const NormSizes& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
       return std::make_unique<RmsNorm>(scope, shape, table().read(options));
     },
     .row = row};

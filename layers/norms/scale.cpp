@@ -11,8 +11,8 @@ constexpr Real least_length = Real(1e-5); // as in the authors' code
 
 class ScaleNorm final : public Norm {
 public:
-  ScaleNorm(const Scope& scope, const NormShape& shape)
-      : gain_(scope.plain("weight", {1}, Init::constant(std::sqrt(static_cast<double>(shape.width))))) {}
+  ScaleNorm(const Scope& scope, const NormSizes& shape)
+      : gain_(scope.no_decay("weight", {1}, Init::constant(std::sqrt(static_cast<double>(shape.width))))) {}
   Tensor operator()(Pass& pass, const Tensor& x) const override {
     return pass.show(gain_, mul(l2_normalize(x, least_length), pass(gain_)));
   }
@@ -21,7 +21,7 @@ private:
   ParameterId gain_;
 };
 
-void row(const Real* x, Real* y, const NormShape& shape, const std::vector<const Real*>& parameters,
+void row(const Real* x, Real* y, const NormSizes& shape, const std::vector<const Real*>& parameters,
          const OptionValues&) {
   double squares = 0;
   for (std::int64_t d = 0; d < shape.width; ++d) squares += std::pow(static_cast<double>(x[d]), 2);
@@ -40,8 +40,8 @@ extern const NormInfo norm_scale{
               .cost = "one parameter; two passes over each vector",
               .options = {},
               .presets = {},
-              .silences = {"block.norm_bias"}},
-    .make = [](const Scope& scope, const NormShape& shape, const OptionValues&) -> std::unique_ptr<Norm> {
+              .disables = {"block.norm_bias"}},
+    .make = [](const Scope& scope, const NormSizes& shape, const OptionValues&) -> std::unique_ptr<Norm> {
       return std::make_unique<ScaleNorm>(scope, shape);
     },
     .row = row};

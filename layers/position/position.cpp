@@ -10,7 +10,7 @@ const PositionInfo& position_info(const std::string& name) {
 
 std::shared_ptr<const RelativePosition> RelativePositions::for_block(const Scope& block, const PositionOptions& options,
                                                                      const OptionValues& own_options,
-                                                                     const RelativeShape& shape) {
+                                                                     const RelativeSizes& shape) {
   const PositionInfo& info = position_info(options.kind);
   if (!info.make_relative) return nullptr;
   if (!options.shared) return info.make_relative(block / "position", shape, own_options);

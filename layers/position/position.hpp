@@ -32,7 +32,7 @@ struct PositionInfo {
   std::unique_ptr<Position> (*make)(const Scope& scope, std::int64_t width, std::int64_t longest,
                                     const OptionValues& options);
   /// Makes a scheme that acts within attention; null for others.
-  std::unique_ptr<RelativePosition> (*make_relative)(const Scope& scope, const RelativeShape& shape,
+  std::unique_ptr<RelativePosition> (*make_relative)(const Scope& scope, const RelativeSizes& shape,
                                                      const OptionValues& options) = nullptr;
   /// Reference implementations in plain loops, for tests, of schemes that act within attention. `pair`: the bias of a
   /// pair, if the scheme has one. `rotate`: a query or key of `width` values, rotated for its position, if the scheme
@@ -54,13 +54,13 @@ public:
   /// The scheme for the block with this scope; the block's own scheme is named `position` in it. Null if the scheme
   /// does not act within attention. Throws heed::Failed if blocks share a scheme but differ in shape.
   std::shared_ptr<const RelativePosition> for_block(const Scope& block, const PositionOptions& options,
-                                                    const OptionValues& own_options, const RelativeShape& shape);
+                                                    const OptionValues& own_options, const RelativeSizes& shape);
 
 private:
   struct Shared {
     std::string kind;
     OptionValues options;
-    RelativeShape shape;
+    RelativeSizes shape;
     std::shared_ptr<const RelativePosition> scheme;
   };
   Scope scope_;

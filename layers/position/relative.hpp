@@ -12,13 +12,13 @@
 namespace heed::HEED_REAL {
 
 /// The sizes that such a scheme is made for.
-struct RelativeShape {
+struct RelativeSizes {
   std::int64_t heads = 1;
   std::int64_t query_width = 0; ///< of one head
   std::int64_t value_width = 0; ///< of one head
   std::int64_t longest = 0;     ///< greatest row length in training and evaluation
   std::int64_t trained = 0;     ///< greatest row length in training; 0: `longest`
-  bool operator==(const RelativeShape&) const = default;
+  bool operator==(const RelativeSizes&) const = default;
 };
 
 /// What a scheme rotates.
@@ -53,7 +53,7 @@ public:
 struct RelativeArguments {
   const Real* query;     ///< [query_width]
   std::int64_t distance; ///< key position minus query position: negative for an earlier key
-  RelativeShape shape;
+  RelativeSizes shape;
   std::int64_t head;
   std::vector<const Real*> parameters;
   const OptionValues* options;

@@ -12,7 +12,7 @@ namespace heed::HEED_REAL {
 /// attention (none, and luong without input feeding), all steps are computed in one operation.
 class RecurrentDecoder {
 public:
-  using Shape = DecoderShape;
+  using Shape = DecoderSizes;
   using State = DecoderState;
 
   /// cell_options, attention_options: the values of the cell's and the attention's own tables.

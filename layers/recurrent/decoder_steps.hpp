@@ -12,7 +12,7 @@
 
 namespace heed::HEED_REAL {
 
-struct DecoderShape {
+struct DecoderSizes {
   std::int64_t width = 0;        ///< width of e_t, s_t and the result
   std::int64_t memory_width = 0; ///< width of the encoder's states
   std::int64_t longest = 0;      ///< upper bound on the source length; 0: unknown
@@ -52,7 +52,7 @@ struct DecoderParts {
   const RecurrentOptions& options;
   const OptionValues& cell_options;      ///< the values of the cell's own table
   const OptionValues& attention_options; ///< the values of the attention's own table
-  DecoderShape shape;
+  DecoderSizes shape;
 
   /// Makes the recurrent layers, named `cells`. The first layer's input is e_t and `beside` further features.
   Recurrent cells(const Scope& scope, std::int64_t beside) const;

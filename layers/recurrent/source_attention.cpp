@@ -17,7 +17,7 @@ SourceAttention::SourceAttention(const Scope& scope, const LayerChoice& choice, 
 }
 
 SourceAttention::Source SourceAttention::read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const {
-  return {attend_.remember(pass, contiguous(states)), lengths};
+  return {attend_.encode_memory(pass, contiguous(states)), lengths};
 }
 
 Tensor SourceAttention::operator()(Pass& pass, const Tensor& queries, const Source& source, std::int64_t first) const {

@@ -2,8 +2,8 @@
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/evaluation_question.hpp"
-#include "experiments/command_line/generation_question.hpp"
+#include "experiments/command_line/evaluation_request.hpp"
+#include "experiments/command_line/generation_request.hpp"
 #include "experiments/command_line/inspection_json.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/sweep/preparation.hpp"
@@ -37,11 +37,11 @@ void require_within(const char* words, std::optional<std::int64_t> value, std::i
 }
 
 /// (values, messages about damaged checkpoints)
-nb::tuple evaluate(OpenRun& run, const std::string& split, EvaluationQuestion question, std::int64_t average) {
+nb::tuple evaluate(OpenRun& run, const std::string& split, EvaluationRequest question, std::int64_t average) {
   question.option = names;
-  require_within("beam", question.beam, 0, EvaluationQuestion::most_beam);
-  require_within("length-penalty", question.length_penalty, 0, EvaluationQuestion::most_length_penalty);
-  for (const std::int64_t length : question.lengths) require_within("lengths", length, 1, EvaluationQuestion::longest);
+  require_within("beam", question.beam, 0, EvaluationRequest::most_beam);
+  require_within("length-penalty", question.length_penalty, 0, EvaluationRequest::most_length_penalty);
+  for (const std::int64_t length : question.lengths) require_within("lengths", length, 1, EvaluationRequest::longest);
   std::vector<std::string> notes;
   const MetricsRecord found = without_lock([&](SignalCheck&) {
     RunWeights weights = run.weights(average);
@@ -55,11 +55,11 @@ nb::tuple evaluate(OpenRun& run, const std::string& split, EvaluationQuestion qu
 }
 
 /// (a list of tuples (input, reference, output, probability or None), messages)
-nb::tuple outputs(OpenRun& run, const std::string& split, EvaluationQuestion question,
-                  std::optional<std::int64_t> count, std::int64_t average) {
+nb::tuple outputs(OpenRun& run, const std::string& split, EvaluationRequest question, std::optional<std::int64_t> count,
+                  std::int64_t average) {
   question.option = names;
-  require_within("beam", question.beam, 0, EvaluationQuestion::most_beam);
-  require_within("length-penalty", question.length_penalty, 0, EvaluationQuestion::most_length_penalty);
+  require_within("beam", question.beam, 0, EvaluationRequest::most_beam);
+  require_within("length-penalty", question.length_penalty, 0, EvaluationRequest::most_length_penalty);
   struct Enough {};
   std::vector<ExampleOutput> found;
   std::vector<std::string> notes;
@@ -85,26 +85,26 @@ nb::tuple outputs(OpenRun& run, const std::string& split, EvaluationQuestion que
 }
 
 /// (a list of texts, messages): the prompt with its continuation, or a text for each input.
-nb::tuple generate(OpenRun& run, GenerationQuestion question, const std::optional<std::vector<std::string>>& inputs,
+nb::tuple generate(OpenRun& run, GenerationRequest question, const std::optional<std::vector<std::string>>& inputs,
                    std::int64_t average) {
   question.option = names;
   question.input_options = "input";
   question.has_input = inputs.has_value();
-  require_within("tokens", question.tokens, 1, GenerationQuestion::most_tokens);
-  require_within("top-k", question.top_k, 0, GenerationQuestion::most_top_k);
-  require_within("temperature", question.temperature, 0, GenerationQuestion::most_temperature);
-  require_within("beam", question.beam, 1, GenerationQuestion::most_beam);
-  require_within("length-penalty", question.length_penalty, 0, GenerationQuestion::most_length_penalty);
+  require_within("tokens", question.tokens, 1, GenerationRequest::most_tokens);
+  require_within("top-k", question.top_k, 0, GenerationRequest::most_top_k);
+  require_within("temperature", question.temperature, 0, GenerationRequest::most_temperature);
+  require_within("beam", question.beam, 1, GenerationRequest::most_beam);
+  require_within("length-penalty", question.length_penalty, 0, GenerationRequest::most_length_penalty);
   std::vector<std::string> texts, notes;
   without_lock([&](SignalCheck& signals) {
     RunWeights weights = run.weights(average);
     notes = std::move(weights.damaged);
-    const Form form = form_of(run.config());
-    const bool continues = form == Form::language_model;
+    const TaskFormat form = task_format_of(run.config());
+    const bool continues = form == TaskFormat::language_model;
     Sampling sampling = sampling_of(question, form, run.config().model.kind);
     if (continues && question.prompt.empty()) throw Refused("prompt is empty: give at least one token to continue");
     if (!continues && !inputs)
-      throw Refused(form == Form::image_classification
+      throw Refused(form == TaskFormat::image_classification
                         ? "give the image whose class is wanted, a row of the validation split: input=\"row 0\""
                         : "give the input text, or a list of texts: input=TEXT");
     sampling.prompt = question.prompt;
@@ -197,23 +197,23 @@ nb::tuple inspect(OpenRun& run, const std::string& split, std::int64_t rows, std
 } // namespace
 
 void add_examinations(nb::class_<OpenRun>& run) {
-  nb::class_<EvaluationQuestion>(run, "EvaluationQuestion")
-      .def("__init__", [](EvaluationQuestion* at) { new (at) EvaluationQuestion(); })
-      .def_rw("beam", &EvaluationQuestion::beam, nb::arg().none())
-      .def_rw("length_penalty", &EvaluationQuestion::length_penalty, nb::arg().none())
-      .def_rw("length_penalty_kind", &EvaluationQuestion::length_penalty_kind, nb::arg().none())
-      .def_rw("bleu_tokenization", &EvaluationQuestion::bleu_tokenization, nb::arg().none())
-      .def_rw("lengths", &EvaluationQuestion::lengths);
-  nb::class_<GenerationQuestion>(run, "GenerationQuestion")
-      .def("__init__", [](GenerationQuestion* at) { new (at) GenerationQuestion(); })
-      .def_rw("prompt", &GenerationQuestion::prompt)
-      .def_rw("tokens", &GenerationQuestion::tokens, nb::arg().none())
-      .def_rw("temperature", &GenerationQuestion::temperature, nb::arg().none())
-      .def_rw("top_k", &GenerationQuestion::top_k, nb::arg().none())
-      .def_rw("seed", &GenerationQuestion::seed, nb::arg().none())
-      .def_rw("beam", &GenerationQuestion::beam, nb::arg().none())
-      .def_rw("length_penalty", &GenerationQuestion::length_penalty, nb::arg().none())
-      .def_rw("length_penalty_kind", &GenerationQuestion::length_penalty_kind, nb::arg().none());
+  nb::class_<EvaluationRequest>(run, "EvaluationRequest")
+      .def("__init__", [](EvaluationRequest* at) { new (at) EvaluationRequest(); })
+      .def_rw("beam", &EvaluationRequest::beam, nb::arg().none())
+      .def_rw("length_penalty", &EvaluationRequest::length_penalty, nb::arg().none())
+      .def_rw("length_penalty_kind", &EvaluationRequest::length_penalty_kind, nb::arg().none())
+      .def_rw("bleu_tokenization", &EvaluationRequest::bleu_tokenization, nb::arg().none())
+      .def_rw("lengths", &EvaluationRequest::lengths);
+  nb::class_<GenerationRequest>(run, "GenerationRequest")
+      .def("__init__", [](GenerationRequest* at) { new (at) GenerationRequest(); })
+      .def_rw("prompt", &GenerationRequest::prompt)
+      .def_rw("tokens", &GenerationRequest::tokens, nb::arg().none())
+      .def_rw("temperature", &GenerationRequest::temperature, nb::arg().none())
+      .def_rw("top_k", &GenerationRequest::top_k, nb::arg().none())
+      .def_rw("seed", &GenerationRequest::seed, nb::arg().none())
+      .def_rw("beam", &GenerationRequest::beam, nb::arg().none())
+      .def_rw("length_penalty", &GenerationRequest::length_penalty, nb::arg().none())
+      .def_rw("length_penalty_kind", &GenerationRequest::length_penalty_kind, nb::arg().none());
   run.def("evaluate", evaluate, nb::arg("split"), nb::arg("question"), nb::arg("average"))
       .def("outputs", outputs, nb::arg("split"), nb::arg("question"), nb::arg("count").none(), nb::arg("average"))
       .def("generate", generate, nb::arg("question"), nb::arg("inputs").none(), nb::arg("average"))

@@ -91,7 +91,7 @@ std::vector<void*> addresses(const std::vector<std::uintptr_t>& all) {
   return out;
 }
 
-std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const OperatorShape& shape) {
+std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const OperatorSizes& shape) {
   try {
     const Config config = operator_config(options, shape);
     return engine(config).attention_operator(config, shape);
@@ -103,7 +103,7 @@ std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const Op
 } // namespace
 
 void add_operators(nb::module_& module) {
-  using Kind = OperatorShape::Kind;
+  using Kind = OperatorSizes::Kind;
   nb::class_<OperatorCall>(module, "OperatorCall")
       .def("__init__",
            [](OperatorCall* at, const std::vector<TensorMemory>& inputs, const std::vector<std::uintptr_t>& parameters,

@@ -32,33 +32,33 @@ void write_report(const nb::bytes& path, const std::string& text, bool force) {
 }
 
 void add_question(nb::module_& module) {
-  nb::class_<ResultQuestion>(module, "ResultQuestion")
+  nb::class_<ResultRequest>(module, "ResultRequest")
       .def("__init__",
-           [](ResultQuestion* at) {
-             ResultQuestion question;
+           [](ResultRequest* at) {
+             ResultRequest question;
              question.options_are_arguments = true;
-             new (at) ResultQuestion(std::move(question));
+             new (at) ResultRequest(std::move(question));
            })
-      .def_rw("metrics", &ResultQuestion::metrics)
-      .def_rw("reference", &ResultQuestion::reference)
-      .def_rw("arm", &ResultQuestion::arm)
-      .def_rw("pair", &ResultQuestion::pair)
-      .def_rw("group", &ResultQuestion::group)
-      .def_rw("seed", &ResultQuestion::seed)
-      .def_rw("step", &ResultQuestion::step)
-      .def_rw("state", &ResultQuestion::state)
-      .def_rw("time", &ResultQuestion::time)
-      .def_rw("parameters", &ResultQuestion::parameters)
-      .def_rw("run_name", &ResultQuestion::run_name)
-      .def_rw("direction", &ResultQuestion::direction)
-      .def_rw("bounds", &ResultQuestion::bounds)
-      .def_rw("unit", &ResultQuestion::unit)
-      .def_rw("margin", &ResultQuestion::margin, nb::arg().none())
-      .def_rw("learned", &ResultQuestion::learned, nb::arg().none())
-      .def_rw("test", &ResultQuestion::test)
-      .def_rw("precision", &ResultQuestion::precision)
-      .def_rw("name", &ResultQuestion::name)
-      .def_rw("question", &ResultQuestion::question);
+      .def_rw("metrics", &ResultRequest::metrics)
+      .def_rw("reference", &ResultRequest::reference)
+      .def_rw("arm", &ResultRequest::arm)
+      .def_rw("pair", &ResultRequest::pair)
+      .def_rw("group", &ResultRequest::group)
+      .def_rw("seed", &ResultRequest::seed)
+      .def_rw("step", &ResultRequest::step)
+      .def_rw("state", &ResultRequest::state)
+      .def_rw("time", &ResultRequest::time)
+      .def_rw("parameters", &ResultRequest::parameters)
+      .def_rw("run_name", &ResultRequest::run_name)
+      .def_rw("direction", &ResultRequest::direction)
+      .def_rw("bounds", &ResultRequest::bounds)
+      .def_rw("unit", &ResultRequest::unit)
+      .def_rw("margin", &ResultRequest::margin, nb::arg().none())
+      .def_rw("learned", &ResultRequest::learned, nb::arg().none())
+      .def_rw("test", &ResultRequest::test)
+      .def_rw("precision", &ResultRequest::precision)
+      .def_rw("name", &ResultRequest::name)
+      .def_rw("question", &ResultRequest::question);
 }
 
 /// A report of a format as a text: made without the GIL, and Ctrl-C stops it.
@@ -99,7 +99,7 @@ void add_reports(nb::module_& module) {
              maker.add_row(static_cast<std::int64_t>(maker.table().rows.size()) + 1, cells);
            })
       .def("made", &TableMaker::made);
-  module.def("compare_results", [](const ResultTable& table, const ResultQuestion& question) {
+  module.def("compare_results", [](const ResultTable& table, const ResultRequest& question) {
     return without_lock([&](SignalCheck&) {
       return ReportOfData{std::make_shared<const ReportData>(compare_results(table, question))};
     });

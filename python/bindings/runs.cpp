@@ -202,7 +202,9 @@ void add_runs(nb::module_& module) {
       .def("weights_at", &OpenRun::weights_at, nb::arg("step"), unlocked)
       .def("vocabulary_file", vocabulary_file)
       .def("vocabulary", [](OpenRun& r) {
-        return text_of(without_lock([&](SignalCheck&) { return vocabulary_json(r.task(), form_of(r.config())); }));
+        return text_of(without_lock([&](SignalCheck&) {
+          return vocabulary_json(r.task(), task_format_of(r.config()));
+        }));
       });
   add_examinations(run);
 }

@@ -60,7 +60,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
         heed.Refused: A missing column, a repeated run, a text where a number should be, one arm only, an unknown
             direction: with the row (rows are counted from 1) or the line of the file, and what to do.
     """
-    asked = _heed.ResultQuestion()
+    asked = _heed.ResultRequest()
     asked.metrics, asked.arm, asked.pair, asked.group = map(_words, (metric, arm, pair, group))
     for name_of, value in (("reference", reference), ("seed", seed), ("step", step), ("state", state), ("time", time),
                            ("parameters", parameters), ("run_name", run_name), ("test", test), ("precision", precision),

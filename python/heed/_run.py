@@ -286,7 +286,7 @@ class Run:
         Raises:
             heed.Refused: An option has no effect for this kind of model, the text can't be read, or as `evaluate`.
         """
-        question = _heed.OpenRun.GenerationQuestion()
+        question = _heed.OpenRun.GenerationRequest()
         question.prompt = _arguments.text("prompt", prompt)
         question.tokens = _arguments.whole_or_none("tokens", tokens)
         question.top_k = _arguments.whole_or_none("top_k", top_k)
@@ -361,8 +361,8 @@ class Run:
 
 
 def _evaluation(beam: int | None, length_penalty: float | None,
-                length_penalty_kind: str | None) -> _heed.OpenRun.EvaluationQuestion:
-    question = _heed.OpenRun.EvaluationQuestion()
+                length_penalty_kind: str | None) -> _heed.OpenRun.EvaluationRequest:
+    question = _heed.OpenRun.EvaluationRequest()
     question.beam = _arguments.whole_or_none("beam", beam)
     question.length_penalty = _arguments.number_or_none("length_penalty", length_penalty)
     question.length_penalty_kind = _one_of("length_penalty_kind", length_penalty_kind, _PENALTIES)

@@ -531,15 +531,15 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
 
 namespace {
 
-const SoftmaxRows softmax_rows;
-const SparsemaxRows sparsemax_rows;
-const SigmoidRows sigmoid_rows{{}};
-const HardmaxRows hardmax_rows;
+const SoftmaxRule softmax_rows;
+const SparsemaxRule sparsemax_rows;
+const SigmoidRule sigmoid_rows{{}};
+const HardmaxRule hardmax_rows;
 
 // Scores of any form, and attention over them: by a kernel or composed.
 struct Streamed {
   Form form;
-  const RowPolicy* policy; // null: the kernel for softmax
+  const RowRule* policy; // null: the kernel for softmax
   Real factor = Real(0.3);
 
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
@@ -580,10 +580,10 @@ struct Streamed {
 std::vector<Streamed> kernels() {
   std::vector<Streamed> out;
   for (const Form form : forms)
-    for (const RowPolicy* policy :
-         {static_cast<const RowPolicy*>(nullptr), static_cast<const RowPolicy*>(&softmax_rows),
-          static_cast<const RowPolicy*>(&sparsemax_rows), static_cast<const RowPolicy*>(&sigmoid_rows),
-          static_cast<const RowPolicy*>(&hardmax_rows)})
+    for (const RowRule* policy :
+         {static_cast<const RowRule*>(nullptr), static_cast<const RowRule*>(&softmax_rows),
+          static_cast<const RowRule*>(&sparsemax_rows), static_cast<const RowRule*>(&sigmoid_rows),
+          static_cast<const RowRule*>(&hardmax_rows)})
       out.push_back({form, policy});
   return out;
 }

@@ -22,12 +22,12 @@ const std::vector<Mask> masks = {
 
 } // namespace
 
-const SparsemaxRows sparsemax;
-const SigmoidRows sigmoid_by_keys{{}}, sigmoid_biased{Real(0.3)};
-const HardmaxRows hardmax;
-const SoftmaxRows softmax_rows;
+const SparsemaxRule sparsemax;
+const SigmoidRule sigmoid_by_keys{{}}, sigmoid_biased{Real(0.3)};
+const HardmaxRule hardmax;
+const SoftmaxRule softmax_rows;
 
-std::function<Tensor(const Tensor&)> rows(const RowPolicy& policy, const Mask& mask = {}) {
+std::function<Tensor(const Tensor&)> rows(const RowRule& policy, const Mask& mask = {}) {
   return [&policy, mask](const Tensor& x) { return normalize_rows("rows", x, mask, policy); };
 }
 

@@ -1,4 +1,4 @@
-// Tests of communication between the processes of a team, and of their allocation of the work.
+// Tests of communication between the processes of a group, and of their allocation of the work.
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"
 #include "tests/autograd/thread_ranks.hpp"

@@ -19,7 +19,7 @@ Parts some_parts(int count, std::int64_t extent) {
   return parts;
 }
 
-double add_up(Workers& workers, Parts& parts) {
+double add_up(ThreadPool& workers, Parts& parts) {
   std::vector<Real*> pointers;
   for (auto& part : parts) pointers.push_back(part.data());
   return sum_parts(workers, pointers, static_cast<std::int64_t>(parts[0].size()));
@@ -31,12 +31,12 @@ TEST_CASE("parts are summed to the same bits by any number of threads", "[shards
   for (int count : {1, 2, 3, 4, 5, 8})
     for (std::int64_t extent : {1, 17, 8192, 8193, 50000}) {
       INFO(count << " parts of " << extent);
-      Workers one(1);
+      ThreadPool one(1);
       const Parts given = some_parts(count, extent);
       Parts expected = given;
       const double squares = add_up(one, expected);
       for (int threads : {2, 3, 5}) {
-        Workers workers(threads);
+        ThreadPool workers(threads);
         Parts parts = given;
         CHECK(add_up(workers, parts) == squares);
         CHECK(parts[0] == expected[0]);
@@ -52,7 +52,7 @@ TEST_CASE("parts are summed to the same bits by any number of threads", "[shards
 TEST_CASE("the tree adds neighbours first", "[shards]") {
   // 1 + big rounds to big. (1 - 1) + (big - big) and 1 + (-big + big) would give different sums.
   const Real big = 1e30f;
-  Workers workers(2);
+  ThreadPool workers(2);
   Parts four = {{1}, {big}, {-big}, {3}};
   add_up(workers, four);
   CHECK(four[0][0] == 0); // (1 + big) + (-big + 3)
@@ -65,13 +65,13 @@ TEST_CASE("the tree adds neighbours first", "[shards]") {
 }
 
 TEST_CASE("no part and no number sum to nothing", "[shards]") {
-  Workers workers(2);
+  ThreadPool workers(2);
   Parts empty = {{}, {}};
   CHECK(add_up(workers, empty) == 0);
 }
 
 TEST_CASE("the sum takes nothing from the heap once it has run", "[shards]") {
-  Workers workers(2);
+  ThreadPool workers(2);
   Parts parts = some_parts(3, 40000);
   std::vector<Real*> pointers;
   for (auto& part : parts) pointers.push_back(part.data());
@@ -84,7 +84,7 @@ TEST_CASE("the sum takes nothing from the heap once it has run", "[shards]") {
 TEST_CASE("parts that lie in several processes are summed to the same bits, in each of them", "[shards][ranks]") {
   for (int shards = 1; shards <= 16; ++shards)
     for (std::int64_t extent : {1, 8192, 8193, 50000}) {
-      Workers one(1);
+      ThreadPool one(1);
       const Parts all = some_parts(shards, extent);
       Parts expected = all;
       const double squares = add_up(one, expected);
@@ -93,14 +93,14 @@ TEST_CASE("parts that lie in several processes are summed to the same bits, in e
         std::vector<std::vector<Real>> sums(static_cast<std::size_t>(count));
         std::vector<double> norms(static_cast<std::size_t>(count));
         ThreadRanks::run(count, [&](Ranks& ranks) {
-          Workers workers(2, &ranks);
+          ThreadPool workers(2, &ranks);
           const auto [first, last] = aligned_share(shards, ranks.rank(), count);
           Parts share(all.begin() + first, all.begin() + last);
           std::vector<Real*> own;
           for (auto& part : share) own.push_back(part.data());
           const auto rank = static_cast<std::size_t>(ranks.rank());
           std::vector<Real> without(static_cast<std::size_t>(extent), Real{-1}); // for a process without a part
-          norms[rank] = sum_parts_of_team(workers, own, without.data(), shards, extent);
+          norms[rank] = sum_parts_of_process_group(workers, own, without.data(), shards, extent);
           const Real* sum = own.empty() ? without.data() : own[0];
           sums[rank].assign(sum, sum + extent);
         });

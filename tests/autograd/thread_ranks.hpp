@@ -1,4 +1,4 @@
-// A team of processes, simulated by threads of one process that communicate through memory.
+// A process group, simulated by threads of one process that communicate through memory.
 #pragma once
 
 #include "autograd/ranks.hpp"
@@ -23,12 +23,12 @@ namespace heed {
 class ThreadRanks {
 public:
   static void run(int count, const std::function<void(Ranks&)>& work) {
-    ThreadRanks team;
+    ThreadRanks group;
     std::vector<std::exception_ptr> failures(static_cast<std::size_t>(count));
     std::vector<std::thread> threads;
     for (int rank = 0; rank < count; ++rank)
       threads.emplace_back([&, rank] {
-        One one(team, rank, count);
+        One one(group, rank, count);
         try {
           work(one);
         } catch (...) {
@@ -43,24 +43,24 @@ public:
 private:
   class One : public Ranks {
   public:
-    One(ThreadRanks& team, int rank, int count) : team_(team), rank_(rank), count_(count) {}
+    One(ThreadRanks& group, int rank, int count) : group_(group), rank_(rank), count_(count) {}
     int rank() const override { return rank_; }
     int count() const override { return count_; }
 
     void exchange(int peer, std::span<const std::byte> out, std::span<std::byte> in) override {
       if (peer < 0 || peer >= count_ || peer == rank_) throw std::logic_error("there is no such peer");
-      std::unique_lock lock(team_.mutex_);
-      team_.sent_[{rank_, peer}].emplace_back(reinterpret_cast<const char*>(out.data()), out.size());
-      team_.changed_.notify_all();
-      auto& from = team_.sent_[{peer, rank_}];
-      team_.changed_.wait(lock, [&] { return !from.empty(); });
+      std::unique_lock lock(group_.mutex_);
+      group_.sent_[{rank_, peer}].emplace_back(reinterpret_cast<const char*>(out.data()), out.size());
+      group_.changed_.notify_all();
+      auto& from = group_.sent_[{peer, rank_}];
+      group_.changed_.wait(lock, [&] { return !from.empty(); });
       if (from.front().size() != in.size()) throw std::logic_error("a peer sent another number of bytes than expected");
       std::ranges::copy(std::as_bytes(std::span(from.front())), in.begin());
       from.pop_front();
     }
 
   private:
-    ThreadRanks& team_;
+    ThreadRanks& group_;
     int rank_, count_;
   };
 

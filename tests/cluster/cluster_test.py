@@ -341,7 +341,7 @@ def awkward_folders(cluster):
         assert result(out) == expected, "other bits"
         (place,) = out.glob("slurm/heed-*")
         for task in range(3):
-            assert "heed task: begins" in (place / f"{task}.txt").read_text(), list(place.iterdir())
+            assert "heed slurm-task: begins" in (place / f"{task}.txt").read_text(), list(place.iterdir())
 
 
 def a_users_variables(cluster):
@@ -356,7 +356,7 @@ def a_users_variables(cluster):
     assert status == 0, f"{text}\n{cluster.slurm.logs()}"
     assert all(m["starts"] == 1 for m in cluster.manifests(out))
     (place,) = out.glob("slurm/heed-*")
-    assert "heed task: begins" in (place / "0.txt").read_text()
+    assert "heed slurm-task: begins" in (place / "0.txt").read_text()
     # It says where the jobs go, as it does for sbatch.
     status, text = cluster.run(cluster.config("variables", 21, seeds=1), out,
                                environment=dict(cluster.environment, SBATCH_PARTITION="nowhere"))

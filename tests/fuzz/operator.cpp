@@ -89,7 +89,7 @@ bool same_bits(const Gradients& a, const Gradients& b) {
   });
 }
 
-void call_operator(const AttentionOperator& op, const OperatorShape& shape, Numbers& numbers) {
+void call_operator(const AttentionOperator& op, const OperatorSizes& shape, Numbers& numbers) {
   std::int64_t values = 0;
   for (const OperatorParameter& p : op.parameters()) values += size(p);
   if (values > 100'000 || op.result_width() > 1000) return;
@@ -98,7 +98,7 @@ void call_operator(const AttentionOperator& op, const OperatorShape& shape, Numb
   for (const OperatorParameter& p : op.parameters())
     to.push_back(parameters.emplace_back(std::max<std::size_t>(static_cast<std::size_t>(size(p)), 1)).data());
   op.initialise(static_cast<std::uint64_t>(numbers.next()), to);
-  const bool has_projections = shape.kind != OperatorShape::Kind::heads;
+  const bool has_projections = shape.kind != OperatorSizes::Kind::heads;
   const std::int64_t count = numbers.next(5);
   std::vector<Array> inputs;
   for (std::int64_t i = 0; i < count; ++i) inputs.push_back(read_array(numbers, has_projections ? 3 : 4));
@@ -157,7 +157,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace heed;
   std::string_view rest = fuzz::text(data, size);
   fuzz::Numbers numbers(fuzz::next_part(rest, '\n'));
-  OperatorShape shape{.kind = static_cast<OperatorShape::Kind>(numbers.next(3))};
+  OperatorSizes shape{.kind = static_cast<OperatorSizes::Kind>(numbers.next(3))};
   for (std::int64_t* one : {&shape.heads, &shape.query_width, &shape.key_width, &shape.value_width, &shape.longest})
     *one = numbers.next();
   shape.width = shape.query_width;

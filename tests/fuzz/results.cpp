@@ -25,7 +25,7 @@ struct Stopped {};
 
 /// What the lines at the top ask; `polls`: after this number of polls, the caller stops the comparison. 0: never.
 struct Asked {
-  ResultQuestion question;
+  ResultRequest question;
   std::size_t polls = 0;
 };
 
@@ -37,7 +37,7 @@ std::optional<double> number(std::string_view text) {
 
 Asked asked_at_the_top(std::string_view& rest) {
   Asked asked;
-  ResultQuestion& question = asked.question;
+  ResultRequest& question = asked.question;
   const std::map<std::string_view, std::string*> texts{
       {"--reference", &question.reference}, {"--seed", &question.seed},        {"--step", &question.step},
       {"--state", &question.state},         {"--time", &question.time},        {"--parameters", &question.parameters},

@@ -40,16 +40,17 @@ constexpr Kind kinds[] = {
     {"translation", "encoder_decoder", Reads::rows, "", "translation.target"},
 };
 
-void check_rows(const Batch& batch, const TaskShape& shape) {
+void check_rows(const Batch& batch, const TaskSizes& shape) {
   for (const std::int32_t token : batch.tokens) require(token >= 0 && token < shape.vocabulary, "no such token");
   for (const std::int32_t target : batch.targets)
     require(target == ignored || (target >= 0 && target < shape.classes), "no such target");
 }
 
 void use(const Task& task) {
-  for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification}) {
+  for (const TaskFormat form :
+       {TaskFormat::language_model, TaskFormat::sequence_to_sequence, TaskFormat::classification}) {
     if (!task.refuses(form).empty()) continue;
-    const TaskShape shape = task.shape(form);
+    const TaskSizes shape = task.shape(form);
     // The data determines the length, so a long sequence is not an error.
     require(shape.length > 0 && shape.length < 1 << 20, "rows of no length");
     Batch batch;

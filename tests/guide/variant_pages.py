@@ -147,7 +147,7 @@ def variant_section(family, variant, pictures):
     lines += ["```toml", fragment(family["key"], variant["name"]), "```"]
     facts = [("Paper", variant["paper"]), ("Cost", variant["cost"]), ("Equals", variant["equals"]),
              ("Changes the default of", ", ".join(f"{key} to {value}" for key, value in variant["presets"].items())),
-             ("Options without effect", ", ".join(variant["silences"]))]
+             ("Options without effect", ", ".join(variant["disables"]))]
     facts = [f"- {what}: {cell(text)}" for what, text in facts if text]
     return [*lines, *([""] if facts else []), *facts, *table_of(variant["options"]), ""]
 

@@ -1,6 +1,6 @@
 // Composed (not streaming) attention on blocks of queries: blocks must give the same values and gradients as all
 // queries at once.
-#include "layers/attention/blocks.hpp"
+#include "layers/attention/query_chunks.hpp"
 #include "layers/position/position.hpp"
 #include "tests/layers/attention_support.hpp"
 

@@ -1,5 +1,5 @@
 // The contract of attention, checked for every registered score, normaliser and mask.
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 #include "tests/layers/attention_support.hpp"
 #include "tests/layers/kept_weights.hpp"
 

@@ -23,7 +23,7 @@ struct Extents {
   Shape k() const { return {batch, heads, keys, key_width}; }
   Shape v() const { return {batch, heads, keys, value_width}; }
   /// As in the third block of a stack over images whose rows have three patches, for formulas.
-  ScoreShape score() const {
+  ScoreSizes score() const {
     return {.heads = heads,
             .query_width = query_width,
             .key_width = key_width,

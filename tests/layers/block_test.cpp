@@ -205,7 +205,7 @@ TEST_CASE("every norm is its plain loop, for vectors of any size and for zeros",
           for (const double size : {0.0, 1e-3, 1.0, 100.0}) {
             INFO(setup.text << ", bias " << bias << ", width " << width << ", numbers up to " << size);
             Weights weights;
-            const NormShape shape{width, bias};
+            const NormSizes shape{width, bias};
             const auto norm = info->make(weights.scope() / "norm", shape, setup.options);
             weights.fill(4);
             std::vector<const Real*> parameters;

@@ -55,7 +55,7 @@ TEST_CASE("an attention makes only the parameters that its own formulas name", "
   for (const FormulaParameter& p : {FormulaParameter{.name = "self"}, FormulaParameter{.name = "common"},
                                     FormulaParameter{.name = "cross", .per = "position"}})
     choice.attention.parameters.push_back(text_of(p));
-  const auto names = [](const LayerChoice& of, const ScoreShape& shape) {
+  const auto names = [](const LayerChoice& of, const ScoreSizes& shape) {
     Weights weights;
     Attention(weights.scope(), of, shape);
     std::vector<std::string> out;
@@ -63,7 +63,7 @@ TEST_CASE("an attention makes only the parameters that its own formulas name", "
       if (entry.name.starts_with("formula.")) out.push_back(fmt::format("{} {}", entry.name, entry.shape.size()));
     return out;
   };
-  const ScoreShape shape{.heads = 1, .query_width = 2, .key_width = 2, .longest = 5, .longest_queries = 7};
+  const ScoreSizes shape{.heads = 1, .query_width = 2, .key_width = 2, .longest = 5, .longest_queries = 7};
   CHECK(names(choice, shape) == std::vector<std::string>{"formula.self 1"});
   CHECK(names(choice.for_cross_attention(), shape) ==
         std::vector<std::string>{"formula.common 1", "formula.cross 7"}); // as many as the longest of both
@@ -73,7 +73,7 @@ TEST_CASE("a formula is refused where a layer has no segments and no patches", "
   Weights weights;
   LayerChoice choice;
   choice.attention.score_mod = "s + row_i";
-  const ScoreShape shape{.heads = 1, .query_width = 2, .key_width = 2};
+  const ScoreSizes shape{.heads = 1, .query_width = 2, .key_width = 2};
   CHECK_THROWS_WITH(Attention(weights.scope(), choice, shape), Contains("this model has no patches"));
   choice.attention.score_mod = "s + segment_i";
   const Attention attention(weights.scope(), choice, shape);

@@ -113,13 +113,13 @@ TEST_CASE("maps are matrices and convolutions within the model: no vectors, bias
           "[layers]") {
   Parameters parameters;
   const Scope scope(parameters, with(Rule::torch));
-  const Linear inner(scope / "inner", 4, 8, true), head((scope / "head").of_head(), 4, 8, true);
+  const Linear inner(scope / "inner", 4, 8, true), head((scope / "head").output_layer(), 4, 8, true);
   const Convolution stem(scope / "stem", {.in = 3, .out = 4, .kernel = 2});
   scope.weight("of its own", {4, 4}, Init::normal(1));
   scope.weight("vector", {4}, Init::normal(1));
   scope.embedding("tokens", {5, 4});
   scope.position("positions", {6, 4});
-  scope.plain("gains", {2, 4}, Init::normal(1));
+  scope.no_decay("gains", {2, 4}, Init::normal(1));
   std::vector<std::string> maps;
   for (const Parameters::Entry& e : parameters.entries())
     if (e.is_map) maps.push_back(e.name);
@@ -179,7 +179,7 @@ TEST_CASE("embeddings start by a rule of their own, and layers with a start of t
     starts.head = InitRule(Rule::torch);
     const Scope scope(parameters, starts);
     const Embedding embedding(scope / "embedding", 500, 64);
-    const Linear head((scope / "head").of_head(), 64, 500, true);
+    const Linear head((scope / "head").output_layer(), 64, 500, true);
     const Pooling pooling(scope / "pooling", "context", {}, {.width = 100, .longest = 5});
     const Recurrent layers(scope / "layers", "gru", {}, {.input_width = 48, .width = 64});
     parameters.initialise(4);

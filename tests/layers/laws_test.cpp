@@ -220,7 +220,7 @@ bool knows_places(const Choice& c) {
   const std::vector<Real> forth = plain_row(c.layers, {2, 1}), back = plain_row(c.layers, {1, 2});
   if (forth[0] != back[1]) return true;
   const ScoreInfo& score = score_info(c.layers.attention.score);
-  const ScoreShape shape{.heads = 1, .query_width = 1, .key_width = 1, .longest = 2};
+  const ScoreSizes shape{.heads = 1, .query_width = 1, .key_width = 1, .longest = 2};
   Weights weights;
   const auto made = score.make(weights.scope(), shape, c.layers.score_options);
   weights.fill(1);
@@ -311,7 +311,7 @@ struct Drawn {
       mask.mask.prefix = 0;
     }
   }
-  RelativeShape relative_shape() const { return {e.heads, e.query_width, e.value_width, e.keys}; }
+  RelativeSizes relative_shape() const { return {e.heads, e.query_width, e.value_width, e.keys}; }
 
   std::string text() const {
     return fmt::format("{}, {}\nq {}, k {}, v {}\nmask: {}\nnumbers {}, seed {}, {} queries a block", choice.text,
@@ -419,7 +419,7 @@ struct Drawn {
     Pass pass = positive.pass(tape);
     const std::vector<Real> of_q = magnitudes(q.values), of_k = magnitudes(k.values);
     const Tensor on_q = tape.constant(of_q.data(), q.shape),
-                 on_k = for_each_head(tape.constant(of_k.data(), k.shape), e.heads);
+                 on_k = repeat_heads(tape.constant(of_k.data(), k.shape), e.heads);
     // Scores that use q - k would cancel if all values had the same sign, so -k is tried, too.
     const Tensor against_k = scale(on_k, Real(-1));
     const ScoreForm form = projected(score->form(pass, on_q, on_k));
@@ -680,7 +680,7 @@ TEST_CASE("sparsemax is the projection onto the simplex, for rows of any length 
     if (step > 0)
       for (Real& v : s.values) v = static_cast<Real>(std::round(static_cast<double>(v) / step) * step);
     Tape tape;
-    const SparsemaxRows rule;
+    const SparsemaxRule rule;
     const Tensor on_tape = normalize_rows("sparsemax", s.on(tape), {}, rule);
     tape.backward(weighted_sum(on_tape));
     const std::vector<Real> w = read(on_tape), dw = draw(n, 99, {0.5, 1.5, 0}); // the coefficients of weighted_sum
@@ -888,7 +888,7 @@ TEST_CASE("queries that come one after the other to a memory get what they get a
     const auto flat = [&](Operand& o) { return reshape(o.on(tape), {x.e.batch, o.shape[2], o.shape[3]}); };
     const Tensor q = flat(x.q), k = flat(x.k), v = flat(x.v);
     const std::vector<Real> expected = x.result(Way::first), steady = x.steady_rows();
-    const AttentionMemory memory = x.attention->remember(pass, v, k);
+    const AttentionMemory memory = x.attention->encode_memory(pass, v, k);
     std::vector<Real> found(expected.size());
     for (std::int64_t i = 0; i < x.e.queries; ++i) {
       Mask mask = x.mask();

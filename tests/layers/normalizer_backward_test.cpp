@@ -56,7 +56,7 @@ TEST_CASE("a streaming kernel's gradient of a row is that from kept weights", "[
       parameters.fill(1);
       Tape tape;
       Pass pass = parameters.pass(tape, {.training = true});
-      const RowPolicy& rule = normalizer->rules(pass)->of_head(0);
+      const RowRule& rule = normalizer->rules(pass)->of_head(0);
       for (const std::int64_t n : {1, 2, 16, 37, 130})
         for (const auto& [name, scores] : rows_of(n)) {
           INFO(setup.text << ", " << n << " keys, " << name);

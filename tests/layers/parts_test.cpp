@@ -113,7 +113,7 @@ private:
   }
 
   PartRow projected() {
-    const RelativeShape sizes = MultiHeadAttention::relative_shape(choice_, shape_);
+    const RelativeSizes sizes = MultiHeadAttention::relative_shape(choice_, shape_);
     const HeadMaps maps = this->maps();
     const std::int64_t shared = choice_.attention.key_value_heads ? choice_.attention.key_value_heads : part_heads;
     PartRow row{.sizes = {.width = part_width,

@@ -188,7 +188,7 @@ TEST_CASE("KERPLE starts as its authors' code does, on request", "[attention][st
   for (const bool power : {false, true}) {
     Parameters parameters;
     constexpr std::int64_t heads = 4000;
-    const RelativeShape shape{.heads = heads, .query_width = 4, .value_width = 4, .longest = 4};
+    const RelativeSizes shape{.heads = heads, .query_width = 4, .value_width = 4, .longest = 4};
     const std::string kernel = power ? "power" : "logarithmic";
     const auto scheme = position_info("kerple").make_relative(Scope(parameters, {}), shape,
                                                               {{"kernel", Value(kernel)},

@@ -66,13 +66,13 @@ std::string refusal_of(const LayerChoice& choice, MultiHeadAttention::Shape shap
 
 TEST_CASE("every projection is its plain loops, at every position of a row", "[attention][contract]") {
   // One map for each head, and two with queries and keys of half the width. Registers have no position.
-  const std::vector<ProjectionShape> shapes = {
+  const std::vector<ProjectionSizes> shapes = {
       {.width = 8, .heads = 2, .query_heads = 2, .key_heads = 2, .value_heads = 2, .query_width = 4, .value_width = 4},
       {.width = 8, .heads = 2, .query_heads = 4, .key_heads = 4, .value_heads = 2, .query_width = 2, .value_width = 4},
       {.width = 8, .heads = 2, .query_heads = 4, .key_heads = 2, .value_heads = 2, .query_width = 4, .value_width = 4}};
   for (const ProjectionInfo* info : projections())
     for (const Setup& setup : projection_setups(*info))
-      for (ProjectionShape shape : shapes)
+      for (ProjectionSizes shape : shapes)
         for (const auto& [bias, registers, first] :
              {std::tuple{true, 0, 0}, {false, 0, 3}, {true, 2, 0}, {true, 2, 4}}) {
           INFO(setup.text << ", " << shape.query_heads << " heads of queries, bias " << bias << ", " << registers
@@ -109,7 +109,7 @@ TEST_CASE("every projection is its plain loops, at every position of a row", "[a
 TEST_CASE("the query that a projection makes beside the encoder output is that of self attention", "[attention]") {
   for (const ProjectionInfo* info : projections()) {
     INFO(info->about.name);
-    ProjectionShape shape{
+    ProjectionSizes shape{
         .width = 8, .heads = 2, .query_heads = 2, .key_heads = 2, .value_heads = 2, .query_width = 4, .value_width = 4};
     Weights own, cross;
     const auto of_self = info->make(own.scope(), shape, {});

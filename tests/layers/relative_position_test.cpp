@@ -9,7 +9,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-RelativeShape shape_of(const Extents& e, std::int64_t longest) {
+RelativeSizes shape_of(const Extents& e, std::int64_t longest) {
   return {e.heads, e.query_width, e.value_width, longest};
 }
 
@@ -368,7 +368,7 @@ TEST_CASE("with rotary, scores know distances alone", "[position]") {
 }
 
 TEST_CASE("blocks have relative positions of their own, or share them", "[position]") {
-  const RelativeShape shape{2, 3, 3, 5};
+  const RelativeSizes shape{2, 3, 3, 5};
   for (const PositionInfo* info : positions())
     for (bool shared : {false, true}) {
       INFO(info->about.name << ", shared " << shared);

@@ -123,7 +123,7 @@ TEST_CASE("a memory gives what the same keys and values give, with every score a
         const Tensor f = tape.copy(factors.data(), {2, 1, 3, 5});
         const Tensor* used = weighted ? &f : nullptr;
         Tensor y;
-        if (remembered) y = attention.attention(pass, q, attention.attention.remember(pass, v, k), mask, used);
+        if (remembered) y = attention.attention(pass, q, attention.attention.encode_memory(pass, v, k), mask, used);
         else y = attention.attention(pass, {.queries = q, .values = v, .keys = k, .mask = mask, .factors = used});
         CHECK(y.shape == Shape{2, 3, 3});
         results.push_back(read(y));

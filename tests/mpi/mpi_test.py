@@ -125,15 +125,15 @@ with tempfile.TemporaryDirectory(prefix="heed-mpi-") as place:
 
     with points.point("a process that is killed ends the run, whose checkpoint is gone on with, by another number"):
         out = place / "killed"
-        team = subprocess.Popen(together(2, heed, "run", long, "--out", out), env=plain, stdin=subprocess.DEVNULL,
+        group = subprocess.Popen(together(2, heed, "run", long, "--out", out), env=plain, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         folder = under_way(out)
         owner = dict(line.split(" ", 1) for line in (folder / "claim").read_text().splitlines() if " " in line)
         other = [pid for pid in processes_of(out) if pid != int(owner["process"])]
         assert len(other) == 1, processes(out)
         os.kill(other[0], signal.SIGKILL)
-        said = team.communicate(timeout=HANG)[0]
-        assert team.returncode != 0 and "signal 9" in said, said
+        said = group.communicate(timeout=HANG)[0]
+        assert group.returncode != 0 and "signal 9" in said, said
         until(lambda: not processes_of(out), "all processes end")
         step = json.loads((folder / "manifest.json").read_text())["step"]
         assert step >= 20, step
@@ -143,25 +143,25 @@ with tempfile.TemporaryDirectory(prefix="heed-mpi-") as place:
 
     with points.point("the first process is killed, and one alone goes on"):
         out = place / "first-killed"
-        team = subprocess.Popen(together(2, heed, "run", long, "--out", out), env=plain, stdin=subprocess.DEVNULL,
+        group = subprocess.Popen(together(2, heed, "run", long, "--out", out), env=plain, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         folder = under_way(out)
         owner = dict(line.split(" ", 1) for line in (folder / "claim").read_text().splitlines() if " " in line)
         os.kill(int(owner["process"]), signal.SIGKILL)
-        assert team.wait(HANG) != 0
+        assert group.wait(HANG) != 0
         until(lambda: not processes_of(out), "all processes end")
         finish([heed, "run", long, "--out", out, "--threads", "2"])
         assert bits(out) == bits(place / "long")
 
     with points.point("the first process is asked to stop, and all do, with a checkpoint"):
         out = place / "stopped"
-        team = subprocess.Popen(together(2, heed, "run", long, "--out", out), env=plain, stdin=subprocess.DEVNULL,
+        group = subprocess.Popen(together(2, heed, "run", long, "--out", out), env=plain, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         folder = under_way(out)
         owner = dict(line.split(" ", 1) for line in (folder / "claim").read_text().splitlines() if " " in line)
         os.kill(int(owner["process"]), signal.SIGTERM)
-        said = team.communicate(timeout=HANG)[0]
-        assert team.returncode == 1 and "stopped with 0 of 1 runs done" in said, said
+        said = group.communicate(timeout=HANG)[0]
+        assert group.returncode == 1 and "stopped with 0 of 1 runs done" in said, said
         assert json.loads((folder / "manifest.json").read_text())["outcome"] == "interrupted"
         finish(together(2, heed, "run", long, "--out", out))
         assert bits(out) == bits(place / "long")

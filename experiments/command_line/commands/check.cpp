@@ -35,7 +35,7 @@ struct PictureRow {
 
 PictureRow picture_row(const Config& config, const Task& task, std::optional<std::int64_t> length) {
   if (config.model.kind != "patches") return {.length = length.value_or(32)};
-  const ImageShape image = task.shape(Form::image_classification).image;
+  const ImageShape image = task.shape(TaskFormat::image_classification).image;
   const std::int64_t patch = std::get<std::int64_t>(config.model_options.at("patch"));
   const PictureRow out{(image.height / patch) * (image.width / patch), image.width / patch};
   if (length)

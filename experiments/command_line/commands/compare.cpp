@@ -27,7 +27,7 @@ namespace {
 struct CompareArguments {
   std::string file, notes;
   ResultOptions result;
-  ResultQuestion question;
+  ResultRequest question;
 };
 
 /// A format of the report, and how its file's name ends. The format `terminal` has no file.
@@ -108,7 +108,7 @@ int compare(const CompareArguments& arguments, Console& console) {
   return 0;
 }
 
-void declare_columns(Command& command, ResultQuestion& question) {
+void declare_columns(Command& command, ResultRequest& question) {
   command.add("--metric", question.metrics, "the metric; a further one is compared as well")
       .repeatable()
       .value_name("COLUMN");
@@ -156,7 +156,7 @@ void add_compare(Commands& commands) {
       "any other file only with --force. Pipes and devices are written through." +
           std::string(exit_statuses),
       [](Command& command, CompareArguments& arguments) {
-        ResultQuestion& question = arguments.question;
+        ResultRequest& question = arguments.question;
         command.add("FILE", arguments.file, "the table; - is standard input").required().value_name("");
         declare_columns(command, question);
         command.add("--direction", question.direction, "higher, lower or none is better [by the metric's name]")

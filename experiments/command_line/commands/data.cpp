@@ -71,12 +71,12 @@ void line(Console& console, const std::string& name, const std::string& text) {
   print(console.out, "  {:<11} {}\n", name, text);
 }
 
-std::string in_words(Form form) {
+std::string in_words(TaskFormat form) {
   switch (form) {
-    case Form::language_model: return "sequences of tokens; each token is predicted from the tokens before it";
-    case Form::sequence_to_sequence: return "pairs of an input and an output";
-    case Form::classification: return "sequences of tokens with a class";
-    case Form::image_classification: return "images with a class";
+    case TaskFormat::language_model: return "sequences of tokens; each token is predicted from the tokens before it";
+    case TaskFormat::sequence_to_sequence: return "pairs of an input and an output";
+    case TaskFormat::classification: return "sequences of tokens with a class";
+    case TaskFormat::image_classification: return "images with a class";
   }
   return "";
 }
@@ -84,10 +84,10 @@ std::string in_words(Form form) {
 std::string size_in_words(std::int64_t size) { return size < 0 ? "new for every step" : with_commas(size); }
 
 std::string vocabulary_in_words(const TaskSurvey& s) {
-  if (s.form == Form::image_classification)
+  if (s.form == TaskFormat::image_classification)
     return fmt::format("{} classes; images of {} x {} pixels, {} channel{}", s.shape.classes, s.shape.image.height,
                        s.shape.image.width, s.shape.image.channels, plural(s.shape.image.channels));
-  if (s.form == Form::classification)
+  if (s.form == TaskFormat::classification)
     return fmt::format("{} tokens; {} classes", with_commas(s.shape.vocabulary), s.shape.classes);
   if (s.shape.shared_vocabulary)
     return fmt::format("{} tokens{}", with_commas(s.shape.vocabulary),
@@ -102,7 +102,7 @@ std::string lengths_in_words(const TaskSurvey& s) {
     return fmt::format("{} to {}, the median {}", l.shortest, l.longest, l.median);
   };
   std::string text = "rows of " + range(s.inputs) + " tokens";
-  if (s.form == Form::sequence_to_sequence)
+  if (s.form == TaskFormat::sequence_to_sequence)
     text = fmt::format("inputs of {} tokens; outputs of {}", range(s.inputs), range(s.outputs));
   return text + fmt::format("; {:.0f} % of a batch is not padding", 100 * s.filled);
 }
@@ -142,10 +142,10 @@ Split split_named(const std::string& name) {
   return name == "test" ? Split::test : name == "validation" ? Split::validation : Split::train;
 }
 
-void write_all(const Task& task, Form form, Split split, Console& console) {
+void write_all(const Task& task, TaskFormat form, Split split, Console& console) {
   std::int64_t row = 0;
   each_example(task, form, split, std::nullopt, [&](const ExampleText& example) {
-    const bool image = form == Form::image_classification;
+    const bool image = form == TaskFormat::image_classification;
     print(console.data, "{}\t{}\n", image ? fmt::format("row {}", row) : tsv_cell(example.input),
           tsv_cell(example.output));
     ++row;
@@ -155,7 +155,7 @@ void write_all(const Task& task, Form form, Split split, Console& console) {
 /// The tokens separated by spaces: "3 1 4".
 std::string numbers(const std::vector<std::int32_t>& tokens) { return fmt::format("{}", fmt::join(tokens, " ")); }
 
-void write_batches(const Task& task, Form form, const Config& config, std::int64_t batches, Console& console) {
+void write_batches(const Task& task, TaskFormat form, const Config& config, std::int64_t batches, Console& console) {
   print(console.data, "step\trow\ttokens\toutputs\ttargets\tinput\toutput\n");
   each_training_row(task, form, static_cast<std::uint64_t>(config.general.seed), config.train.batch, batches,
                     [&](const TrainingRow& row) {
@@ -186,12 +186,12 @@ int data(const DataArguments& arguments, Console& console) {
   const Settings settings = load_settings(arguments.config, arguments.overrides);
   const Config config = settings.resolve();
   const std::unique_ptr<Task> task = task_of(config, settings);
-  const Form form = form_of(config);
+  const TaskFormat form = task_format_of(config);
   if (const std::string why = task->refuses(form); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
   if (arguments.vocabulary) {
-    if (form == Form::image_classification) throw Refused("--vocabulary: images have no vocabulary");
+    if (form == TaskFormat::image_classification) throw Refused("--vocabulary: images have no vocabulary");
     console.data << vocabulary_json(*task, form);
     return 0;
   }
@@ -219,7 +219,7 @@ int data(const DataArguments& arguments, Console& console) {
   if (s.facts.sizes[0] > 0 && config.train.steps > 0) line(console, "passes", passes_in_words(s, config.train.steps));
   if (!s.facts.files[0].empty()) line(console, "files", files_in_words(s.facts));
   line(console, "vocabulary", vocabulary_in_words(s));
-  if (form != Form::image_classification) line(console, "lengths", lengths_in_words(s));
+  if (form != TaskFormat::image_classification) line(console, "lengths", lengths_in_words(s));
   std::string commonest;
   for (const auto& [text, count] : s.commonest)
     commonest += fmt::format("{}{} {}", commonest.empty() ? "" : ", ", on_one_line(text), with_commas(count));

@@ -1,6 +1,6 @@
 // heed evaluate: evaluates a trained run on a whole split. No other command evaluates the test split.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/evaluation_question.hpp"
+#include "experiments/command_line/evaluation_request.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
@@ -35,7 +35,7 @@ struct EvaluateArguments {
 std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string& path) {
   if (std::error_code error; std::filesystem::exists(std::filesystem::symlink_status(path, error)))
     throw Refused(fmt::format("--write: '{}' exists already; remove it, or name another file", path));
-  const Form form = form_of(run.config);
+  const TaskFormat form = task_format_of(run.config);
   const bool classes = gives_class(form);
   std::optional<NewFile> file; // none before the first example, so that a refusal leaves nothing
   std::int64_t count = 0;
@@ -102,12 +102,12 @@ void add_evaluate(Commands& commands) {
             .add("--beam", arguments.beam,
                  "beam width for also decoding the split (sequence-to-sequence); 1: greedy; 0: no decoding "
                  "[train.evaluate_beam]")
-            .within(0, EvaluationQuestion::most_beam);
+            .within(0, EvaluationRequest::most_beam);
         command
             .add("--length-penalty", arguments.length_penalty,
                  "alpha of the beam search's length penalty "
                  "[train.evaluate_length_penalty]")
-            .within(0.0, EvaluationQuestion::most_length_penalty);
+            .within(0.0, EvaluationRequest::most_length_penalty);
         command
             .add("--length-penalty-kind", arguments.length_penalty_kind,
                  "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens "
@@ -123,7 +123,7 @@ void add_evaluate(Commands& commands) {
             .add("--lengths", arguments.lengths,
                  "also measure on sequences of these lengths, which the task generates: 64,128 "
                  "[train.evaluate_lengths]")
-            .within(1, EvaluationQuestion::longest)
+            .within(1, EvaluationRequest::longest)
             .separated_by(',')
             .value_name("LENGTHS");
         command.add("--write", arguments.write, "write each example with the model's output to a new file, as TSV")

@@ -1,7 +1,7 @@
 // heed generate: generates text with a trained run's model.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/fitted_message.hpp"
-#include "experiments/command_line/generation_question.hpp"
+#include "experiments/command_line/generation_request.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
@@ -29,7 +29,7 @@ struct GenerateArguments {
   std::optional<std::string> length_penalty_kind;
 };
 
-GenerationQuestion question_of(const GenerateArguments& a) {
+GenerationRequest question_of(const GenerateArguments& a) {
   return {.prompt = a.prompt,
           .has_input = !a.input.empty(),
           .has_input_file = !a.file.empty(),
@@ -42,8 +42,8 @@ GenerationQuestion question_of(const GenerateArguments& a) {
           .length_penalty_kind = a.length_penalty_kind};
 }
 
-std::vector<std::string> inputs_of(const GenerateArguments& a, Form form) {
-  if (a.file.empty() == a.input.empty() && form == Form::image_classification)
+std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat form) {
+  if (a.file.empty() == a.input.empty() && form == TaskFormat::image_classification)
     throw Refused("give the image whose class is wanted, a row of the validation split, with --input \"row 0\", or a "
                   "file with one on each line, with --input-file FILE");
   if (a.file.empty() == a.input.empty())
@@ -57,8 +57,8 @@ std::vector<std::string> inputs_of(const GenerateArguments& a, Form form) {
 
 int generate(const GenerateArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  const Form form = form_of(run.config);
-  const bool continues = form == Form::language_model;
+  const TaskFormat form = task_format_of(run.config);
+  const bool continues = form == TaskFormat::language_model;
   Sampling sampling = sampling_of(question_of(arguments), form, run.config.model.kind);
   sampling.write = [&](std::string_view text) {
     console.data << text;
@@ -95,26 +95,26 @@ void add_generate(Commands& commands) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--prompt", arguments.prompt, "the text to continue").value_name("TEXT");
         command.add("--tokens", arguments.tokens, "number of tokens to generate [500]")
-            .within(1, GenerationQuestion::most_tokens);
+            .within(1, GenerationRequest::most_tokens);
         command
             .add("--temperature", arguments.temperature,
                  "temperature of the random choices; 0: always the most "
                  "probable token [1]")
-            .within(0.0, GenerationQuestion::most_temperature);
+            .within(0.0, GenerationRequest::most_temperature);
         command
             .add("--top-k", arguments.top_k,
                  "choose only among the k most probable tokens; 0: all [0; for classes "
                  "5]")
-            .within(0, GenerationQuestion::most_top_k);
+            .within(0, GenerationRequest::most_top_k);
         command.add("--seed", arguments.seed, "seed of the random choices [0]").value_name("N");
         command.add("--input", arguments.input, "the input text").value_name("TEXT");
         command.add("--input-file", arguments.file, "a file with an input text on each line").value_name("FILE");
         command.add("--beam", arguments.beam, "beam width; 1: greedy search [1]")
-            .within(1, GenerationQuestion::most_beam);
+            .within(1, GenerationRequest::most_beam);
         command
             .add("--length-penalty", arguments.length_penalty,
                  "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
-            .within(0.0, GenerationQuestion::most_length_penalty);
+            .within(0.0, GenerationRequest::most_length_penalty);
         command
             .add("--length-penalty-kind", arguments.length_penalty_kind,
                  "base of the length penalty: gnmt: (5 + "

@@ -11,7 +11,7 @@
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/command_line/run_needs.hpp"
 #include "experiments/command_line/sweep_kernels.hpp"
-#include "experiments/command_line/team_start.hpp"
+#include "experiments/command_line/process_group_start.hpp"
 #include "experiments/command_line/terminal_size.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/kernels.hpp"
@@ -19,7 +19,7 @@
 #include "experiments/launch/executor.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/launch/slurm_launcher.hpp"
-#include "experiments/launch/team_launcher.hpp"
+#include "experiments/launch/process_group_launcher.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"
@@ -115,7 +115,7 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
     print(console.out, "  all notes {}\n",
           command({"report", arguments.out, "--sweep", name, "--format", "terminal", "--notes", "all"}));
   if (!prepared.arms.front().config.data.path.empty() && !first.empty() &&
-      form_of(prepared.arms.front().config) == Form::language_model) {
+      task_format_of(prepared.arms.front().config) == TaskFormat::language_model) {
     std::vector<std::string> words{"generate", first, "--prompt", "..."};
     if (arguments.out != "runs") words.insert(words.end(), {"--out", arguments.out});
     print(console.out, "            {}\n", command(words));
@@ -246,7 +246,7 @@ SweepResult run_here(const Preparation& prepared, const RunArguments& arguments,
 }
 
 /// Executes the missing runs one after the other. All processes that mpirun started compute each run together.
-SweepResult run_together(const Preparation& prepared, const RunArguments& arguments, TeamLauncher& launcher,
+SweepResult run_together(const Preparation& prepared, const RunArguments& arguments, ProcessGroupLauncher& launcher,
                          Console& console) {
   const std::filesystem::path out = arguments.out;
   Executor executor(launcher, Allocation{1, std::max(1, arguments.threads)});
@@ -283,13 +283,13 @@ std::string left_in_words(const SweepResult& result, const LeftToSlurm& left, co
                      fmt::join(left.jobs, " "));
 }
 
-int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
+int run(const RunArguments& arguments, ProcessGroupLauncher* group, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
   check_sense(prepared, arguments.out, console);
-  if (team) require_shards_for(team->processes(), prepared);
+  if (group) require_shards_for(group->processes(), prepared);
   LeftToSlurm left;
-  const SweepResult result = team                  ? run_together(prepared, arguments, *team, console)
+  const SweepResult result = group                 ? run_together(prepared, arguments, *group, console)
                              : on_slurm(arguments) ? run_in_slurm(prepared, tasks, arguments, left, console)
                                                    : run_here(prepared, arguments, console);
 
@@ -314,7 +314,7 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
 
 WorkerParts parts_of_worker() {
   return {[](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
-          make_task, form_of, this_build()};
+          make_task, task_format_of, this_build()};
 }
 
 /// Makes all processes choose the same instruction set, whatever their CPUs support.
@@ -334,7 +334,7 @@ void agree_on_kernels(Ranks& ranks) {
 /// The main function of the first process of several. However this function ends, the other processes must not wait for
 /// it.
 int lead(MpiRanks& ranks, const RunArguments& arguments, Console& console) {
-  TeamLauncher launcher(ranks, parts_of_worker());
+  ProcessGroupLauncher launcher(ranks, parts_of_worker());
   const auto end = [&](int status) {
     console.out.flush();
     if (launcher.broken()) ranks.abort(status);

@@ -93,14 +93,14 @@ boost::json::value family_json(const VariantFamily& family) {
   boost::json::array variants;
   for (const Variant* variant : family.variants) {
     boost::json::object presets;
-    const std::vector<std::string> silences = with_options_of_parts(variant->silences);
+    const std::vector<std::string> disables = with_options_of_parts(variant->disables);
     for (const auto& [key, value] : variant->presets) presets[key] = value_text(value);
     variants.push_back(boost::json::object{{"name", variant->name},
                                            {"summary", variant->summary},
                                            {"paper", variant->paper},
                                            {"equals", variant->equals},
                                            {"cost", variant->cost},
-                                           {"silences", boost::json::array(silences.begin(), silences.end())},
+                                           {"disables", boost::json::array(disables.begin(), disables.end())},
                                            {"options", options_of(family, *variant)},
                                            {"presets", std::move(presets)}});
   }

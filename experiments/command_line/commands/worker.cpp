@@ -67,7 +67,7 @@ int worker(const WorkerArguments& arguments, Console&) {
   take_parts(arguments.parts);
   WorkerParts parts{
       [](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
-      make_task, form_of, this_build(), arguments.kernels};
+      make_task, task_format_of, this_build(), arguments.kernels};
   parts.starts = arguments.starts;
   if (arguments.tell >= 0) {
     std::signal(SIGPIPE, SIG_IGN);

@@ -7,7 +7,7 @@ namespace {
 
 class Decoder : public Model {
 public:
-  Decoder(const Scope& scope, const Config& config, const TaskShape& shape)
+  Decoder(const Scope& scope, const Config& config, const TaskSizes& shape)
       : transformer_(scope, config, shape), head_(scope, config, transformer_, shape.classes) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override { return head_(pass, transformer_(pass, batch)); }
@@ -35,8 +35,8 @@ extern const ModelInfo model_decoder{
               .presets = {},
               .uses = {"model.tied_embeddings"},
               .conditions = {{"init.head", "model.tied_embeddings", {"false"}}}},
-    .form = Form::language_model,
-    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+    .form = TaskFormat::language_model,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Decoder>(scope, config, shape);
     },
     .stacks = {"decoder"}};

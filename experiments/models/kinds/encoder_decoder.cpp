@@ -32,7 +32,7 @@ const OptionTable<Options>& table() {
 
 class EncoderDecoder : public Model {
 public:
-  EncoderDecoder(const Scope& scope, const Config& config, const TaskShape& shape)
+  EncoderDecoder(const Scope& scope, const Config& config, const TaskSizes& shape)
       : EncoderDecoder(scope, config, shape, table().read(config.model_options)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
@@ -50,10 +50,10 @@ public:
   }
 
 private:
-  EncoderDecoder(const Scope& scope, const Config& config, const TaskShape& shape, const Options& options)
+  EncoderDecoder(const Scope& scope, const Config& config, const TaskSizes& shape, const Options& options)
       : encoder_(scope / "encoder", encoder_config(config), shape, reads_segments(config)),
         decoder_((scope / "decoder").reading_outputs(), decoder_config(config),
-                 StackShape{.vocabulary = shape.classes,
+                 StackSizes{.vocabulary = shape.classes,
                             .longest = shape.output_length,
                             .trained = shape.trained_output_length,
                             .memory_width = encoder_.width(),
@@ -84,12 +84,12 @@ extern const ModelInfo model_encoder_decoder{
               .cost = "about 12 width^2 parameters for each block of the encoder, 16 width^2 for each of the decoder",
               .options = table().options(),
               .presets = {},
-              .silences = {"attention.causal", "attention.prefix", "block.parallel"},
+              .disables = {"attention.causal", "attention.prefix", "block.parallel"},
               .uses = {"model.tied_embeddings", "attention.cross_score", "attention.cross_normalizer",
                        "attention.cross_projection", "attention.cross_score_mod", "attention.cross_mask_mod"},
               .conditions = {{"init.head", "model.tied_embeddings", {"false"}}}},
-    .form = Form::sequence_to_sequence,
-    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+    .form = TaskFormat::sequence_to_sequence,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
       return std::make_unique<EncoderDecoder>(scope, config, shape);
     },
     .stacks = {"encoder", "decoder"}};

@@ -67,7 +67,7 @@ std::int64_t patch_count(const ImageShape& image, std::int64_t patch) {
 
 class Patches : public Model {
 public:
-  Patches(const Scope& scope, const Config& config, const TaskShape& shape)
+  Patches(const Scope& scope, const Config& config, const TaskSizes& shape)
       : Patches(scope, config, shape, table().read(config.model_options)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  Patches(const Scope& scope, const Config& config, const TaskShape& shape, const Options& options)
+  Patches(const Scope& scope, const Config& config, const TaskSizes& shape, const Options& options)
       : stem_(options.stem == "convolution"
                   ? std::optional<ConvolutionStem>(std::in_place, scope / "stem", shape.image.channels, options)
                   : std::nullopt),
@@ -93,7 +93,7 @@ private:
                  .patches_in_row = shape.image.width / options.patch}),
         pooling_(scope / "pooling", options.pooling, config.layers.back(),
                  {blocks_.width(), patch_count(shape.image, options.patch)}),
-        output_((scope / "output").of_head(), blocks_.width(), shape.classes, has_head_bias(config, true)) {}
+        output_((scope / "output").output_layer(), blocks_.width(), shape.classes, has_head_bias(config, true)) {}
 
   std::optional<ConvolutionStem> stem_;
   Convolution patches_; // a linear map of each patch: the stride is the kernel size
@@ -118,11 +118,11 @@ extern const ModelInfo model_patches{
               .presets = {{"attention.causal", Value(false)},
                           {"position.kind", Value(std::string("learned"))},
                           {"position.t5.both_sides", Value(true)}},
-              .silences = {"model.embedding_scale", "model.segment_end", "init.embedding"},
+              .disables = {"model.embedding_scale", "model.segment_end", "init.embedding"},
               .conditions = {{"model.patches.channels", "model.patches.stem", {"convolution"}},
                              {"model.patches.groups", "model.patches.stem", {"convolution"}}}},
-    .form = Form::image_classification,
-    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+    .form = TaskFormat::image_classification,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Patches>(scope, config, shape);
     },
     .stacks = {"encoder"}};

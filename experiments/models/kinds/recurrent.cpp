@@ -8,14 +8,14 @@ namespace {
 
 class RecurrentTranslator : public Model {
 public:
-  RecurrentTranslator(const Scope& scope, const Config& config, const TaskShape& shape)
+  RecurrentTranslator(const Scope& scope, const Config& config, const TaskSizes& shape)
       : encoder_(scope, config, shape, config.recurrent.bidirectional),
         embedding_(scope / "output_embedding", shape.classes, config.model.width),
         decoder_((scope / "decoder").reading_outputs(), config.layers.front(), config.recurrent,
                  config.recurrent_options,
                  {.width = config.model.width, .memory_width = config.model.width, .longest = shape.length},
                  config.recurrent_attention_options),
-        output_((scope / "output").of_head(), config.model.width, shape.classes, has_head_bias(config, true)),
+        output_((scope / "output").output_layer(), config.model.width, shape.classes, has_head_bias(config, true)),
         dropout_(config.model.dropout) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
@@ -57,10 +57,10 @@ extern const ModelInfo model_recurrent{
                       "(lstm); steps are computed one after the other if a step needs the previous step's attention",
               .options = {},
               .presets = {{"attention.score", Value(std::string("additive"))}, {"model.init_std", Value(0.1)}},
-              .silences = options_of_blocks(),
+              .disables = options_of_blocks(),
               .uses = {"recurrent", "recurrent.bidirectional", "recurrent.attention"}},
-    .form = Form::sequence_to_sequence,
-    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+    .form = TaskFormat::sequence_to_sequence,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
       return std::make_unique<RecurrentTranslator>(scope, config, shape);
     }};
 

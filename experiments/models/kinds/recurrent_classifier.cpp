@@ -27,11 +27,11 @@ OptionCondition attends(const std::string& option) {
 
 class RecurrentClassifier : public Model {
 public:
-  RecurrentClassifier(const Scope& scope, const Config& config, const TaskShape& shape)
+  RecurrentClassifier(const Scope& scope, const Config& config, const TaskSizes& shape)
       : encoder_(scope, config, shape, config.recurrent.bidirectional),
         pooling_(scope / "pooling", table().read(config.model_options).pooling, config.layers.front(),
                  {config.model.width, shape.length}),
-        output_((scope / "output").of_head(), config.model.width, shape.classes, has_head_bias(config, true)) {}
+        output_((scope / "output").output_layer(), config.model.width, shape.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     return output_(pass, pooling_(pass, contiguous(encoder_(pass, batch).states), batch.lengths.data()));
@@ -55,11 +55,11 @@ extern const ModelInfo model_recurrent_classifier{
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
               .options = table().options(),
               .presets = {{"attention.score", Value(std::string("dot"))}, {"model.init_std", Value(0.1)}},
-              .silences = options_of_blocks(),
+              .disables = options_of_blocks(),
               .uses = {"recurrent", "recurrent.bidirectional"},
               .conditions = {attends("init.linear"), attends("attention")}},
-    .form = Form::classification,
-    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+    .form = TaskFormat::classification,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
       return std::make_unique<RecurrentClassifier>(scope, config, shape);
     }};
 

@@ -15,9 +15,9 @@ std::vector<std::string> silent_options() {
 
 class RecurrentLanguageModel : public Model {
 public:
-  RecurrentLanguageModel(const Scope& scope, const Config& config, const TaskShape& shape)
+  RecurrentLanguageModel(const Scope& scope, const Config& config, const TaskSizes& shape)
       : layers_(scope, config, shape, false),
-        output_((scope / "output").of_head(), config.model.width, shape.classes, has_head_bias(config, true)) {}
+        output_((scope / "output").output_layer(), config.model.width, shape.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override { return output_(pass, layers_(pass, batch).states); }
 
@@ -48,10 +48,10 @@ extern const ModelInfo model_recurrent_decoder{
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
               .options = {},
               .presets = {{"model.init_std", Value(0.1)}},
-              .silences = silent_options(),
+              .disables = silent_options(),
               .uses = {"recurrent"}},
-    .form = Form::language_model,
-    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+    .form = TaskFormat::language_model,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
       return std::make_unique<RecurrentLanguageModel>(scope, config, shape);
     }};
 

@@ -88,27 +88,27 @@ public:
     measure();
   }
 
-  std::string refuses(Form form) const override { return images_.refuses(form); }
-  TaskShape shape(Form) const override { return images_.shape(); }
+  std::string refuses(TaskFormat form) const override { return images_.refuses(form); }
+  TaskSizes shape(TaskFormat) const override { return images_.shape(); }
   std::string decode(std::span<const std::int32_t> classes) const override { return images_.decode(classes); }
   std::vector<std::int32_t> encode(std::string_view) const override { images_.refuse_text(); }
 
-  void training_row(Form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  void training_row(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     write(part(Split::train), order_.example(seed, step, row), batch, at);
   }
 
-  std::int64_t evaluation_rows(Form, Split split) const override {
+  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
     return split == Split::train ? std::min(part(split).size(), part(Split::validation).size()) : part(split).size();
   }
 
-  void evaluation_row(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_row(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     write(part(split), row, batch, at);
   }
 
-  std::optional<std::int64_t> listed_rows(Form, Split split) const override { return part(split).size(); }
+  std::optional<std::int64_t> listed_rows(TaskFormat, Split split) const override { return part(split).size(); }
 
-  Chance chance(Form) const override {
+  Chance chance(TaskFormat) const override {
     std::vector<std::int64_t> seen(images_.names.size());
     const Part &train = part(Split::train), &validation = part(Split::validation);
     for (std::int64_t i = 0; i < train.size(); ++i) ++seen[train.label(i)];
@@ -227,7 +227,7 @@ const TaskInfo task_images = {
      .cost = "memory: 1 byte for each pixel",
      .options = {},
      .presets = {},
-     .silences = {"task.validation", "task.test"},
+     .disables = {"task.validation", "task.test"},
      .needs = {"data.path"},
      .uses = {"data.train", "data.validation_rows", "data.shuffle"}},
     make_images};

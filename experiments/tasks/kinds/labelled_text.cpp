@@ -175,7 +175,7 @@ const TaskInfo task_labelled_text = {
      .cost = "memory: the file's texts; rows are as long as the texts, up to data.max_length",
      .options = labelled_text_option_table().options(),
      .presets = {{"data.tokens", Value(std::string("words"))}},
-     .silences = {"task.validation", "task.test"},
+     .disables = {"task.validation", "task.test"},
      .needs = {"data.path"},
      .uses = options_of_text_rows()},
     make_labelled_text};

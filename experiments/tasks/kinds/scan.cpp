@@ -288,7 +288,7 @@ const TaskInfo task_scan = {
      .cost = "20,910 examples; inputs of up to 9 words, outputs of up to 48; data.bucket saves most of the padding",
      .options = scan_option_table().options(),
      .presets = {},
-     .silences = {"task.test"},
+     .disables = {"task.test"},
      .uses = {"data.path", "data.bucket", "train.batch_tokens", "train.full_batch"},
      .conditions = {{"task.scan.split", "data.path", {OptionCondition::anything}, true},
                     {"task.scan.cutoff", "task.scan.split", {"length"}}}},

@@ -68,27 +68,29 @@ public:
       : images_{"shapes", {1, options.size, options.size}, names(options.kinds)}, options_(options),
         seed_(static_cast<std::uint64_t>(task.seed)), rows_{task.validation, task.validation, task.test} {}
 
-  std::string refuses(Form form) const override { return images_.refuses(form); }
-  TaskShape shape(Form) const override { return images_.shape(); }
+  std::string refuses(TaskFormat form) const override { return images_.refuses(form); }
+  TaskSizes shape(TaskFormat) const override { return images_.shape(); }
   std::string decode(std::span<const std::int32_t> classes) const override { return images_.decode(classes); }
   std::vector<std::int32_t> encode(std::string_view) const override { images_.refuse_text(); }
 
-  void training_row(Form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  void training_row(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(row)
                                                                                              << 32);
     draw(random, Split::train, batch, at);
   }
 
-  std::int64_t evaluation_rows(Form, Split split) const override { return rows_[static_cast<std::size_t>(split)]; }
+  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
+    return rows_[static_cast<std::size_t>(split)];
+  }
 
-  void evaluation_row(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_row(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)},
                         static_cast<std::uint64_t>(row) << 32);
     draw(random, split, batch, at);
   }
 
-  Chance chance(Form) const override { return chance_of_label(options_.kinds, "kinds", false); }
+  Chance chance(TaskFormat) const override { return chance_of_label(options_.kinds, "kinds", false); }
 
   Facts facts() const override {
     return {.unit = "images",

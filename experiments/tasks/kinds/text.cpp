@@ -62,54 +62,54 @@ public:
     }
   }
 
-  std::string refuses(Form form) const override {
-    if (form == Form::language_model) return {};
-    if (form == Form::classification)
+  std::string refuses(TaskFormat form) const override {
+    if (form == TaskFormat::language_model) return {};
+    if (form == TaskFormat::classification)
       return "the task text predicts the next token and has no label for a whole row; use a language model "
              "(model.kind = \"decoder\"), or a task with one label";
     return "the task text predicts the next token of a text and has neither pairs of texts nor images; use a language "
            "model (model.kind = \"decoder\")";
   }
 
-  TaskShape shape(Form) const override {
+  TaskSizes shape(TaskFormat) const override {
     const std::int64_t vocabulary = text_->vocabulary().size();
     return {.vocabulary = vocabulary, .length = block_, .classes = vocabulary, .shared_vocabulary = true};
   }
 
-  void training_row(Form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  void training_row(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     write_random_window({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, Split::train, row, batch, at);
   }
 
-  void training_row_lengths(Form, std::uint64_t, std::int64_t, std::int64_t, Batch& batch,
+  void training_row_lengths(TaskFormat, std::uint64_t, std::int64_t, std::int64_t, Batch& batch,
                             std::int64_t at) const override {
     write_row_lengths(block_, batch, at);
   }
 
-  void random_row(Form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  void random_row(TaskFormat, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                   std::int64_t at) const override {
     write_random_window({seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)}, split, row, batch, at);
   }
 
-  std::int64_t evaluation_rows(Form, Split split) const override {
+  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
     if (split == Split::train) return std::min(windows(part(Split::train)), windows(part(Split::validation)));
     return windows(part(split));
   }
 
-  std::optional<std::int64_t> listed_rows(Form, Split split) const override { return windows(part(split)); }
+  std::optional<std::int64_t> listed_rows(TaskFormat, Split split) const override { return windows(part(split)); }
 
-  void evaluation_row(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_row(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     write_window(part(split).begin + row * block_, evaluated_tokens(split, row), batch, at);
   }
 
-  void evaluation_row_lengths(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_row_lengths(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     write_row_lengths(evaluated_tokens(split, row), batch, at);
   }
 
   void require_whole() const override { text_->require_whole(); }
 
   /// The accuracy on the validation split of always predicting the training split's most frequent token.
-  Chance chance(Form) const override {
+  Chance chance(TaskFormat) const override {
     const std::span<const std::int64_t> seen = text_->counts(0), validation = text_->counts(1);
     const auto commonest = static_cast<std::int32_t>(std::ranges::max_element(seen) - seen.begin());
     return {static_cast<double>(validation[static_cast<std::size_t>(commonest)]) /
@@ -228,7 +228,7 @@ const TaskInfo task_text = {
              "task.text.block tokens",
      .options = text_option_table().options(),
      .presets = {},
-     .silences = {"task.seed", "task.validation", "task.test"},
+     .disables = {"task.seed", "task.validation", "task.test"},
      .needs = {"data.path"},
      .uses = {"data.train", "data.test", "data.tokens", "train.evaluate_lengths"}},
     make_text,

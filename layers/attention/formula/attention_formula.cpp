@@ -32,7 +32,7 @@ std::vector<FormulaParameter> named_parameters(const AttentionOptions& options) 
 } // namespace
 
 std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, const AttentionOptions& options,
-                                                         const ScoreShape& shape) {
+                                                         const ScoreSizes& shape) {
   if (options.score_mod.empty() && options.mask_mod.empty()) return nullptr;
   for (const FormulaParameter& p : formula_parameters(options.parameters))
     if (const std::string wrong = wrong_parameter(p); !wrong.empty()) throw Failed(wrong);
@@ -47,15 +47,15 @@ std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, con
   for (const FormulaParameter& p : parameters) {
     std::vector<double> start = starting_numbers(p, heads, width, longest);
     Numbers numbers{{p.by_head() ? heads : 1, numbers_of_each(p, longest)}, {}, {}};
-    if (p.learned) numbers.learned = scope.plain(p.name, numbers.shape, Init::listed(std::move(start)));
+    if (p.learned) numbers.learned = scope.no_decay(p.name, numbers.shape, Init::listed(std::move(start)));
     else numbers.fixed.assign(start.begin(), start.end());
     out->parameters_.push_back(std::move(numbers));
   }
   return out;
 }
 
-ScoreFormula* AttentionFormula::on(Pass& pass, const FormulaShape& given) const {
-  FormulaShape shape = given;
+ScoreFormula* AttentionFormula::on(Pass& pass, const FormulaSizes& given) const {
+  FormulaSizes shape = given;
   const Pass::Options& options = pass.state().options;
   if (!options.rows.empty()) shape.rows = options.rows.data() + shape.first_row;
   shape.first_row += options.first_row;

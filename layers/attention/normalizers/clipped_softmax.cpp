@@ -25,7 +25,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-class ClippedRows final : public RowPolicy {
+class ClippedRows final : public RowRule {
 public:
   explicit ClippedRows(const Options& options)
       : stretch_(static_cast<Real>(options.zeta - options.gamma)), low_(static_cast<Real>(options.gamma)) {}

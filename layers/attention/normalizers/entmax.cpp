@@ -88,7 +88,7 @@ private:
   }
 };
 
-class EntmaxRows final : public RowPolicy {
+class EntmaxRows final : public RowRule {
 public:
   explicit EntmaxRows(double step) : rule_{step, 1 - step} {}
 

@@ -8,7 +8,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-class Entmax15Rows final : public RowPolicy {
+class Entmax15Rows final : public RowRule {
 public:
   // With x_j = (s_j - max s) / 2, the threshold t is the root in [-1, 0] of f(t) = sum_j max(x_j - t, 0)^2 - 1, which
   // is decreasing and convex. Newton's method from -1 reaches the root from below; each step has fewer keys, and the

@@ -23,13 +23,13 @@ const OptionTable<Options>& table() {
 
 // softmax(s / temperature), where s includes the noise. With `hard`: 1 for the best score, with the gradient of that
 // softmax.
-class GumbelRows final : public RowPolicy {
+class GumbelRows final : public RowRule {
 public:
   explicit GumbelRows(const Options& options)
       : inverse_(static_cast<Real>(1 / options.temperature)), hard_(options.hard) {}
 
   void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override {
-    if (hard_) HardmaxRows().weights(s, w, keys, scratch, value);
+    if (hard_) HardmaxRule().weights(s, w, keys, scratch, value);
     else softmax(s, w, keys.n, scratch);
   }
   void backward(Real, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
@@ -55,7 +55,7 @@ private:
 class Gumbel final : public Normalizer {
 public:
   explicit Gumbel(const Options& options) : rule_(options) {}
-  const RowPolicy* row_policy() const override { return &rule_; }
+  const RowRule* row_rule() const override { return &rule_; }
   bool has_noise() const override { return true; }
 
 private:

@@ -24,7 +24,7 @@ extern const NormalizerInfo normalizer_hard{
               .options = {},
               .presets = {}},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<RowNormalizer<HardmaxRows>>();
+      return std::make_unique<RowNormalizer<HardmaxRule>>();
     },
     .row = row,
     .gradient_of =

@@ -6,7 +6,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-class NoRows final : public RowPolicy {
+class NoRows final : public RowRule {
 public:
   void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override { std::copy_n(s, keys.n, w); }
   void backward(Real, const Real*, const Real*, const Real* dw, Real* ds, RowKeys keys, Real*) const override {

@@ -24,7 +24,7 @@ const OptionTable<Options>& table() {
 }
 
 // softmax(c log(n) s). The row's value is the largest exponent, or NaN for a row that is not computed in one pass.
-class ScalableRows final : public RowPolicy {
+class ScalableRows final : public RowRule {
 public:
   explicit ScalableRows(Real scale) : scale_(scale) {}
 
@@ -40,7 +40,7 @@ public:
     // exponent of the best key.
     for (std::int64_t j = 0; j < keys.n; ++j)
       w[j] = s[j] == -std::numeric_limits<Real>::infinity() ? s[j] : factor * s[j];
-    SoftmaxRows().weights(w, w, keys, scratch, top);
+    SoftmaxRule().weights(w, w, keys, scratch, top);
     top = std::numeric_limits<Real>::quiet_NaN();
   }
   void backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
@@ -49,7 +49,7 @@ public:
   }
   void weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                             Real* scratch) const override {
-    if (std::isnan(top)) return RowPolicy::weights_and_backward(top, s, w, dw, ds, keys, scratch);
+    if (std::isnan(top)) return RowRule::weights_and_backward(top, s, w, dw, ds, keys, scratch);
     const Real factor = scale_ * log_of(keys.n), inverse = 1 / row_scaled_exponentials(s, factor, top, w, keys.n);
     pull(factor, row_scale_and_dot(inverse, w, dw, keys.n), w, dw, ds, keys.n);
   }

@@ -45,9 +45,9 @@ extern const NormalizerInfo normalizer_sigmoid{
               .presets = {}},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       const std::optional<Real> bias = bias_of(options);
-      if (!table().read(options).learned) return std::make_unique<RowNormalizer<SigmoidRows>>(bias);
-      return std::make_unique<LearnedNormalizer<SigmoidRows>>(scope, "bias", heads, 0,
-                                                              [=](Real own) { return SigmoidRows(bias, own); });
+      if (!table().read(options).learned) return std::make_unique<RowNormalizer<SigmoidRule>>(bias);
+      return std::make_unique<LearnedNormalizer<SigmoidRule>>(scope, "bias", heads, 0,
+                                                              [=](Real own) { return SigmoidRule(bias, own); });
     },
     .row = row};
 

@@ -7,7 +7,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-class SoftmaxOneRows final : public RowPolicy {
+class SoftmaxOneRows final : public RowRule {
 public:
   // The row's value is the largest of the scores and 0.
   void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& top) const override {
@@ -17,7 +17,7 @@ public:
   // As softmax's: the extra score 0 is constant and has no term here.
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override {
-    SoftmaxRows().backward(value, s, w, dw, ds, keys, scratch);
+    SoftmaxRule().backward(value, s, w, dw, ds, keys, scratch);
   }
   void weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                             Real* scratch) const override {

@@ -20,7 +20,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-class SinkRows final : public RowPolicy {
+class SinkRows final : public RowRule {
 public:
   explicit SinkRows(Real sink) : sink_(sink) {}
 
@@ -33,7 +33,7 @@ public:
   // As softmax's: the sink has the value 0, and so no term here.
   void backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override {
-    SoftmaxRows().backward(value, s, w, dw, ds, keys, scratch);
+    SoftmaxRule().backward(value, s, w, dw, ds, keys, scratch);
   }
   void weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                             Real*) const override {

@@ -10,7 +10,7 @@ namespace {
 
 // With d_j = exp(s_j - m) - exp(-m): w_j = max(d_j, 0) / sum_k |d_k|. m is 0, or the largest score where exp(s_j) could
 // overflow. The row's value is the sum, or -1 where m is not 0.
-class SoftpickRows final : public RowPolicy {
+class SoftpickRows final : public RowRule {
 public:
   void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const override {
     const Real top = row_largest(s, keys.n), shift = top < most ? Real{0} : top;
@@ -30,7 +30,7 @@ public:
   }
   void weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                             Real* scratch) const override {
-    if (!(total >= 0)) return RowPolicy::weights_and_backward(total, s, w, dw, ds, keys, scratch);
+    if (!(total >= 0)) return RowRule::weights_and_backward(total, s, w, dw, ds, keys, scratch);
     row_exponentials_with_less_one(s, w, ds, keys.n);
     divide(w, total, keys.n);
     pull(total, s, w, dw, ds, keys.n);

@@ -34,7 +34,7 @@ extern const NormalizerInfo normalizer_sparsemax{
               .options = {},
               .presets = {}},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<RowNormalizer<SparsemaxRows>>();
+      return std::make_unique<RowNormalizer<SparsemaxRule>>();
     },
     .row = row};
 

@@ -22,7 +22,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-class StickBreakingRows final : public RowPolicy {
+class StickBreakingRows final : public RowRule {
 public:
   explicit StickBreakingRows(const Options& options)
       : remainder_(options.own_key == "remainder"), attended_(options.own_key == "attended") {}

@@ -26,7 +26,7 @@ extern const NormalizerInfo normalizer_sum{
               .options = {},
               .presets = {}},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<RowNormalizer<SumRows>>();
+      return std::make_unique<RowNormalizer<SumRule>>();
     },
     .row = row};
 

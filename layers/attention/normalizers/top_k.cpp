@@ -20,7 +20,7 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-class TopKRows final : public RowPolicy {
+class TopKRows final : public RowRule {
 public:
   explicit TopKRows(std::int64_t k) : k_(k) {}
 
@@ -33,7 +33,7 @@ public:
   // The gradient of the softmax over the selected keys; the other weights are 0.
   void backward(Real least, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real* scratch) const override {
-    SoftmaxRows().backward(least, s, w, dw, ds, keys, scratch);
+    SoftmaxRule().backward(least, s, w, dw, ds, keys, scratch);
   }
   void weights_and_backward(Real least, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                             Real* scratch) const override {

@@ -39,8 +39,8 @@ double start_of(const PartSizes& sizes) { return 0.8 - 0.6 * std::exp(-0.3 * sta
 class LearnedLambda final : public AttentionPart {
 public:
   LearnedLambda(const Scope& scope, const PartSizes& sizes)
-      : start_(start_of(sizes)), queries_(scope.plain("lambda_query", {2, sizes.query_width}, Init::normal(0.1))),
-        keys_(scope.plain("lambda_key", {2, sizes.query_width}, Init::normal(0.1))),
+      : start_(start_of(sizes)), queries_(scope.no_decay("lambda_query", {2, sizes.query_width}, Init::normal(0.1))),
+        keys_(scope.no_decay("lambda_key", {2, sizes.query_width}, Init::normal(0.1))),
         norm_(make_norm(scope / "norm", "rms", {sizes.value_width, false})) {}
 
   void inputs(Pass& pass, const Tensor&, AttentionInputs& to) const override {

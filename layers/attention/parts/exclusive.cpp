@@ -24,7 +24,7 @@ public:
   explicit Exclusive(const PartSizes& sizes) : heads_(sizes.heads), value_heads_(sizes.value_heads) {}
 
   Tensor head_outputs(Pass&, const Tensor&, const Tensor& v, const Tensor& y) const override {
-    const Tensor along = l2_normalize(for_each_head(split_heads(v, value_heads_), heads_));
+    const Tensor along = l2_normalize(repeat_heads(split_heads(v, value_heads_), heads_));
     return sub(y, mul(sum(mul(y, along), -1, true), along));
   }
 

@@ -28,7 +28,7 @@ public:
     const auto matrix = [&](const char* name) {
       std::vector<double> identity(static_cast<std::size_t>(heads * heads), 0.0);
       for (std::int64_t h = 0; h < heads; ++h) identity[static_cast<std::size_t>(h * (heads + 1))] = 1;
-      return scope.plain(name, {heads, heads}, Init::listed(std::move(identity)));
+      return scope.no_decay(name, {heads, heads}, Init::listed(std::move(identity)));
     };
     if (word == "scores" || word == "both") of_scores_ = matrix("scores");
     if (word == "weights" || word == "both") of_weights_ = matrix("weights");

@@ -32,7 +32,7 @@ public:
   ValueResidual(const Scope& scope, const std::string& word, bool acts, bool is_shared)
       : acts_(acts), first_(word == "sparse" ? 5 : 0.5), own_(word == "sparse" ? 1 : 0.5) {
     if (word == "learned" && (acts || is_shared))
-      factors_ = scope.plain("value_residual", {2}, Init::listed({first_, own_}));
+      factors_ = scope.no_decay("value_residual", {2}, Init::listed({first_, own_}));
   }
 
   bool uses_first_values() const override { return acts_; }

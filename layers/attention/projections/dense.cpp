@@ -8,7 +8,7 @@ namespace {
 
 class Dense final : public Projection {
 public:
-  Dense(const Scope& scope, const ProjectionShape& shape) : shape_(shape) {
+  Dense(const Scope& scope, const ProjectionSizes& shape) : shape_(shape) {
     const std::int64_t queries = shape.queries(), keys = shape.keys(), values = shape.values(),
                        all = queries + keys + values;
     const auto map = [&](const char* name, std::int64_t in, std::int64_t out) {
@@ -61,12 +61,12 @@ public:
   }
 
 private:
-  ProjectionShape shape_;
+  ProjectionSizes shape_;
   std::optional<Linear> all_, key_value_, query_, key_, value_;
 };
 
 ProjectedRow row(const ProjectionArguments& a) {
-  const ProjectionShape& s = a.shape;
+  const ProjectionSizes& s = a.shape;
   const std::int64_t queries = s.queries(), keys = s.keys(), all = queries + keys + s.values();
   const auto& p = a.parameters;
   std::vector<Real> y;
@@ -91,7 +91,7 @@ extern const ProjectionInfo projection_dense{
               .cost = "four matrices; in decoding, keys and values are stored",
               .options = {},
               .presets = {}},
-    .make = [](const Scope& scope, const ProjectionShape& shape, const OptionValues&) -> std::unique_ptr<Projection> {
+    .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
       return std::make_unique<Dense>(scope, shape);
     },
     .row = row};

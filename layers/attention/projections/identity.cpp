@@ -8,7 +8,7 @@ namespace {
 
 class Identity final : public Projection {
 public:
-  Identity(const Scope& scope, const ProjectionShape& shape) : maps_(scope, shape) {
+  Identity(const Scope& scope, const ProjectionSizes& shape) : maps_(scope, shape) {
     const std::int64_t result = shape.heads * shape.value_width;
     if (shape.values() != shape.source_width() || result != shape.width)
       throw Failed(fmt::format(
@@ -46,7 +46,7 @@ extern const ProjectionInfo projection_identity{
               .conditions = {{"attention.output_bias",
                               "attention.cross_projection",
                               {"dense", "latent", "shared_key_value"}}}},
-    .make = [](const Scope& scope, const ProjectionShape& shape, const OptionValues&) -> std::unique_ptr<Projection> {
+    .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
       return std::make_unique<Identity>(scope, shape);
     },
     .row = row,

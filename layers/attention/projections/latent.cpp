@@ -52,7 +52,7 @@ std::int64_t latent_width(const Options& o, std::int64_t width) {
 
 class Latent final : public Projection {
 public:
-  Latent(const Scope& scope, const ProjectionShape& shape, const Options& o)
+  Latent(const Scope& scope, const ProjectionSizes& shape, const Options& o)
       : shape_(shape), rotary_width_(shape.memory_width > 0 ? 0 : o.rotary_width),
         content_width_(shape.query_width - rotary_width_) {
     if (shape.value_heads != shape.heads)
@@ -122,14 +122,14 @@ public:
     Projected out{.k = content, .v = (*value_)(pass, stored.vectors), .stored = stored};
     if (!rotary_) return out;
     const std::int64_t rows = content.shape[0], length = content.shape[1], heads = shape_.key_heads;
-    const Tensor each = transpose(for_each_head(unsqueeze(stored.rotated, 1), heads), 1, 2);
+    const Tensor each = transpose(repeat_heads(unsqueeze(stored.rotated, 1), heads), 1, 2);
     out.k = reshape(concat({reshape(content, {rows, length, heads, content_width_}), each}, 3),
                     {rows, length, heads * shape_.query_width});
     return out;
   }
 
 private:
-  ProjectionShape shape_;
+  ProjectionSizes shape_;
   std::int64_t rotary_width_, content_width_;
   std::optional<Linear> query_latent_, query_, latent_, key_, value_, rotary_key_;
   std::unique_ptr<Norm> query_latent_norm_, latent_norm_;
@@ -147,7 +147,7 @@ std::vector<Real> normalised(const std::vector<Real>& x, const Real* gain) {
 }
 
 ProjectedRow row(const ProjectionArguments& a) {
-  const ProjectionShape& s = a.shape;
+  const ProjectionSizes& s = a.shape;
   const Options o = table().read(*a.options);
   const std::int64_t latent = latent_width(o, s.width), content = s.query_width - o.rotary_width;
   auto next = a.parameters.begin();
@@ -205,7 +205,7 @@ extern const ProjectionInfo projection_latent{
          .presets = {},
          .conditions = {{"attention.latent.rotary_base", "attention.latent.rotary_width", {OptionCondition::anything}},
                         {"init.qkv", "attention.cross_projection", {"dense", "shared_key_value", "identity"}}}},
-    .make = [](const Scope& scope, const ProjectionShape& shape, const OptionValues& options)
+    .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues& options)
         -> std::unique_ptr<Projection> { return std::make_unique<Latent>(scope, shape, table().read(options)); },
     .row = row,
     .further_query_width = [](const OptionValues& options) { return table().read(options).rotary_width; }};

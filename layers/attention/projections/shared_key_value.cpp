@@ -8,7 +8,7 @@ namespace {
 
 class SharedKeyValue final : public Projection {
 public:
-  SharedKeyValue(const Scope& scope, const ProjectionShape& shape) : maps_(scope, shape) {
+  SharedKeyValue(const Scope& scope, const ProjectionSizes& shape) : maps_(scope, shape) {
     if (shape.keys() != shape.values())
       throw Failed(fmt::format("[attention] the projection 'shared_key_value' makes keys and values one, and they have "
                                "the widths {} and {} (of all heads): set one attention.head_width and "
@@ -45,7 +45,7 @@ extern const ProjectionInfo projection_shared_key_value{
               .cost = "three matrices; in decoding, one vector is stored in place of a key and a value",
               .options = {},
               .presets = {}},
-    .make = [](const Scope& scope, const ProjectionShape& shape, const OptionValues&) -> std::unique_ptr<Projection> {
+    .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
       return std::make_unique<SharedKeyValue>(scope, shape);
     },
     .row = row};

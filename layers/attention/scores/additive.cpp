@@ -8,10 +8,10 @@ namespace {
 
 class Additive : public Score {
 public:
-  Additive(const Scope& scope, const ScoreShape& shape, std::int64_t hidden)
+  Additive(const Scope& scope, const ScoreSizes& shape, std::int64_t hidden)
       : query_(scope.weight("query", {shape.heads, shape.query_width, hidden}, hidden_layer::start(shape.query_width))),
         key_(scope.weight("key", {shape.heads, shape.key_width, hidden}, hidden_layer::start(shape.key_width))),
-        v_(scope.plain("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
+        v_(scope.no_decay("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     return AdditiveForm{queries, keys, pass(v_), {pass(query_), pass(key_)}};
@@ -48,7 +48,7 @@ extern const ScoreInfo score_additive{
               .options = hidden_layer::table().options(),
               .presets = {}},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<Additive>(scope, shape, hidden_layer::width(options, shape));
     },
     .pair = pair};

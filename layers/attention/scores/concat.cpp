@@ -8,10 +8,10 @@ namespace {
 
 class Concat : public Score {
 public:
-  Concat(const Scope& scope, const ScoreShape& shape, std::int64_t hidden)
+  Concat(const Scope& scope, const ScoreSizes& shape, std::int64_t hidden)
       : queries_(shape.query_width), keys_(shape.key_width),
         weight_(scope.weight("weight", {shape.heads, queries_ + keys_, hidden}, hidden_layer::start(queries_ + keys_))),
-        v_(scope.plain("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
+        v_(scope.no_decay("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
   // W [q; k] = (first columns of W) q + (last columns of W) k.
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -50,7 +50,7 @@ extern const ScoreInfo score_concat{
               .options = hidden_layer::table().options(),
               .presets = {}},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<Concat>(scope, shape, hidden_layer::width(options, shape));
     },
     .pair = pair};

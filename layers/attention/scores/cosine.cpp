@@ -30,7 +30,7 @@ const OptionTable<Options>& table() {
 }
 
 // Henry et al. 2020, section 4: the initial value, so that one key can get nearly all of the weight.
-double first_temperature(const ScoreShape& shape, const Options& options) {
+double first_temperature(const ScoreSizes& shape, const Options& options) {
   if (!options.from_length) return options.temperature;
   const std::int64_t longest = shape.trained > 0 ? shape.trained : shape.longest;
   if (longest == 0)
@@ -42,10 +42,10 @@ double first_temperature(const ScoreShape& shape, const Options& options) {
 
 class Cosine : public Score {
 public:
-  Cosine(const Scope& scope, const ScoreShape& shape, const Options& options)
+  Cosine(const Scope& scope, const ScoreSizes& shape, const Options& options)
       : temperature_(first_temperature(shape, options)) {
     if (options.learned)
-      learned_ = scope.plain("temperature", {options.shared ? 1 : shape.heads, 1, 1}, Init::constant(temperature_));
+      learned_ = scope.no_decay("temperature", {options.shared ? 1 : shape.heads, 1, 1}, Init::constant(temperature_));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -88,7 +88,7 @@ extern const ScoreInfo score_cosine{
               .conditions = {{"attention.cosine.temperature", "attention.cosine.from_length", {"true"}, true},
                              {"attention.cosine.shared", "attention.cosine.learned", {"true"}}}},
     .equal_widths = true,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<Cosine>(scope, shape, table().read(options));
     },
     .pair = pair};

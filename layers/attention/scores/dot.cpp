@@ -28,7 +28,7 @@ extern const ScoreInfo score_dot{
               .options = {},
               .presets = {}},
     .equal_widths = true,
-    .make = [](const Scope&, const ScoreShape&, const OptionValues&) -> std::unique_ptr<Score> {
+    .make = [](const Scope&, const ScoreSizes&, const OptionValues&) -> std::unique_ptr<Score> {
       return std::make_unique<Dot>();
     },
     .pair = pair};

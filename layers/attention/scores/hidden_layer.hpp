@@ -22,7 +22,7 @@ inline const OptionTable<Options>& table() {
   return t;
 }
 
-inline std::int64_t width(const OptionValues& values, const ScoreShape& shape) {
+inline std::int64_t width(const OptionValues& values, const ScoreSizes& shape) {
   const Options options = table().read(values);
   return options.hidden ? options.hidden : shape.query_width;
 }

@@ -20,10 +20,10 @@ const OptionTable<Options>& table() {
 
 class KerasAdditive : public Score {
 public:
-  KerasAdditive(const Scope& scope, const ScoreShape& shape, bool use_scale) : shape_(shape) {
+  KerasAdditive(const Scope& scope, const ScoreSizes& shape, bool use_scale) : shape_(shape) {
     if (use_scale) // the range of Keras's glorot_uniform
-      scale_ = scope.plain("scale", {shape.heads, shape.query_width},
-                           Init::uniform(std::sqrt(3.0 / static_cast<double>(shape.query_width))));
+      scale_ = scope.no_decay("scale", {shape.heads, shape.query_width},
+                              Init::uniform(std::sqrt(3.0 / static_cast<double>(shape.query_width))));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -34,7 +34,7 @@ public:
   }
 
 private:
-  ScoreShape shape_;
+  ScoreSizes shape_;
   std::optional<ParameterId> scale_;
 };
 
@@ -59,7 +59,7 @@ extern const ScoreInfo score_keras_additive{
               .options = table().options(),
               .presets = {}},
     .equal_widths = true,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<KerasAdditive>(scope, shape, table().read(options).use_scale);
     },
     .pair = pair};

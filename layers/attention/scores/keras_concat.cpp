@@ -21,9 +21,9 @@ const OptionTable<Options>& table() {
 
 class KerasConcat : public Score {
 public:
-  KerasConcat(const Scope& scope, const ScoreShape& shape, bool use_scale)
-      : shape_(shape), weight_(scope.plain("concat_score_weight", {shape.heads, 1}, Init::constant(1))) {
-    if (use_scale) scale_ = scope.plain("scale", {shape.heads, 1, 1}, Init::constant(1));
+  KerasConcat(const Scope& scope, const ScoreSizes& shape, bool use_scale)
+      : shape_(shape), weight_(scope.no_decay("concat_score_weight", {shape.heads, 1}, Init::constant(1))) {
+    if (use_scale) scale_ = scope.no_decay("scale", {shape.heads, 1, 1}, Init::constant(1));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -31,11 +31,11 @@ public:
     std::fill_n(ones.data, ones.size(), Real{1});
     const Tensor w = mul(ones, pass(weight_));
     if (!scale_) return AdditiveForm{queries, keys, w};
-    return AdditiveForm{mul(queries, pass(*scale_)), mul(for_each_head(keys, shape_.heads), pass(*scale_)), w};
+    return AdditiveForm{mul(queries, pass(*scale_)), mul(repeat_heads(keys, shape_.heads), pass(*scale_)), w};
   }
 
 private:
-  ScoreShape shape_;
+  ScoreSizes shape_;
   ParameterId weight_;
   std::optional<ParameterId> scale_;
 };
@@ -59,7 +59,7 @@ extern const ScoreInfo score_keras_concat{
               .options = table().options(),
               .presets = {}},
     .equal_widths = true,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<KerasConcat>(scope, shape, table().read(options).use_scale);
     },
     .pair = pair};

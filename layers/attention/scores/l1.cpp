@@ -50,7 +50,7 @@ extern const ScoreInfo score_l1{
               .options = table().options(),
               .presets = {}},
     .equal_widths = true,
-    .make = [](const Scope&, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+    .make = [](const Scope&, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<L1>(factor(options, shape.query_width));
     },
     .pair = pair};

@@ -34,7 +34,7 @@ Parts parts_of(const AttentionProblem& x, std::int64_t first_key) {
   const auto& form = std::get<DotProductForm>(x.form);
   const std::int64_t rows = x.queries.shape[0], heads = x.queries.shape[1], count = x.values.shape[2];
   Tape& tape = *form.queries.tape;
-  Tensor keys = for_each_head(form.keys, heads);
+  Tensor keys = repeat_heads(form.keys, heads);
   if (x.mask.lengths) {
     const Tensor seen = filled(tape, {rows, 1, count, 1}, 1);
     for (std::int64_t b = 0; b < rows; ++b)
@@ -42,7 +42,7 @@ Parts parts_of(const AttentionProblem& x, std::int64_t first_key) {
         seen.data[b * count + j] = 0;
     keys = mul(keys, seen);
   }
-  const Tensor values = for_each_head(x.values, heads);
+  const Tensor values = repeat_heads(x.values, heads);
   return {heads_as_rows(form.queries), heads_as_rows(keys),
           heads_as_rows(concat({values, filled(tape, {rows, heads, count, 1}, 1)}, -1))};
 }
@@ -138,7 +138,7 @@ Tensor weights_of(const AttentionProblem& x, const Parts& parts) {
 bool serves(const AttentionProblem& x) {
   const Mask& m = x.mask;
   const bool square = m.offset == 0 && x.queries.shape[2] == x.keys.shape[2];
-  return dynamic_cast<const SumRows*>(x.normalizer->row_policy()) && !x.differentiable_weights && !x.factors &&
+  return dynamic_cast<const SumRule*>(x.normalizer->row_rule()) && !x.differentiable_weights && !x.factors &&
          !x.formula && x.parts.empty() && !x.forget.tape && x.dropout == 0 && x.rows == 0 &&
          !(x.position && x.position->is_of_pairs()) && !m.allowed && m.window < 0 && m.dilation == 1 &&
          (!m.causal || (m.prefix == 0 && square));
@@ -188,7 +188,7 @@ extern const ScoreInfo score_linear{
               .options = {},
               .presets = {{"attention.normalizer", Value(std::string("sum"))}}},
     .equal_widths = true,
-    .make = [](const Scope&, const ScoreShape&, const OptionValues&) -> std::unique_ptr<Score> {
+    .make = [](const Scope&, const ScoreSizes&, const OptionValues&) -> std::unique_ptr<Score> {
       return std::make_unique<LinearScore>();
     },
     .pair = pair};

@@ -8,7 +8,7 @@ namespace {
 
 class Location : public Score {
 public:
-  Location(const Scope& scope, const ScoreShape& shape) : longest_(shape.longest) {
+  Location(const Scope& scope, const ScoreSizes& shape) : longest_(shape.longest) {
     if (longest_ < 1)
       throw Failed("[attention] the score 'location' has parameters for each key's position and needs the length of "
                    "the longest row, which its model does not state");
@@ -52,9 +52,9 @@ extern const ScoreInfo score_location{
                       "training's longest row",
               .options = {},
               .presets = {},
-              .silences = {"attention.persistent_keys"}},
+              .disables = {"attention.persistent_keys"}},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues&) -> std::unique_ptr<Score> {
+    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues&) -> std::unique_ptr<Score> {
       return std::make_unique<Location>(scope, shape);
     },
     .pair = pair};

@@ -24,7 +24,7 @@ class Multiplicative : public Score {
 public:
   // W starts uniformly within 1 / sqrt(Dq), so that the scores of an untrained model do not grow with the width. U has
   // the same range, V^T has 1 / sqrt(Dk).
-  Multiplicative(const Scope& scope, const ScoreShape& shape, const Options& options) {
+  Multiplicative(const Scope& scope, const ScoreSizes& shape, const Options& options) {
     const auto within = [](std::int64_t width) { return Init::uniform(1.0 / std::sqrt(static_cast<double>(width))); };
     if (options.rank == 0) {
       weight_ = scope.weight("weight", {shape.heads, shape.query_width, shape.key_width}, within(shape.query_width));
@@ -37,7 +37,7 @@ public:
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const Tensor q = matmul(queries, pass(weight_));
     if (!of_keys_) return DotProductForm{q, keys};
-    return DotProductForm{q, matmul(for_each_head(keys, queries.shape[1]), pass(*of_keys_))};
+    return DotProductForm{q, matmul(repeat_heads(keys, queries.shape[1]), pass(*of_keys_))};
   }
 
 private:
@@ -77,7 +77,7 @@ extern const ScoreInfo score_multiplicative{
               .options = table().options(),
               .presets = {}},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<Multiplicative>(scope, shape, table().read(options));
     },
     .pair = pair};

@@ -28,9 +28,9 @@ double factor(const WordOrNumber& scale, std::int64_t width) {
 
 class ScaledDot : public Score {
 public:
-  ScaledDot(const Scope& scope, const ScoreShape& shape, const WordOrNumber& scale)
+  ScaledDot(const Scope& scope, const ScoreSizes& shape, const WordOrNumber& scale)
       : factor_(factor(scale, shape.query_width)) {
-    if (scale.word == "learned") learned_ = scope.plain("scale", {shape.heads, 1, 1}, Init::constant(factor_));
+    if (scale.word == "learned") learned_ = scope.no_decay("scale", {shape.heads, 1, 1}, Init::constant(factor_));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -61,7 +61,7 @@ extern const ScoreInfo score_scaled_dot{
               .options = table().options(),
               .presets = {}},
     .equal_widths = true,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<ScaledDot>(scope, shape, table().read(options).scale);
     },
     .pair = pair};

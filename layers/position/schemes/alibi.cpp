@@ -22,7 +22,7 @@ double slope(std::int64_t head, std::int64_t heads) {
 
 class Alibi : public RelativePosition {
 public:
-  explicit Alibi(const RelativeShape& shape) : heads_(shape.heads) {}
+  explicit Alibi(const RelativeSizes& shape) : heads_(shape.heads) {}
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t longest = std::max(keys, queries.shape[2] + mask.offset) - 1;
@@ -56,10 +56,10 @@ extern const PositionInfo position_alibi{
          .cost = "an addition for each pair; no parameters",
          .options = {},
          .presets = {},
-         .silences = {"position.combine", "position.width", "position.concat", "position.shared", "init.position"}},
+         .disables = {"position.combine", "position.width", "position.concat", "position.shared", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope&, const RelativeShape& shape, const OptionValues&)
+    .make_relative = [](const Scope&, const RelativeSizes& shape, const OptionValues&)
         -> std::unique_ptr<RelativePosition> { return std::make_unique<Alibi>(shape); },
     .pair = pair};
 

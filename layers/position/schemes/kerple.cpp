@@ -38,10 +38,10 @@ double uniform_exponent(double u) { return std::log(std::max(u, least) / (2 - st
 /// sigmoid(shape), so that a and b are always in the kernel's range.
 class Kerple : public RelativePosition {
 public:
-  Kerple(const Scope& scope, const RelativeShape& shape, const Options& options)
+  Kerple(const Scope& scope, const RelativeSizes& shape, const Options& options)
       : power_(options.kernel == "power"), heads_(shape.heads),
-        amount_(scope.plain("amount", {shape.heads, 1}, start(options, uniform_amount))),
-        shape_(scope.plain("shape", {shape.heads, 1}, start(options, power_ ? uniform_exponent : uniform_shape))) {}
+        amount_(scope.no_decay("amount", {shape.heads, 1}, start(options, uniform_amount))),
+        shape_(scope.no_decay("shape", {shape.heads, 1}, start(options, power_ ? uniform_exponent : uniform_shape))) {}
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t furthest = std::max(keys, queries.shape[2] + mask.offset) - 1, n = 2 * furthest + 1;
@@ -91,10 +91,10 @@ extern const PositionInfo position_kerple{
               .cost = "an addition for each pair; two parameters for each head",
               .options = table().options(),
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat", "init.position"}},
+              .disables = {"position.combine", "position.width", "position.concat", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)
+    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
         -> std::unique_ptr<RelativePosition> { return std::make_unique<Kerple>(scope, shape, table().read(options)); },
     .pair = pair};
 

@@ -32,7 +32,7 @@ extern const PositionInfo position_learned{
               .cost = "width parameters for each position; no positions beyond training's",
               .options = {},
               .presets = {},
-              .silences = {"position.shared"}},
+              .disables = {"position.shared"}},
     .has_vectors = true,
     .make = [](const Scope& scope, std::int64_t width, std::int64_t longest, const OptionValues&)
         -> std::unique_ptr<Position> { return std::make_unique<Learned>(scope, width, longest); }};

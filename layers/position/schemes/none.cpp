@@ -10,7 +10,7 @@ extern const PositionInfo position_none{
               .cost = "nothing",
               .options = {},
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat", "position.shared",
+              .disables = {"position.combine", "position.width", "position.concat", "position.shared",
                            "init.position"}},
     .has_vectors = false,
     .make = [](const Scope&, std::int64_t, std::int64_t, const OptionValues&) -> std::unique_ptr<Position> {

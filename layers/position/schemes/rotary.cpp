@@ -176,7 +176,7 @@ Tensor rotated(const Tensor& input, std::int64_t first, Rotated of, const Rotati
 
 class Rotary : public RelativePosition {
 public:
-  Rotary(const Scope& scope, const RelativeShape& shape, const Options& options)
+  Rotary(const Scope& scope, const RelativeSizes& shape, const Options& options)
       : options_(options), reads_(scope.reads()), width_(shape.query_width),
         trained_(shape.trained ? shape.trained : shape.longest), by_(width_, options, trained_, 0) {}
 
@@ -231,7 +231,7 @@ extern const PositionInfo position_rotary{
          .cost = "three operations for each feature of queries and keys; no parameters",
          .options = table().options(),
          .presets = {},
-         .silences = {"position.combine", "position.width", "position.concat", "position.shared", "init.position"},
+         .disables = {"position.combine", "position.width", "position.concat", "position.shared", "init.position"},
          .conditions = {{"position.rotary.factor", "position.rotary.scaling", {"none"}, true},
                         {"position.rotary.original_length", "position.rotary.scaling", {"yarn"}},
                         {"position.rotary.evaluation_scaling", "train.evaluate_lengths", {OptionCondition::anything}},
@@ -240,7 +240,7 @@ extern const PositionInfo position_rotary{
                          {"linear", "ntk", "yarn"}}}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)
+    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
         -> std::unique_ptr<RelativePosition> { return std::make_unique<Rotary>(scope, shape, table().read(options)); },
     .rotate = rotate_one};
 

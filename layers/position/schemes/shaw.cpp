@@ -25,13 +25,13 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-std::int64_t clip_of(const Options& options, const RelativeShape& shape) {
+std::int64_t clip_of(const Options& options, const RelativeSizes& shape) {
   return options.clip ? options.clip : std::max<std::int64_t>(shape.longest - 1, 1);
 }
 
 class Shaw : public RelativePosition {
 public:
-  Shaw(const Scope& scope, const RelativeShape& shape, const Options& options)
+  Shaw(const Scope& scope, const RelativeSizes& shape, const Options& options)
       : clip_(clip_of(options, shape)), longest_(options.clip ? 0 : shape.longest),
         factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
         keys_(scope.position("keys", {2 * clip_ + 1, shape.query_width})) {
@@ -85,10 +85,10 @@ extern const PositionInfo position_shaw{
                       "with values, attention runs in blocks of queries, twice in training",
               .options = table().options(),
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat"}},
+              .disables = {"position.combine", "position.width", "position.concat"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)
+    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
         -> std::unique_ptr<RelativePosition> { return std::make_unique<Shaw>(scope, shape, table().read(options)); },
     .pair = pair};
 

@@ -67,7 +67,7 @@ extern const PositionInfo position_sinusoidal{
               .cost = "no parameters; any length",
               .options = table().options(),
               .presets = {},
-              .silences = {"position.shared", "init.position"}},
+              .disables = {"position.shared", "init.position"}},
     .has_vectors = true,
     .make = [](const Scope&, std::int64_t width, std::int64_t longest,
                const OptionValues& options) -> std::unique_ptr<Position> {

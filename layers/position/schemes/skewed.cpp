@@ -10,7 +10,7 @@ namespace {
 /// Relative attention of the Music Transformer.
 class MusicTransformerPosition : public RelativePosition {
 public:
-  MusicTransformerPosition(const Scope& scope, const RelativeShape& shape)
+  MusicTransformerPosition(const Scope& scope, const RelativeSizes& shape)
       : longest_(shape.longest), factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
         weight_(scope.position("weight", {shape.heads, shape.longest, shape.query_width})) {}
 
@@ -62,10 +62,10 @@ extern const PositionInfo position_skewed{
                       "training's",
               .options = {},
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat"}},
+              .disables = {"position.combine", "position.width", "position.concat"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues&)
+    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues&)
         -> std::unique_ptr<RelativePosition> { return std::make_unique<MusicTransformerPosition>(scope, shape); },
     .pair = pair};
 

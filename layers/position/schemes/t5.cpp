@@ -51,9 +51,9 @@ std::int64_t bucket_of(std::int64_t distance, const Options& o) {
 
 class T5 : public RelativePosition {
 public:
-  T5(const Scope& scope, const RelativeShape& shape, const Options& options)
+  T5(const Scope& scope, const RelativeSizes& shape, const Options& options)
       : options_(options), heads_(shape.heads),
-        bias_(scope.plain("bias", {options.buckets, shape.heads}, Init::zeros())) {}
+        bias_(scope.no_decay("bias", {options.buckets, shape.heads}, Init::zeros())) {}
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     // From this distance on, all distances share one bucket.
@@ -90,10 +90,10 @@ extern const PositionInfo position_t5{
               .cost = "an addition for each pair; buckets parameters for each head",
               .options = table().options(),
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat", "init.position"}},
+              .disables = {"position.combine", "position.width", "position.concat", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)
+    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
         -> std::unique_ptr<RelativePosition> { return std::make_unique<T5>(scope, shape, table().read(options)); },
     .pair = pair};
 

@@ -36,7 +36,7 @@ extern const RecurrentAttentionInfo recurrent_attention_none{
               .cost = "nothing in addition to the cells; all steps are one operation",
               .options = {},
               .presets = {},
-              .silences = {"init.linear", "attention"}},
+              .disables = {"init.linear", "attention"}},
     .make = [](const Scope& scope, const DecoderParts& parts) -> std::unique_ptr<DecoderSteps> {
       return std::make_unique<WithoutAttention>(scope, parts);
     }};

@@ -9,7 +9,7 @@ namespace {
 class Gru : public RecurrentCell {
 public:
   Gru(const Scope& scope, std::int64_t width)
-      : weight_(scope.weight("weight", {3 * width, width})), bias_(scope.plain("bias", {width}, Init::zeros())) {}
+      : weight_(scope.weight("weight", {3 * width, width})), bias_(scope.no_decay("bias", {width}, Init::zeros())) {}
 
   Recurrence operator()(Pass& pass, const Tensor& x, const RecurrentState& before,
                         const RecurrentSteps& steps) const override {

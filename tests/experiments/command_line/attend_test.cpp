@@ -117,8 +117,8 @@ TEST_CASE("a row of the validation split is the input with its text", "[command_
   std::vector<std::string> texts;
   for (const std::int64_t row : {2, 0}) {
     Batch b;
-    b.reset(1, task->shape(Form::classification), Form::classification);
-    task->evaluation_row(Form::classification, Split::validation, row, b, 0);
+    b.reset(1, task->shape(TaskFormat::classification), TaskFormat::classification);
+    task->evaluation_row(TaskFormat::classification, Split::validation, row, b, 0);
     texts.push_back(task->decode(std::span(b.tokens).first(static_cast<std::size_t>(b.lengths[0]))));
   }
   CHECK(inputs_of(run) == texts);

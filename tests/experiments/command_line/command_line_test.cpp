@@ -383,8 +383,8 @@ TEST_CASE("data writes the rows of training steps", "[command_line]") {
   for (std::int64_t step = 0; step < 2; ++step)
     for (std::int64_t row = 0; row < 3; ++row) {
       Batch batch;
-      batch.reset(1, task->shape(Form::language_model), Form::language_model);
-      task->training_row(Form::language_model, 4, step, row, batch, 0);
+      batch.reset(1, task->shape(TaskFormat::language_model), TaskFormat::language_model);
+      task->training_row(TaskFormat::language_model, 4, step, row, batch, 0);
       // the symbols, the separator, and the symbols again without the last one
       const std::int32_t n = batch.lengths[0], symbols = n / 2;
       const std::string tokens = numbers(batch.tokens, n), answered = numbers(batch.tokens, symbols);
@@ -416,7 +416,7 @@ TEST_CASE("data writes the vocabulary as JSON", "[command_line]") {
   CHECK(json.at("classes") == boost::json::array({"no\nno", "yes"}));
   const auto task = make_task(Settings::load(file).resolve());
   const auto& tokens = json.at("tokens").as_array();
-  REQUIRE(std::ssize(tokens) == task->shape(Form::classification).vocabulary);
+  REQUIRE(std::ssize(tokens) == task->shape(TaskFormat::classification).vocabulary);
   for (std::size_t i = 1; i < tokens.size(); ++i)
     CHECK(task->encode(std::string(tokens[i].as_string())) == std::vector<std::int32_t>{static_cast<std::int32_t>(i)});
   CHECK(contains(heed_says({"data", file, "--vocabulary", "--all"}).err, "leave out --batches"));

@@ -67,7 +67,7 @@ class Completion(unittest.TestCase):
         every = self.offered("heed ")
         for command in ("new", "run", "plan", "show", "report", "completion"):
             self.assertIn(command, every)
-        for hidden in ("worker", "task", "complete"):
+        for hidden in ("worker", "slurm-task", "complete"):
             self.assertNotIn(hidden, every)
         self.assertEqual(self.offered("heed pl"), ["plan"])
         self.assertEqual(self.offered("heed --v"), ["--version"])

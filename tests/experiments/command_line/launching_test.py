@@ -53,11 +53,11 @@ def a_task_believes_no_path_of_its_submission(folder):
 
     def task(at=file, **changes):
         at.write_text(json.dumps({**right, **changes}))
-        done = attempt([heed, "task", at])
+        done = attempt([heed, "slurm-task", at])
         assert done.returncode in (0, 2), done
         return done.stdout + done.stderr if done.returncode == 2 else ""
 
-    assert not task() and attempt([heed, "task", os.path.relpath(file, folder)], cwd=folder).returncode == 0
+    assert not task() and attempt([heed, "slurm-task", os.path.relpath(file, folder)], cwd=folder).returncode == 0
     for word in (str(elsewhere), "../elsewhere", "../" + out.name + "/" + planned["id"], ""):
         said = task(tasks=[[planned["id"]], [word]])
         assert "submission.json' is damaged" in said and "is not the ID of a run" in said, said

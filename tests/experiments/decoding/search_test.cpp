@@ -47,7 +47,7 @@ struct RuleModel : Model {
 
 Batch rows_of_inputs(std::int64_t rows) {
   Batch batch;
-  batch.reset(rows, TestModel::shape_for(Form::sequence_to_sequence), Form::sequence_to_sequence);
+  batch.reset(rows, TestModel::shape_for(TaskFormat::sequence_to_sequence), TaskFormat::sequence_to_sequence);
   return batch;
 }
 

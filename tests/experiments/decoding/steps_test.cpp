@@ -12,7 +12,7 @@ namespace {
 // by `parents`.
 std::vector<std::vector<Real>> step_through(TestModel& m, Decoding& decoding, const Batch& batch, std::int64_t turn,
                                             const std::vector<std::int64_t>& parents) {
-  const bool has_outputs = m.form == Form::sequence_to_sequence;
+  const bool has_outputs = m.form == TaskFormat::sequence_to_sequence;
   const std::vector<std::int32_t>& read_tokens = has_outputs ? batch.outputs : batch.tokens;
   const std::int64_t length = has_outputs ? batch.output_length : batch.length;
   std::vector<std::int64_t> rows(static_cast<std::size_t>(batch.rows));
@@ -41,7 +41,8 @@ void check_steps(const std::vector<std::string>& assignments, const std::string&
   if (overrides.empty() && refused(assignments)) return;
   TestModel m(assignments, overrides);
   Batch batch = m.batch({4, 4, 4});
-  if (m.form == Form::sequence_to_sequence) batch.lengths = {4, 2, 3}; // lengths of the inputs; outputs stay whole
+  if (m.form == TaskFormat::sequence_to_sequence)
+    batch.lengths = {4, 2, 3}; // lengths of the inputs; outputs stay whole
   const std::vector<Real> whole = m.logits(batch);
   const std::vector<std::int64_t> parents{2, 0, 0, 1};
   Tape tape;
@@ -64,7 +65,7 @@ void check_steps(const std::vector<std::string>& assignments, const std::string&
   }
 
   // One token, then two at once; before the fourth token the rows change places.
-  const bool has_outputs = m.form == Form::sequence_to_sequence;
+  const bool has_outputs = m.form == TaskFormat::sequence_to_sequence;
   const std::vector<std::int32_t>& tokens = has_outputs ? batch.outputs : batch.tokens;
   const auto of_rows = [&](std::size_t first, std::size_t count, const std::vector<std::int64_t>& rows) {
     std::vector<std::int32_t> out;

@@ -154,13 +154,13 @@ TEST_CASE("a task that Slurm forgot is told of by its log, and else by the accou
     CHECK_THAT(mark.details, Contains("7_2"));
   }
   SECTION("the log") {
-    run.logged("heed task: begins\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO "
+    run.logged("heed slurm-task: begins\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO "
                "TIME LIMIT ***\n");
     CHECK(run.settle().ended == "out of time");
   }
   SECTION("the log's last start alone") {
-    run.logged("heed task: begins\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026 DUE TO TIME LIMIT ***\n"
-               "heed task: begins\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***\n");
+    run.logged("heed slurm-task: begins\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026 DUE TO TIME LIMIT ***\n"
+               "heed slurm-task: begins\nslurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***\n");
     CHECK(run.settle().ended == "cancelled");
   }
   SECTION("the accounting, which is asked for the task") {
@@ -176,7 +176,7 @@ TEST_CASE("a task that Slurm forgot is told of by its log, and else by the accou
 TEST_CASE("a task that failed by itself has its log's last words", "[sweep][slurm]") {
   Waiting run;
   run.says("heed-s-1|7|2|FAILED|NonZeroExitCode|n1\n");
-  run.logged("heed task: begins\nexec: /gone/heed: not found\n");
+  run.logged("heed slurm-task: begins\nexec: /gone/heed: not found\n");
   const QueueMark mark = run.settle();
   CHECK(mark.ended == "ended early");
   CHECK_THAT(mark.details, Contains("FAILED") && Contains("/gone/heed: not found"));

@@ -77,7 +77,7 @@ TEST_CASE("T5's encoder has buckets for both sides, and its decoder for earlier 
   const Scope scope = weights.scope();
   const Transformer encoder(scope / "encoder", of_encoder, m.shape);
   const Transformer decoder((scope / "decoder").reading_outputs(), of_decoder,
-                            StackShape{.vocabulary = 5, .longest = 4, .memory_width = 4, .longest_memory = 4});
+                            StackSizes{.vocabulary = 5, .longest = 4, .memory_width = 4, .longest_memory = 4});
   weights.fill(11, {-0.7, 0.9, 0});
   REQUIRE(weights.parameters.count() == m.weights.parameters.count());
   Tape tape;

@@ -89,12 +89,12 @@ TEST_CASE("rows and columns of patches are those of the image", "[model][formula
                                        "\"shapes\"\n",
                                        {"model.patches.patch=2", "model.patches.pooling=first",
                                         "attention.mask_mod=" + mask});
-    const TaskShape shape{.classes = 3, .image = {1, 4, 6}};
+    const TaskSizes shape{.classes = 3, .image = {1, 4, 6}};
     Weights weights;
     const auto model = model_info("patches").make(weights.scope(), config, shape);
     weights.fill(11, {-0.7, 0.9, 0});
     Batch batch;
-    batch.reset(1, shape, Form::image_classification);
+    batch.reset(1, shape, TaskFormat::image_classification);
     for (std::size_t i = 0; i < batch.images.size(); ++i) batch.images[i] = static_cast<float>(i % 5) / 5 - 0.4F;
     const auto logits = [&] {
       Tape tape;
@@ -119,8 +119,8 @@ TEST_CASE("the tokens that end a segment are those of the task", "[model][formul
     const Config config = test::config("[task]\nkind = \"copy\"\n", {"model.kind=" + kind, "model.segment_end=" + text,
                                                                      "attention.mask_mod=segment_i == segment_j"});
     const auto task = make_task(config);
-    const Form form = model_info(kind).form;
-    TaskShape shape = task->shape(form);
+    const TaskFormat form = model_info(kind).form;
+    TaskSizes shape = task->shape(form);
     set_segment_ends(config, *task, form, shape);
     return std::pair{shape.segment_end, shape.output_segment_end};
   };

@@ -14,11 +14,11 @@ namespace {
 const std::vector<std::string> kinds = {"decoder",   "encoder",           "encoder_decoder",     "patches",
                                         "recurrent", "recurrent_decoder", "recurrent_classifier"};
 
-TaskShape shape_for(Form form) {
-  if (form == Form::image_classification) return {.classes = 40, .image = {3, 16, 16}};
-  if (form == Form::sequence_to_sequence)
+TaskSizes shape_for(TaskFormat form) {
+  if (form == TaskFormat::image_classification) return {.classes = 40, .image = {3, 16, 16}};
+  if (form == TaskFormat::sequence_to_sequence)
     return {.vocabulary = 50, .length = 20, .classes = 60, .output_length = 24, .begin = 58, .end = 59};
-  return {.vocabulary = 50, .length = 20, .classes = form == Form::language_model ? 50 : 40};
+  return {.vocabulary = 50, .length = 20, .classes = form == TaskFormat::language_model ? 50 : 40};
 }
 
 struct Made {

@@ -190,7 +190,7 @@ TEST_CASE("an encoder-decoder's stacks are configured by what they share and by 
   CHECK(parameters({"model.encoder_decoder.shared_embeddings=true"}).count() == all - 5 * 4);
 
   TestModel m({"model.kind=encoder_decoder", "model.encoder_decoder.shared_embeddings=true"});
-  TaskShape apart = m.shape;
+  TaskSizes apart = m.shape;
   apart.shared_vocabulary = false;
   Weights weights;
   CHECK_THROWS_WITH(model_info("encoder_decoder").make(weights.scope(), m.config, apart),

@@ -13,8 +13,8 @@ namespace heed::HEED_REAL {
 /// A small model without a task: a vocabulary of 5 tokens, sequences of up to 4 tokens, and 3 classes for a classifier.
 /// A sequence-to-sequence model has outputs from the same 5 tokens: token 3 begins an output and token 4 ends it.
 struct TestModel {
-  static TaskShape shape_for(Form form) {
-    if (form == Form::sequence_to_sequence)
+  static TaskSizes shape_for(TaskFormat form) {
+    if (form == TaskFormat::sequence_to_sequence)
       return {.vocabulary = 5,
               .length = 4,
               .classes = 5,
@@ -22,19 +22,19 @@ struct TestModel {
               .begin = 3,
               .end = 4,
               .shared_vocabulary = true};
-    return {5, 4, form == Form::language_model ? 5 : 3};
+    return {5, 4, form == TaskFormat::language_model ? 5 : 3};
   }
 
   /// Whatever text [model] segment_end is, it stands for the token 2.
-  static TaskShape shape_of(const Config& config, Form form) {
-    TaskShape out = shape_for(form);
+  static TaskSizes shape_of(const Config& config, TaskFormat form) {
+    TaskSizes out = shape_for(form);
     if (!config.model.segment_end.empty()) out.segment_end = out.output_segment_end = {2};
     return out;
   }
 
   Config config;
-  Form form;
-  TaskShape shape;
+  TaskFormat form;
+  TaskSizes shape;
   Weights weights;
   std::unique_ptr<Model> model;
 
@@ -60,11 +60,11 @@ struct TestModel {
       for (std::int32_t t = 0; t < lengths[row]; ++t) {
         const std::size_t at = row * static_cast<std::size_t>(shape.length) + static_cast<std::size_t>(t);
         b.tokens[at] = drawn(shape.vocabulary);
-        if (form == Form::language_model) b.targets[at] = t == 1 ? ignored : drawn(shape.classes);
-        else if (form == Form::classification) b.targets[row] = drawn(shape.classes);
+        if (form == TaskFormat::language_model) b.targets[at] = t == 1 ? ignored : drawn(shape.classes);
+        else if (form == TaskFormat::classification) b.targets[row] = drawn(shape.classes);
       }
     // Output sequences have the lengths of the input sequences, in reverse order.
-    if (form == Form::sequence_to_sequence) b.output_lengths.assign(lengths.rbegin(), lengths.rend());
+    if (form == TaskFormat::sequence_to_sequence) b.output_lengths.assign(lengths.rbegin(), lengths.rend());
     for (std::size_t row = 0; row < b.output_lengths.size(); ++row)
       for (std::int32_t t = 0; t < b.output_lengths[row]; ++t) {
         const std::size_t at = row * static_cast<std::size_t>(shape.output_length) + static_cast<std::size_t>(t);
@@ -78,8 +78,8 @@ struct TestModel {
     Tape tape;
     Pass pass = weights.pass(tape);
     const Tensor y = model->logits(pass, b);
-    if (form == Form::language_model) CHECK(y.shape == Shape{b.rows, b.length, shape.classes});
-    else if (form == Form::sequence_to_sequence) CHECK(y.shape == Shape{b.rows, b.output_length, shape.classes});
+    if (form == TaskFormat::language_model) CHECK(y.shape == Shape{b.rows, b.length, shape.classes});
+    else if (form == TaskFormat::sequence_to_sequence) CHECK(y.shape == Shape{b.rows, b.output_length, shape.classes});
     else CHECK(y.shape == Shape{b.rows, shape.classes});
     return read(y);
   }
@@ -104,8 +104,8 @@ inline std::vector<std::vector<std::string>> spread() {
   each("block.activation");
   each("model.embedding_scale");
   for (const PositionInfo* info : positions()) {
-    const auto& silences = info->about.silences; // no parameters: sharing has no effect
-    if (info->make_relative && std::count(silences.begin(), silences.end(), "position.shared") == 0)
+    const auto& disables = info->about.disables; // no parameters: sharing has no effect
+    if (info->make_relative && std::count(disables.begin(), disables.end(), "position.shared") == 0)
       out.push_back({"position.kind=" + info->about.name, "position.shared=true"});
     if (info->has_vectors)
       each("position.concat", {"position.kind=" + info->about.name, "position.combine=concat", "position.width=2"});

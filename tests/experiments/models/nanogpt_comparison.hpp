@@ -41,7 +41,7 @@ kind = "learned"
     weights.set(ours, fixture[theirs].as<Real>());
   }
   Batch batch;
-  batch.reset(3, 6, Form::language_model);
+  batch.reset(3, 6, TaskFormat::language_model);
   batch.tokens = fixture["tokens"].as<std::int32_t>();
   batch.targets = fixture["targets"].as<std::int32_t>();
   batch.lengths = {6, 6, 6};

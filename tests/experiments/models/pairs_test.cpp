@@ -138,11 +138,11 @@ void check_gradient_of(TestModel& m) {
 
 // Calls f(row, first entry, entries) for the tokens that a row has.
 template <class F> void for_each_row_of(const TestModel& m, const Batch& batch, F&& f) {
-  const bool writes = m.form == Form::sequence_to_sequence;
+  const bool writes = m.form == TaskFormat::sequence_to_sequence;
   const std::int64_t length = writes ? batch.output_length : batch.length;
   for (std::int64_t row = 0; row < batch.rows; ++row) {
     const std::int64_t tokens = (writes ? batch.output_lengths : batch.lengths)[static_cast<std::size_t>(row)];
-    if (m.form == Form::classification) f(row, row * m.shape.classes, m.shape.classes);
+    if (m.form == TaskFormat::classification) f(row, row * m.shape.classes, m.shape.classes);
     else f(row, row * length * m.shape.classes, tokens * m.shape.classes);
   }
 }
@@ -185,8 +185,8 @@ void check_future(TestModel& m) {
   const auto is_causal = [](const LayerChoice& choice) {
     return choice.attention.causal && choice.attention.prefix <= 1;
   };
-  const bool writes = m.form == Form::sequence_to_sequence;
-  if (m.form == Form::classification || (!writes && !std::ranges::all_of(m.config.layers, is_causal))) return;
+  const bool writes = m.form == TaskFormat::sequence_to_sequence;
+  if (m.form == TaskFormat::classification || (!writes && !std::ranges::all_of(m.config.layers, is_causal))) return;
   if (writes && !std::ranges::all_of(m.config.decoder_layers, is_causal)) return;
   const Batch before = m.batch({4, 4, 4});
   Batch after = before;
@@ -202,10 +202,10 @@ void check_future(TestModel& m) {
 }
 
 void check_decoding(TestModel& m) {
-  if (m.form == Form::classification) return;
+  if (m.form == TaskFormat::classification) return;
   Batch batch = m.batch({4, 4, 4});
   const std::vector<Real> whole = m.logits(batch);
-  const std::vector<std::int32_t>& given = m.form == Form::sequence_to_sequence ? batch.outputs : batch.tokens;
+  const std::vector<std::int32_t>& given = m.form == TaskFormat::sequence_to_sequence ? batch.outputs : batch.tokens;
   Tape tape;
   tape.record(false);
   Pass start = m.weights.pass(tape);

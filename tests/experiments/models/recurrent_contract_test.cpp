@@ -31,7 +31,7 @@ std::vector<Real> counted(const std::vector<Real>& logits, const Batch& b, std::
 }
 
 // A batch of only row `at`, with the same padding.
-Batch row_of(const Batch& b, const TaskShape& shape, std::int64_t at) {
+Batch row_of(const Batch& b, const TaskSizes& shape, std::int64_t at) {
   Batch one;
   one.reset(1, shape, b.form);
   const auto copy = [&](const auto& from, auto& to) {
@@ -150,13 +150,13 @@ TEST_CASE("the tape of a recurrent translator grows with its steps only where a 
 TEST_CASE("recurrent models give token by token the logits of the whole row", "[model][decoding]") {
   for (const auto& assignments : all_choices()) {
     SmallModel m(assignments);
-    if (m.form == Form::classification) continue;
+    if (m.form == TaskFormat::classification) continue;
     INFO(in_words(assignments));
     Batch batch = m.batch();
-    if (m.form == Form::language_model)
+    if (m.form == TaskFormat::language_model)
       batch.lengths = {4, 4, 4}; // a step does not know where a row ends and its state stays fixed
     const std::vector<Real> whole = m.logits(batch);
-    const bool translates = m.form == Form::sequence_to_sequence;
+    const bool translates = m.form == TaskFormat::sequence_to_sequence;
     const std::vector<std::int32_t>& given = translates ? batch.outputs : batch.tokens;
     const std::int64_t length = translates ? batch.output_length : batch.length, classes = m.shape.classes;
     Tape tape;

@@ -12,8 +12,8 @@ namespace heed::HEED_REAL {
 /// classes; images of shape [2, 4, 4].
 struct SmallModel {
   Config config;
-  Form form;
-  TaskShape shape;
+  TaskFormat form;
+  TaskSizes shape;
   Weights weights;
   std::unique_ptr<Model> model;
 
@@ -23,11 +23,11 @@ struct SmallModel {
     weights.fill(11, {-0.9, 0.9, 0});
   }
 
-  static TaskShape shape_of(Form form) {
-    if (form == Form::image_classification) return {.classes = 3, .image = {2, 4, 4}};
-    if (form == Form::sequence_to_sequence)
+  static TaskSizes shape_of(TaskFormat form) {
+    if (form == TaskFormat::image_classification) return {.classes = 3, .image = {2, 4, 4}};
+    if (form == TaskFormat::sequence_to_sequence)
       return {.vocabulary = 5, .length = 4, .classes = 6, .output_length = 5, .begin = 4, .end = 5};
-    return {.vocabulary = 5, .length = 4, .classes = form == Form::language_model ? 5 : 3};
+    return {.vocabulary = 5, .length = 4, .classes = form == TaskFormat::language_model ? 5 : 3};
   }
 
   /// A batch of three examples with 4, 2 and 1 input tokens, and 2, 5 and 3 output tokens.
@@ -48,11 +48,11 @@ struct SmallModel {
       b.lengths = {4, 2, 1};
       fill(b.tokens, b.lengths, b.length, shape.vocabulary);
     }
-    if (form == Form::sequence_to_sequence) {
+    if (form == TaskFormat::sequence_to_sequence) {
       b.output_lengths = {2, 5, 3};
       fill(b.outputs, b.output_lengths, b.output_length, shape.classes);
       fill(b.targets, b.output_lengths, b.output_length, shape.classes);
-    } else if (form == Form::language_model) {
+    } else if (form == TaskFormat::language_model) {
       fill(b.targets, b.lengths, b.length, shape.classes);
     } else {
       for (std::int32_t& t : b.targets) t = drawn(shape.classes);

@@ -27,9 +27,9 @@ std::vector<Real> values_of(const Weights& weights, const std::string& name) {
   return {weights.parameters.values() + e.offset, weights.parameters.values() + e.offset + e.shape.size()};
 }
 
-Batch batch_of_combinations(const TaskShape& shape) {
+Batch batch_of_combinations(const TaskSizes& shape) {
   Batch batch;
-  batch.reset(3, shape.length, Form::language_model);
+  batch.reset(3, shape.length, TaskFormat::language_model);
   batch.lengths = {7, 7, 5};
   for (std::int32_t row = 0; row < 3; ++row)
     for (std::int32_t t = 0; t < 7; ++t) {
@@ -47,7 +47,7 @@ TEST_CASE("60 random combinations of options train as PyTorch's implementation o
   const boost::json::array& cases = file.as_array();
   REQUIRE(cases.size() == 60);
   constexpr double tolerance = 1e-10;
-  const TaskShape shape{7, 7, 7};
+  const TaskSizes shape{7, 7, 7};
   const Batch batch = batch_of_combinations(shape);
   for (const boost::json::value& each : cases) {
     std::vector<std::string> assignments;

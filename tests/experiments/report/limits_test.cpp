@@ -155,7 +155,7 @@ TEST_CASE("an arm that sees what it is to predict is named first, and gets no an
       also_seen{0.2, 0.21, 0.22, 0.21, 0.22, 0.23};
   ReportData report = sweep(loss, {{"reference", guesses}, {"causal = false", seen}, {"other", guesses}}, {});
   CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
-  report.arms[1].sight = "attention.causal = false";
+  report.arms[1].leakage = "attention.causal = false";
   compute_statistics(report);
   CHECK_FALSE(report.arms[1].comparison);
   CHECK_FALSE(report.arms[1].learned);
@@ -172,13 +172,13 @@ TEST_CASE("an arm that sees what it is to predict is named first, and gets no an
     CHECK_THAT(text, Contains("sees what it is to predict"));
   // Two arms above chance can be compared.
   ReportData both = sweep(loss, {{"reference", seen}, {"other", also_seen}}, {});
-  for (ReportArm& arm : both.arms) arm.sight = "attention.causal = false";
+  for (ReportArm& arm : both.arms) arm.leakage = "attention.causal = false";
   compute_statistics(both);
   REQUIRE(both.arms[1].comparison);
   CHECK(both.arms[1].comparison->answer == statistics::Answer::differs);
   CHECK_THAT(answer_sentences(both).front(), StartsWith("The reference and other see what they are to predict"));
   // The arm above chance may be the reference.
-  both.arms[1].sight = "";
+  both.arms[1].leakage = "";
   compute_statistics(both);
   CHECK(answer_sentence(both, both.arms[1], TableDigits(both)) ==
         "other can't be compared with the reference: that sees what it is to predict.");

@@ -50,7 +50,7 @@ TEST_CASE("values have all the digits that they state", "[results]") {
     const double base = -1e6 + 0.137 * seed;
     text += fmt::format("a,{},{:.3f}\nb,{},{:.3f}\n", seed, base, seed, base + 0.02 + 0.001 * seed);
   }
-  ResultQuestion question;
+  ResultRequest question;
   question.metrics = {"elbo"};
   question.reference = "a";
   question.direction = {"higher"};
@@ -62,7 +62,7 @@ TEST_CASE("values have all the digits that they state", "[results]") {
 }
 
 TEST_CASE("each metric has its own mean, spread and interquartile mean", "[results]") {
-  ResultQuestion question;
+  ResultRequest question;
   question.metrics = {"acc", "loss"};
   question.reference = "a";
   const std::vector<double> loss = {0.9, 0.8, 0.9, 0.8, 0.9, 0.7};
@@ -85,17 +85,17 @@ TEST_CASE("each metric has its own mean, spread and interquartile mean", "[resul
 TEST_CASE("margins and thresholds beyond a metric's range are refused, as in sweeps", "[results]") {
   const std::string text = csv_of_three_arms(); // accuracies from 0 to 1
   const auto refused = [&](const auto& change) {
-    ResultQuestion question = accuracy_of();
+    ResultRequest question = accuracy_of();
     change(question);
     return refusal([&] { compared(text, question); });
   };
-  CHECK(contains(refused([](ResultQuestion& q) { q.margin = 1; }),
+  CHECK(contains(refused([](ResultRequest& q) { q.margin = 1; }),
                  "--margin = 1: accuracy is always between 0 and 1, so any two arms would be the same"));
-  CHECK(contains(refused([](ResultQuestion& q) { q.margin = 5; }), "--margin = 5: accuracy is always between 0 and 1"));
-  CHECK(contains(refused([](ResultQuestion& q) { q.learned = 90; }),
+  CHECK(contains(refused([](ResultRequest& q) { q.margin = 5; }), "--margin = 5: accuracy is always between 0 and 1"));
+  CHECK(contains(refused([](ResultRequest& q) { q.learned = 90; }),
                  "--learned = 90: accuracy is always between 0 and 1; take a value in this range"));
-  CHECK(refused([](ResultQuestion& q) { q.margin = 0.9; }) == "not refused");
-  CHECK(refused([](ResultQuestion& q) {
+  CHECK(refused([](ResultRequest& q) { q.margin = 0.9; }) == "not refused");
+  CHECK(refused([](ResultRequest& q) {
           q.metrics = {"loss"};
           q.margin = 5;
           q.learned = 90;
@@ -104,7 +104,7 @@ TEST_CASE("margins and thresholds beyond a metric's range are refused, as in swe
 
 TEST_CASE("fractions beside per cent are noted at the top", "[results]") {
   const auto warnings = [](const std::string& text, const std::vector<std::string>& bounds = {}) {
-    ResultQuestion question = accuracy_of();
+    ResultRequest question = accuracy_of();
     question.bounds = bounds;
     return compared(text, question).table->warnings;
   };
@@ -169,7 +169,7 @@ TEST_CASE("rows that summarise others are no runs", "[results]") {
   std::string text = "model,fold,accuracy\n";
   for (const char* arm : {"a", "mean"}) // an arm may be called so
     for (int fold = 0; fold < 6; ++fold) text += fmt::format("{},{},0.8{}\n", arm, fold, fold);
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.pair = {"fold"};
   CHECK(compared(text, question).arms[1].values == 6);
   for (const std::string word : {"mean", "Std", "average", "total", "SEM", "count"})
@@ -203,7 +203,7 @@ TEST_CASE("a table with a column for each arm gets the line that turns it", "[re
                  "no column is called \"accuracy\"; if each of the columns \"base\", \"wide\" is an arm, write a row "
                  "for each run instead, in pandas: table.melt(\"seed\", var_name=\"arm\", value_name=\"accuracy\")"));
   for (const std::vector<std::string>& metrics : {std::vector<std::string>{}, {"base"}}) { // none, or one of the arms
-    ResultQuestion question = accuracy_of();
+    ResultRequest question = accuracy_of();
     question.metrics = metrics;
     CHECK(contains(refusal([&] { compared(text, question); }), "table.melt(\"seed\", var_name=\"arm\""));
   }
@@ -250,7 +250,7 @@ TEST_CASE("random tables have the statistics of their numbers", "[results]") {
     std::shuffle(rows.begin(), rows.end(), draw); // the order of rows says nothing
     std::string text = "model,seed,x\n";
     for (const std::string& row : rows) text += row;
-    ResultQuestion question;
+    ResultRequest question;
     question.metrics = {"x"};
     question.reference = "arm 0";
     question.direction = {higher ? "higher" : "lower"};
@@ -310,7 +310,7 @@ TEST_CASE("every format says that the runs were made elsewhere and no plan was f
 }
 
 TEST_CASE("several metrics are one family, each with its own direction, bounds and unit", "[results]") {
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.metrics = {"accuracy", "loss"};
   question.bounds = {"loss=0,20"};
   question.unit = {"loss=nats"};
@@ -339,7 +339,7 @@ TEST_CASE("groups have references of their own, and seeds of their own", "[resul
   };
   add("100", 0);
   add("20", 10);
-  ResultQuestion question = accuracy_of("base");
+  ResultRequest question = accuracy_of("base");
   question.group = {"data"};
   const ReportData report = compared(text, question);
   REQUIRE(report.arms.size() == 4);
@@ -370,7 +370,7 @@ TEST_CASE("pairs of several columns, and seeds that are texts", "[results]") {
                             0.5 + 0.01 * seed + 0.003 * fold + (*model == 'b' ? 0.1 : 0));
   CHECK(contains(refusal([&] { compared(text, accuracy_of()); }),
                  "r.csv:4: \"a\" has a row for the seed 0 already, at line 2; give each run a seed of its own"));
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.pair = {"seed", "fold"};
   const ReportData report = compared(text, question);
   CHECK(report.seeds.size() == 12);
@@ -400,7 +400,7 @@ TEST_CASE("with steps, the last value counts, and curves are drawn", "[results]"
   CHECK(contains(report.table->warnings.at(0), "1 of 12 runs end before step 30"));
   text += "b,5,20,0.3,\n";
   CHECK(contains(refusal([&] { compared(text, accuracy_of()); }), "has a value of accuracy at step 20 already"));
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.step = "none";
   CHECK(contains(refusal([&] { compared(text, question); }), "has a row for the seed 0 already"));
 }
@@ -412,7 +412,7 @@ TEST_CASE("the state is that of the last step, and different ends of further met
       text += fmt::format("{},{},200,0.{},{},finished\n", arm, seed, 50 + seed, *arm == 'a' ? "1.5" : "");
       text += fmt::format("{},{},100,0.4,1.6,running\n", arm, seed);
     }
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.metrics.emplace_back("loss");
   const ReportData report = compared(text, question);
   for (const ReportArm& arm : report.arms)
@@ -428,7 +428,7 @@ TEST_CASE("pairs whose texts have slashes stay apart", "[results]") {
       text += fmt::format("{},d{}/0,c,0.5{}\n", arm, k, k);
       text += fmt::format("{},d{},0/c,0.6{}\n", arm, k, k);
     }
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.pair = {"data", "fold"};
   CHECK(compared(text, question).arms.front().runs.size() == 12);
 }
@@ -448,7 +448,7 @@ TEST_CASE("the wide form of exported charts", "[results]") {
       }
     text += "\n";
   }
-  ResultQuestion question;
+  ResultRequest question;
   question.metrics = {"val/acc"};
   question.reference = "base";
   const ReportData report = compared(text, question);
@@ -494,7 +494,7 @@ TEST_CASE("states of trackers, and Heed's own runs.csv", "[results]") {
   CHECK(report.arms[0].runs[4].state == RunState::running);
   CHECK(report.arms[0].runs[0].id == "r0");
   CHECK(report.arms[0].seconds == Approx((60 + 61 + 62 + 65 + 66) / 5.0));
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.state = "none";
   CHECK(compared(text, question).count(RunState::finished) == 14);
   text += "x,resting,a,7,0.5,1\n";
@@ -506,7 +506,7 @@ TEST_CASE("states of trackers, and Heed's own runs.csv", "[results]") {
     own += fmt::format("x = 2,{0},q{0},{1},{2},2,runs/q{0},{3}\r\n", seed, seed == 0 ? "failed" : "finished",
                        seed == 0 ? "" : "1.25", seed == 0 ? "NaN loss at step 17" : "");
   }
-  ResultQuestion of_loss;
+  ResultRequest of_loss;
   of_loss.metrics = {"val_loss"};
   const ReportData loss = compared(own, of_loss);
   CHECK(loss.arms[0].label == "reference (x = 1)");
@@ -519,7 +519,7 @@ TEST_CASE("runs without seeds are compared without pairs", "[results]") {
   for (int i = 0; i < 8; ++i) text += fmt::format("a,{}\nb,{}\n", 0.5 + 0.01 * i, 0.7 + 0.01 * ((3 * i) % 8));
   CHECK(contains(refusal([&] { compared(text, accuracy_of()); }),
                  "or compare runs without pairs with --test unpaired"));
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.test = "unpaired";
   const ReportData report = compared(text, question);
   CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
@@ -537,7 +537,7 @@ TEST_CASE("runs without seeds are compared without pairs", "[results]") {
 TEST_CASE("parameters and time come from named columns", "[results]") {
   std::string text = "model,seed,accuracy,n,s\n";
   for (int seed = 0; seed < 6; ++seed) text += fmt::format("a,{0},0.5{0},1000,{0}\nb,{0},0.6{0},1200,10\n", seed);
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.parameters = "n";
   question.time = "s";
   const ReportData report = compared(text, question);
@@ -555,11 +555,11 @@ TEST_CASE("parameters and time come from named columns", "[results]") {
 TEST_CASE("what can't be known or is wrong is refused with the place, the allowed and the nearest", "[results]") {
   const std::string text = csv_of_three_arms();
   const auto error = [&](const auto& change, const std::string& of) {
-    ResultQuestion question = accuracy_of();
+    ResultRequest question = accuracy_of();
     change(question);
     return refusal([&] { compared(of, question); });
   };
-  const auto nothing = [](ResultQuestion&) {};
+  const auto nothing = [](ResultRequest&) {};
   CHECK(contains(error([](auto& q) { q.metrics.clear(); }, text), "no metric is named; name its column with --metric"));
   CHECK(contains(error([](auto& q) { q.metrics = {"acuracy"}; }, text),
                  "no column is called \"acuracy\"; did you mean 'accuracy'?"));

@@ -46,8 +46,8 @@ std::string with_groups(std::size_t groups, std::size_t seeds, std::size_t steps
   return text;
 }
 
-ResultQuestion by_task() {
-  ResultQuestion question = accuracy_of();
+ResultRequest by_task() {
+  ResultRequest question = accuracy_of();
   question.group = {"task"};
   return question;
 }
@@ -72,7 +72,7 @@ double seconds_of(const std::function<void()>& work) {
   return processor_seconds() - begin;
 }
 
-void compare_and_render(const std::string& text, const ResultQuestion& question) {
+void compare_and_render(const std::string& text, const ResultRequest& question) {
   const ReportData report = compared(text, question);
   for (const auto& render : renderers()) render(report);
 }
@@ -111,7 +111,7 @@ TEST_CASE("more missing runs than rows are refused before they are made", "[resu
   CHECK(contains(why, "r.csv: 1110 runs have rows, and more than 100000 are missing"));
   CHECK(contains(why, "At most 100000 can be missing. Leave out rows of seeds that few arms have, or compare runs "
                       "without pairs with --test unpaired"));
-  ResultQuestion unpaired = accuracy_of();
+  ResultRequest unpaired = accuracy_of();
   unpaired.test = "unpaired";
   CHECK(refusal([&] { compared(text.substr(0, text.find("m5,")), unpaired); }) == "not refused");
 }
@@ -154,7 +154,7 @@ TEST_CASE("too many columns, and names of columns that are too long, are refused
 
 TEST_CASE("values of many metrics are refused before they are made", "[results][many]") {
   std::string text = "model,seed";
-  ResultQuestion question = accuracy_of();
+  ResultRequest question = accuracy_of();
   question.metrics.clear();
   for (int i = 0; i < 2000; ++i) {
     question.metrics.push_back(fmt::format("acc{}", i));
@@ -178,7 +178,7 @@ TEST_CASE("time grows as the number of groups, of further metrics and of reasons
   CHECK(ratio([](std::size_t n) { compare_and_render(with_groups(600 * n, 2), by_task()); }) < 9);
   CHECK(ratio([](std::size_t n) {
           std::string text = "model,seed", values;
-          ResultQuestion question = accuracy_of();
+          ResultRequest question = accuracy_of();
           question.metrics.clear();
           for (std::size_t i = 0; i < 40 * n; ++i) {
             question.metrics.push_back(fmt::format("acc{}", i));
@@ -196,7 +196,7 @@ TEST_CASE("time grows as the number of groups, of further metrics and of reasons
             for (char& c : letters) c = static_cast<char>(c - '0' + 'a');
             text += fmt::format("{},{},r,failed,,1,,it was {}\n", i % 2 ? "reference" : "b", i / 2, letters);
           }
-          ResultQuestion question;
+          ResultRequest question;
           question.metrics = {"accuracy"};
           compare_and_render(text, question);
         }) < 9);
@@ -204,7 +204,7 @@ TEST_CASE("time grows as the number of groups, of further metrics and of reasons
 
 TEST_CASE("a comparison and its formats ask the caller many times a second, who can stop each of them",
           "[results][many]") {
-  ResultQuestion unpaired = accuracy_of();
+  ResultRequest unpaired = accuracy_of();
   unpaired.test = "unpaired";
   unpaired.margin = 0.01;
   std::string uneven = "model,seed,accuracy\n";
@@ -212,13 +212,13 @@ TEST_CASE("a comparison and its formats ask the caller many times a second, who 
   std::string twenty = "model,seed,accuracy\n", many = twenty;
   for (std::size_t i = 0; i < 60; ++i) twenty += line_of(i < 20 ? "a" : i < 40 ? "b" : "c", i % 20, i);
   for (std::size_t i = 0; i < 8000; ++i) many += line_of(i < 4000 ? "a" : "b", i % 4000, i);
-  ResultQuestion margin = accuracy_of();
+  ResultRequest margin = accuracy_of();
   margin.margin = 0.01;
-  const std::vector<std::pair<std::string, ResultQuestion>> all{{uneven, unpaired},
-                                                                {twenty, margin},
-                                                                {many, margin},
-                                                                {with_groups(400, 2, 3), by_task()},
-                                                                {with_groups(3, 2, 4000), by_task()}};
+  const std::vector<std::pair<std::string, ResultRequest>> all{{uneven, unpaired},
+                                                               {twenty, margin},
+                                                               {many, margin},
+                                                               {with_groups(400, 2, 3), by_task()},
+                                                               {with_groups(3, 2, 4000), by_task()}};
   for (std::size_t which = 0; which < all.size(); ++which) {
     CAPTURE(which);
     double last = processor_seconds(), longest = 0;

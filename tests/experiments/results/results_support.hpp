@@ -31,14 +31,14 @@ inline std::string csv_of_three_arms() {
   return text;
 }
 
-inline ResultQuestion accuracy_of(const std::string& reference = "a") {
-  ResultQuestion question;
+inline ResultRequest accuracy_of(const std::string& reference = "a") {
+  ResultRequest question;
   question.metrics = {"accuracy"};
   question.reference = reference;
   return question;
 }
 
-inline ReportData compared(const std::string& text, const ResultQuestion& question) {
+inline ReportData compared(const std::string& text, const ResultRequest& question) {
   return compare_results(read_results(text, "r.csv"), question);
 }
 

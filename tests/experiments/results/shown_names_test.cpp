@@ -35,7 +35,7 @@ std::string csv_of_commands(const std::string& c) {
 
 TEST_CASE("no name of a table is a command in any format", "[results]") {
   const std::string& c = commands;
-  ResultQuestion question;
+  ResultRequest question;
   question.metrics = {"acc" + c, "loss" + c};
   question.arm = {"arm" + c, "kind" + c};
   question.pair = {"seed" + c, "fold" + c};
@@ -71,7 +71,7 @@ TEST_CASE("a table in the wide form has no commands in its report", "[results]")
       header += fmt::format(",\"{}{}-seed{} - acc{}\"", arm, c, seed, c);
       row += fmt::format(",0.{}", 40 + seed + (arm[0] == 'n' ? 20 : 0));
     }
-  ResultQuestion question;
+  ResultRequest question;
   question.metrics = {"acc" + c};
   question.reference = "base";
   question.direction = {"higher"};

@@ -59,7 +59,7 @@ struct Log {
   }
 };
 
-Form form_in(const Config& config) { return f32::model_info(config.model.kind).form; }
+TaskFormat form_in(const Config& config) { return f32::model_info(config.model.kind).form; }
 
 WorkerParts parts(const Log& log) {
   WorkerParts out{
@@ -382,7 +382,7 @@ TEST_CASE("a run from a start that was interrupted does not read the start again
   CHECK(metrics_of_run(run) == metrics_of_run(whole));
 }
 
-TEST_CASE("all processes of a team begin with the start's weights", "[runs][start][ranks]") {
+TEST_CASE("all processes of a group begin with the start's weights", "[runs][start][ranks]") {
   const Scratch one_out, out;
   const RunFolder one = trained(one_out.path, small, from(trained(one_out.path, small)));
   const RunFolder run = planned(out.path, small, from(trained(out.path, small)));
@@ -393,8 +393,8 @@ TEST_CASE("all processes of a team begin with the start's weights", "[runs][star
     WorkerParts with = parts(log);
     if (ranks.rank() > 0) return follow(ranks, with);
     with.stop_requested = [] { return false; };
-    with.begin_together = [&](const TeamRun& team) {
-      announce(ranks, team);
+    with.begin_together = [&](const ProcessGroupRun& group) {
+      announce(ranks, group);
       return &ranks;
     };
     status = run_worker(run, 1, with);

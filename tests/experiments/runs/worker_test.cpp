@@ -31,12 +31,12 @@ namespace {
 
 class PlainTask : public Task {
 public:
-  std::string refuses(Form) const override { return {}; }
-  TaskShape shape(Form) const override { return {}; }
-  void training_row(Form, std::uint64_t, std::int64_t, std::int64_t, Batch&, std::int64_t) const override {}
-  std::int64_t evaluation_rows(Form, Split) const override { return 0; }
-  void evaluation_row(Form, Split, std::int64_t, Batch&, std::int64_t) const override {}
-  Chance chance(Form) const override { return {}; }
+  std::string refuses(TaskFormat) const override { return {}; }
+  TaskSizes shape(TaskFormat) const override { return {}; }
+  void training_row(TaskFormat, std::uint64_t, std::int64_t, std::int64_t, Batch&, std::int64_t) const override {}
+  std::int64_t evaluation_rows(TaskFormat, Split) const override { return 0; }
+  void evaluation_row(TaskFormat, Split, std::int64_t, Batch&, std::int64_t) const override {}
+  Chance chance(TaskFormat) const override { return {}; }
   std::string own_fingerprint() const override { return "plain"; }
   std::string decode(std::span<const std::int32_t>) const override { return {}; }
   std::vector<std::int32_t> encode(std::string_view) const override { return {}; }
@@ -102,7 +102,7 @@ const Engine fake_engine{.check = fake_check,
 WorkerParts parts() {
   return {[](const Config&, const std::string&) -> const Engine& { return fake_engine; },
           [](const Config&) -> std::unique_ptr<Task> { return std::make_unique<PlainTask>(); },
-          [](const Config&) { return Form::language_model; },
+          [](const Config&) { return TaskFormat::language_model; },
           {"0.1.0", "gcc", "-O2", "blas"}};
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("a run on the user's texts has its vocabulary in a file, which changes
   const std::string written = content(run.vocabulary());
   const auto tokens = boost::json::parse(written).at("tokens").as_array();
   const auto task = make_task(config);
-  REQUIRE(std::ssize(tokens) == task->shape(Form::language_model).vocabulary);
+  REQUIRE(std::ssize(tokens) == task->shape(TaskFormat::language_model).vocabulary);
   for (std::int32_t i = 0; i < 6; ++i) CHECK(tokens[static_cast<std::size_t>(i)].as_string() == task->decode({&i, 1}));
   CHECK(tokens[1].as_string() == "\n");
   CHECK(std::ranges::count(written, '\n') == std::ssize(tokens) + 4);
@@ -186,7 +186,7 @@ TEST_CASE("a run on the user's texts has its vocabulary in a file, which changes
 
   // The form is the model's: with inputs and outputs, an output has tokens of its own.
   put(out.path / "pairs.tsv", "a b\tx y\nb a\ty x\na a\tx x\n");
-  own.form_of = [](const Config&) { return Form::sequence_to_sequence; };
+  own.task_format_of = [](const Config&) { return TaskFormat::sequence_to_sequence; };
   const Config pairs = Settings::parse("train.steps = 10\ntask.kind = \"translation\"\n"
                                        "task.translation.shared_vocabulary = false\ndata.train = 0.5\ndata.path = \"" +
                                            (out.path / "pairs.tsv").string() + "\"\n",
@@ -195,8 +195,10 @@ TEST_CASE("a run on the user's texts has its vocabulary in a file, which changes
   const RunFolder of_pairs = prepare_run(runs, run_id(pairs, make_task(pairs)->fingerprint()), to_toml(pairs));
   REQUIRE(run_worker(of_pairs, 2, own) == 0);
   const auto both = boost::json::parse(content(of_pairs.vocabulary())).as_object();
-  CHECK(std::ssize(both.at("tokens").as_array()) == make_task(pairs)->shape(Form::sequence_to_sequence).vocabulary);
-  CHECK(std::ssize(both.at("output_tokens").as_array()) == make_task(pairs)->shape(Form::sequence_to_sequence).classes);
+  CHECK(std::ssize(both.at("tokens").as_array()) ==
+        make_task(pairs)->shape(TaskFormat::sequence_to_sequence).vocabulary);
+  CHECK(std::ssize(both.at("output_tokens").as_array()) ==
+        make_task(pairs)->shape(TaskFormat::sequence_to_sequence).classes);
 
   // A run on generated data has none.
   const RunFolder other = planned(out);

@@ -14,12 +14,12 @@ using Catch::Contains;
 namespace {
 
 /// Why an arm cannot be compared with the plain copy task by `metric`.
-std::string why_not(const std::string& arm_toml, Form arm_form = Form::language_model,
+std::string why_not(const std::string& arm_toml, TaskFormat arm_form = TaskFormat::language_model,
                     const std::string& metric = "val_loss") {
   const Config reference = Settings::parse("task.kind = \"copy\"\n", "reference.toml").resolve();
   const Config arm = Settings::parse(arm_toml, "arm.toml").resolve();
-  return why_not_comparable(reference, *make_task(reference), Form::language_model, arm, *make_task(arm), arm_form,
-                            metric);
+  return why_not_comparable(reference, *make_task(reference), TaskFormat::language_model, arm, *make_task(arm),
+                            arm_form, metric);
 }
 
 } // namespace
@@ -36,13 +36,14 @@ TEST_CASE("another task, other held-out examples and other targets are refused",
   CHECK_THAT(why_not("[task]\nkind = \"copy\"\nseed = 3\n"), Contains("task.seed is 3"));
   CHECK_THAT(why_not("[task]\nkind = \"copy\"\nvalidation = 64\n"), Contains("task.validation is 64"));
   CHECK_THAT(why_not("[task]\nkind = \"copy\"\n[task.copy]\nsymbols = 16\n"), Contains("it predicts one of"));
-  CHECK_THAT(why_not("[task]\nkind = \"copy\"\n[model]\nkind = \"encoder_decoder\"\n", Form::sequence_to_sequence),
+  CHECK_THAT(why_not("[task]\nkind = \"copy\"\n[model]\nkind = \"encoder_decoder\"\n",
+                     TaskFormat::sequence_to_sequence),
              Contains("an input and an output with its end token"));
 }
 
 TEST_CASE("an arm that does not measure the metric is refused", "[sweep][comparability]") {
-  CHECK(why_not("task.kind = \"copy\"\n", Form::language_model, "val_sequence_accuracy").empty());
-  CHECK_THAT(why_not("task.kind = \"copy\"\n", Form::language_model, "val_bleu"),
+  CHECK(why_not("task.kind = \"copy\"\n", TaskFormat::language_model, "val_sequence_accuracy").empty());
+  CHECK_THAT(why_not("task.kind = \"copy\"\n", TaskFormat::language_model, "val_bleu"),
              Contains("does not measure val_bleu"));
 }
 
@@ -51,8 +52,8 @@ TEST_CASE("BLEU of other words, and estimates from other numbers of rows, are re
     const std::string base = "[task]\nkind = \"copy\"\n[model]\nkind = \"encoder_decoder\"\n[train]\n";
     const Config reference = Settings::parse(base + a, "reference.toml").resolve();
     const Config arm = Settings::parse(base + b, "arm.toml").resolve();
-    return why_not_comparable(reference, *make_task(reference), Form::sequence_to_sequence, arm, *make_task(arm),
-                              Form::sequence_to_sequence, metric);
+    return why_not_comparable(reference, *make_task(reference), TaskFormat::sequence_to_sequence, arm, *make_task(arm),
+                              TaskFormat::sequence_to_sequence, metric);
   };
   const std::string decoded = "evaluate_beam = 1\n", intl = "evaluate_bleu_tokenization = \"intl\"\n";
   CHECK(why(decoded + intl, decoded + intl, "val_bleu").empty());
@@ -71,8 +72,8 @@ TEST_CASE("listed examples are compared by which are held out", "[sweep][compara
   const auto why = [](const std::string& a, const std::string& b) {
     const Config reference = Settings::parse(a, "reference.toml").resolve();
     const Config arm = Settings::parse(b, "arm.toml").resolve();
-    return why_not_comparable(reference, *make_task(reference), Form::language_model, arm, *make_task(arm),
-                              Form::language_model, "val_loss");
+    return why_not_comparable(reference, *make_task(reference), TaskFormat::language_model, arm, *make_task(arm),
+                              TaskFormat::language_model, "val_loss");
   };
   const std::string scan = "[task]\nkind = \"scan\"\nvalidation = 32\n[task.scan]\n";
   CHECK(why(scan + "split = \"simple\"\n", scan + "split = \"simple\"\n").empty());
@@ -94,8 +95,8 @@ TEST_CASE("of a file's options those count that change what is held out, and not
                     (folder / "pairs.tsv").string());
     const Config reference = Settings::parse(task + a, "reference.toml").resolve();
     const Config arm = Settings::parse(task + b, "arm.toml").resolve();
-    return why_not_comparable(reference, *make_task(reference), Form::sequence_to_sequence, arm, *make_task(arm),
-                              Form::sequence_to_sequence, "val_loss");
+    return why_not_comparable(reference, *make_task(reference), TaskFormat::sequence_to_sequence, arm, *make_task(arm),
+                              TaskFormat::sequence_to_sequence, "val_loss");
   };
   CHECK(why("", "bucket = 8\n").empty());
   CHECK_THAT(why("validation_rows = 8\n", "validation_rows = 12\n"), Contains("data.validation_rows is 12"));
@@ -106,8 +107,8 @@ TEST_CASE("as many held-out rows must be measured", "[sweep][comparability]") {
     const std::string task = "[task]\nkind = \"copy\"\nvalidation = 64\n[train]\n";
     const Config reference = Settings::parse(task + a, "reference.toml").resolve();
     const Config arm = Settings::parse(task + b, "arm.toml").resolve();
-    return why_not_comparable(reference, *make_task(reference), Form::language_model, arm, *make_task(arm),
-                              Form::language_model, "val_loss");
+    return why_not_comparable(reference, *make_task(reference), TaskFormat::language_model, arm, *make_task(arm),
+                              TaskFormat::language_model, "val_loss");
   };
   CHECK(why("batch = 8\n", "batch = 16\n").empty());
   CHECK(why("batch = 8\nevaluate_batches = 4\n", "batch = 16\nevaluate_batches = 2\n").empty());

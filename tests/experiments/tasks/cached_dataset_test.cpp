@@ -32,7 +32,7 @@ std::string table(int rows, bool counts = false) {
 }
 
 /// All results that a task can give.
-std::string told(const Task& task, Form form) {
+std::string told(const Task& task, TaskFormat form) {
   std::string out = task.fingerprint() + task.facts().unit;
   const auto add = [&](const auto& numbers) {
     for (const auto number : numbers) out += " " + std::to_string(number);
@@ -42,7 +42,7 @@ std::string told(const Task& task, Form form) {
   for (const std::string& file : task.facts().files) out += "\n" + file;
   const Task::Chance chance = task.chance(form);
   out += "\n" + chance.how + std::to_string(chance.accuracy) + (chance.loss ? std::to_string(chance.loss->value) : "");
-  const TaskShape shape = task.shape(form);
+  const TaskSizes shape = task.shape(form);
   add(std::vector<std::int64_t>{shape.vocabulary, shape.length, shape.classes, shape.output_length, shape.begin,
                                 shape.end, shape.shared_vocabulary, shape.one_token_outputs});
   const auto row = [&](const auto& write) {
@@ -68,7 +68,7 @@ std::string told(const Task& task, Form form) {
 }
 
 /// Makes the task twice from the cache and once without it. @param files  number of cached files afterwards
-void check(const Config& config, Form form, std::size_t files) {
+void check(const Config& config, TaskFormat form, std::size_t files) {
   const Scratch scratch;
   std::string without;
   {
@@ -97,7 +97,7 @@ TEST_CASE("translation from what is kept is translation from its files", "[tasks
   config.data.train = 0.9;
   config.data.test = 0.05;
   config.train.batch = 4;
-  check(config, Form::sequence_to_sequence, 1);
+  check(config, TaskFormat::sequence_to_sequence, 1);
 
   Config apart = config; // two vocabularies, cut and dropped rows, a split with a file of its own
   apart.task_options["shared_vocabulary"] = false;
@@ -105,20 +105,20 @@ TEST_CASE("translation from what is kept is translation from its files", "[tasks
   apart.data.max_length = 10;
   apart.data.too_long = "cut";
   apart.data.min_count = 3;
-  check(apart, Form::language_model, 1);
+  check(apart, TaskFormat::language_model, 1);
   apart.data.too_long = "drop";
   apart.data.bucket = 5;
-  check(apart, Form::sequence_to_sequence, 1);
+  check(apart, TaskFormat::sequence_to_sequence, 1);
 
   Config counts = config;
   counts.data.path = counted.path();
   counts.task_options["counts"] = true;
-  check(counts, Form::sequence_to_sequence, 1);
+  check(counts, TaskFormat::sequence_to_sequence, 1);
 
   Config letters = config;
   letters.data.tokens = "bytes";
   letters.data.shuffle = false;
-  check(letters, Form::sequence_to_sequence, 1);
+  check(letters, TaskFormat::sequence_to_sequence, 1);
 }
 
 TEST_CASE("translation of two files of lines is kept, too", "[tasks][kept]") {
@@ -132,7 +132,7 @@ TEST_CASE("translation of two files of lines is kept, too", "[tasks][kept]") {
   config.data.path = inputs.path();
   config.data.tokens = "characters";
   config.train.batch = 4;
-  check(config, Form::sequence_to_sequence, 1);
+  check(config, TaskFormat::sequence_to_sequence, 1);
 }
 
 TEST_CASE("labelled text from what is kept is labelled text from its file", "[tasks][kept]") {
@@ -145,7 +145,7 @@ TEST_CASE("labelled text from what is kept is labelled text from its file", "[ta
   config.data.path = file.path();
   config.data.tokens = "words";
   config.train.batch = 4;
-  check(config, Form::classification, 1);
+  check(config, TaskFormat::classification, 1);
 }
 
 TEST_CASE("of little data nothing is kept", "[tasks][kept]") {

@@ -47,9 +47,9 @@ std::vector<Config> generated_configs() {
           task_config("listops", whole_numbers({{"length", 40}, {"min_length", 20}, {"depth", 3}, {"arguments", 4}}))};
 }
 
-std::vector<Form> forms_of(const Task& task) {
-  std::vector<Form> forms = {Form::language_model};
-  if (task.refuses(Form::classification).empty()) forms.push_back(Form::classification);
+std::vector<TaskFormat> forms_of(const Task& task) {
+  std::vector<TaskFormat> forms = {TaskFormat::language_model};
+  if (task.refuses(TaskFormat::classification).empty()) forms.push_back(TaskFormat::classification);
   return forms;
 }
 
@@ -152,17 +152,17 @@ TEST_CASE("every row holds an example and its right answer", "[tasks]") {
     INFO(config.task.kind);
     const auto task = make_task(config);
     for (const Split split : all_splits)
-      for (const Row& row : evaluation_rows(*task, Form::language_model, split))
+      for (const Row& row : evaluation_rows(*task, TaskFormat::language_model, split))
         check_row(*task, config.task.kind, row);
     for (std::int64_t i = 0; i < 200; ++i)
-      check_row(*task, config.task.kind, training_row(*task, Form::language_model, 3, i / 8, i % 8));
+      check_row(*task, config.task.kind, training_row(*task, TaskFormat::language_model, 3, i / 8, i % 8));
   }
 }
 
 TEST_CASE("an example in its shortest words", "[tasks]") {
   Config config = task_config("recall", whole_numbers({{"pairs", 2}, {"keys", 4}, {"values", 4}}));
   const auto recall = make_task(config);
-  const Row row = evaluation_row(*recall, Form::language_model, Split::validation, 0);
+  const Row row = evaluation_row(*recall, TaskFormat::language_model, Split::validation, 0);
   const auto words = words_of(recall->decode(row.tokens));
   REQUIRE(words.size() == 6);
   const std::string starts = "kvkv?k";
@@ -176,8 +176,8 @@ TEST_CASE("sequence to sequence: the same examples, with the output read one pla
     INFO(config.task.kind);
     const auto task = make_task(config);
     REQUIRE(task->refuses(s2s).empty());
-    const TaskShape shape = task->shape(s2s);
-    const TaskShape words = task->shape(Form::language_model);
+    const TaskSizes shape = task->shape(s2s);
+    const TaskSizes words = task->shape(TaskFormat::language_model);
     CHECK(shape.vocabulary == words.vocabulary + 2);
     CHECK(shape.classes == shape.vocabulary);
     CHECK(shape.shared_vocabulary);
@@ -194,7 +194,7 @@ TEST_CASE("sequence to sequence: the same examples, with the output read one pla
       CHECK(batch.outputs.front() == shape.begin);
       CHECK(batch.targets.back() == shape.end);
       CHECK(std::equal(batch.outputs.begin() + 1, batch.outputs.end(), batch.targets.begin()));
-      auto prompt = prompt_of(*task, evaluation_row(*task, Form::language_model, Split::validation, i));
+      auto prompt = prompt_of(*task, evaluation_row(*task, TaskFormat::language_model, Split::validation, i));
       CHECK(task->decode_output(s2s, batch.targets) == answer(config.task.kind, prompt));
       CHECK(task->decode_output(s2s, batch.outputs) == answer(config.task.kind, prompt));
       if (prompt.back() == "|" || prompt.back() == "=") prompt.pop_back();
@@ -207,13 +207,13 @@ TEST_CASE("sequence to sequence: the same examples, with the output read one pla
 TEST_CASE("a classifier sees the same examples, with the answer as its label", "[tasks]") {
   for (const Config& config : generated_configs()) {
     const auto task = make_task(config);
-    if (!task->refuses(Form::classification).empty()) continue;
+    if (!task->refuses(TaskFormat::classification).empty()) continue;
     INFO(config.task.kind);
-    const TaskShape shape = task->shape(Form::classification);
+    const TaskSizes shape = task->shape(TaskFormat::classification);
     std::set<std::int32_t> labels;
-    for (std::int64_t i = 0; i < task->evaluation_rows(Form::classification, Split::validation); ++i) {
-      const Row label = evaluation_row(*task, Form::classification, Split::validation, i);
-      const Row model = evaluation_row(*task, Form::language_model, Split::validation, i);
+    for (std::int64_t i = 0; i < task->evaluation_rows(TaskFormat::classification, Split::validation); ++i) {
+      const Row label = evaluation_row(*task, TaskFormat::classification, Split::validation, i);
+      const Row model = evaluation_row(*task, TaskFormat::language_model, Split::validation, i);
       auto prompt = prompt_of(*task, model);
       const auto answer_word = words_of(answer(config.task.kind, prompt)).at(0);
       if (prompt.back() == "=") prompt.pop_back();
@@ -226,8 +226,8 @@ TEST_CASE("a classifier sees the same examples, with the answer as its label", "
       CHECK(std::to_string(label.targets[0]) == answer_word.substr(digits));
     }
     CHECK(static_cast<std::int64_t>(labels.size()) > shape.classes / 2);
-    CHECK(training_row(*task, Form::classification, 1, 2, 3).targets[0] ==
-          training_row(*task, Form::language_model, 1, 2, 3).targets.back() -
+    CHECK(training_row(*task, TaskFormat::classification, 1, 2, 3).targets[0] ==
+          training_row(*task, TaskFormat::language_model, 1, 2, 3).targets.back() -
               (config.task.kind == "recall" ? task->encode("v0")[0] : 0));
   }
 }
@@ -238,14 +238,15 @@ TEST_CASE("the splits share no example, and none stands twice in a split for eva
     const auto task = make_task(config);
     std::map<Split, std::set<std::string>> examples;
     for (const Split split : all_splits) {
-      for (const Row& row : evaluation_rows(*task, Form::language_model, split))
+      for (const Row& row : evaluation_rows(*task, TaskFormat::language_model, split))
         CHECK(examples[split].insert(joined(prompt_of(*task, row))).second);
-      CHECK(static_cast<std::int64_t>(examples[split].size()) == task->evaluation_rows(Form::language_model, split));
+      CHECK(static_cast<std::int64_t>(examples[split].size()) ==
+            task->evaluation_rows(TaskFormat::language_model, split));
     }
     for (const std::uint64_t seed : {0U, 1U})
       for (std::int64_t i = 0; i < 5000; ++i)
-        examples[Split::train].insert(joined(prompt_of(*task,
-                                                       training_row(*task, Form::language_model, seed, i, i % 7))));
+        examples[Split::train].insert(joined(prompt_of(*task, training_row(*task, TaskFormat::language_model, seed, i,
+                                                                           i % 7))));
     std::set<std::string> all;
     for (const auto& [split, some] : examples) all.insert(some.begin(), some.end());
     CHECK(all.size() ==
@@ -261,9 +262,9 @@ TEST_CASE("together the splits are all there is, in about 80 : 10 : 10", "[tasks
   const double examples = 41 * 41;
   std::set<Tokens> all;
   for (const Split split : all_splits) {
-    auto rows = evaluation_rows(*task, Form::classification, split);
+    auto rows = evaluation_rows(*task, TaskFormat::classification, split);
     if (split == Split::train)
-      for (std::int64_t i = 0; i < 40000; ++i) rows.push_back(training_row(*task, Form::classification, 0, i, 0));
+      for (std::int64_t i = 0; i < 40000; ++i) rows.push_back(training_row(*task, TaskFormat::classification, 0, i, 0));
     const std::set<Row, decltype([](const Row& a, const Row& b) { return a.tokens < b.tokens; })> different(
         rows.begin(), rows.end());
     rows.assign(different.begin(), different.end());
@@ -301,10 +302,10 @@ TEST_CASE("splits of few examples are the first that so many draws give, as thos
     const auto task = make_task(config);
     const auto inputs = [&](Split split) {
       std::vector<Tokens> out;
-      for (std::int64_t i = 0; i < task->evaluation_rows(Form::sequence_to_sequence, split); ++i) {
+      for (std::int64_t i = 0; i < task->evaluation_rows(TaskFormat::sequence_to_sequence, split); ++i) {
         Batch batch;
-        batch.reset(1, task->shape(Form::sequence_to_sequence), Form::sequence_to_sequence);
-        task->evaluation_row(Form::sequence_to_sequence, split, i, batch, 0);
+        batch.reset(1, task->shape(TaskFormat::sequence_to_sequence), TaskFormat::sequence_to_sequence);
+        task->evaluation_row(TaskFormat::sequence_to_sequence, split, i, batch, 0);
         out.emplace_back(batch.tokens.begin(), batch.tokens.begin() + batch.lengths[0]);
       }
       return out;
@@ -343,7 +344,8 @@ TEST_CASE("training goes through all of its part, and each example is as likely 
   const auto task = make_task(config);
   std::map<Tokens, int> count;
   constexpr int draws = 40000;
-  for (std::int64_t i = 0; i < draws; ++i) ++count[training_row(*task, Form::classification, 9, i / 32, i % 32).tokens];
+  for (std::int64_t i = 0; i < draws; ++i)
+    ++count[training_row(*task, TaskFormat::classification, 9, i / 32, i % 32).tokens];
   // All of the 17 * 17 pairs that are not in the evaluation splits.
   REQUIRE(static_cast<std::int64_t>(count.size()) == 17 * 17 - most_of(config, "validation") - most_of(config, "test"));
   const double expected = draws / static_cast<double>(count.size());
@@ -367,7 +369,7 @@ TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
     std::size_t shortest = 1000, longest = 0;
     std::set<std::string> seen;
     for (std::int64_t i = 0; i < 1000; ++i) {
-      const auto words = words_of(task->decode(training_row(*task, Form::classification, 0, i, 0).tokens));
+      const auto words = words_of(task->decode(training_row(*task, TaskFormat::classification, 0, i, 0).tokens));
       shortest = std::min(shortest, words.size());
       longest = std::max(longest, words.size());
       std::vector<int> counts{0};
@@ -386,8 +388,8 @@ TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
       CHECK(counts == std::vector<int>{1});
     }
     CHECK(seen.size() == 15);
-    CHECK(task->shape(Form::classification).varied);
-    CHECK(task->shape(Form::language_model).varied);
+    CHECK(task->shape(TaskFormat::classification).varied);
+    CHECK(task->shape(TaskFormat::language_model).varied);
     CHECK(shortest >= static_cast<std::size_t>(c.min_length));
     CHECK(longest <= static_cast<std::size_t>(c.length));
     CHECK(most == c.arguments);
@@ -428,7 +430,7 @@ TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
     const auto task = make_task(config);
     std::set<std::string> seen;
     for (std::int64_t i = 0; i < 300; ++i) {
-      const Row row = training_row(*task, Form::language_model, 0, i, 0);
+      const Row row = training_row(*task, TaskFormat::language_model, 0, i, 0);
       seen.insert(words_of(task->decode(row.tokens)).at(1));
       check_row(*task, "modular_addition", row);
     }
@@ -441,11 +443,11 @@ TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
     double loss = 0;
     for (const auto& [answer, count] : counts) loss -= count * std::log(count / double(all)) / all;
     const int most = std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->second;
-    const Task::Chance chance = task->chance(Form::classification);
+    const Task::Chance chance = task->chance(TaskFormat::classification);
     CHECK(chance.accuracy == Approx(most / double(all)));
     CHECK(chance.sequence->value == chance.accuracy);
     CHECK(chance.loss->value == Approx(loss));
-    CHECK(task->chance(Form::sequence_to_sequence).loss->value == Approx(loss / 2));
+    CHECK(task->chance(TaskFormat::sequence_to_sequence).loss->value == Approx(loss / 2));
   }
 }
 
@@ -455,7 +457,7 @@ TEST_CASE("a listed training part is gone through in epochs, and validation is a
     config.train.batch = 9;
     config.train.full_batch = full;
     const auto task = make_task(config);
-    constexpr Form form = Form::classification;
+    constexpr TaskFormat form = TaskFormat::classification;
     CHECK(task->facts().sizes == std::array<std::int64_t, 3>{36, 85, 0}); // 0.3 of 121
     CHECK(task->listed_rows(form, Split::train) == 36);
     CHECK(task->evaluation_rows(form, Split::train) == 36);
@@ -510,7 +512,7 @@ TEST_CASE("a row depends on seed, step and row alone, not on what was asked befo
   for (const Config& config : generated_configs()) {
     INFO(config.task.kind);
     const auto task = make_task(config), again = make_task(config);
-    for (const Form form : forms_of(*task)) {
+    for (const TaskFormat form : forms_of(*task)) {
       Batch forwards, backwards;
       forwards.reset(8, task->shape(form).length, form);
       backwards.reset(8, task->shape(form).length + 3, form);
@@ -534,21 +536,22 @@ TEST_CASE("seed, step and row each change a training row", "[tasks]") {
   std::set<Tokens> rows;
   for (const std::uint64_t seed : {0U, 1U})
     for (std::int64_t step : {0, 1})
-      for (std::int64_t row : {0, 1}) rows.insert(training_row(*task, Form::language_model, seed, step, row).tokens);
+      for (std::int64_t row : {0, 1})
+        rows.insert(training_row(*task, TaskFormat::language_model, seed, step, row).tokens);
   CHECK(rows.size() == 8);
 }
 
 TEST_CASE("the evaluation rows follow task.seed, and a larger split begins with the smaller", "[tasks]") {
   Config config = task_config("copy");
   config.task.validation = 40;
-  const auto forty = evaluation_rows(*make_task(config), Form::language_model, Split::validation);
+  const auto forty = evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation);
   CHECK(forty.size() == 40);
   config.task.validation = 100;
-  const auto hundred = evaluation_rows(*make_task(config), Form::language_model, Split::validation);
+  const auto hundred = evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation);
   REQUIRE(hundred.size() == 100);
   CHECK(std::equal(forty.begin(), forty.end(), hundred.begin()));
   config.task.seed = 1;
-  CHECK(evaluation_rows(*make_task(config), Form::language_model, Split::validation) != hundred);
+  CHECK(evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation) != hundred);
 }
 
 TEST_CASE("the splits have the sizes asked for", "[tasks]") {
@@ -556,21 +559,21 @@ TEST_CASE("the splits have the sizes asked for", "[tasks]") {
   config.task.validation = 33;
   config.task.test = 0;
   const auto task = make_task(config);
-  CHECK(task->evaluation_rows(Form::language_model, Split::train) == 33);
-  CHECK(task->evaluation_rows(Form::language_model, Split::validation) == 33);
-  CHECK(task->evaluation_rows(Form::language_model, Split::test) == 0);
+  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::train) == 33);
+  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::validation) == 33);
+  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::test) == 0);
 }
 
 TEST_CASE("shorter rows are padded with token 0 and ignored targets, and every length occurs", "[tasks]") {
   const auto task = make_task(task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})));
-  const TaskShape shape = task->shape(Form::language_model);
+  const TaskSizes shape = task->shape(TaskFormat::language_model);
   CHECK(shape.length == 12); // six symbols, a separator, and six outputs; the last output is only a target
   CHECK(shape.vocabulary == 6);
   CHECK(shape.classes == 6);
   Batch batch;
   constexpr std::int64_t rows = 200;
-  batch.reset(rows, shape.length, Form::language_model);
-  for (std::int64_t row = 0; row < rows; ++row) task->training_row(Form::language_model, 0, 0, row, batch, row);
+  batch.reset(rows, shape.length, TaskFormat::language_model);
+  for (std::int64_t row = 0; row < rows; ++row) task->training_row(TaskFormat::language_model, 0, 0, row, batch, row);
   std::set<std::int32_t> lengths;
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int32_t length = batch.lengths[static_cast<std::size_t>(row)];
@@ -584,17 +587,19 @@ TEST_CASE("shorter rows are padded with token 0 and ignored targets, and every l
 }
 
 TEST_CASE("the shape is that of the longest row and of the tokens", "[tasks]") {
-  const auto shape = [](const char* kind, OptionValues options, Form form) {
-    const TaskShape s = make_task(task_config(kind, std::move(options)))->shape(form);
+  const auto shape = [](const char* kind, OptionValues options, TaskFormat form) {
+    const TaskSizes s = make_task(task_config(kind, std::move(options)))->shape(form);
     return std::vector<std::int64_t>{s.vocabulary, s.length, s.classes};
   };
   const OptionValues recall = whole_numbers({{"pairs", 3}, {"keys", 4}, {"values", 5}});
-  CHECK(shape("recall", recall, Form::language_model) == std::vector<std::int64_t>{10, 8, 10});
-  CHECK(shape("recall", recall, Form::classification) == std::vector<std::int64_t>{10, 8, 5});
-  CHECK(shape("parity", whole_numbers({{"length", 10}}), Form::language_model) == std::vector<std::int64_t>{3, 11, 3});
-  CHECK(shape("parity", whole_numbers({{"length", 10}}), Form::classification) == std::vector<std::int64_t>{3, 10, 2});
-  CHECK(shape("modular_addition", {}, Form::language_model) == std::vector<std::int64_t>{99, 4, 99});
-  CHECK(shape("modular_addition", {}, Form::classification) == std::vector<std::int64_t>{99, 3, 97});
+  CHECK(shape("recall", recall, TaskFormat::language_model) == std::vector<std::int64_t>{10, 8, 10});
+  CHECK(shape("recall", recall, TaskFormat::classification) == std::vector<std::int64_t>{10, 8, 5});
+  CHECK(shape("parity", whole_numbers({{"length", 10}}), TaskFormat::language_model) ==
+        std::vector<std::int64_t>{3, 11, 3});
+  CHECK(shape("parity", whole_numbers({{"length", 10}}), TaskFormat::classification) ==
+        std::vector<std::int64_t>{3, 10, 2});
+  CHECK(shape("modular_addition", {}, TaskFormat::language_model) == std::vector<std::int64_t>{99, 4, 99});
+  CHECK(shape("modular_addition", {}, TaskFormat::classification) == std::vector<std::int64_t>{99, 3, 97});
 }
 
 namespace {
@@ -637,26 +642,28 @@ TEST_CASE("chance is what the best guesser reaches without the input, by brute f
       const OptionValues options =
           whole_numbers({{"min_length", c.shortest}, {"length", c.longest}, {"symbols", c.symbols}});
       const auto task = make_task(task_config(kind, options));
-      CHECK(task->chance(Form::language_model).accuracy == Approx(best_guess(kind, c.shortest, c.longest, c.symbols)));
+      CHECK(task->chance(TaskFormat::language_model).accuracy ==
+            Approx(best_guess(kind, c.shortest, c.longest, c.symbols)));
     }
 }
 
 TEST_CASE("chance of one label is the share of the commonest, over all examples or very many", "[tasks]") {
-  CHECK(make_task(task_config("parity"))->chance(Form::classification).accuracy == 0.5);
-  CHECK(make_task(task_config("parity"))->chance(Form::classification).how == "1 / 2");
-  CHECK(make_task(task_config("modular_addition"))->chance(Form::language_model).accuracy == Approx(1.0 / 97));
+  CHECK(make_task(task_config("parity"))->chance(TaskFormat::classification).accuracy == 0.5);
+  CHECK(make_task(task_config("parity"))->chance(TaskFormat::classification).how == "1 / 2");
+  CHECK(make_task(task_config("modular_addition"))->chance(TaskFormat::language_model).accuracy == Approx(1.0 / 97));
   const auto recall = make_task(task_config("recall", whole_numbers({{"pairs", 4}, {"keys", 4}, {"values", 5}})));
-  CHECK(recall->chance(Form::classification).accuracy == Approx(1.0 / 5));
-  CHECK(recall->chance(Form::classification).how == "1 / values");
+  CHECK(recall->chance(TaskFormat::classification).accuracy == Approx(1.0 / 5));
+  CHECK(recall->chance(TaskFormat::classification).how == "1 / values");
 
   for (const Config& config : generated_configs()) {
     const auto task = make_task(config);
-    if (!task->refuses(Form::classification).empty()) continue;
+    if (!task->refuses(TaskFormat::classification).empty()) continue;
     INFO(config.task.kind);
     std::map<std::int32_t, int> count;
     constexpr int draws = 30000;
-    for (std::int64_t i = 0; i < draws; ++i) ++count[training_row(*task, Form::classification, 1, i, 0).targets[0]];
-    const double chance = task->chance(Form::classification).accuracy;
+    for (std::int64_t i = 0; i < draws; ++i)
+      ++count[training_row(*task, TaskFormat::classification, 1, i, 0).targets[0]];
+    const double chance = task->chance(TaskFormat::classification).accuracy;
     const auto commonest = std::ranges::max_element(count, {}, [](const auto& c) { return c.second; })->second;
     // A tolerance of half a percentage point for the random choice of training examples, plus five standard errors.
     CHECK(std::abs(commonest / double{draws} - chance) < 0.005 + 5 * std::sqrt(chance * (1 - chance) / draws));
@@ -671,16 +678,17 @@ TEST_CASE("chance of a long sort is that of its limit", "[tasks][many]") {
   // the neighbour is present with probability 1 - e^-1/2.
   const auto task = make_task(task_config("sort", whole_numbers({{"length", 512}, {"symbols", 1024}})));
   const double occurs = 1 - std::exp(-0.5);
-  CHECK(task->chance(Form::language_model).accuracy == Approx(2 * occurs * occurs).margin(0.002));
+  CHECK(task->chance(TaskFormat::language_model).accuracy == Approx(2 * occurs * occurs).margin(0.002));
 }
 
 TEST_CASE("a sequence has no label, and the refusal says what has", "[tasks]") {
   for (const char* kind : {"copy", "reverse", "sort"})
-    CHECK(make_task(task_config(kind))->refuses(Form::classification) ==
+    CHECK(make_task(task_config(kind))->refuses(TaskFormat::classification) ==
           "the output of the task " + std::string(kind) +
               " is a sequence, but a classifier gives one label for a sequence; use a language model (model.kind = "
               "\"decoder\"), or a task with one label: recall, parity, modular_addition, listops");
-  for (const Config& config : generated_configs()) CHECK(make_task(config)->refuses(Form::language_model).empty());
+  for (const Config& config : generated_configs())
+    CHECK(make_task(config)->refuses(TaskFormat::language_model).empty());
 }
 
 TEST_CASE("options that do not fit are refused by name", "[tasks]") {
@@ -726,7 +734,7 @@ TEST_CASE("a wish for more examples than there are is refused with how many ther
                       std::to_string(most) + " are for the validation; take " + std::to_string(most) + " or fewer"));
   CHECK_THAT(message, Contains("or raise task.modular_addition.modulus"));
   config.task.validation = most;
-  CHECK(make_task(config)->evaluation_rows(Form::classification, Split::validation) == most);
+  CHECK(make_task(config)->evaluation_rows(TaskFormat::classification, Split::validation) == most);
   config.task.validation = most + 1;
   CHECK_THAT(refusal([&] { make_task(config); }), Contains("is more than there is"));
   config.task.validation = 16;
@@ -735,7 +743,7 @@ TEST_CASE("a wish for more examples than there are is refused with how many ther
   // Without a requested size, a split has as many rows as there are, and a note says so.
   config.task = TaskOptions{.kind = config.task.kind};
   const auto task = make_task(config);
-  CHECK(task->evaluation_rows(Form::classification, Split::validation) == most);
+  CHECK(task->evaluation_rows(TaskFormat::classification, Split::validation) == most);
   CHECK_THAT(task->facts().notes.at(1), Contains("validation has all " + std::to_string(most) +
                                                  " examples that are for it: fewer than "
                                                  "task.validation, 512"));
@@ -746,14 +754,14 @@ TEST_CASE("who asks for fewer examples than the least gets them", "[tasks]") {
   config.task.validation = 3;
   config.task.test = 2;
   const auto task = make_task(config);
-  CHECK(task->evaluation_rows(Form::language_model, Split::validation) == 3);
-  CHECK(task->evaluation_rows(Form::language_model, Split::test) == 2);
+  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::validation) == 3);
+  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::test) == 2);
 }
 
 TEST_CASE("words become tokens and tokens words", "[tasks]") {
   for (const Config& config : generated_configs()) {
     const auto task = make_task(config);
-    Tokens all(static_cast<std::size_t>(task->shape(Form::language_model).vocabulary));
+    Tokens all(static_cast<std::size_t>(task->shape(TaskFormat::language_model).vocabulary));
     std::iota(all.begin(), all.end(), 0);
     CHECK(task->encode(task->decode(all)) == all);
   }
@@ -774,11 +782,11 @@ TEST_CASE("words become tokens and tokens words", "[tasks]") {
 TEST_CASE("a row that does not fit into the batch fails rather than writes beside it", "[tasks]") {
   const auto task = make_task(task_config("copy"));
   Batch batch;
-  batch.reset(2, 15, Form::language_model);
-  CHECK(failure([&] { task->training_row(Form::language_model, 0, 0, 0, batch, 0); }) ==
+  batch.reset(2, 15, TaskFormat::language_model);
+  CHECK(failure([&] { task->training_row(TaskFormat::language_model, 0, 0, 0, batch, 0); }) ==
         "[task.copy] an example of 16 tokens does not fit as row 0 of a batch [2, 15]");
-  batch.reset(2, 16, Form::language_model);
-  CHECK(failure([&] { task->training_row(Form::language_model, 0, 0, 0, batch, 2); }) ==
+  batch.reset(2, 16, TaskFormat::language_model);
+  CHECK(failure([&] { task->training_row(TaskFormat::language_model, 0, 0, 0, batch, 2); }) ==
         "[task.copy] an example of 16 tokens does not fit as row 2 of a batch [2, 16]");
 }
 
@@ -872,7 +880,8 @@ TEST_CASE("chance of whole rows, of ends and of losses, by enumerating all outpu
 TEST_CASE("a form that ends outputs has another chance", "[tasks]") {
   // Eight symbols out of eight: a guess of the whole row is right in one of 8^8 cases.
   const auto copy = make_task(task_config("copy", whole_numbers({{"length", 8}, {"symbols", 8}})));
-  const Task::Chance plain = copy->chance(Form::language_model), ended = copy->chance(Form::sequence_to_sequence);
+  const Task::Chance plain = copy->chance(TaskFormat::language_model),
+                     ended = copy->chance(TaskFormat::sequence_to_sequence);
   CHECK(plain.accuracy == 0.125);
   CHECK(plain.sequence->value == Approx(1.0 / 16777216));
   CHECK(plain.sequence->how == "(1 / symbols)^8");
@@ -882,13 +891,13 @@ TEST_CASE("a form that ends outputs has another chance", "[tasks]") {
   CHECK(ended.loss->value == Approx(8 * std::log(8.0) / 9));
 
   const auto recall = make_task(task_config("recall", whole_numbers({{"pairs", 4}, {"keys", 4}, {"values", 5}})));
-  CHECK(recall->chance(Form::classification).loss->value == Approx(std::log(5.0)));
-  CHECK(recall->chance(Form::sequence_to_sequence).accuracy == Approx(0.2));
-  CHECK(recall->chance(Form::sequence_to_sequence).sequence->value == Approx(0.2));
-  CHECK(recall->chance(Form::sequence_to_sequence).loss->value == Approx(std::log(5.0) / 2));
+  CHECK(recall->chance(TaskFormat::classification).loss->value == Approx(std::log(5.0)));
+  CHECK(recall->chance(TaskFormat::sequence_to_sequence).accuracy == Approx(0.2));
+  CHECK(recall->chance(TaskFormat::sequence_to_sequence).sequence->value == Approx(0.2));
+  CHECK(recall->chance(TaskFormat::sequence_to_sequence).loss->value == Approx(std::log(5.0) / 2));
   const auto sort = make_task(task_config("sort", whole_numbers({{"length", 5}, {"symbols", 4}})));
-  CHECK(sort->chance(Form::sequence_to_sequence).accuracy ==
-        Approx((5 * sort->chance(Form::language_model).accuracy + 1) / 6));
+  CHECK(sort->chance(TaskFormat::sequence_to_sequence).accuracy ==
+        Approx((5 * sort->chance(TaskFormat::language_model).accuracy + 1) / 6));
 }
 
 TEST_CASE("the loss by frequencies is the cross-entropy of validation by training's", "[tasks]") {

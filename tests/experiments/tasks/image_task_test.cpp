@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Form pictures = Form::image_classification;
+constexpr TaskFormat pictures = TaskFormat::image_classification;
 
 Batch evaluation_batch(const Task& task, Split split, std::int64_t rows) {
   Batch batch;
@@ -61,7 +61,7 @@ std::string number(std::uint32_t n) {
 
 TEST_CASE("each shape is what its class is called", "[tasks][shapes]") {
   const auto task = make_task(task_config("shapes", {{"noise", 0.0}, {"kinds", std::int64_t{6}}}));
-  const TaskShape shape = task->shape(pictures);
+  const TaskSizes shape = task->shape(pictures);
   CHECK(shape.classes == 6);
   CHECK(shape.image == ImageShape{1, 16, 16});
   const Batch batch = evaluation_batch(*task, Split::validation, 400);
@@ -126,10 +126,10 @@ TEST_CASE("a shape's noise is of its own for every row, step and seed", "[tasks]
       }
   CHECK(seen.size() == 8);
   CHECK(task->chance(pictures).accuracy == 0.25);
-  CHECK_THAT(task->refuses(Form::language_model), Contains("has images, and the model reads tokens"));
+  CHECK_THAT(task->refuses(TaskFormat::language_model), Contains("has images, and the model reads tokens"));
   CHECK(task->refuses(pictures).empty());
   Batch other;
-  other.reset(1, TaskShape{.image = {1, 8, 8}}, pictures);
+  other.reset(1, TaskSizes{.image = {1, 8, 8}}, pictures);
   CHECK_THAT(failure([&] { task->evaluation_row(pictures, Split::test, 0, other, 0); }),
              Contains("an image of [1, 16, 16] does not fit as row 0 of a batch of 1 images of [1, 8, 8]"));
 }

@@ -20,7 +20,7 @@ struct Pair {
 };
 
 /// The rows of a split; 300 rows for training. For a language model, the input is the whole row.
-std::vector<Pair> pairs(const Task& task, Split split, Form form = s2s) {
+std::vector<Pair> pairs(const Task& task, Split split, TaskFormat form = s2s) {
   std::vector<Pair> out;
   const std::int64_t rows = split == Split::train ? 300 : task.evaluation_rows(form, split);
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -105,7 +105,7 @@ TEST_CASE("addition's digits have bounds, and its test may have more of them", "
 
 TEST_CASE("addition as one row ends its sum, since sums differ in length", "[tasks][addition]") {
   const auto task = make_task(task_config("addition"));
-  const TaskShape shape = task->shape(lm);
+  const TaskSizes shape = task->shape(lm);
   CHECK(shape.vocabulary == 14); // digits + = and the two tokens around an output
   for (std::int64_t i = 0; i < 50; ++i) {
     const Row row = evaluation_row(*task, lm, Split::validation, i);
@@ -155,8 +155,8 @@ TEST_CASE("a test of symbols or bits may be longer than training", "[tasks]") {
     const bool bits = kind == "parity";
     CHECK(task->shape(lm).length == (bits ? 17 : 32));
     if (bits) {
-      CHECK(task->shape(Form::classification).length == 16);
-      CHECK(task->shape(Form::classification).varied);
+      CHECK(task->shape(TaskFormat::classification).length == 16);
+      CHECK(task->shape(TaskFormat::classification).varied);
     }
     // Training and validation have the rows without it.
     config.task_options = lengths;
@@ -179,7 +179,7 @@ TEST_CASE("the shape of training's rows is that of the task without its longer t
       const auto longer = make_task(
           task_config(info->about.name, {{option.name, std::int64_t{info->about.name == "listops" ? 200 : 60}}}));
       const auto plain = make_task(task_config(info->about.name));
-      const Form form = longer->refuses(s2s).empty() ? s2s : lm;
+      const TaskFormat form = longer->refuses(s2s).empty() ? s2s : lm;
       CHECK(longer->training_shape(form).length == plain->shape(form).length);
       CHECK(longer->training_shape(form).output_length == plain->shape(form).output_length);
       CHECK(longer->shape(form).length > plain->shape(form).length);
@@ -218,7 +218,7 @@ TEST_CASE("tasks that say so make rows of any length, from the same words, and n
     CHECK(task->of_length(length) == shorter); // made once
     const Task* const longer = task->of_length(length + 2);
     REQUIRE(longer != nullptr);
-    const Form form = task->refuses(s2s).empty() ? s2s : lm;
+    const TaskFormat form = task->refuses(s2s).empty() ? s2s : lm;
     CHECK(shorter->shape(form).classes == task->shape(form).classes);
     CHECK(longer->shape(form).length > shorter->shape(form).length);
     const auto rows = pairs(*shorter, Split::validation, form);

@@ -74,7 +74,7 @@ void check_contract(const Config& config) {
   }
   for (const auto& row : held_out) CHECK_FALSE(training.contains(row));
   CHECK(task->chance(lm).sequence->value <= task->chance(lm).accuracy);
-  for (const Form form : {Form::sequence_to_sequence, Form::classification})
+  for (const TaskFormat form : {TaskFormat::sequence_to_sequence, TaskFormat::classification})
     CHECK_THAT(task->refuses(form),
                Contains("the targets of the task " + config.task.kind + " are at positions within one sequence") &&
                    Contains("model.kind = \"decoder\""));

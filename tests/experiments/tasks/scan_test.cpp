@@ -28,7 +28,7 @@ std::pair<std::string, std::string> text_of(const Task& task, const Batch& batch
 /// The command and actions of each row of a split; for training, the rows of the first epoch.
 std::multimap<std::string, std::string> examples(const Task& task, Split split) {
   std::multimap<std::string, std::string> out;
-  const TaskShape shape = task.shape(s2s);
+  const TaskSizes shape = task.shape(s2s);
   const std::int64_t rows = task.facts().sizes[static_cast<std::size_t>(split)];
   for (std::int64_t i = 0; i < rows; ++i) {
     Batch batch;
@@ -152,7 +152,7 @@ TEST_CASE("scan repeats the primitive that the test combines, to a tenth of trai
 
 TEST_CASE("scan as one row: command, the token that begins actions, actions, their end", "[tasks][scan]") {
   const auto task = make_task(scan_config("simple"));
-  const TaskShape pair = task->shape(s2s), one = task->shape(lm);
+  const TaskSizes pair = task->shape(s2s), one = task->shape(lm);
   CHECK(pair.vocabulary == 13);
   CHECK(pair.classes == 8);
   CHECK_FALSE(pair.shared_vocabulary);
@@ -179,14 +179,14 @@ TEST_CASE("scan: what cannot be is refused", "[tasks][scan]") {
   CHECK_THAT(refusal([] { make_task(scan_config("simple", 16728)); }),
              Contains("[task] validation = 16728 is all of the 16728 different training commands"));
   const auto task = make_task(scan_config("simple"));
-  CHECK_THAT(task->refuses(Form::classification), Contains("is a sequence"));
+  CHECK_THAT(task->refuses(TaskFormat::classification), Contains("is a sequence"));
   CHECK_THAT(refusal([&] { (void)task->encode("walk fast"); }), Contains("\"fast\" is not a word"));
   CHECK(make_task(scan_config("length"))->fingerprint() != task->fingerprint());
 }
 
 TEST_CASE("scan: a token has its word, in commands, in actions and in a language model's rows", "[scan]") {
   const auto task = make_task(scan_config("simple"));
-  const TaskShape translates = task->shape(s2s), continues = task->shape(Form::language_model);
+  const TaskSizes translates = task->shape(s2s), continues = task->shape(TaskFormat::language_model);
   std::vector<std::string> words, read, row;
   for (const std::int32_t token : task->encode("jump left twice")) words.push_back(task->token_text(token));
   CHECK(words == std::vector<std::string>{"jump", "left", "twice"});

@@ -48,7 +48,7 @@ TEST_CASE("a task is refused without the file that its record says it needs, and
 
 TEST_CASE("resetting a batch leaves padding and ignored targets, and reuses its room", "[tasks]") {
   Batch batch;
-  batch.reset(2, 3, Form::language_model);
+  batch.reset(2, 3, TaskFormat::language_model);
   CHECK(batch.tokens == std::vector<std::int32_t>(6, 0));
   CHECK(batch.targets == std::vector<std::int32_t>(6, ignored));
   CHECK(batch.lengths == std::vector<std::int32_t>(2, 0));
@@ -58,7 +58,7 @@ TEST_CASE("resetting a batch leaves padding and ignored targets, and reuses its 
   batch.lengths.assign(2, 7);
   const auto* const tokens = batch.tokens.data();
   const auto* const targets = batch.targets.data();
-  batch.reset(1, 4, Form::classification);
+  batch.reset(1, 4, TaskFormat::classification);
   CHECK(batch.rows == 1);
   CHECK(batch.length == 4);
   CHECK(batch.tokens == std::vector<std::int32_t>(4, 0));
@@ -70,14 +70,14 @@ TEST_CASE("resetting a batch leaves padding and ignored targets, and reuses its 
 
 TEST_CASE("a batch of sequence to sequence has rows of outputs, and one of images has images only", "[tasks]") {
   Batch batch;
-  batch.reset(2, TaskShape{.length = 3, .output_length = 4}, Form::sequence_to_sequence);
-  CHECK(batch.form == Form::sequence_to_sequence);
+  batch.reset(2, TaskSizes{.length = 3, .output_length = 4}, TaskFormat::sequence_to_sequence);
+  CHECK(batch.form == TaskFormat::sequence_to_sequence);
   CHECK(batch.tokens == std::vector<std::int32_t>(6, 0));
   CHECK(batch.outputs == std::vector<std::int32_t>(8, 0));
   CHECK(batch.targets == std::vector<std::int32_t>(8, ignored));
   CHECK(batch.output_lengths == std::vector<std::int32_t>(2, 0));
 
-  batch.reset(2, TaskShape{.length = 9, .image = {3, 4, 5}}, Form::image_classification);
+  batch.reset(2, TaskSizes{.length = 9, .image = {3, 4, 5}}, TaskFormat::image_classification);
   CHECK(batch.images == std::vector<float>(120, 0.0F));
   CHECK(batch.targets == std::vector<std::int32_t>(2, ignored));
   CHECK(batch.image == ImageShape{3, 4, 5});
@@ -89,7 +89,7 @@ TEST_CASE("a batch of sequence to sequence has rows of outputs, and one of image
 
 TEST_CASE("trimming cuts each kind of row to the longest that is there, and takes no memory", "[tasks]") {
   Batch batch;
-  batch.reset(3, TaskShape{.length = 5, .output_length = 4}, Form::sequence_to_sequence);
+  batch.reset(3, TaskSizes{.length = 5, .output_length = 4}, TaskFormat::sequence_to_sequence);
   batch.tokens = {1, 2, 0, 0, 0, 3, 4, 5, 0, 0, 6, 0, 0, 0, 0};
   batch.lengths = {2, 3, 1};
   batch.outputs = {9, 1, 0, 0, 9, 0, 0, 0, 9, 2, 0, 0};
@@ -115,7 +115,7 @@ TEST_CASE("trimming cuts each kind of row to the longest that is there, and take
 
 TEST_CASE("trimming takes a language model's targets along, and leaves a classifier's", "[tasks]") {
   Batch batch;
-  batch.reset(2, 3, Form::language_model);
+  batch.reset(2, 3, TaskFormat::language_model);
   batch.tokens = {1, 2, 0, 3, 0, 0};
   batch.targets = {2, 4, ignored, 5, ignored, ignored};
   batch.lengths = {2, 1};
@@ -123,7 +123,7 @@ TEST_CASE("trimming takes a language model's targets along, and leaves a classif
   CHECK(batch.tokens == std::vector<std::int32_t>{1, 2, 3, 0});
   CHECK(batch.targets == std::vector<std::int32_t>{2, 4, 5, ignored});
 
-  batch.reset(2, 3, Form::classification);
+  batch.reset(2, 3, TaskFormat::classification);
   batch.lengths = {0, 0};
   batch.targets = {1, 0};
   batch.trim();

@@ -18,7 +18,7 @@
 
 namespace heed::test {
 
-inline constexpr Form lm = Form::language_model, s2s = Form::sequence_to_sequence;
+inline constexpr TaskFormat lm = TaskFormat::language_model, s2s = TaskFormat::sequence_to_sequence;
 inline constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
 
 inline Config task_config(const std::string& kind, OptionValues options = {}) {
@@ -34,30 +34,30 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
-inline Row row_of(const Batch& batch, Form form, std::int64_t at) {
+inline Row row_of(const Batch& batch, TaskFormat form, std::int64_t at) {
   const auto begin = at * batch.length;
   const auto end = begin + batch.lengths[static_cast<std::size_t>(at)];
   Row row{{batch.tokens.begin() + begin, batch.tokens.begin() + end}, {}};
-  if (form == Form::classification) row.targets = {batch.targets[static_cast<std::size_t>(at)]};
+  if (form == TaskFormat::classification) row.targets = {batch.targets[static_cast<std::size_t>(at)]};
   else row.targets.assign(batch.targets.begin() + begin, batch.targets.begin() + end);
   return row;
 }
 
-inline Row training_row(const Task& task, Form form, std::uint64_t seed, std::int64_t step, std::int64_t row) {
+inline Row training_row(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row) {
   Batch batch;
   batch.reset(1, task.shape(form).length, form);
   task.training_row(form, seed, step, row, batch, 0);
   return row_of(batch, form, 0);
 }
 
-inline Row evaluation_row(const Task& task, Form form, Split split, std::int64_t row) {
+inline Row evaluation_row(const Task& task, TaskFormat form, Split split, std::int64_t row) {
   Batch batch;
   batch.reset(1, task.shape(form).length, form);
   task.evaluation_row(form, split, row, batch, 0);
   return row_of(batch, form, 0);
 }
 
-inline std::vector<Row> evaluation_rows(const Task& task, Form form, Split split) {
+inline std::vector<Row> evaluation_rows(const Task& task, TaskFormat form, Split split) {
   std::vector<Row> rows;
   for (std::int64_t i = 0; i < task.evaluation_rows(form, split); ++i)
     rows.push_back(evaluation_row(task, form, split, i));

@@ -18,7 +18,7 @@ TEST_CASE("a survey counts what training sees", "[tasks][survey]") {
   config.data.shuffle = false;
   config.train.batch = 3;
   const auto task = make_task(config);
-  const TaskSurvey s = survey_task(*task, Form::sequence_to_sequence, 0, 3, 3, 2, 10); // one epoch: three rows
+  const TaskSurvey s = survey_task(*task, TaskFormat::sequence_to_sequence, 0, 3, 3, 2, 10); // one epoch: three rows
   CHECK(s.facts.sizes == std::array<std::int64_t, 3>{3, 2, 0});
   CHECK(s.rows == 3);
   CHECK(s.inputs.shortest == 1);
@@ -47,7 +47,7 @@ TEST_CASE("a survey counts each listed row at most once, and says how many a ste
   config.data.tokens = "words";
   config.train.batch = 4;
   const auto survey = [&](std::int64_t most) {
-    return survey_task(*make_task(config), Form::sequence_to_sequence, 0, 4, most, 9, 9);
+    return survey_task(*make_task(config), TaskFormat::sequence_to_sequence, 0, 4, most, 9, 9);
   };
   const TaskSurvey all = survey(2000); // two steps of four rows, of which five are in the file
   CHECK(all.listed == 5);
@@ -58,23 +58,24 @@ TEST_CASE("a survey counts each listed row at most once, and says how many a ste
   CHECK(survey(3).rows == 3);
   CHECK(survey(3).listed == 5);
 
-  const TaskSurvey drawn = survey_task(*make_task(task_config("copy")), Form::language_model, 0, 4, 10, 9, 9);
+  const TaskSurvey drawn = survey_task(*make_task(task_config("copy")), TaskFormat::language_model, 0, 4, 10, 9, 9);
   CHECK_FALSE(drawn.listed);
   CHECK(drawn.rows == 10);
 }
 
 TEST_CASE("a survey shows a language model's rows as prompt and answer, and classes by name", "[tasks][survey]") {
   const auto parity = make_task(task_config("parity"));
-  const TaskSurvey rows = survey_task(*parity, Form::language_model, 0, 8, 64, 5, 3);
+  const TaskSurvey rows = survey_task(*parity, TaskFormat::language_model, 0, 8, 64, 5, 3);
   for (const ExampleText& e : rows.examples) {
     CHECK(e.input.ends_with(" ="));
     CHECK((e.output == "0" || e.output == "1"));
   }
   CHECK(rows.facts.sizes[0] == -1);
-  const TaskSurvey labels = survey_task(*parity, Form::classification, 0, 8, 64, 5, 3);
+  const TaskSurvey labels = survey_task(*parity, TaskFormat::classification, 0, 8, 64, 5, 3);
   CHECK(labels.different == 2);
   CHECK(labels.commonest[0].second + labels.commonest[1].second == 64);
-  const TaskSurvey images = survey_task(*make_task(task_config("shapes")), Form::image_classification, 0, 8, 400, 3, 2);
+  const TaskSurvey images = survey_task(*make_task(task_config("shapes")), TaskFormat::image_classification, 0, 8, 400,
+                                        3, 2);
   CHECK(images.different == 4);
   CHECK(images.commonest.size() == 2);
   CHECK(images.examples[0].input.empty());
@@ -87,7 +88,8 @@ TEST_CASE("rows of training steps are those that training sees", "[tasks][survey
   Config full = task_config("modular_addition", {{"modulus", std::int64_t{7}}, {"train", 0.5}});
   full.train.full_batch = true;
   for (const Config& config : {by_batches, by_tokens, full})
-    for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification}) {
+    for (const TaskFormat form :
+         {TaskFormat::language_model, TaskFormat::sequence_to_sequence, TaskFormat::classification}) {
       INFO(config.task.kind);
       const auto task = make_task(config);
       if (!task->refuses(form).empty()) continue;
@@ -100,7 +102,7 @@ TEST_CASE("rows of training steps are those that training sees", "[tasks][survey
         const auto first = [](const std::vector<std::int32_t>& from, std::int32_t n) {
           return std::vector<std::int32_t>(from.begin(), from.begin() + n);
         };
-        const bool two = form == Form::sequence_to_sequence, label = form == Form::classification;
+        const bool two = form == TaskFormat::sequence_to_sequence, label = form == TaskFormat::classification;
         const std::int32_t tokens = batch.lengths[0], outputs = two ? batch.output_lengths[0] : 0;
         CHECK(found.step == step);
         CHECK(found.row == row);
@@ -119,7 +121,7 @@ TEST_CASE("rows of training steps are those that training sees", "[tasks][survey
       CHECK(rows >= 8);
     }
   CHECK_THAT(refusal([] {
-               each_training_row(*make_task(task_config("shapes")), Form::image_classification, 0, 1, 1,
+               each_training_row(*make_task(task_config("shapes")), TaskFormat::image_classification, 0, 1, 1,
                                  [](const TrainingRow&) {});
              }),
              Catch::Contains("the task has images"));

@@ -14,7 +14,7 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Form classes = Form::classification;
+constexpr TaskFormat classes = TaskFormat::classification;
 
 Config file_config(const std::string& kind, const std::string& path, OptionValues options = {}) {
   Config config = task_config(kind, std::move(options));
@@ -27,7 +27,7 @@ Config file_config(const std::string& kind, const std::string& path, OptionValue
 }
 
 /// Input and output of a split's rows; for training, the rows of the first epoch.
-std::vector<std::pair<std::string, std::string>> texts(const Task& task, Form form, Split split) {
+std::vector<std::pair<std::string, std::string>> texts(const Task& task, TaskFormat form, Split split) {
   std::vector<std::pair<std::string, std::string>> out;
   const std::int64_t rows = task.facts().sizes[static_cast<std::size_t>(split)];
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -99,12 +99,12 @@ TEST_CASE("rows are shuffled by task.seed before they are split, or not at all",
 TEST_CASE("input and output share a vocabulary, or have one each", "[tasks][rows]") {
   const TemporaryFile table(both());
   Config config = file_config("translation", table.path());
-  const TaskShape shared = make_task(config)->shape(s2s);
+  const TaskSizes shared = make_task(config)->shape(s2s);
   CHECK(shared.shared_vocabulary);
   CHECK(shared.vocabulary == 1 + 12 + 1 + 12 + 2); // <unknown>, aN, b, xN, begin and end
   CHECK(shared.classes == shared.vocabulary);
   config.task_options["shared_vocabulary"] = false;
-  const TaskShape own = make_task(config)->shape(s2s);
+  const TaskSizes own = make_task(config)->shape(s2s);
   CHECK_FALSE(own.shared_vocabulary);
   CHECK(own.vocabulary == 1 + 12 + 1);
   CHECK(own.classes == 1 + 12 + 2);
@@ -152,7 +152,7 @@ TEST_CASE("a labelled text: columns by name, labels by their order", "[tasks][ro
   const TemporaryFile file(csv);
   Config config = file_config("labelled_text", file.path(), {{"format", std::string("csv")}});
   const auto task = make_task(config);
-  const TaskShape shape = task->shape(classes);
+  const TaskSizes shape = task->shape(classes);
   CHECK(shape.classes == 2);
   CHECK(shape.vocabulary == 5); // <unknown> awful nice, very nice
   CHECK(shape.length == 3);
@@ -164,7 +164,7 @@ TEST_CASE("a labelled text: columns by name, labels by their order", "[tasks][ro
   CHECK(task->chance(classes).accuracy == labels["bad"] / static_cast<double>(validation.size()));
   CHECK_THAT(task->chance(classes).how, Contains("always \"bad\""));
   CHECK_THAT(task->facts().notes.at(0), Contains("12 rows of validation and test have an input that training has too"));
-  CHECK_THAT(task->refuses(Form::language_model), Contains("has a label for each text"));
+  CHECK_THAT(task->refuses(TaskFormat::language_model), Contains("has a label for each text"));
   CHECK(task->refuses(classes).empty());
 }
 
@@ -319,16 +319,16 @@ Config counted_config(const std::string& path, const std::string& tokens) {
 }
 
 /// The targets of one training row, "_" at positions without a target, and the text shown for the row.
-std::pair<std::string, std::string> targets_of(const Task& task, Form form, std::int64_t row) {
+std::pair<std::string, std::string> targets_of(const Task& task, TaskFormat form, std::int64_t row) {
   Batch batch;
   batch.reset(1, task.shape(form), form);
   task.listed_row(form, Split::train, row, batch, 0);
   batch.trim();
   std::string text, shown;
   for (const std::int32_t target : batch.targets)
-    text += (text.empty() ? "" : "|") + (target == ignored              ? "_"
-                                         : form == Form::language_model ? task.token_text(target)
-                                                                        : task.output_token_text(target));
+    text += (text.empty() ? "" : "|") + (target == ignored                    ? "_"
+                                         : form == TaskFormat::language_model ? task.token_text(target)
+                                                                              : task.output_token_text(target));
   each_example(task, form, Split::train, row + 1, [&](const ExampleText& example) { shown = example.output; });
   return {text, shown};
 }
@@ -341,8 +341,8 @@ TEST_CASE("a third column says which words of the output are targets", "[tasks][
   CHECK(targets_of(*words, s2s, 0) == std::pair<std::string, std::string>{"one|_|_|<end>", "one two three"});
   CHECK(targets_of(*words, s2s, 1) == std::pair<std::string, std::string>{"_|_|yes|<end>", "so then yes"});
   // One row: the input, the token that begins the output, and the output without its end.
-  CHECK(targets_of(*words, Form::language_model, 0).first == "_|one|_|_|<end>");
-  CHECK(targets_of(*words, Form::language_model, 1).first == "_|_|_|yes|<end>");
+  CHECK(targets_of(*words, TaskFormat::language_model, 0).first == "_|one|_|_|<end>");
+  CHECK(targets_of(*words, TaskFormat::language_model, 1).first == "_|_|_|yes|<end>");
   const auto notes = words->facts().notes;
   CHECK_THAT(notes.back(), Contains("of 60 tokens of outputs, 20 count, and what ends each output"));
 

@@ -175,7 +175,7 @@ TEST_CASE("a training window depends on seed, step and row alone", "[tasks][text
 TEST_CASE("the vocabulary is every character of the whole file, by code point", "[tasks][text]") {
   const TemporaryFile file("ba😀ä\nba\tbaéz"); // \t, \n, a, b, z, ä, é, 😀
   const auto task = make_task(text_config(file.path(), 2, 0.5));
-  const TaskShape shape = task->shape(lm);
+  const TaskSizes shape = task->shape(lm);
   CHECK(shape.vocabulary == 8);
   CHECK(shape.classes == 8);
   CHECK(shape.length == 2);
@@ -226,7 +226,8 @@ TEST_CASE("a text has no label for a row", "[tasks][text]") {
   const TemporaryFile file(utf8(characters(100)));
   const auto task = make_task(text_config(file.path(), 4));
   CHECK(task->refuses(lm).empty());
-  CHECK_THAT(task->refuses(Form::classification), Contains("has no label for a whole row") && Contains("\"decoder\""));
+  CHECK_THAT(task->refuses(TaskFormat::classification),
+             Contains("has no label for a whole row") && Contains("\"decoder\""));
 }
 
 TEST_CASE("chance is the share of training's commonest character in validation", "[tasks][text]") {
@@ -262,7 +263,7 @@ TEST_CASE("words, bytes and pieces: split after white space, numbered by trainin
   const auto words = make_task(config);
   // Half of the bytes end within line 19 or 20; the next white space ends the part.
   std::string joined_parts;
-  const TaskShape shape = words->shape(lm);
+  const TaskSizes shape = words->shape(lm);
   CHECK(shape.vocabulary <= 25);
   for (const Split split : {Split::validation, Split::test})
     for (const Row& row : evaluation_rows(*words, lm, split))

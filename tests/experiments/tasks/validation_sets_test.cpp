@@ -16,7 +16,7 @@ namespace {
 struct SetCase {
   const char* kind;
   const char* tokens;
-  Form form;
+  TaskFormat form;
   std::string rows, validation, set; ///< contents of files
   OptionValues options = {};
 };
@@ -39,7 +39,7 @@ std::vector<SetCase> set_cases() {
   return {
       {"translation", "words", s2s, pairs, "b\ty\nc\tz\n", "a b c b a a\tx y z z y x\nb\tx\n"},
       {"translation", "characters", lm, pairs, "b\ty\nc\tz\n", "a b c\tz z y x\n"},
-      {"labelled_text", "words", Form::classification, labels, "good c\tyes\n", "bad b c a a\tno\ngood\tyes\n",
+      {"labelled_text", "words", TaskFormat::classification, labels, "good c\tyes\n", "bad b c a a\tno\ngood\tyes\n",
        tab_separated},
       {"text",
        "words",
@@ -59,7 +59,7 @@ std::vector<SetCase> set_cases() {
   };
 }
 
-std::vector<Row> trained(const Task& task, Form form) {
+std::vector<Row> trained(const Task& task, TaskFormat form) {
   std::vector<Row> rows;
   for (std::int64_t i = 0; i < 12; ++i) {
     Batch batch;
@@ -71,7 +71,7 @@ std::vector<Row> trained(const Task& task, Form form) {
 }
 
 /// The rows without padding, as texts and numbers.
-std::vector<std::string> validation(const Task& task, Form form) {
+std::vector<std::string> validation(const Task& task, TaskFormat form) {
   std::vector<std::string> rows;
   for (std::int64_t i = 0; i < task.evaluation_rows(form, Split::validation); ++i) {
     Batch batch;

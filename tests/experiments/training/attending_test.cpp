@@ -143,7 +143,7 @@ TEST_CASE("entropy and distance are those of inspect for the same row", "[attend
   s.task->evaluation_row(s.run.form, Split::validation, 0, b, 0);
   const std::vector<std::int32_t> tokens(b.tokens.begin(), b.tokens.begin() + b.lengths[0]);
   const AttentionExample example = s.attend(s.task->decode(tokens));
-  Workers workers(1);
+  ThreadPool workers(1);
   const Inspection found = inspect_model(s.config, *s.task, s.run, Split::validation, 1, {.attention = true}, workers);
   REQUIRE(found.heads.size() == example.heads.size());
   for (std::size_t i = 0; i < found.heads.size(); ++i) {

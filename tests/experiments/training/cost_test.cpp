@@ -128,13 +128,13 @@ TEST_CASE("costs of a large text are found without its tokens", "[cost][kept]") 
   const std::vector<std::string> names = engine(c).inspected(c, *task);
   CHECK(std::filesystem::exists(kept)); // a process that reads the tokens finds the damage and removes the file
   Batch batch;
-  batch.reset(1, task->shape(Form::language_model), Form::language_model);
-  task->training_row(Form::language_model, 0, 0, 0, batch, 0);
+  batch.reset(1, task->shape(TaskFormat::language_model), TaskFormat::language_model);
+  task->training_row(TaskFormat::language_model, 0, 0, 0, batch, 0);
   CHECK(!std::filesystem::exists(kept));
 
   f32::RunModel run(c, *task); // the names of real rows
   run.parameters.initialise(0);
-  Workers workers(1);
+  ThreadPool workers(1);
   const auto found = f32::as_metrics(f32::inspect_model(c, *task, run, Split::validation, 1,
                                                         f32::inspected_parts(c.train), workers));
   CHECK(found.size() > 20);

@@ -28,7 +28,7 @@ Config half_trained(const std::vector<std::string>& more = {}) {
   return config(test::tiny_encoder_decoder, all);
 }
 
-constexpr Form form = Form::sequence_to_sequence;
+constexpr TaskFormat form = TaskFormat::sequence_to_sequence;
 
 // A task whose validation rows have other outputs: the model's own outputs, so these rows are right; but every other
 // row has a different first token, so it is wrong.
@@ -47,7 +47,7 @@ public:
       outputs_.push_back(std::move(tokens));
     }
   }
-  void evaluation_row(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_row(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     task_.evaluation_row(form, split, row, batch, at);
     const std::vector<std::int32_t>& tokens = outputs_[static_cast<std::size_t>(row)];
     const std::int64_t begin = at * batch.output_length;
@@ -59,18 +59,18 @@ public:
     batch.targets[static_cast<std::size_t>(begin + std::ssize(tokens))] = shape_.end;
     batch.output_lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(tokens.size() + 1);
   }
-  std::string refuses(Form f) const override { return task_.refuses(f); }
-  TaskShape shape(Form f) const override { return task_.shape(f); }
-  void training_row(Form f, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  std::string refuses(TaskFormat f) const override { return task_.refuses(f); }
+  TaskSizes shape(TaskFormat f) const override { return task_.shape(f); }
+  void training_row(TaskFormat f, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     task_.training_row(f, seed, step, row, batch, at);
   }
-  std::int64_t evaluation_rows(Form, Split) const override { return std::ssize(outputs_); }
-  Chance chance(Form f) const override { return task_.chance(f); }
+  std::int64_t evaluation_rows(TaskFormat, Split) const override { return std::ssize(outputs_); }
+  Chance chance(TaskFormat f) const override { return task_.chance(f); }
   std::string own_fingerprint() const override { return task_.fingerprint(); }
   std::string decode(std::span<const std::int32_t> tokens) const override { return task_.decode(tokens); }
   std::vector<std::int32_t> encode(std::string_view text) const override { return task_.encode(text); }
-  std::string decode_output(Form f, std::span<const std::int32_t> tokens) const override {
+  std::string decode_output(TaskFormat f, std::span<const std::int32_t> tokens) const override {
     return task_.decode_output(f, tokens);
   }
 
@@ -78,7 +78,7 @@ public:
 
 private:
   const Task& task_;
-  TaskShape shape_;
+  TaskSizes shape_;
   std::vector<std::vector<std::int32_t>> outputs_;
 };
 
@@ -174,7 +174,7 @@ evaluate_beam = 1
                {"data.path=" + folder.write("train.tsv", training).string(),
                 "data.validation_path=" + folder.write("validation.tsv", held_out).string()});
     const auto task = make_task(c);
-    const TaskShape shape = task->shape(Form::sequence_to_sequence);
+    const TaskSizes shape = task->shape(TaskFormat::sequence_to_sequence);
     checkpoint = train(c).last();
     for (StoredTensor& t : checkpoint.tensors)
       if (t.name.find("norm") == std::string::npos) std::fill(t.bytes.begin(), t.bytes.end(), std::byte{0});

@@ -70,7 +70,7 @@ std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoin
   }
   std::map<std::string, double> out{{prefix + "_loss", loss / count}, {prefix + "_accuracy", right / count}};
   if (has_sequence_accuracy(c)) out[prefix + "_sequence_accuracy"] = whole / static_cast<double>(rows);
-  if (run.form == Form::language_model) out[prefix + "_perplexity"] = std::exp(loss / count);
+  if (run.form == TaskFormat::language_model) out[prefix + "_perplexity"] = std::exp(loss / count);
   if (c.task.kind == "text") out[prefix + "_bits_per_character"] = loss / count / std::log(2.0);
   return out;
 }
@@ -195,7 +195,7 @@ TEST_CASE("long rows are evaluated some at a time, to the same bits, by any numb
     loss += piece;
   }
   for (const int threads : {1, 2, 3}) {
-    Workers workers(threads);
+    ThreadPool workers(threads);
     const auto found = evaluate_split(c, *task, run, Split::validation, 0, workers);
     REQUIRE(found[0].first == "val_loss");
     CHECK(found[0].second == loss / count);
@@ -219,7 +219,7 @@ TEST_CASE("a formula's b is the row's number in the evaluation, however rows are
     });
   }
   for (const int threads : {1, 3}) {
-    Workers workers(threads);
+    ThreadPool workers(threads);
     CHECK(evaluate_split(c, *task, run, Split::validation, 0, workers)[0].second == Approx(loss / count).epsilon(1e-5));
   }
 }
@@ -251,15 +251,15 @@ TEST_CASE("accuracies by length are those of the rows of that length", "[evaluat
       task->evaluation_row(run.form, Split::validation, r, b, 0);
       each_target(run, b, {}, [&](const AtTarget& t) {
         // The output of `parity` is one token; a classifier's length is the length of its input.
-        auto& [right, all] = rows[std::to_string(run.form == Form::classification ? b.lengths[0] : 1)];
+        auto& [right, all] = rows[std::to_string(run.form == TaskFormat::classification ? b.lengths[0] : 1)];
         right += t.right;
         ++all;
       });
     }
-    CHECK(rows.size() == (run.form == Form::classification ? 5 : 1));
+    CHECK(rows.size() == (run.form == TaskFormat::classification ? 5 : 1));
     for (const auto& [length, hits] : rows) {
       CHECK(found.at("val_accuracy_by_length." + length) == Approx(hits.first / hits.second));
-      if (run.form == Form::language_model)
+      if (run.form == TaskFormat::language_model)
         CHECK(found.at("val_sequence_accuracy_by_length." + length) == Approx(hits.first / hits.second));
     }
     const auto lines = std::count_if(found.begin(), found.end(), [](const auto& value) {
@@ -351,19 +351,21 @@ class Ticking : public Task {
 public:
   Ticking(std::unique_ptr<Task> task) : task_(std::move(task)) {}
 
-  std::string refuses(Form form) const override { return task_->refuses(form); }
-  TaskShape shape(Form form) const override { return task_->shape(form); }
-  void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+  std::string refuses(TaskFormat form) const override { return task_->refuses(form); }
+  TaskSizes shape(TaskFormat form) const override { return task_->shape(form); }
+  void training_row(TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     ++trained;
     task_->training_row(form, seed, step, row, batch, at);
   }
-  std::int64_t evaluation_rows(Form form, Split split) const override { return task_->evaluation_rows(form, split); }
-  void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  std::int64_t evaluation_rows(TaskFormat form, Split split) const override {
+    return task_->evaluation_rows(form, split);
+  }
+  void evaluation_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     ++evaluated;
     task_->evaluation_row(form, split, row, batch, at);
   }
-  Chance chance(Form form) const override { return task_->chance(form); }
+  Chance chance(TaskFormat form) const override { return task_->chance(form); }
   std::string own_fingerprint() const override { return task_->fingerprint(); }
   std::string decode(std::span<const std::int32_t> tokens) const override { return task_->decode(tokens); }
   std::vector<std::int32_t> encode(std::string_view text) const override { return task_->encode(text); }
@@ -435,7 +437,7 @@ TEST_CASE("temperature 0 takes the most probable token, as does the best one alo
   for (int i = 0; i < 30; ++i) {
     const auto n = std::min<std::int64_t>(16, static_cast<std::int64_t>(tokens.size()));
     Batch b;
-    b.reset(1, n, Form::language_model);
+    b.reset(1, n, TaskFormat::language_model);
     b.tokens.assign(tokens.end() - n, tokens.end());
     b.lengths = {static_cast<std::int32_t>(n)};
     Tape tape;
@@ -466,7 +468,7 @@ TEST_CASE("a prompt beyond the model's rows is cut from its beginning, and said 
   const Reader reader;
   const Config c = reader();
   const Checkpoint checkpoint = train(c).last();
-  const auto length = static_cast<std::size_t>(make_task(c)->shape(Form::language_model).length);
+  const auto length = static_cast<std::size_t>(make_task(c)->shape(TaskFormat::language_model).length);
   const std::string end(length, 'A');
   std::vector<std::string> notes;
   const std::string cut = generated(c, checkpoint, {.prompt = "BC" + end, .tokens = 5, .temperature = 0}, &notes);
@@ -503,7 +505,7 @@ TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
   const Config c = reader({"task.text.block=64", "model.layers=4", "model.width=128", "model.heads=4",
                            "position.kind=learned", "block.bias=false", "train.batch=12"});
   const auto task = make_task(c);
-  REQUIRE(task->shape(Form::language_model).vocabulary == 65);
+  REQUIRE(task->shape(TaskFormat::language_model).vocabulary == 65);
   const Cost cost = engine(c).cost(c, *task);
   CHECK(cost.parameters == 804096);
   // A multiplication and an addition for each weight, token and direction: 2 forward, 4 backward. Attention adds 2 *

@@ -33,7 +33,7 @@ struct Subject {
   }
 
   Inspection inspect(const InspectionParts& looks = all_parts, std::int64_t rows = 0, int threads = 1) {
-    Workers workers(threads);
+    ThreadPool workers(threads);
     return inspect_model(config, *task, run, Split::validation, rows, looks, workers);
   }
   Batch row(std::int64_t r) const {
@@ -44,7 +44,7 @@ struct Subject {
   }
   std::int64_t rows() const { return task->evaluation_rows(run.form, Split::validation); }
   double loss() {
-    Workers workers(1);
+    ThreadPool workers(1);
     return evaluate_split(config, *task, run, Split::validation, 0, workers)[0].second;
   }
   double* values(const std::string& name) {

@@ -98,7 +98,8 @@ TEST_CASE("an untrained model's loss is that of guessing: ln of the number of cl
   for (const auto& [base, classes] :
        {std::pair{tiny_decoder, 6}, {tiny_encoder, 2}}) { // 5 symbols and a separator; odd or even
     Config c = config(base, {"model.init_std=0.02"});
-    const auto shape = make_task(c)->shape(c.model.kind == "decoder" ? Form::language_model : Form::classification);
+    const auto shape = make_task(c)->shape(c.model.kind == "decoder" ? TaskFormat::language_model
+                                                                     : TaskFormat::classification);
     CHECK(shape.classes == classes);
     CHECK(train(c).all("train_loss")[0] == Approx(std::log(classes)).epsilon(0.02));
   }

@@ -1,5 +1,5 @@
 // Tests that runs are bit-identical for any number of threads, and with or without an interruption.
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 #include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 

@@ -190,7 +190,7 @@ TEST_CASE("a step with a loss that is not finite names itself and the operation,
                                    start.run.parameters.values() + start.run.parameters.extent());
   const auto optimizer = make_optimizer(start.config, start.run.parameters);
   for (int threads : {1, 3}) {
-    Workers workers(threads);
+    ThreadPool workers(threads);
     StepRunner step(start.config, *start.task, start.run, *optimizer, workers);
     using Catch::Contains;
     CHECK_THAT(test::failure([&] { step(4); }),
@@ -219,13 +219,13 @@ TEST_CASE("a training step asks for no memory from the third on", "[training][he
       return heap_calls() - before;
     };
     {
-      Workers one(1);
+      ThreadPool one(1);
       StepRunner step(start.config, *start.task, start.run, *optimizer, one);
       asked_in(step, 0, 2);
       CHECK(asked_in(step, 2, 5) == 0);
     }
     // Which thread takes which shard is random. A thread asks for no memory from its third shard on.
-    Workers two(2);
+    ThreadPool two(2);
     StepRunner step(start.config, *start.task, start.run, *optimizer, two);
     std::int64_t at = 0;
     while (at < 2000 && asked_in(step, at, 20) > 0) at += 20;

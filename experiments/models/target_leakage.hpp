@@ -18,6 +18,6 @@ namespace heed::HEED_REAL {
 /// Only positions at which a row of the validation split has a target count. The model is not executed. In long rows,
 /// only the first 1024 positions are checked, with mask_mod the first 256.
 /// Encoders and encoder-decoders never see their targets: the targets are not in their input, or they are masked.
-std::string target_sight(const Config& config, const Task& task);
+std::string target_leakage(const Config& config, const Task& task);
 
 } // namespace heed::HEED_REAL

@@ -1,6 +1,6 @@
-// Tests of Workers: every job and every part runs once, a worker runs one job at a time, and failures are rethrown.
+// Tests of ThreadPool: every job and every part runs once, a worker runs one job at a time, and failures are rethrown.
 #include "autograd/error.hpp"
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 using namespace heed;
 
-TEST_CASE("every job runs once, on a worker that does nothing else", "[workers]") {
+TEST_CASE("every job runs once, on a worker that does nothing else", "[thread_pool]") {
   for (int threads : {1, 2, 5}) {
-    Workers workers(threads);
+    ThreadPool workers(threads);
     CHECK(workers.threads() == threads);
     for (int jobs : {0, 1, 2, 7, 500}) {
       std::vector<std::atomic<int>> runs(static_cast<std::size_t>(jobs)), busy(static_cast<std::size_t>(threads));
@@ -34,8 +34,8 @@ TEST_CASE("every job runs once, on a worker that does nothing else", "[workers]"
   }
 }
 
-TEST_CASE("jobs run at the same time on different threads", "[workers]") {
-  Workers workers(3);
+TEST_CASE("jobs run at the same time on different threads", "[thread_pool]") {
+  ThreadPool workers(3);
   std::atomic<int> arrived{0};
   // Each job waits for the others, so this ends only if all three run at the same time.
   workers.run(3, [&](int, int) {
@@ -45,16 +45,16 @@ TEST_CASE("jobs run at the same time on different threads", "[workers]") {
   CHECK(arrived == 3);
 }
 
-TEST_CASE("many short rounds after each other neither hang nor lose a job", "[workers]") {
-  Workers workers(4);
+TEST_CASE("many short rounds after each other neither hang nor lose a job", "[thread_pool]") {
+  ThreadPool workers(4);
   std::atomic<int> runs{0};
   for (int round = 0; round < 5000; ++round) workers.run(round % 6, [&](int, int) { ++runs; });
   CHECK(runs == 5000 / 6 * 15 + 0 + 1);
 }
 
-TEST_CASE("the failure of the lowest job comes back, and the workers go on", "[workers]") {
+TEST_CASE("the failure of the lowest job comes back, and the workers go on", "[thread_pool]") {
   for (int threads : {1, 2, 4}) {
-    Workers workers(threads);
+    ThreadPool workers(threads);
     for (int round = 0; round < 50; ++round) {
       std::string message;
       try {
@@ -74,16 +74,16 @@ TEST_CASE("the failure of the lowest job comes back, and the workers go on", "[w
   }
 }
 
-TEST_CASE("more jobs than a call can count run all, once", "[workers][many]") {
-  Workers workers(3);
+TEST_CASE("more jobs than a call can count run all, once", "[thread_pool][many]") {
+  ThreadPool workers(3);
   constexpr int jobs = 2'500'000;
   std::vector<std::atomic<std::uint8_t>> runs(jobs);
   workers.run(jobs, [&](int job, int) { ++runs[static_cast<std::size_t>(job)]; });
   CHECK(std::ranges::all_of(runs, [](const std::atomic<std::uint8_t>& n) { return n == 1; }));
 }
 
-TEST_CASE("only the first workers take jobs", "[workers]") {
-  Workers workers(4);
+TEST_CASE("only the first workers take jobs", "[thread_pool]") {
+  ThreadPool workers(4);
   for (int takers : {1, 2, 3}) {
     std::atomic<int> runs{0}, highest{0};
     for (int round = 0; round < 200; ++round)
@@ -99,8 +99,8 @@ TEST_CASE("only the first workers take jobs", "[workers]") {
   }
 }
 
-TEST_CASE("a team grows, up to its limit", "[workers]") {
-  Workers workers(1, nullptr, 4);
+TEST_CASE("a pool grows, up to its limit", "[thread_pool]") {
+  ThreadPool workers(1, nullptr, 4);
   CHECK(workers.threads() == 1);
   CHECK(workers.most_threads() == 4);
   for (int threads : {2, 1, 3, 9}) {
@@ -126,8 +126,8 @@ void await_help() {
 
 } // namespace
 
-TEST_CASE("threads without a job take parts of an operation", "[workers]") {
-  Workers workers(3);
+TEST_CASE("threads without a job take parts of an operation", "[thread_pool]") {
+  ThreadPool workers(3);
   std::atomic<int> arrived{0};
   workers.run(1, [&](int, int) {
     await_help();
@@ -140,8 +140,8 @@ TEST_CASE("threads without a job take parts of an operation", "[workers]") {
   CHECK(arrived == 2);
 }
 
-TEST_CASE("every part of every operation runs once, whoever takes it", "[workers]") {
-  Workers workers(5);
+TEST_CASE("every part of every operation runs once, whoever takes it", "[thread_pool]") {
+  ThreadPool workers(5);
   std::atomic<int> wrong{0};
   for (int jobs : {1, 2, 3}) {
     for (int round = 0; round < 100; ++round)
@@ -157,7 +157,7 @@ TEST_CASE("every part of every operation runs once, whoever takes it", "[workers
   CHECK(wrong == 0);
 }
 
-TEST_CASE("ranges of an operation meet each other and begin at whole multiples", "[workers]") {
+TEST_CASE("ranges of an operation meet each other and begin at whole multiples", "[thread_pool]") {
   for (std::int64_t n : {0, 1, 5, 64, 1000})
     for (std::int64_t multiple : {1, 6, 64})
       for (int parts : {1, 2, 7}) {
@@ -172,8 +172,8 @@ TEST_CASE("ranges of an operation meet each other and begin at whole multiples",
       }
 }
 
-TEST_CASE("a part's failure comes back, and the workers go on", "[workers]") {
-  Workers workers(3);
+TEST_CASE("a part's failure comes back, and the workers go on", "[thread_pool]") {
+  ThreadPool workers(3);
   for (int round = 0; round < 50; ++round) {
     CHECK_THROWS_WITH(workers.run(1,
                                   [&](int, int) {
@@ -189,9 +189,9 @@ TEST_CASE("a part's failure comes back, and the workers go on", "[workers]") {
   }
 }
 
-TEST_CASE("outside of a team, and for little work, nothing is shared", "[workers]") {
+TEST_CASE("outside of a pool, and for little work, nothing is shared", "[thread_pool]") {
   CHECK(threads_for(1e9) == 1);
-  Workers workers(3);
+  ThreadPool workers(3);
   std::atomic<int> wrong{0};
   workers.run(1, [&](int, int) {
     await_help();
@@ -203,13 +203,13 @@ TEST_CASE("outside of a team, and for little work, nothing is shared", "[workers
   CHECK(wrong == 0);
 }
 
-TEST_CASE("there is at least one thread", "[workers]") {
-  CHECK_THROWS_WITH(Workers(0), "[workers] there must be at least one thread, not 0");
+TEST_CASE("there is at least one thread", "[thread_pool]") {
+  CHECK_THROWS_WITH(ThreadPool(0), "[thread_pool] there must be at least one thread, not 0");
 }
 
-TEST_CASE("in jobs subnormal numbers are zero, whatever the thread, and outside they are not", "[workers]") {
+TEST_CASE("in jobs subnormal numbers are zero, whatever the thread, and outside they are not", "[thread_pool]") {
   volatile float small = 1e-30f, subnormal = 1e-40f;
-  Workers workers(2);
+  ThreadPool workers(2);
   std::vector<float> results(64, -1), operands(64, -1);
   workers.run(64, [&](int i, int) {
     results[static_cast<std::size_t>(i)] = small * 1e-10f; // 1e-40

@@ -12,7 +12,7 @@
 namespace heed {
 
 /// The fields have the names of the options of `heed generate`. Empty: the option is not given.
-struct GenerationQuestion {
+struct GenerationRequest {
   std::string prompt;
   bool has_input = false, has_input_file = false;
   std::optional<std::int64_t> tokens, top_k, beam;
@@ -30,6 +30,6 @@ struct GenerationQuestion {
 
 /// The settings for Engine::generate, without `prompt`, `inputs` and functions. Throws heed::Refused if an option is
 /// given that has no effect for this kind of model.
-Sampling sampling_of(const GenerationQuestion& question, Form form, const std::string& model_kind);
+Sampling sampling_of(const GenerationRequest& question, TaskFormat form, const std::string& model_kind);
 
 } // namespace heed

@@ -1,4 +1,4 @@
-#include "experiments/launch/team_launcher.hpp"
+#include "experiments/launch/process_group_launcher.hpp"
 
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"
@@ -15,25 +15,25 @@
 
 namespace heed {
 
-TeamLauncher::TeamLauncher(Ranks& ranks, WorkerParts parts) : ranks_(ranks), parts_(std::move(parts)) {
+ProcessGroupLauncher::ProcessGroupLauncher(Ranks& ranks, WorkerParts parts) : ranks_(ranks), parts_(std::move(parts)) {
   parts_.tell = [this](std::string_view what) { end_.failure = what; };
   parts_.stop_requested = [this] { return stop_.load(); };
-  parts_.begin_together = [this](const TeamRun& run) {
+  parts_.begin_together = [this](const ProcessGroupRun& run) {
     announce(ranks_, run);
     together_ = true;
     return &ranks_;
   };
 }
 
-TeamLauncher::~TeamLauncher() {
+ProcessGroupLauncher::~ProcessGroupLauncher() {
   stop_ = true;
   if (thread_.joinable()) thread_.join();
 }
 
-int TeamLauncher::processes() const { return ranks_.count(); }
+int ProcessGroupLauncher::processes() const { return ranks_.count(); }
 
-std::size_t TeamLauncher::start(const RunFolder& run, int threads) {
-  if (thread_.joinable()) throw Failed("the team has a run already");
+std::size_t ProcessGroupLauncher::start(const RunFolder& run, int threads) {
+  if (thread_.joinable()) throw Failed("the process group has a run already");
   end_ = {};
   end_.worker = ++started_;
   done_ = together_ = false;
@@ -41,7 +41,7 @@ std::size_t TeamLauncher::start(const RunFolder& run, int threads) {
   return started_;
 }
 
-void TeamLauncher::work(const RunFolder& run, int threads) {
+void ProcessGroupLauncher::work(const RunFolder& run, int threads) {
   const auto close = [](std::FILE* file) { std::fclose(file); };
   try {
     Descriptor file = run.log().open_to_append();
@@ -58,7 +58,7 @@ void TeamLauncher::work(const RunFolder& run, int threads) {
   done_ = true;
 }
 
-std::vector<WorkerEnd> TeamLauncher::ended() {
+std::vector<WorkerEnd> ProcessGroupLauncher::ended() {
   if (!thread_.joinable() || !done_) return {};
   thread_.join();
   broken_ = broken_ || (together_ && !end_.failure.empty());

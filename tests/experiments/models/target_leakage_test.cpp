@@ -1,7 +1,7 @@
 // Tests which positions see the token that they predict: what the masks imply, against models in which that token is
 // replaced.
 #include "experiments/models/segments.hpp"
-#include "experiments/models/target_sight.hpp"
+#include "experiments/models/target_leakage.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
 #include <string>
@@ -21,8 +21,8 @@ Config configured(const std::vector<std::string>& assignments, const std::string
 
 /// Whether the logits at any position that counts change with the next token.
 bool depends_on_targets(const Config& config, const Task& task) {
-  TaskShape shape = task.shape(Form::language_model);
-  set_segment_ends(config, task, Form::language_model, shape);
+  TaskSizes shape = task.shape(TaskFormat::language_model);
+  set_segment_ends(config, task, TaskFormat::language_model, shape);
   Weights weights;
   const auto model = model_info(config.model.kind).make(weights.scope(), config, shape);
   weights.fill(11, {-0.7, 0.9, 0});
@@ -32,10 +32,10 @@ bool depends_on_targets(const Config& config, const Task& task) {
     Pass pass = weights.pass(tape);
     return read(model->logits(pass, batch));
   };
-  for (std::int64_t row = 0; row < task.evaluation_rows(Form::language_model, Split::validation); ++row) {
+  for (std::int64_t row = 0; row < task.evaluation_rows(TaskFormat::language_model, Split::validation); ++row) {
     Batch batch;
-    batch.reset(1, shape, Form::language_model);
-    task.evaluation_row(Form::language_model, Split::validation, row, batch, 0);
+    batch.reset(1, shape, TaskFormat::language_model);
+    task.evaluation_row(TaskFormat::language_model, Split::validation, row, batch, 0);
     const std::vector<Real> before = logits(batch);
     const auto classes = static_cast<std::ptrdiff_t>(shape.classes);
     for (std::int32_t i = 0; i + 1 < batch.lengths[0]; ++i) {
@@ -53,10 +53,10 @@ bool depends_on_targets(const Config& config, const Task& task) {
 
 } // namespace
 
-TEST_CASE("a model is said to see its targets just where its outputs depend on them", "[model][sight]") {
+TEST_CASE("a model is said to see its targets just where its outputs depend on them", "[model][leakage]") {
   struct Case {
     std::vector<std::string> assignments;
-    std::string sight; ///< the expected statement
+    std::string leakage; ///< the expected statement
     std::string more = "";
   };
   const std::string free = "attention.causal=false", no_cause = "attention.causal = false";
@@ -92,12 +92,12 @@ TEST_CASE("a model is said to see its targets just where its outputs depend on t
     INFO(listed(c.assignments) << c.more);
     const Config config = configured(c.assignments, c.more);
     const auto task = make_task(config);
-    CHECK(target_sight(config, *task) == c.sight);
-    if (config.model.kind == "decoder") CHECK(depends_on_targets(config, *task) == !c.sight.empty());
+    CHECK(target_leakage(config, *task) == c.leakage);
+    if (config.model.kind == "decoder") CHECK(depends_on_targets(config, *task) == !c.leakage.empty());
   }
 }
 
-TEST_CASE("nothing is said of a model that is not trained", "[model][sight]") {
+TEST_CASE("nothing is said of a model that is not trained", "[model][leakage]") {
   const Config config = configured({"attention.causal=false", "train.steps=0"});
-  CHECK(target_sight(config, *make_task(config)) == "");
+  CHECK(target_leakage(config, *make_task(config)) == "");
 }

@@ -1,4 +1,4 @@
-#include "experiments/command_line/generation_question.hpp"
+#include "experiments/command_line/generation_request.hpp"
 
 #include "autograd/error.hpp"
 
@@ -14,7 +14,7 @@ constexpr std::int64_t usual_classes = 5;
 
 } // namespace
 
-Sampling sampling_of(const GenerationQuestion& q, Form form, const std::string& model_kind) {
+Sampling sampling_of(const GenerationRequest& q, TaskFormat form, const std::string& model_kind) {
   const OptionNames& option = q.option;
   const auto refuse_others = [&](const std::vector<std::pair<std::string, bool>>& given, const std::string& instead) {
     for (const auto& [words, is_given] : given)
@@ -31,7 +31,7 @@ Sampling sampling_of(const GenerationQuestion& q, Form form, const std::string& 
                    {"length-penalty", q.length_penalty.has_value()},
                    {"length-penalty-kind", q.length_penalty_kind.has_value()}},
                   fmt::format("{}, and {}", q.input_options, option("top-k")));
-  else if (form == Form::sequence_to_sequence)
+  else if (form == TaskFormat::sequence_to_sequence)
     refuse_others({{"prompt", !q.prompt.empty()},
                    {"tokens", q.tokens.has_value()},
                    {"top-k", q.top_k.has_value()},

@@ -1,4 +1,4 @@
-// Launches runs in this process, together with the other processes that mpirun started (a team).
+// Launches runs in this process, together with the other processes that mpirun started (a process group).
 #pragma once
 
 #include "experiments/launch/launcher.hpp"
@@ -9,19 +9,19 @@
 
 namespace heed {
 
-/// Executes one run at a time, in a separate thread, with the team's other processes, which follow (runs/follower.hpp).
-class TeamLauncher : public Launcher {
+/// Executes one run at a time, in a separate thread, with the group's other processes, which follow (runs/follower.hpp).
+class ProcessGroupLauncher : public Launcher {
 public:
   /// @param parts  as for a single process; the launcher itself sets `log` and `stop_requested`
-  TeamLauncher(Ranks& ranks, WorkerParts parts);
-  ~TeamLauncher() override;
+  ProcessGroupLauncher(Ranks& ranks, WorkerParts parts);
+  ~ProcessGroupLauncher() override;
 
   std::size_t start(const RunFolder& run, int threads) override;
   std::vector<WorkerEnd> ended() override;
   void stop(std::size_t) override { stop_ = true; }
 
-  int processes() const; ///< in the team
-  /// Whether a run failed after the team had begun it. Other processes may then wait forever.
+  int processes() const; ///< in the process group
+  /// Whether a run failed after the process group had begun it. Other processes may then wait forever.
   bool broken() const { return broken_; }
 
 private:

@@ -1,4 +1,4 @@
-// Exchanges results between the processes of a team that share some work.
+// Exchanges results between the processes of a group that share some work.
 #pragma once
 
 #include "autograd/ranks.hpp"
@@ -11,13 +11,13 @@
 
 namespace heed {
 
-/// Exchanges the results of jobs that the processes of a team have divided among them: each process sends its own
-/// results and receives the others'. Does nothing in a team of one process.
+/// Exchanges the results of jobs that the processes of a group have divided among them: each process sends its own
+/// results and receives the others'. Does nothing in a process group of one process.
 /// @param share_of  the range of jobs of a rank: aligned_share or even_share
 /// @param pack      pack(job, Packed&) writes the result of one of this process's jobs
 /// @param unpack    unpack(job, Unpacked&) reads the result of a job of another process
 template <class Share, class Pack, class Unpack>
-void exchange(const Workers& workers, int jobs, Share share_of, const Pack& pack, const Unpack& unpack) {
+void exchange(const ThreadPool& workers, int jobs, Share share_of, const Pack& pack, const Unpack& unpack) {
   Ranks* ranks = workers.ranks();
   if (!ranks) return;
   Packed packed;
@@ -33,22 +33,23 @@ void exchange(const Workers& workers, int jobs, Share share_of, const Pack& pack
 }
 
 /// `exchange` of plain values, one for each job.
-template <class T, class Share> void exchange_values(const Workers& workers, std::vector<T>& values, Share share_of) {
+template <class T, class Share>
+void exchange_values(const ThreadPool& workers, std::vector<T>& values, Share share_of) {
   const auto value = [&](int job) -> T& { return values[static_cast<std::size_t>(job)]; };
   exchange(
       workers, static_cast<int>(values.size()), share_of, [&](int job, Packed& packed) { packed.add(value(job)); },
       [&](int job, Unpacked& packed) { value(job) = packed.get<T>(); });
 }
 
-/// This process's range of the jobs, for jobs whose results are not summed in a tree. All jobs in a team of one
+/// This process's range of the jobs, for jobs whose results are not summed in a tree. All jobs in a group of one
 /// process.
-inline std::pair<int, int> share_of(int jobs, const Workers& workers) {
+inline std::pair<int, int> share_of(int jobs, const ThreadPool& workers) {
   const Ranks* ranks = workers.ranks();
   return ranks ? even_share(jobs, ranks->rank(), ranks->count()) : std::pair(0, jobs);
 }
 
-/// Returns the value of the team's first process on all processes.
-inline bool decided(const Workers& workers, bool own) {
+/// Returns the value of the process group's first process on all processes.
+inline bool decided(const ThreadPool& workers, bool own) {
   return workers.ranks() ? gather(*workers.ranks(), own ? "y" : "n").front() == "y" : own;
 }
 

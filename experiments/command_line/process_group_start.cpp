@@ -1,4 +1,4 @@
-#include "experiments/command_line/team_start.hpp"
+#include "experiments/command_line/process_group_start.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/engines/mpi.hpp"
@@ -18,7 +18,7 @@ bool agreed = false;
 
 bool has_agreed_to_begin() { return agreed; }
 
-void agree_to_begin(const TeamWord& own) {
+void agree_to_begin(const ProcessGroupWord& own) {
   MpiRanks& ranks = mpi_ranks();
   agreed = true;
   constexpr char runs = 'r', helps = 'h', refuses = 'p';

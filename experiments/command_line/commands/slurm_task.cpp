@@ -1,4 +1,4 @@
-// heed task: executes the runs of one Slurm array task, one after the other. Slurm starts it, users don't.
+// heed slurm-task: executes the runs of one Slurm array task, one after the other. Slurm starts it, users don't.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
@@ -55,9 +55,9 @@ private:
   std::optional<Clock::time_point> stop_;
 };
 
-class TaskRuns {
+class SlurmTaskRuns {
 public:
-  TaskRuns(const Submission& submission, std::int64_t number, const std::filesystem::path& out, Console& console)
+  SlurmTaskRuns(const Submission& submission, std::int64_t number, const std::filesystem::path& out, Console& console)
       : submission_(submission), number_(number), out_(out), console_(console),
         executor_(launcher_, Allocation{1, submission.threads}), deadline_(submission.seconds) {
     launcher_.prefer_kernels(submission.kernels);
@@ -65,7 +65,7 @@ public:
   }
 
   int execute() {
-    print(console_.out, "heed task: begins {} of {}, {} run{}\n", number_, submission_.name, runs_.size(),
+    print(console_.out, "heed slurm-task: begins {} of {}, {} run{}\n", number_, submission_.name, runs_.size(),
           plural(runs_.size()));
     console_.out.flush();
     note_begin();
@@ -75,7 +75,7 @@ public:
     }
     if (!stop()) return failed_ ? 1 : 0;
     if (deadline_.near()) note_end();
-    print(console_.out, "heed task: stopped, {}\n",
+    print(console_.out, "heed slurm-task: stopped, {}\n",
           deadline_.near() ? "because its time limit is "
                              "reached"
                            : "as requested");
@@ -140,7 +140,7 @@ private:
   }
 
   void say(const RunFolder& run, const std::string& what) {
-    print(console_.out, "heed task: run {} {}\n", run.id(), what);
+    print(console_.out, "heed slurm-task: run {} {}\n", run.id(), what);
     console_.out.flush();
   }
 
@@ -170,14 +170,14 @@ int task(const TaskArguments& arguments, Console& console) {
   const std::int64_t number = arguments.task >= 0 ? arguments.task : number_in("SLURM_ARRAY_TASK_ID", 0);
   if (number < 0 || number >= static_cast<std::int64_t>(submission->tasks.size()))
     throw Refused(fmt::format("{}: it has no task {}, but {}", arguments.file, number, submission->tasks.size()));
-  return TaskRuns(*submission, number, out, console).execute();
+  return SlurmTaskRuns(*submission, number, out, console).execute();
 }
 
 } // namespace
 
-void add_task(Commands& commands) {
+void add_slurm_task(Commands& commands) {
   add_command<TaskArguments>(
-      commands, "task", "executes the runs of a cluster's task", "",
+      commands, "slurm-task", "executes the runs of a cluster's task", "",
       [](Command& command, TaskArguments& arguments) {
         command.add("FILE", arguments.file, "a submission").required();
         command.add("--task", arguments.task, "which of its tasks [SLURM_ARRAY_TASK_ID]");

@@ -1,4 +1,4 @@
-#include "experiments/command_line/evaluation_question.hpp"
+#include "experiments/command_line/evaluation_request.hpp"
 
 #include "autograd/error.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace heed {
 
-Config evaluated_config(Config config, const EvaluationQuestion& q) {
+Config evaluated_config(Config config, const EvaluationRequest& q) {
   TrainOptions& options = config.train;
   if (q.beam) options.evaluate_beam = *q.beam;
   if (q.length_penalty) options.evaluate_length_penalty = *q.length_penalty;

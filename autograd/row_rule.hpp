@@ -1,4 +1,4 @@
-// RowPolicy and RowRules: the rules that turn a row of scores into attention weights, one row at a time (for streaming
+// RowRule and RowRules: the rules that turn a row of scores into attention weights, one row at a time (for streaming
 // kernels), and vectorised helper functions for such rules.
 #pragma once
 
@@ -10,14 +10,14 @@
 namespace heed::HEED_REAL {
 
 class Tape;
-class RowPolicy;
+class RowRule;
 
 /// The row rules of one attention in one pass: one rule for each head, or one for all heads. They must live until the
 /// backward pass is done.
 class RowRules {
 public:
   /// The rule for rows of head h.
-  virtual const RowPolicy& of_head(std::int64_t h) const = 0;
+  virtual const RowRule& of_head(std::int64_t h) const = 0;
   /// Do the rules have learned parameters? Then each `backward` of a rule also adds to these parameters' gradients,
   /// between `begin_backward` and `end_backward`. `end_backward` writes the gradients to the tape. Rows come in the
   /// order of batch entries, heads and queries.
@@ -41,9 +41,9 @@ struct RowKeys {
 /// A rule that computes the weights of a row from its scores. It receives the scores of the n > 0 keys that the query
 /// may attend to, of which at least one is above minus infinity; all other weights are 0. A row with a NaN should give
 /// NaN. Rules with their own data must live until the backward pass is done.
-class RowPolicy : public RowRules {
+class RowRule : public RowRules {
 public:
-  const RowPolicy& of_head(std::int64_t) const final { return *this; }
+  const RowRule& of_head(std::int64_t) const final { return *this; }
   /// The three functions below, for any row: where the query sees no key, or all scores are minus infinity (a bias or a
   /// formula may say so), weights and gradients are 0.
   void row_weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const;
@@ -71,7 +71,7 @@ public:
   }
 
 protected:
-  ~RowPolicy() = default;
+  ~RowRule() = default;
 };
 
 // SIMD helper functions for rules, on a row of n values; n >= 1 where the result is one of them.

@@ -10,7 +10,7 @@ namespace heed {
 
 /// The fields have the names of the options of `heed compare`. Empty: the column is recognised by its name, or nothing
 /// is asked.
-struct ResultQuestion {
+struct ResultRequest {
   std::vector<std::string> metrics; ///< columns; the first decides, the others are compared as well
   std::string reference;            ///< the name of an arm, or a beginning that only one arm has
   // Columns. Several columns of `arm` together name an arm, and those of `pair` a pair of runs.

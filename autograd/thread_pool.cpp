@@ -1,4 +1,4 @@
-#include "autograd/workers.hpp"
+#include "autograd/thread_pool.hpp"
 
 #include "autograd/error.hpp"
 #include "autograd/subnormal.hpp"
@@ -32,7 +32,7 @@ constexpr int most_parts = 32;
 
 // The worker that the current thread is, if it executes a job and no part.
 struct Place {
-  Workers* team = nullptr;
+  ThreadPool* pool = nullptr;
   int worker = 0;
 };
 thread_local Place here;
@@ -78,19 +78,19 @@ constexpr std::uint64_t job_mask = (1 << 20) - 1, part_mask = std::numeric_limit
 } // namespace
 
 // A thread that has no job at the moment, and is awake.
-class Workers::Waiting {
+class ThreadPool::Waiting {
 public:
-  explicit Waiting(Workers& team) : team_(team) { team_.waiting_.fetch_add(1); }
-  ~Waiting() { team_.waiting_.fetch_sub(1); }
+  explicit Waiting(ThreadPool& pool) : pool_(pool) { pool_.waiting_.fetch_add(1); }
+  ~Waiting() { pool_.waiting_.fetch_sub(1); }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
 private:
-  Workers& team_;
+  ThreadPool& pool_;
 };
 
-Workers::Workers(int threads, Ranks* ranks, int most) : ranks_(ranks), most_(std::max(threads, most)) {
-  if (threads < 1) throw Failed(fmt::format("[workers] there must be at least one thread, not {}", threads));
+ThreadPool::ThreadPool(int threads, Ranks* ranks, int most) : ranks_(ranks), most_(std::max(threads, most)) {
+  if (threads < 1) throw Failed(fmt::format("[thread_pool] there must be at least one thread, not {}", threads));
   offers_ = std::make_unique<Offer[]>(static_cast<std::size_t>(most_));
   threads_.reserve(static_cast<std::size_t>(most_ - 1));
   try {
@@ -99,23 +99,23 @@ Workers::Workers(int threads, Ranks* ranks, int most) : ranks_(ranks), most_(std
     const std::size_t started = threads_.size() + 1;
     end();
     throw Failed(
-        fmt::format("[workers] the system started {} of {} threads, then no more: {}; stop other programs, raise "
+        fmt::format("[thread_pool] the system started {} of {} threads, then no more: {}; stop other programs, raise "
                     "the limit (ulimit -u, or the container's), or give fewer --threads or --jobs",
                     started, threads, error.code().message()));
   }
 }
 
-Workers::~Workers() { end(); }
+ThreadPool::~ThreadPool() { end(); }
 
-void Workers::grow(int threads) {
+void ThreadPool::grow(int threads) {
   try {
     for (int worker = this->threads(); worker < std::min(threads, most_); ++worker)
       threads_.emplace_back([this, worker] { work(worker); });
-  } catch (const std::system_error&) { // NOLINT(bugprone-empty-catch): the team does its work with fewer
+  } catch (const std::system_error&) { // NOLINT(bugprone-empty-catch): the pool does its work with fewer
   }
 }
 
-void Workers::end() {
+void ThreadPool::end() {
   stop_ = true;
   wake_all();
   for (std::thread& thread : threads_) thread.join();
@@ -123,14 +123,14 @@ void Workers::end() {
 
 // A thread that is about to sleep counts itself in asleep_ first and then looks for work once more; here the work is
 // published first, and then asleep_ is read. So one of the two sees the other.
-void Workers::wake_all() {
+void ThreadPool::wake_all() {
   if (asleep_ == 0) return;
   const std::lock_guard lock(mutex_);
   ++wakes_;
   wake_.notify_all();
 }
 
-void Workers::run(int jobs, const Job& job, int takers) {
+void ThreadPool::run(int jobs, const Job& job, int takers) {
   if (jobs > most_jobs) {
     for (int first = 0; first < jobs; first += most_jobs) run({first, std::min(first + most_jobs, jobs)}, job, takers);
     return;
@@ -153,12 +153,12 @@ void Workers::run(int jobs, const Job& job, int takers) {
   if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
 }
 
-void Workers::run(std::pair<int, int> share, const Job& job, int takers) {
+void ThreadPool::run(std::pair<int, int> share, const Job& job, int takers) {
   run(
       share.second - share.first, [&](int i, int worker) { job(share.first + i, worker); }, takers);
 }
 
-void Workers::take_jobs(int worker) {
+void ThreadPool::take_jobs(int worker) {
   with_jobs_.fetch_add(1);
   const PlaceScope scope({this, worker});
   std::uint64_t jobs = jobs_.load(std::memory_order_acquire);
@@ -190,7 +190,7 @@ void Workers::take_jobs(int worker) {
 }
 
 // The calling thread of `run` helps until all jobs are done.
-void Workers::wait_for_jobs() {
+void ThreadPool::wait_for_jobs() {
   const auto count = static_cast<int>(jobs_.load() & job_mask);
   const auto done = [&] { return done_.load(std::memory_order_acquire) == count; };
   if (done()) return;
@@ -205,7 +205,7 @@ void Workers::wait_for_jobs() {
   all_done_.wait(lock, done);
 }
 
-void Workers::work(int worker) {
+void ThreadPool::work(int worker) {
   const SubnormalsAreZero mode;
   std::uint64_t seen = 0;
   const auto has_jobs = [&] { return jobs_.load() >> call_shift != seen; };
@@ -233,7 +233,7 @@ void Workers::work(int worker) {
   }
 }
 
-int Workers::threads_for(double nanoseconds) {
+int ThreadPool::threads_for(double nanoseconds) {
   int others = waiting_.load(std::memory_order_relaxed);
   const bool is_long = nanoseconds > long_work;
   if (const int asleep = asleep_.load(std::memory_order_relaxed); is_long && asleep > 0) {
@@ -247,7 +247,7 @@ int Workers::threads_for(double nanoseconds) {
   return std::clamp(static_cast<int>(most), 1, is_long ? 2 * available : available);
 }
 
-void Workers::offer_parts(int worker, int parts, const Job& part) {
+void ThreadPool::offer_parts(int worker, int parts, const Job& part) {
   Offer& offer = offers_[static_cast<std::size_t>(worker)];
   offer.part = &part;
   offer.left.store(parts, std::memory_order_relaxed);
@@ -263,7 +263,7 @@ void Workers::offer_parts(int worker, int parts, const Job& part) {
 }
 
 // Takes the part `bit` if it is open, else another one, and executes it. Returns the part; -1 if none is open.
-int Workers::take_part(Offer& offer, int worker, int bit) {
+int ThreadPool::take_part(Offer& offer, int worker, int bit) {
   std::uint64_t open = offer.open.load(std::memory_order_acquire);
   int taken = 0;
   do {
@@ -287,7 +287,7 @@ int Workers::take_part(Offer& offer, int worker, int bit) {
 }
 
 // Executes a part of another worker's operation. Returns false if there is none.
-bool Workers::help(int worker, Habit& habit) {
+bool ThreadPool::help(int worker, Habit& habit) {
   const auto help_one = [&](std::size_t other) {
     Offer& offer = offers_[other];
     if (static_cast<std::uint32_t>(offer.open.load(std::memory_order_relaxed)) == 0) return false;
@@ -309,11 +309,11 @@ bool Workers::help(int worker, Habit& habit) {
 int threads_for(double nanoseconds) {
   if (cuts > 0) [[unlikely]]
     return cuts;
-  return here.team ? here.team->threads_for(nanoseconds) : 1;
+  return here.pool ? here.pool->threads_for(nanoseconds) : 1;
 }
 
 void run_parts(int parts, const Job& part) {
-  if (parts > 1 && here.team) return here.team->offer_parts(here.worker, parts, part);
+  if (parts > 1 && here.pool) return here.pool->offer_parts(here.worker, parts, part);
   for (int i = parts; i-- > 0;) part(i, 0);
 }
 

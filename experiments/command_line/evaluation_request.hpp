@@ -14,7 +14,7 @@
 namespace heed {
 
 /// The fields have the names of the options of `heed evaluate`. Empty: as the run's configuration has it.
-struct EvaluationQuestion {
+struct EvaluationRequest {
   std::optional<std::int64_t> beam;
   std::optional<double> length_penalty;
   std::optional<std::string> length_penalty_kind, bleu_tokenization;
@@ -28,7 +28,7 @@ struct EvaluationQuestion {
 };
 
 /// The configuration with which the run is evaluated. Throws heed::Refused if an option has no effect.
-Config evaluated_config(Config config, const EvaluationQuestion& question);
+Config evaluated_config(Config config, const EvaluationRequest& question);
 
 /// The names of the splits, with the usual one first.
 inline constexpr std::string_view split_names[] = {"validation", "test", "train"};

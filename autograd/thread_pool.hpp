@@ -1,5 +1,5 @@
-// Workers: a team of threads. They execute the shards of a batch, and threads that have no shard help the others within
-// an operation. Results have the same bits for any number of threads.
+// ThreadPool: threads that execute the shards of a batch. Threads that have no shard help the others within an
+// operation. Results have the same bits for any number of threads.
 #pragma once
 
 #include "autograd/ranks.hpp"
@@ -35,27 +35,27 @@ private:
   void (*call_)(const void*, int, int);
 };
 
-/// A team: a fixed number of threads that execute numbered jobs, and optionally other processes that do the rest of the
+/// A fixed number of threads that execute numbered jobs, and optionally other processes that do the rest of the
 /// same work. Any thread may execute a job, so a job must not depend on its thread. In jobs, subnormal numbers are zero
 /// on every thread (autograd/subnormal.hpp).
 ///
 /// A thread without a job helps the threads that have one: they offer parts of an operation (run_parts). A thread that
 /// waits first spins, because an operation's part takes only some microseconds, and then sleeps.
-class Workers {
+class ThreadPool {
 public:
   /// `threads` >= 1; the calling thread is one of them.
-  /// @param ranks  the team's processes, including this one; null: there is only this process
-  /// @param most  the number of threads to which the team may grow; 0: it does not grow
-  explicit Workers(int threads, Ranks* ranks = nullptr, int most = 0);
-  ~Workers();
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
+  /// @param ranks  the processes of the group, including this one; null: there is only this process
+  /// @param most  the number of threads to which the pool may grow; 0: it does not grow
+  explicit ThreadPool(int threads, Ranks* ranks = nullptr, int most = 0);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   Ranks* ranks() const { return ranks_; }
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
-  /// The number of threads to which the team may grow.
+  /// The number of threads to which the pool may grow.
   int most_threads() const { return most_; }
-  /// Starts more threads, if the team has fewer and the system allows it. Not called from a job.
+  /// Starts more threads, if the pool has fewer and the system allows it. Not called from a job.
   void grow(int threads);
 
   /// Executes job(i, worker) for i = 0 .. jobs - 1 and returns when all are done. worker is 0 .. threads - 1, and no
@@ -115,12 +115,12 @@ private:
   std::condition_variable wake_, all_done_;
 };
 
-/// How many threads could share this work of the current operation: this thread, and threads of its team that have no
-/// job. At least 1; 1 if the work is too short, outside of a team, and within a part.
+/// How many threads could share this work of the current operation: this thread, and threads of its pool that have no
+/// job. At least 1; 1 if the work is too short, outside of a pool, and within a part.
 /// @param nanoseconds  the estimated time of the work on one thread
 int threads_for(double nanoseconds);
 
-/// Calls part(i, _) for i = 0 .. parts - 1, on this thread and on threads of its team that have no job. Returns when
+/// Calls part(i, _) for i = 0 .. parts - 1, on this thread and on threads of its pool that have no job. Returns when
 /// all calls have returned. The parts must not depend on each other. `parts` is at most the result of threads_for. If
 /// parts throw, it rethrows one of the exceptions.
 void run_parts(int parts, const Job& part);

@@ -14,7 +14,7 @@ std::int64_t queries_at_a_time(const Shape& queries, std::int64_t keys, const Sc
 
 /// The list of blocks. A block has `rows` queries of one batch entry (an entry's last block may have fewer), and all
 /// keys up to the last one that a causal mask or a window lets any of its queries see. The blocks are ordered by entry.
-struct Blocks {
+struct QueryChunks {
   Shape queries;     ///< [B, H, Tq, D]
   std::int64_t keys; ///< Tk
   std::int64_t rows;

@@ -1,4 +1,4 @@
-#include "autograd/row_policy.hpp"
+#include "autograd/row_rule.hpp"
 
 #include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/scan.hpp"
@@ -57,19 +57,19 @@ bool row_sees_nothing(const Real* x, std::int64_t n) {
   return std::all_of(x, x + n, [](Real s) { return s == -std::numeric_limits<Real>::infinity(); });
 }
 
-void RowPolicy::row_weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const {
+void RowRule::row_weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const {
   if (row_sees_nothing(s, keys.n)) std::fill_n(w, keys.n, Real{0});
   else weights(s, w, keys, scratch, value);
 }
 
-void RowPolicy::row_backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
-                             Real* scratch) const {
+void RowRule::row_backward(Real value, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
+                           Real* scratch) const {
   if (row_sees_nothing(s, keys.n)) std::fill_n(ds, keys.n, Real{0});
   else backward(value, s, w, dw, ds, keys, scratch);
 }
 
-void RowPolicy::row_weights_and_backward(Real value, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
-                                         Real* scratch) const {
+void RowRule::row_weights_and_backward(Real value, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
+                                       Real* scratch) const {
   if (row_sees_nothing(s, keys.n)) {
     std::fill_n(w, keys.n, Real{0});
     std::fill_n(ds, keys.n, Real{0});

@@ -1,4 +1,4 @@
-#include "experiments/models/target_sight.hpp"
+#include "experiments/models/target_leakage.hpp"
 
 #include "experiments/models/model.hpp"
 #include "experiments/models/segments.hpp"
@@ -146,17 +146,17 @@ std::string option_of(const AttentionOptions& options) {
 
 } // namespace
 
-std::string target_sight(const Config& config, const Task& task) {
-  if (model_info(config.model.kind).form != Form::language_model || config.train.steps == 0) return "";
+std::string target_leakage(const Config& config, const Task& task) {
+  if (model_info(config.model.kind).form != TaskFormat::language_model || config.train.steps == 0) return "";
   // With a causal mask without a prefix, no position can attend to later positions, independent of any formula.
   const auto may_look_ahead = [](const LayerChoice& layer) {
     return !layer.attention.causal || layer.attention.prefix > 1;
   };
   if (config.model.kind.starts_with("recurrent") || std::ranges::none_of(config.layers, may_look_ahead)) return "";
 
-  TaskShape shape = task.shape(Form::language_model);
+  TaskSizes shape = task.shape(TaskFormat::language_model);
   const bool segments = reads_segments(config);
-  if (segments) set_segment_ends(config, task, Form::language_model, shape);
+  if (segments) set_segment_ends(config, task, TaskFormat::language_model, shape);
   const bool formulas = std::ranges::any_of(config.layers,
                                             [](const LayerChoice& layer) { return !layer.attention.mask_mod.empty(); });
   const std::int64_t longest = std::min(shape.length, formulas ? longest_of_formulas : longest_looked_at);
@@ -172,38 +172,38 @@ std::string target_sight(const Config& config, const Task& task) {
   }
 
   // What rows with the same segments see: the relation of each block in `like`, and what is reached, by row length.
-  struct Sight {
+  struct Leakage {
     std::vector<Relation> different;
     std::vector<Relation>::iterator ahead;
     std::map<std::int64_t, Relation> reach;
   };
-  std::map<std::vector<std::int32_t>, Sight> sights;
+  std::map<std::vector<std::int32_t>, Leakage> sights;
   const std::int64_t most = segments ? rows_with_segments : rows_looked_at,
-                     rows = std::min(task.evaluation_rows(Form::language_model, Split::validation), most);
+                     rows = std::min(task.evaluation_rows(TaskFormat::language_model, Split::validation), most);
   for (std::int64_t r = 0; r < rows; ++r) {
     Batch batch;
-    batch.reset(1, shape, Form::language_model);
-    task.evaluation_row(Form::language_model, Split::validation, r, batch, 0);
+    batch.reset(1, shape, TaskFormat::language_model);
+    task.evaluation_row(TaskFormat::language_model, Split::validation, r, batch, 0);
     const std::int64_t length = std::min<std::int64_t>(batch.lengths[0], longest);
     std::vector<std::int32_t> of_row(segments ? static_cast<std::size_t>(longest) : 0);
     write_segments(std::span(batch.tokens).first(of_row.size()), shape.segment_end, of_row.data());
     const auto [found, is_new] = sights.try_emplace(of_row);
-    Sight& sight = found->second;
+    Leakage& leakage = found->second;
     if (is_new) {
-      for (const std::size_t l : like) sight.different.push_back(attended(config, l, longest, of_row));
-      sight.ahead = std::ranges::find_if(sight.different, looks_ahead);
+      for (const std::size_t l : like) leakage.different.push_back(attended(config, l, longest, of_row));
+      leakage.ahead = std::ranges::find_if(leakage.different, looks_ahead);
     }
-    if (sight.ahead == sight.different.end()) {
+    if (leakage.ahead == leakage.different.end()) {
       if (segments) continue;
       return "";
     }
     std::vector<const Relation*> blocks;
-    for (const std::size_t w : which) blocks.push_back(&sight.different[w]);
-    auto reach = sight.reach.find(length);
-    if (reach == sight.reach.end()) reach = sight.reach.emplace(length, reached(blocks, length)).first;
+    for (const std::size_t w : which) blocks.push_back(&leakage.different[w]);
+    auto reach = leakage.reach.find(length);
+    if (reach == leakage.reach.end()) reach = leakage.reach.emplace(length, reached(blocks, length)).first;
     for (std::int64_t i = 0; i + 1 < length; ++i) {
       if (batch.targets[static_cast<std::size_t>(i)] == ignored || !reach->second.has(i, i + 1)) continue;
-      const std::size_t block = like[static_cast<std::size_t>(sight.ahead - sight.different.begin())];
+      const std::size_t block = like[static_cast<std::size_t>(leakage.ahead - leakage.different.begin())];
       const std::string option = option_of(config.layers[block].attention);
       return like.size() == 1 ? option : fmt::format("{} in block {}", option, block);
     }

@@ -10,7 +10,7 @@ using Catch::Contains;
 namespace {
 
 // Dropout, clipping, padding, metrics on heads and modules, decoded metrics, and shards of unequal size.
-std::vector<Config> team_configurations() {
+std::vector<Config> process_group_configurations() {
   const std::vector<std::string> all = {"attention.dropout=0.1", "model.dropout=0.1", "train.clip=0.5",
                                         "train.evaluate_every=3"};
   const auto with = [&](std::vector<std::string> more) {
@@ -29,7 +29,7 @@ std::vector<Config> team_configurations() {
 } // namespace
 
 TEST_CASE("a run's bits do not depend on its processes", "[training][bits][ranks]") {
-  for (Config c : team_configurations()) {
+  for (Config c : process_group_configurations()) {
     c.train.threads = 1;
     const History one = train(c);
     for (const int count : {1, 2, 4})
@@ -46,7 +46,7 @@ TEST_CASE("a run's bits do not depend on its processes", "[training][bits][ranks
 }
 
 TEST_CASE("a run goes on with other numbers of processes, to the same bits", "[training][bits][ranks]") {
-  for (Config c : team_configurations()) {
+  for (Config c : process_group_configurations()) {
     c.train.threads = 1;
     const History whole = train(c);
     const History begun = train_together(4, c, {}, 4);
