@@ -16,7 +16,7 @@ using Real = float;
 namespace f64 {
 using Real = double;
 }
-// Compiled for a named instruction set (engines/kernels.hpp).
+// Compiled for a named instruction set (engines/instruction_sets.hpp).
 namespace f32_baseline {
 using Real = float;
 }

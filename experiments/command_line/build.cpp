@@ -2,7 +2,7 @@
 
 #include "autograd/products.hpp"
 #include "experiments/command_line/build_info.hpp"
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/run_records.hpp"
 
 #include <fmt/format.h>
@@ -24,12 +24,12 @@ std::string compiler_name() {
 } // namespace
 
 Build this_build() {
-  return {build_info::version, compiler_name(), build_info::flags, f32::product_description(), own_kernels()};
+  return {build_info::version, compiler_name(), build_info::flags, f32::product_description(), own_instruction_set()};
 }
 
 std::string version_text() {
   return fmt::format("heed {} ({}, {}; kernels {})", build_info::version, compiler_name(), build_info::flags,
-                     fmt::join(usable_kernels(), ", "));
+                     fmt::join(usable_instruction_sets(), ", "));
 }
 
 } // namespace heed

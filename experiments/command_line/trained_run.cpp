@@ -4,7 +4,7 @@
 #include "experiments/command_line/fitted_message.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoint_average.hpp"
 #include "experiments/runs/checkpoints.hpp"
 
@@ -100,9 +100,9 @@ std::unique_ptr<Task> task_of_run(const RunFolder& run, const Config& config) {
   return task;
 }
 
-std::string kernels_of_run(const RunFolder& run, const Config& config) {
+std::string instruction_set_of_run(const RunFolder& run, const Config& config) {
   const auto manifest = read_manifest(run);
-  return kernels_of(config, {manifest ? manifest->build.kernels : ""});
+  return instruction_set_of(config, {manifest ? manifest->build.kernels : ""});
 }
 
 namespace {
@@ -111,7 +111,7 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
                    const std::string& program) {
   const Config config = read_config(run);
   Checkpoint weights = trained_weights(run, config, average, damaged, program);
-  return {run.id(), config, task_of_run(run, config), std::move(weights), kernels_of_run(run, config)};
+  return {run.id(), config, task_of_run(run, config), std::move(weights), instruction_set_of_run(run, config)};
 }
 
 } // namespace

@@ -39,7 +39,7 @@ TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<s
 Checkpoint trained_weights(const RunFolder& run, const Config& config, std::int64_t average,
                            std::vector<std::string>& damaged, const std::string& program = "heed");
 std::unique_ptr<Task> task_of_run(const RunFolder& run, const Config& config);
-std::string kernels_of_run(const RunFolder& run, const Config& config);
+std::string instruction_set_of_run(const RunFolder& run, const Config& config);
 
 /// Row `row` of the validation split, written as an input: the row's text, or "row 3" if the row is an image. Throws
 /// heed::Refused if there is no such row.

@@ -58,8 +58,8 @@ struct Engine {
   std::string (*products)(); ///< the implementation of matrix products, for manifests
 };
 
-/// The engine for a configuration's precision and this instruction set (engines/kernels.hpp). Throws heed::Refused if
-/// it is not available.
+/// The engine for a configuration's precision and this instruction set (engines/instruction_sets.hpp). Throws
+/// heed::Refused if it is not available.
 const Engine& engine(const Config& config, const std::string& kernels);
 /// The same, with the instruction set of the configuration, or else the fastest.
 const Engine& engine(const Config& config);

@@ -80,7 +80,7 @@ public:
   Executor(Launcher& launcher, Allocation share);
 
   Allocation allocation_for(std::size_t to_do) const;
-  void prefer_kernels(const std::string& kernels) { launcher_.prefer_kernels(kernels); }
+  void prefer_instruction_set(const std::string& kernels) { launcher_.prefer_instruction_set(kernels); }
 
   /// Executes the runs in their order. Their folders are prepared (`prepare_run`). Finished runs are skipped;
   /// interrupted or failed runs continue from their checkpoints. A run that fails does not stop the others. If another

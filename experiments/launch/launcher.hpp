@@ -42,7 +42,7 @@ public:
   /// Whether a worker of this type already has the run, even if another launcher started it. `start` then follows this
   /// worker.
   virtual bool has(const RunFolder&) { return false; }
-  /// ThreadPool that have ended since the last call. Does not wait; called many times a second.
+  /// Workers that have ended since the last call. Does not wait; called many times a second.
   virtual std::vector<WorkerEnd> ended() = 0;
   /// Waits for at most this time, or until a worker ends if the launcher can notice it.
   virtual void wait(std::chrono::milliseconds most) { std::this_thread::sleep_for(most); }
@@ -52,7 +52,7 @@ public:
   virtual void stop(std::size_t worker) = 0;
 
   /// Sets the instruction set of later workers, used if their machine supports it. Empty: the fastest on each machine.
-  void prefer_kernels(std::string kernels) { kernels_ = std::move(kernels); }
+  void prefer_instruction_set(std::string kernels) { kernels_ = std::move(kernels); }
 
   /// Sets the output folder with the runs from which later workers' runs start ([train] start), where it is not that of
   /// these runs. Only for workers on this machine.

@@ -13,7 +13,7 @@ namespace heed {
 /// their checkpoints and end. The destructor kills workers that are still running.
 class LocalLauncher : public Launcher {
 public:
-  /// ThreadPool execute this same program with the modules that it has open (system/program.hpp), even if the files on
+  /// Workers execute this same program with the modules that it has open (system/program.hpp), even if the files on
   /// disk are replaced.
   LocalLauncher();
   explicit LocalLauncher(std::filesystem::path program);

@@ -127,7 +127,7 @@ Parsed<Submission> submission_from_json(std::string_view bytes) {
       throw Wrong{fmt::format("{} is not the number of a job", json_text(cut(submission.job)))};
     submission.threads = static_cast<int>(std::clamp<std::int64_t>(integer(object, "threads"), 1, 4096));
     if (object.contains("kernels")) submission.kernels = text(object, "kernels");
-    if (!submission.kernels.empty() && !is_kernels_name(submission.kernels))
+    if (!submission.kernels.empty() && !is_instruction_set_name(submission.kernels))
       throw Wrong{fmt::format("{} is not the name of kernels", json_text(cut(submission.kernels)))};
     submission.seconds = std::clamp(real(object, "seconds"), 0.0, longest_task);
     submission.command = text(object, "command");

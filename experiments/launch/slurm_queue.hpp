@@ -19,7 +19,7 @@ struct Submission {
   std::string name;                            ///< also the array's name in Slurm, by which it is found
   std::string job;                             ///< the array's job number; empty until Slurm has returned it
   int threads = 1;                             ///< of each run
-  std::string kernels = {};                    ///< as in `Launcher::prefer_kernels`
+  std::string kernels = {};                    ///< as in `Launcher::prefer_instruction_set`
   double seconds = 0;                          ///< time limit of a task; 0: not known
   std::string command;                         ///< the command that submitted it
   std::vector<std::vector<std::string>> tasks; ///< for each task, the IDs of its runs

@@ -45,8 +45,9 @@ inline bool is_job_number(std::string_view text) {
   return !text.empty() && text.size() <= longest && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Whether a text can be the name of an instruction set (engines/kernels.hpp): "avx2", or a compiler's name of a CPU.
-inline bool is_kernels_name(std::string_view text) {
+/// Whether a text can name an instruction set (engines/instruction_sets.hpp): "avx2", or a compiler's name of a
+/// CPU.
+inline bool is_instruction_set_name(std::string_view text) {
   constexpr std::size_t longest = 64;
   return !text.empty() && text.size() <= longest && !text.starts_with('-') && all_plain(text, "-_.+");
 }

@@ -1,6 +1,6 @@
 #include "experiments/runs/run_comparison.hpp"
 
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 #include "experiments/metrics/lines.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/system/cut_text.hpp"

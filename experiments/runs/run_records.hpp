@@ -19,7 +19,7 @@ struct Build {
   std::string compiler;
   std::string flags;        ///< the compiler's flags
   std::string blas;         ///< the implementation of matrix products: Heed's own, or BLAS as it describes itself
-  std::string kernels = {}; ///< the instruction set (engines/kernels.hpp)
+  std::string kernels = {}; ///< the instruction set (engines/instruction_sets.hpp)
 };
 
 /// The checksum of metrics.jsonl at the time when a checkpoint was saved.

@@ -3,7 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/queue_mark.hpp"
@@ -106,7 +106,9 @@ public:
   }
 
   /// The instruction set of the run's earlier steps. Empty if the run begins, or if it was not recorded.
-  std::string kernels_before() const { return checkpoint_steps(run_).empty() ? std::string() : before_.build.kernels; }
+  std::string instruction_set_before() const {
+    return checkpoint_steps(run_).empty() ? std::string() : before_.build.kernels;
+  }
 
   /// Adds the checksum of the metrics at a checkpoint and keeps those of the last `keep` checkpoints besides.
   void add_checksum(MetricsChecksum sum, std::int64_t keep) {
@@ -243,9 +245,9 @@ void check_identity(const RunFolder& run, const Config& config, const std::strin
 }
 
 /// The instruction set with which the run began, else that of its sweep.
-std::string kernels_for(const RunFolder& run, const Config& config, const WorkerParts& parts,
-                        const std::string& before) {
-  std::string kernels = kernels_of(config, {before, parts.kernels});
+std::string instruction_set_for(const RunFolder& run, const Config& config, const WorkerParts& parts,
+                                const std::string& before) {
+  std::string kernels = instruction_set_of(config, {before, parts.kernels});
   const std::string& wanted = before.empty() ? parts.kernels : before;
   if (config.engine.kernels == "auto" && !wanted.empty() && kernels != wanted)
     say(parts, run,
@@ -277,7 +279,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   const std::unique_ptr<Task> task = parts.make_task(config);
   const std::string fingerprint = task->fingerprint();
   check_identity(run, config, fingerprint);
-  const std::string kernels = kernels_for(run, config, parts, record.kernels_before());
+  const std::string kernels = instruction_set_for(run, config, parts, record.instruction_set_before());
   const Engine& engine = parts.engine(config, kernels);
   engine.check(config, *task);
   record.use(kernels, engine);

@@ -188,7 +188,7 @@ Parsed<Plan> plan_from_json(std::string_view bytes);
 /// Writes plan.json in OUT/sweeps/NAME-HASH, with the time and the number of runs that OUT has already finished. If a
 /// readable plan.json exists already, keeps its time, counts and instruction set (`kernels` if none is recorded), and
 /// marks it as the latest sweep. A damaged one is set aside. Returns the folder.
-/// @param kernels  the instruction set for its runs (engines/kernels.hpp); empty: each machine uses its own
+/// @param kernels  the instruction set for its runs (engines/instruction_sets.hpp); empty: each machine uses its own
 /// Throws heed::Failed.
 std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out, const std::string& kernels = {});
 /// A file in a sweep's folder, OUT/sweeps/NAME-HASH.

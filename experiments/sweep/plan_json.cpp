@@ -206,7 +206,7 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
   };
   Frozen frozen{text(object, "at"), count("finished"), count("runs")};
   if (object.contains("kernels")) frozen.kernels = text(object, "kernels");
-  if (!frozen.kernels.empty() && !is_kernels_name(frozen.kernels))
+  if (!frozen.kernels.empty() && !is_instruction_set_name(frozen.kernels))
     throw Wrong{fmt::format("{} is not the name of kernels", json_text(cut(frozen.kernels)))};
   if (text(object, "hash") != frozen_hash(plan, frozen)) throw Wrong{"its \"frozen\" was edited"};
   return frozen;

@@ -28,7 +28,7 @@ public:
       folder_ = freeze(plan_, out_, kernels_);
       Plan frozen = load_plan(folder_);
       plan_.frozen = frozen.frozen;
-      executor_.prefer_kernels(plan_.frozen ? plan_.frozen->kernels : "");
+      executor_.prefer_instruction_set(plan_.frozen ? plan_.frozen->kernels : "");
       if (plan_.tuning) {
         plan_ = std::move(frozen);
         trials_ = folders_of(plan_.tuning->runs);

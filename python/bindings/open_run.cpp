@@ -47,6 +47,8 @@ const Task& OpenRun::task() {
   return *task_;
 }
 
-const Engine& OpenRun::engine(const Config& config) { return heed::engine(config, kernels_of_run(folder_, config)); }
+const Engine& OpenRun::engine(const Config& config) {
+  return heed::engine(config, instruction_set_of_run(folder_, config));
+}
 
 } // namespace heed::python

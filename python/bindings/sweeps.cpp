@@ -8,7 +8,7 @@
 #include "experiments/command_line/board_runs.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
-#include "experiments/command_line/sweep_kernels.hpp"
+#include "experiments/command_line/sweep_instruction_set.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/sweep/plan_notes.hpp"
@@ -139,7 +139,8 @@ SweepEnd execute(const PreparedSweep& sweep, int jobs, int threads, nb::object s
     LocalLauncher launcher;
     Executor executor(launcher,
                       [&](std::size_t to_do) { return allocation_for(sweep.preparation, to_do, jobs, threads); });
-    const SweepResult result = run_sweep(sweep.preparation.plan, sweep.out, executor, events, kernels_to_pin(false));
+    const SweepResult result = run_sweep(sweep.preparation.plan, sweep.out, executor, events,
+                                         instruction_set_to_pin(false));
     end.folder = result.folder;
     end.shortfall = result.stopped() ? fmt::format("stopped with {} of {} runs done. Resume with",
                                                    result.runs - result.to_do, result.runs)

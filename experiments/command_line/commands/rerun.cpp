@@ -7,7 +7,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "experiments/engines/engine.hpp"
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/report/numbers.hpp"
@@ -113,7 +113,7 @@ void warn_of_differences(const Original& original, Console& console) {
   Manifest here;
   const Machine machine = this_machine();
   here.build = this_build();
-  here.build.kernels = kernels_of(original.config, {original.manifest.build.kernels});
+  here.build.kernels = instruction_set_of(original.config, {original.manifest.build.kernels});
   here.build.blas = engine(original.config, here.build.kernels).products();
   here.numerics = numerics_of(flatten(original.config));
   here.cpu = machine.cpu;
@@ -129,7 +129,7 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
     RunDisplay display(console, {{fmt::format("{} again", original.folder.id()), steps, 1.0}});
     const StopSignals signals;
     LocalLauncher launcher;
-    launcher.prefer_kernels(original.manifest.build.kernels);
+    launcher.prefer_instruction_set(original.manifest.build.kernels);
     launcher.find_starts_in(std::filesystem::absolute(original.folder.path).parent_path());
     Executor executor(launcher, Allocation{1, threads});
     executed = executor.execute(

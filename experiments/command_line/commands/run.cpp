@@ -10,11 +10,11 @@
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/command_line/run_needs.hpp"
-#include "experiments/command_line/sweep_kernels.hpp"
+#include "experiments/command_line/sweep_instruction_set.hpp"
 #include "experiments/command_line/process_group_start.hpp"
 #include "experiments/command_line/terminal_size.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 #include "experiments/engines/mpi.hpp"
 #include "experiments/launch/executor.hpp"
 #include "experiments/launch/local_launcher.hpp"
@@ -140,8 +140,9 @@ public:
     if (superseded_) report_superseded_sweep(*superseded_, plan, out_, console_);
     const std::string pinned = plan.frozen ? plan.frozen->kernels : "";
     if (to_do > 0) {
-      for (const PreparedArm& arm : prepared_.arms) engine(arm.config, kernels_of(arm.config, {pinned})); // builds it
-      if (const std::string words = kernels_in_words(prepared_, pinned, slurm_); !words.empty())
+      for (const PreparedArm& arm : prepared_.arms)
+        engine(arm.config, instruction_set_of(arm.config, {pinned})); // builds it
+      if (const std::string words = instruction_set_in_words(prepared_, pinned, slurm_); !words.empty())
         print(console_.err, "{}\n", fitted(words, console_));
     }
     if (to_do > 0 && slurm_) {
@@ -229,7 +230,7 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
     return Allocation{static_cast<int>(std::min<std::size_t>(to_do, std::numeric_limits<int>::max())), threads};
   });
   ShownSweep shown(prepared, out, &launcher, console);
-  SweepResult result = run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(true));
+  SweepResult result = run_sweep(prepared.plan, out, executor, shown, instruction_set_to_pin(true));
   left = {result.executed.left, launcher.jobs()};
   return result;
 }
@@ -242,7 +243,7 @@ SweepResult run_here(const Preparation& prepared, const RunArguments& arguments,
     return allocation_for(prepared, to_do, arguments.jobs, arguments.threads);
   });
   ShownSweep shown(prepared, out, nullptr, console);
-  return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
+  return run_sweep(prepared.plan, out, executor, shown, instruction_set_to_pin(false));
 }
 
 /// Executes the missing runs one after the other. All processes that mpirun started compute each run together.
@@ -251,7 +252,7 @@ SweepResult run_together(const Preparation& prepared, const RunArguments& argume
   const std::filesystem::path out = arguments.out;
   Executor executor(launcher, Allocation{1, std::max(1, arguments.threads)});
   ShownSweep shown(prepared, out, nullptr, console);
-  return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
+  return run_sweep(prepared.plan, out, executor, shown, instruction_set_to_pin(false));
 }
 
 /// Each process computes some shards of every step. Throws heed::Refused if there are more processes than shards.
@@ -318,17 +319,17 @@ WorkerParts parts_of_worker() {
 }
 
 /// Makes all processes choose the same instruction set, whatever their CPUs support.
-void agree_on_kernels(Ranks& ranks) {
+void agree_on_instruction_set(Ranks& ranks) {
   std::vector<std::vector<std::string>> all;
   Packed own;
-  for (const std::string& kernels : usable_kernels()) own.add_text(kernels);
+  for (const std::string& kernels : usable_instruction_sets()) own.add_text(kernels);
   for (const std::string& words : gather(ranks, own.add_text("").take())) {
     Unpacked unpacked(words);
     all.emplace_back();
     for (std::string kernels = unpacked.text(); !kernels.empty(); kernels = unpacked.text())
       all.back().push_back(std::move(kernels));
   }
-  limit_kernels(all);
+  limit_instruction_sets(all);
 }
 
 /// The main function of the first process of several. However this function ends, the other processes must not wait for
@@ -382,7 +383,7 @@ int run_command(const RunArguments& given, Console& console) {
   agree_to_begin({.runs = true, .problem = {}});
   MpiRanks& ranks = mpi_ranks();
   if (ranks.count() == 1) return run(arguments, nullptr, console);
-  agree_on_kernels(ranks);
+  agree_on_instruction_set(ranks);
   return ranks.rank() == 0 ? lead(ranks, arguments, console) : follow_first(ranks, console);
 }
 

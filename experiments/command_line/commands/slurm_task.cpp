@@ -60,7 +60,7 @@ public:
   SlurmTaskRuns(const Submission& submission, std::int64_t number, const std::filesystem::path& out, Console& console)
       : submission_(submission), number_(number), out_(out), console_(console),
         executor_(launcher_, Allocation{1, submission.threads}), deadline_(submission.seconds) {
-    launcher_.prefer_kernels(submission.kernels);
+    launcher_.prefer_instruction_set(submission.kernels);
     for (const std::string& id : submission.tasks.at(static_cast<std::size_t>(number))) runs_.push_back({out / id});
   }
 

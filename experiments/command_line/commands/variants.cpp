@@ -14,7 +14,7 @@
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/system/text.hpp"
@@ -131,7 +131,7 @@ public:
   }
 
   std::string how() const {
-    const std::string kernels = kernels_of(config_with({}));
+    const std::string kernels = instruction_set_of(config_with({}));
     return fmt::format("one block's causal attention with its projections, width {}, {} head{}: a sequence forward and "
                        "backward on one thread, kernels {}",
                        width_, heads_, plural(heads_), kernels);

@@ -1,7 +1,7 @@
 // Tests of the worker, with an engine of three lines, so that each test sees only the worker's own behaviour.
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
@@ -748,7 +748,7 @@ TEST_CASE("a run says what it is computed by", "[runs][worker]") {
   script = {};
   const RunFolder run = planned(out);
   REQUIRE(work(run) == 0);
-  CHECK(read_manifest(run)->build.kernels == own_kernels());
+  CHECK(read_manifest(run)->build.kernels == own_instruction_set());
   CHECK(read_manifest(run)->build.blas == "an abacus");
 }
 
@@ -762,8 +762,8 @@ TEST_CASE("kernels of a sweep, or of a run's first steps, that are not here are 
   const auto logged = [&] { return read_file(out.path / "log").value.value_or(""); };
   script = {5, [] { throw std::runtime_error("stop here"); }};
   CHECK(run_worker(run, 2, beads) == 1);
-  CHECK_THAT(logged(),
-             Contains("warning: the sweep has kernels beads") && Contains("this process uses " + own_kernels()));
+  CHECK_THAT(logged(), Contains("warning: the sweep has kernels beads") &&
+                           Contains("this process uses " + own_instruction_set()));
 
   Manifest manifest = *read_manifest(run);
   manifest.build.kernels = "slate";

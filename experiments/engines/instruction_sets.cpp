@@ -1,4 +1,4 @@
-#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/instruction_sets.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
@@ -50,27 +50,29 @@ bool has(const std::vector<std::string>& all, std::string_view kernels) { return
 
 } // namespace
 
-std::string own_kernels() { return HEED_OWN_KERNELS; }
+std::string own_instruction_set() { return HEED_OWN_KERNELS; }
 
-std::vector<std::string> usable_kernels() {
+std::vector<std::string> usable_instruction_sets() {
   if (limit()) return *limit();
   std::vector<std::string> out;
   if constexpr (HEED_PORTABLE)
     for (const char* kernels : {"avx512", "avx2"})
       if (is_named(kernels) && cpu_has(kernels) && has_engine(fmt::format("float32_{}", kernels)))
         out.emplace_back(kernels);
-  out.push_back(own_kernels());
+  out.push_back(own_instruction_set());
   return out;
 }
 
-void limit_kernels(const std::vector<std::vector<std::string>>& of_processes) {
-  std::vector<std::string> left = usable_kernels();
+void limit_instruction_sets(const std::vector<std::vector<std::string>>& of_processes) {
+  std::vector<std::string> left = usable_instruction_sets();
   for (const auto& others : of_processes)
-    std::erase_if(left, [&](const std::string& kernels) { return kernels != own_kernels() && !has(others, kernels); });
+    std::erase_if(left, [&](const std::string& kernels) {
+      return kernels != own_instruction_set() && !has(others, kernels);
+    });
   limit() = std::move(left);
 }
 
-std::string common_kernels() { return has(usable_kernels(), "avx2") ? "avx2" : own_kernels(); }
+std::string common_instruction_set() { return has(usable_instruction_sets(), "avx2") ? "avx2" : own_instruction_set(); }
 
 bool same_on_every_cpu(std::string_view kernels) { return kernels != "native" && kernels != "baseline"; }
 
@@ -81,15 +83,15 @@ void require_cpu_for(std::string_view kernels) {
                             kernels, this_machine().cpu, cpu_has("avx2") ? "avx2 and baseline" : "only baseline"));
 }
 
-std::string kernels_of(const Config& config, const std::vector<std::string>& preferred) {
+std::string instruction_set_of(const Config& config, const std::vector<std::string>& preferred) {
   if (const std::string& wanted = config.engine.kernels; wanted != "auto") {
     require_cpu_for(wanted);
-    if (wanted != own_kernels() && !is_named(wanted))
+    if (wanted != own_instruction_set() && !is_named(wanted))
       throw Refused(fmt::format("engine.kernels = \"{}\" can't be had: this Heed was built for CPUs other than x86",
                                 wanted));
     return wanted;
   }
-  const std::vector<std::string> here = usable_kernels();
+  const std::vector<std::string> here = usable_instruction_sets();
   const auto first = std::ranges::find_if(preferred, [&](const std::string& kernels) { return has(here, kernels); });
   return first == preferred.end() ? here.front() : *first;
 }
