@@ -17,7 +17,7 @@ std::int64_t hidden_width(const BlockOptions& options, std::int64_t width) {
 }
 
 std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const LayerChoice& choice,
-                                                  const Block::Shape& shape) {
+                                                  const Block::Sizes& shape) {
   if (shape.memory_width == 0) return {};
   return MultiHeadAttention(scope, choice.for_cross_attention(),
                             {.width = shape.width,
@@ -35,7 +35,7 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
 
 } // namespace
 
-Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
+Block::Block(const Scope& scope, const LayerChoice& choice, const Sizes& shape)
     : name_(scope.name()), post_(choice.block.norm == "post"), parallel_(choice.block.parallel && choice.block.ffn),
       scale_(choice.block.residual_scale.word.empty() ? choice.block.residual_scale.number : 1),
       options_(choice.attention), dropout_(choice.block.dropout), hands_on_values_(shape.hands_on_values),

@@ -28,7 +28,7 @@ namespace heed::HEED_REAL {
 ///   f(x) = attention(x) + ffn(x)
 class Block {
 public:
-  struct Shape {
+  struct Sizes {
     std::int64_t width = 0, heads = 1;
     InitRule residual_init;                             ///< initial values of the last projection of each sublayer
     std::shared_ptr<const RelativePosition> position{}; ///< acts within attention; null: none
@@ -41,11 +41,11 @@ public:
     std::int64_t layers = 1;         ///< the number of blocks in its stack
     bool shared_layers = false;      ///< do all blocks have the parameters of the first one?
     bool hands_on_values = false;    ///< are the values of its self attention stored for later blocks?
-    std::int64_t registers = 0;      ///< the first positions of each row, as in MultiHeadAttention::Shape
+    std::int64_t registers = 0;      ///< the first positions of each row, as in MultiHeadAttention::Sizes
     std::int64_t patches_in_row = 0; ///< likewise
   };
 
-  Block(const Scope& scope, const LayerChoice& choice, const Shape& shape);
+  Block(const Scope& scope, const LayerChoice& choice, const Sizes& shape);
 
   /// The block adds [attention] causal, prefix, window and dilation to the mask itself. `first_values`: the values of
   /// the stack's first block, as in MultiHeadAttention.

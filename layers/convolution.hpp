@@ -10,7 +10,7 @@ namespace heed::HEED_REAL {
 /// padding - kernel) / stride + 1. `weight` is [out, in, kernel, kernel], `bias` [out]. Both start by the scope's rule
 /// for linear maps, with fan-in in kernel^2 and fan-out out kernel^2 (as torch.nn.init counts them).
 struct Convolution {
-  struct Shape {
+  struct Sizes {
     std::int64_t in = 1, out = 1, kernel = 3;
     ConvolutionOptions options{};
     bool bias = true;
@@ -20,7 +20,7 @@ struct Convolution {
   ConvolutionOptions options;
   bool biased;
 
-  Convolution(const Scope& scope, const Shape& shape)
+  Convolution(const Scope& scope, const Sizes& shape)
       : weight(scope.weight("weight", {shape.out, shape.in, shape.kernel, shape.kernel},
                             {.in = shape.in * shape.kernel * shape.kernel,
                              .out = shape.out * shape.kernel * shape.kernel})),

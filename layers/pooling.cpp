@@ -39,7 +39,7 @@ std::vector<std::string> pooling_words() {
   return words;
 }
 
-Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice& choice, const Shape& shape)
+Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice& choice, const Sizes& shape)
     : kind_(find_kind(word)) {
   if (kinds[kind_].begin) return;
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.width)));

@@ -19,14 +19,14 @@ std::vector<std::string> pooling_words();
 ///                       for Document Classification"); any score and normaliser can be used
 class Pooling {
 public:
-  struct Shape {
+  struct Sizes {
     std::int64_t width = 0;
     std::int64_t longest = 0; ///< upper bound on the sequence length; 0: unknown
   };
 
   /// The parameters of `context` are named `query` (u), `keys` (W, b) and `score`. Throws heed::Failed for an unknown
   /// word.
-  Pooling(const Scope& scope, const std::string& word, const LayerChoice& choice, const Shape& shape);
+  Pooling(const Scope& scope, const std::string& word, const LayerChoice& choice, const Sizes& shape);
 
   /// lengths: [B]; null: no padding.
   Tensor operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const;

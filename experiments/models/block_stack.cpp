@@ -76,7 +76,7 @@ PositionalEmbedding embedding_positions(const Scope& scope, const Config& config
 
 } // namespace
 
-BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& shape)
+BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& shape)
     : position(embedding_positions(scope / "position", config, shape.longest)), dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
   const bool hands_on_values = first_block_hands_on_values(config, width());
@@ -85,12 +85,12 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
     const Scope own = scope / "blocks" / std::to_string(i),
                 block = config.model.shared_layers && i > 0 ? own.sharing(scope / "blocks" / "0") : own;
     const LayerChoice& choice = config.layers[i];
-    RelativeSizes heads = MultiHeadAttention::relative_shape(choice, {.width = width(),
+    RelativeSizes heads = MultiHeadAttention::relative_sizes(choice, {.width = width(),
                                                                       .heads = config.model.heads,
                                                                       .longest = shape.longest});
     heads.trained = shape.trained;
     blocks.emplace_back(block, choice,
-                        Block::Shape{
+                        Block::Sizes{
                             .width = width(),
                             .heads = config.model.heads,
                             .residual_init = residual_init(config),

@@ -16,7 +16,7 @@ namespace heed::HEED_REAL {
 /// et al. 2023, arXiv 2309.16588). The final norm exists with norm = "pre", "sandwich" or "output", because the sum
 /// after the last block is not normalised there.
 struct BlockStack {
-  struct Shape {
+  struct Sizes {
     std::int64_t longest = 0;      ///< maximum sequence length
     std::int64_t trained = 0;      ///< maximum sequence length in training; 0: `longest`
     std::int64_t memory_width = 0; ///< width of the encoder output, for cross attention; 0: none
@@ -32,7 +32,7 @@ struct BlockStack {
   std::vector<Block> blocks;        ///< named `blocks.0` etc.; with shared_layers, all use the first one's parameters
   std::unique_ptr<Norm> final_norm; ///< named `final_norm`; null: none
 
-  BlockStack(const Scope& scope, const Config& config, const Shape& shape);
+  BlockStack(const Scope& scope, const Config& config, const Sizes& shape);
 
   /// Maps x [B, T, model.width] to the last block's output [B, T, width()]. `mask` has padding and segments, if there
   /// are any.

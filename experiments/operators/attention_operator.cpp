@@ -124,14 +124,14 @@ public:
     const Scope scope(initial_, init_rules(config));
     const AttentionOptions& options = choice_.attention;
     const bool has_projections = shape.kind != Kind::heads;
-    const MultiHeadAttention::Shape with_projections{.width = shape.width,
+    const MultiHeadAttention::Sizes with_projections{.width = shape.width,
                                                      .memory_width = shape.memory_width,
                                                      .heads = shape.heads,
                                                      .bias = yes(options.qkv_bias, choice_.block.bias),
                                                      .output_bias = yes(options.output_bias, choice_.block.bias),
                                                      .longest = shape.longest,
                                                      .longest_queries = shape.longest};
-    const RelativeSizes of_heads = has_projections ? MultiHeadAttention::relative_shape(choice_, with_projections)
+    const RelativeSizes of_heads = has_projections ? MultiHeadAttention::relative_sizes(choice_, with_projections)
                                                    : RelativeSizes{shape.heads, shape.query_width, shape.value_width,
                                                                    shape.longest};
     const PositionInfo& info = position_info(choice_.position.kind);
@@ -142,7 +142,7 @@ public:
     if (info.make_relative) position_ = info.make_relative(scope / "position", of_heads, choice_.position_options);
     if (position_) position_->check(options);
     if (has_projections) {
-      MultiHeadAttention::Shape full = with_projections;
+      MultiHeadAttention::Sizes full = with_projections;
       full.position = position_;
       multi_head_.emplace(scope, choice_, full, residual_init(config));
       result_width_ = initial_.find("output.weight") ? shape.width : shape.heads * of_heads.value_width;

@@ -26,7 +26,7 @@ public:
   Row(const Config& config, std::int64_t length)
       : shape_{1, length, config.model.width},
         stack_(Scope(parameters_, init_rules(config)), config,
-               BlockStack::Shape{.longest = length, .patches_in_row = side_of_square(length)}),
+               BlockStack::Sizes{.longest = length, .patches_in_row = side_of_square(length)}),
         segments_(static_cast<std::size_t>(length)) {
     parameters_.initialise(static_cast<std::uint64_t>(config.general.seed));
     gradients_.resize(static_cast<std::size_t>(parameters_.extent()));

@@ -94,7 +94,7 @@ private:
 /// registers.
 class MultiHeadAttention {
 public:
-  struct Shape {
+  struct Sizes {
     std::int64_t width = 0;        ///< width of the queries and of the result
     std::int64_t memory_width = 0; ///< width of the encoder output that is attended to; 0: self attention
     std::int64_t heads = 1;
@@ -117,15 +117,15 @@ public:
 
   /// The widths of one head's queries and values, with which a position is made. Each map of differential attention
   /// counts as a head.
-  static RelativeSizes relative_shape(const LayerChoice& choice, const Shape& shape);
+  static RelativeSizes relative_sizes(const LayerChoice& choice, const Sizes& shape);
 
   /// `output_init` initialises the output projection (`output`). A head_width of 0 means width / heads; value_width
   /// likewise. Throws heed::Failed if width / heads is needed and heads does not divide width, or if key_value_heads
   /// does not divide heads.
-  MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape, const InitRule& output_init);
+  MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& shape, const InitRule& output_init);
 
   /// Self attention: x [B, T, width]. `first_values` is V_1 of these positions, [B, T, values_width()]: with
-  /// Shape::hands_on_values, V_1 is written to it (copied if it has memory already); parts that use it read it.
+  /// Sizes::hands_on_values, V_1 is written to it (copied if it has memory already); parts that use it read it.
   /// Otherwise it may be null.
   Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values = nullptr) const;
   /// Cross attention: x [B, Tq, width], encoder output `memory` [B, Tk, memory_width].
@@ -176,7 +176,7 @@ private:
   // x: the attention's input; v: the values of its positions; y: the heads' outputs
   Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
-  Shape shape_;
+  Sizes shape_;
   RelativeSizes widths_;
   std::int64_t query_heads_, key_heads_, value_heads_; // number of heads of queries, of keys, of values
   std::unique_ptr<Projection> projection_;

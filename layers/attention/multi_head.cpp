@@ -46,7 +46,7 @@ bool formula_sees_positions(const AttentionOptions& options) {
 
 } // namespace
 
-RelativeSizes MultiHeadAttention::relative_shape(const LayerChoice& choice, const Shape& shape) {
+RelativeSizes MultiHeadAttention::relative_sizes(const LayerChoice& choice, const Sizes& shape) {
   const HeadMaps maps = maps_of(choice);
   const AttentionPartInfo* const by = part_of_maps(choice);
   const auto width = [&](std::int64_t given, bool shared) {
@@ -60,9 +60,9 @@ RelativeSizes MultiHeadAttention::relative_shape(const LayerChoice& choice, cons
           width(choice.attention.value_width, false), shape.longest};
 }
 
-MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape,
+MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& shape,
                                        const InitRule& output_init)
-    : shape_(shape), widths_(relative_shape(choice, shape)), query_heads_(widths_.heads),
+    : shape_(shape), widths_(relative_sizes(choice, shape)), query_heads_(widths_.heads),
       key_heads_((choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads) *
                  maps_of(choice).of_keys),
       value_heads_(choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads),

@@ -9,7 +9,7 @@ const RecurrentCellInfo& recurrent_cell_info(const std::string& name) {
   return variant_named(recurrent_cells(), name, "[recurrent] there is no cell");
 }
 
-Recurrent::Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Shape& shape)
+Recurrent::Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Sizes& shape)
     : name_(scope.name()), info_(&recurrent_cell_info(cell)), shape_(shape) {
   if (shape.layers < 1 || shape.width < 1 || shape.input_width < 1)
     throw Failed(fmt::format("[recurrent] there must be a layer, a width and an input: there are {} layers of width {} "

@@ -21,7 +21,7 @@ using RecurrentStates = std::span<const RecurrentState>;
 /// Weights start uniformly within 1 / sqrt(width), biases at zero.
 class Recurrent {
 public:
-  struct Shape {
+  struct Sizes {
     std::int64_t input_width = 0;
     std::int64_t width = 0; ///< width of the state (H)
     std::int64_t layers = 1;
@@ -32,7 +32,7 @@ public:
 
   /// cell: a registered name; options: the values of its own table. Throws heed::Failed for an unknown cell, and for a
   /// shape without layers or width.
-  Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Shape& shape);
+  Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Sizes& shape);
 
   struct Result {
     Tensor states; ///< [B, T, output_width()]: the top layer's states; padding steps carry the state over unchanged
@@ -68,7 +68,7 @@ private:
 
   std::string name_;
   const RecurrentCellInfo* info_;
-  Shape shape_;
+  Sizes shape_;
   std::vector<Part> parts_; // in the order of RecurrentStates
 };
 

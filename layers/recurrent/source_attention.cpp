@@ -5,7 +5,7 @@
 namespace heed::HEED_REAL {
 
 SourceAttention::SourceAttention(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options,
-                                 const Shape& shape)
+                                 const Sizes& shape)
     : attend_(scope, choice, {1, shape.query_width, shape.memory_width, shape.longest}, AttentionPlace::Kind::cross) {
   if (options.reach != "global") window_ = options.window;
   if (options.reach != "local_p") return;

@@ -17,14 +17,14 @@ namespace heed::HEED_REAL {
 /// Positions count from 0. A step that sees no source position gets zeros.
 class SourceAttention {
 public:
-  struct Shape {
+  struct Sizes {
     std::int64_t query_width = 0, memory_width = 0;
     std::int64_t longest = 0; ///< upper bound on the source length; 0: unknown
   };
 
   /// The score's parameters are named `score`; those of local_p's prediction are `place.hidden` (W) and `place.height`
   /// (v).
-  SourceAttention(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options, const Shape& shape);
+  SourceAttention(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options, const Sizes& shape);
 
   struct Source {
     AttentionMemory memory;

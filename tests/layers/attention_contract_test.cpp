@@ -303,7 +303,7 @@ TEST_CASE("with fewer heads of keys, multi-head attention is that of heads with 
   grouped.attention.value_width = 2;
   LayerChoice each = grouped;
   grouped.attention.key_value_heads = 2;
-  const MultiHeadAttention::Shape shape{.width = 5, .heads = 4, .longest = 6};
+  const MultiHeadAttention::Sizes shape{.width = 5, .heads = 4, .longest = 6};
   Weights few, all;
   const MultiHeadAttention a(few.scope(), grouped, shape, Init::normal(1)),
       b(all.scope(), each, shape, Init::normal(1));

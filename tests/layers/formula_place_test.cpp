@@ -19,7 +19,7 @@ TEST_CASE("a mask formula of cross attention hides the pairs of an explicit mask
   const auto make = [](Weights& weights, const LayerChoice& choice) {
     auto out = std::make_unique<MultiHeadAttention>(
         weights.scope(), choice.for_cross_attention(),
-        MultiHeadAttention::Shape{.width = 4, .memory_width = 4, .heads = 2, .longest = 9, .longest_queries = 6},
+        MultiHeadAttention::Sizes{.width = 4, .memory_width = 4, .heads = 2, .longest = 9, .longest_queries = 6},
         InitRule{});
     weights.fill(3);
     return out;

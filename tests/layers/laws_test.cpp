@@ -298,7 +298,7 @@ struct Drawn {
 
   // Some schemes only serve causal self attention whose last query is at the last key.
   void draw_position() {
-    position = scheme.info->make_relative(weights.scope() / "position", relative_shape(), scheme.setup.options);
+    position = scheme.info->make_relative(weights.scope() / "position", relative_sizes(), scheme.setup.options);
     of_scheme = weights.parameters.entries().size();
     e.queries = std::min(e.queries, e.keys);
     block = std::min(block, e.queries);
@@ -311,7 +311,7 @@ struct Drawn {
       mask.mask.prefix = 0;
     }
   }
-  RelativeSizes relative_shape() const { return {e.heads, e.query_width, e.value_width, e.keys}; }
+  RelativeSizes relative_sizes() const { return {e.heads, e.query_width, e.value_width, e.keys}; }
 
   std::string text() const {
     return fmt::format("{}, {}\nq {}, k {}, v {}\nmask: {}\nnumbers {}, seed {}, {} queries a block", choice.text,
@@ -390,7 +390,7 @@ struct Drawn {
                                 &choice.layers.score_options, j}));
       if (scheme.info && scheme.info->pair)
         out.back() += scheme.info
-                          ->pair({query, j - i - mask.mask.offset, relative_shape(), h, placing, &scheme.setup.options})
+                          ->pair({query, j - i - mask.mask.offset, relative_sizes(), h, placing, &scheme.setup.options})
                           .score;
     }
     return out;
@@ -811,7 +811,7 @@ TEST_CASE("tokens that come one after the other get what they get at once", "[la
     Weights weights;
     std::shared_ptr<const RelativePosition> position;
     if (x.scheme.info)
-      position = x.scheme.info->make_relative(weights.scope() / "position", x.relative_shape(), x.scheme.setup.options);
+      position = x.scheme.info->make_relative(weights.scope() / "position", x.relative_sizes(), x.scheme.setup.options);
     x.choice.layers.attention.head_width = x.e.query_width;
     const MultiHeadAttention attention(
         weights.scope(), x.choice.layers,

@@ -113,7 +113,7 @@ private:
   }
 
   PartRow projected() {
-    const RelativeSizes sizes = MultiHeadAttention::relative_shape(choice_, shape_);
+    const RelativeSizes sizes = MultiHeadAttention::relative_sizes(choice_, shape_);
     const HeadMaps maps = this->maps();
     const std::int64_t shared = choice_.attention.key_value_heads ? choice_.attention.key_value_heads : part_heads;
     PartRow row{.sizes = {.width = part_width,
@@ -223,7 +223,7 @@ private:
   }
 
   LayerChoice choice_;
-  MultiHeadAttention::Shape shape_;
+  MultiHeadAttention::Sizes shape_;
   Weights weights_;
   std::optional<MultiHeadAttention> attention_;
   std::vector<Part> parts_;

@@ -47,7 +47,7 @@ struct RowAttention {
       scheme = info.make_relative(weights.scope() / "position", {head_count, width_of_head, width_of_head, row_length},
                                   options);
     attention.emplace(weights.scope(), choice,
-                      MultiHeadAttention::Shape{.width = row_width,
+                      MultiHeadAttention::Sizes{.width = row_width,
                                                 .heads = head_count,
                                                 .bias = false,
                                                 .position = scheme,

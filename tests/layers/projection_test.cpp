@@ -49,7 +49,7 @@ LayerChoice choice_with(const std::string& projection, const OptionValues& optio
   return choice;
 }
 
-std::string refusal_of(const LayerChoice& choice, MultiHeadAttention::Shape shape = {.width = 8, .heads = 2},
+std::string refusal_of(const LayerChoice& choice, MultiHeadAttention::Sizes shape = {.width = 8, .heads = 2},
                        const std::string& position = "none") {
   Weights weights;
   try {
@@ -136,7 +136,7 @@ TEST_CASE("the query that a projection makes beside the encoder output is that o
 }
 
 TEST_CASE("projections of values and results that are left out are identity matrices", "[attention][equals]") {
-  const MultiHeadAttention::Shape shape{.width = 8, .heads = 2, .bias = false};
+  const MultiHeadAttention::Sizes shape{.width = 8, .heads = 2, .bias = false};
   Weights weights, dense;
   const MultiHeadAttention found(weights.scope(), choice_with("identity"), shape, Init::normal(1)),
       expected(dense.scope(), {}, shape, Init::normal(1));
@@ -151,7 +151,7 @@ TEST_CASE("projections of values and results that are left out are identity matr
 
 TEST_CASE("one projection for keys and values is two equal ones, and norms act on keys only", "[attention][equals]") {
   for (const std::string norm : {"none", "rms"}) {
-    const MultiHeadAttention::Shape shape{.width = 8, .heads = 2, .bias = false};
+    const MultiHeadAttention::Sizes shape{.width = 8, .heads = 2, .bias = false};
     LayerChoice choice = choice_with("shared_key_value"), other;
     choice.part_options["query_key_norm"] = other.part_options["query_key_norm"] = norm;
     Weights weights, dense;
@@ -198,8 +198,8 @@ TEST_CASE("decoding stores latent vectors and rotated keys, or one vector for ke
 TEST_CASE("decoupled rotary positions see only distances", "[attention][position]") {
   // Equal vectors at all positions: with the positions, weights depend on the distance; without, they are equal.
   const LayerChoice choice = choice_with("latent", {{"rotary_width", std::int64_t{4}}});
-  const MultiHeadAttention::Shape shape{.width = 8, .heads = 2};
-  CHECK(MultiHeadAttention::relative_shape(choice, shape).query_width == 8);
+  const MultiHeadAttention::Sizes shape{.width = 8, .heads = 2};
+  CHECK(MultiHeadAttention::relative_sizes(choice, shape).query_width == 8);
   Weights weights;
   const auto projection = projection_info("latent").make(
       weights.scope(),

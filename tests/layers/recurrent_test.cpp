@@ -16,11 +16,11 @@ struct Sequences {
   Recurrent layers;
   Operand x;
 
-  Sequences(const RecurrentCellInfo& info, Recurrent::Shape shape, std::int64_t rows, std::int64_t steps)
+  Sequences(const RecurrentCellInfo& info, Recurrent::Sizes shape, std::int64_t rows, std::int64_t steps)
       : layers(weights.scope(), info.about.name, {}, with_input(shape)), x({rows, steps, 3}, 2) {
     weights.fill(1);
   }
-  static Recurrent::Shape with_input(Recurrent::Shape shape) {
+  static Recurrent::Sizes with_input(Recurrent::Sizes shape) {
     shape.input_width = 3;
     return shape;
   }

@@ -279,7 +279,7 @@ TEST_CASE("values mixed with those of the first block have PyTorch's values and 
     for (std::size_t n = 0; n < 3; ++n) {
       const std::string number = std::to_string(n);
       blocks.emplace_back(c.weights.scope() / number, choice,
-                          Block::Shape{.width = 6,
+                          Block::Sizes{.width = 6,
                                        .heads = 2,
                                        .residual_init = Init::zeros(),
                                        .layer = static_cast<std::int64_t>(n),

@@ -43,7 +43,7 @@ TEST_CASE("three blocks with rotary positions and a window, and every fourth wit
     }
     blocks.emplace_back(
         scope / "blocks" / std::to_string(i), choice,
-        Block::Shape{.width = 4, .heads = 2, .residual_init = Init::normal(1), .position = position, .longest = 4});
+        Block::Sizes{.width = 4, .heads = 2, .residual_init = Init::normal(1), .position = position, .longest = 4});
   }
   const auto norm = make_norm(scope / "final_norm", "layer", {4, true}, {});
   weights.fill(11, {-0.7, 0.9, 0});
