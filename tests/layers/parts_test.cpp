@@ -292,7 +292,6 @@ TEST_CASE("a part says what it is: options, a summary, and loops", "[attention][
     CHECK(info->about.options.front().name == info->about.name);
     CHECK_FALSE(info->about.summary.empty());
     CHECK_FALSE(info->about.cost.empty());
-    for (const Option& option : info->about.options) CHECK(option.neutral == option.default_value);
     const PartLoops& l = info->loops;
     CHECK((l.vectors || l.score || l.lambda || l.pair_scores || l.pair_weights || l.outputs));
   }
