@@ -11,15 +11,15 @@
 namespace heed {
 namespace {
 
-constexpr const char* anything = Dependency::anything;
+constexpr const char* anything = OptionCondition::anything;
 
 /// Options of initial weights: they have no effect if a finished run gives all weights.
-Dependency of_initial_weights(std::string option) {
-  return {std::move(option), "train.start", {anything}, true, {{"train.start_weights", {"matching"}}}};
+OptionCondition of_initial_weights(std::string option) {
+  return {std::move(option), "train.start", {anything}, true, {{"", "train.start_weights", {"matching"}}}};
 }
 
 /// The dependencies that are not about single variants. The records of variants have the others.
-const std::vector<Dependency> rows = {
+const std::vector<OptionCondition> rows = {
     {"data.train", "data.validation_path", {anything}, true},
     {"data.train", "data.validation_rows", {anything}, true},
     {"data.test", "data.test_path", {anything}, true},
@@ -39,15 +39,15 @@ const std::vector<Dependency> rows = {
      "init.linear",
      {"init_std"},
      false,
-     {{"init.embedding", {"init_std"}}, {"init.position", {"init_std"}}, {"init.head", {"init_std"}}}},
-    {"model.shared_layers", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
+     {{"", "init.embedding", {"init_std"}}, {"", "init.position", {"init_std"}}, {"", "init.head", {"init_std"}}}},
+    {"model.shared_layers", "model.layers", {"1"}, true, {{"", "model.encoder_decoder.decoder_layers", {anything}}}},
     {"position.shared", "model.shared_layers", {"true"}, true},
     {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
     {"model.scaled_init",
      "attention.projection",
      {"identity"},
      true,
-     {{"block.ffn", {"true"}}, {"attention.cross_projection", {"dense", "latent", "shared_key_value"}}}},
+     {{"", "block.ffn", {"true"}}, {"", "attention.cross_projection", {"dense", "latent", "shared_key_value"}}}},
     {"init.qkv", "init.linear", {"xavier_uniform", "xavier_normal"}},
     of_initial_weights("model.init_std"),
     of_initial_weights("model.scaled_init"),
@@ -63,20 +63,20 @@ const std::vector<Dependency> rows = {
      "attention.score_mod",
      {anything},
      false,
-     {{"attention.mask_mod", {anything}},
-      {"attention.cross_score_mod", {anything}},
-      {"attention.cross_mask_mod", {anything}}}},
+     {{"", "attention.mask_mod", {anything}},
+      {"", "attention.cross_score_mod", {anything}},
+      {"", "attention.cross_mask_mod", {anything}}}},
     {"model.segment_end",
      "attention.mask_mod",
      {anything},
      false,
-     {{"attention.score_mod", {anything}},
-      {"attention.cross_score_mod", {anything}},
-      {"attention.cross_mask_mod", {anything}}}},
+     {{"", "attention.score_mod", {anything}},
+      {"", "attention.cross_score_mod", {anything}},
+      {"", "attention.cross_mask_mod", {anything}}}},
     {"position.width", "position.combine", {"concat"}},
     {"position.concat", "position.combine", {"concat"}},
-    {"block.norm_kind", "block.norm", {"none"}, true, {{"model.embedding_norm", {"true"}}}},
-    {"block.norm_bias", "block.norm", {"none"}, true, {{"model.embedding_norm", {"true"}}}},
+    {"block.norm_kind", "block.norm", {"none"}, true, {{"", "model.embedding_norm", {"true"}}}},
+    {"block.norm_bias", "block.norm", {"none"}, true, {{"", "model.embedding_norm", {"true"}}}},
     {"block.activation", "block.ffn", {"true"}},
     {"block.ffn_width", "block.ffn", {"true"}},
     {"block.gated_width", "block.ffn", {"true"}},
@@ -90,12 +90,12 @@ const std::vector<Dependency> rows = {
      "train.batch_tokens",
      {anything},
      true,
-     {{"train.evaluate_batches", {anything}}, {"train.evaluate_random_batches", {anything}}}},
+     {{"", "train.evaluate_batches", {anything}}, {"", "train.evaluate_random_batches", {anything}}}},
     {"train.batch",
      "train.full_batch",
      {"true"},
      true,
-     {{"train.evaluate_batches", {anything}}, {"train.evaluate_random_batches", {anything}}}},
+     {{"", "train.evaluate_batches", {anything}}, {"", "train.evaluate_random_batches", {anything}}}},
     {"train.batch_tokens", "train.full_batch", {"true"}, true},
     {"train.evaluate_length_penalty_kind", "train.evaluate_length_penalty", {anything}},
     {"train.evaluate_bleu_tokenization", "train.evaluate_beam", {anything}},
@@ -115,7 +115,7 @@ const std::vector<Dependency> rows = {
 };
 
 /// Adds the row. If it names a table, adds one row for each option in the table and in the tables of its variants.
-void add_expanded(std::vector<Dependency>& out, const Dependency& row) {
+void add_expanded(std::vector<OptionCondition>& out, const OptionCondition& row) {
   if (find_option(row.option)) {
     out.push_back(row);
     return;
@@ -124,17 +124,11 @@ void add_expanded(std::vector<Dependency>& out, const Dependency& row) {
     if (key.starts_with(row.option + ".")) out.push_back({key, row.on, row.words, row.unless, row.others});
 }
 
-Dependency row_of(const OptionCondition& c) {
-  Dependency row{c.option, c.on, c.words, c.unless};
-  for (const OptionCondition& other : c.others) row.others.push_back({other.on, other.words, other.unless});
-  return row;
-}
-
 using Names = std::vector<std::string>;
 
 /// Adds the dependencies from the records of a family's variants: the options that variants disable, need or use.
 /// Variants that need an option come first.
-void add_disables_and_uses(std::vector<Dependency>& out, const FamilyPlace& place) {
+void add_disables_and_uses(std::vector<OptionCondition>& out, const FamilyPlace& place) {
   std::map<std::string, Names> silent, used;
   for (const Variant* v : place.family.variants)
     for (const std::string& option : with_options_of_parts(v->disables)) silent[option].push_back(v->name);
@@ -148,7 +142,7 @@ void add_disables_and_uses(std::vector<Dependency>& out, const FamilyPlace& plac
 /// Adds each condition of a family's variants once. If the option does not belong to the variant, the condition is also
 /// met under every other variant. No alternative is needed for this if an `unless` condition depends on the variant's
 /// own option, because that option has no effect under other variants.
-void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
+void add_conditions(std::vector<OptionCondition>& out, const FamilyPlace& place) {
   std::vector<std::pair<OptionCondition, Names>> conditions;
   for (const Variant* v : place.family.variants)
     for (const OptionCondition& c : v->conditions) {
@@ -158,33 +152,33 @@ void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
     }
   for (const auto& [c, names] : conditions) {
     const std::string own = full_name(place.family.table, names.front()) + ".";
-    Dependency row = row_of(c);
+    OptionCondition row = c;
     const bool met_without = c.on.starts_with(own) && c.unless;
-    if (!c.option.starts_with(own) && !met_without) row.others.push_back({place.key, names, true});
+    if (!c.option.starts_with(own) && !met_without) row.others.push_back({"", place.key, names, true});
     add_expanded(out, row);
   }
 }
 
 /// Adds the options of variants that are only where learned numbers start.
-void add_initial_values(std::vector<Dependency>& out, const FamilyPlace& place) {
+void add_initial_values(std::vector<OptionCondition>& out, const FamilyPlace& place) {
   for (const Variant* v : place.family.variants)
     for (const Option& o : v->options) {
       if (!o.initial) continue;
       const std::string table = full_name(place.family.table, v->name);
-      Dependency row = of_initial_weights(full_name(table, o.name));
-      if (!o.initial_if.empty()) row.others.push_back({full_name(table, o.initial_if), {"true"}, true});
+      OptionCondition row = of_initial_weights(full_name(table, o.name));
+      if (!o.initial_if.empty()) row.others.push_back({"", full_name(table, o.initial_if), {"true"}, true});
       out.push_back(std::move(row));
     }
 }
 
 /// Messages show the first unmet dependency of an option, so the order matters.
-std::vector<Dependency> make_dependencies() {
-  std::vector<Dependency> out;
+std::vector<OptionCondition> make_dependencies() {
+  std::vector<OptionCondition> out;
   for (const FamilyPlace& place : family_places()) add_disables_and_uses(out, place);
   for (const FamilyPlace& place : family_places()) add_conditions(out, place);
   for (const Variant* part : attention_parts())
-    for (const OptionCondition& c : part->conditions) add_expanded(out, row_of(c));
-  for (const Dependency& row : rows) add_expanded(out, row);
+    for (const OptionCondition& c : part->conditions) add_expanded(out, c);
+  for (const OptionCondition& row : rows) add_expanded(out, row);
   for (const FamilyPlace& place : family_places())
     for (const Variant* v : place.family.variants)
       for (const Option& o : v->options)
@@ -206,7 +200,7 @@ struct Choice {
 
 /// A dependency in the form in which it is evaluated: it is met if one of the choices holds.
 struct Row {
-  const Dependency* dependency;
+  const OptionCondition* condition;
   std::vector<Choice> choices;
 };
 
@@ -214,9 +208,9 @@ struct Row {
 const OfOptions<std::vector<Row>>& by_option() {
   static const OfOptions<std::vector<Row>> built = [] {
     OfOptions<std::vector<Row>> out;
-    for (const Dependency& d : dependencies()) {
+    for (const OptionCondition& d : dependencies()) {
       Row row{&d, {{option_index(d.on), d.words, d.unless}}};
-      for (const Dependency::Alternative& a : d.others) row.choices.push_back({option_index(a.on), a.words, a.unless});
+      for (const OptionCondition& a : d.others) row.choices.push_back({option_index(a.on), a.words, a.unless});
       out.at(d.option).push_back(std::move(row));
     }
     return out;
@@ -235,18 +229,18 @@ bool holds(const Choice& choice, const ValueOf& value_of) {
 
 } // namespace
 
-const std::vector<Dependency>& dependencies() {
-  static const std::vector<Dependency> built = make_dependencies();
+const std::vector<OptionCondition>& dependencies() {
+  static const std::vector<OptionCondition> built = make_dependencies();
   return built;
 }
 
-const Dependency* unmet_dependency(std::size_t option, const ValueOf& value_of) {
+const OptionCondition* unmet_dependency(std::size_t option, const ValueOf& value_of) {
   for (const Row& row : by_option()[option])
-    if (std::ranges::none_of(row.choices, [&](const Choice& c) { return holds(c, value_of); })) return row.dependency;
+    if (std::ranges::none_of(row.choices, [&](const Choice& c) { return holds(c, value_of); })) return row.condition;
   return nullptr;
 }
 
-const Dependency* unmet_dependency(std::string_view key, const ValueOf& value_of) {
+const OptionCondition* unmet_dependency(std::string_view key, const ValueOf& value_of) {
   return unmet_dependency(option_index(key), value_of);
 }
 
@@ -270,7 +264,7 @@ bool is_listed(const std::vector<std::string>& words, const Value& value) {
   return words.front() == anything ? is_given(value) : std::ranges::find(words, choice_word(value)) != words.end();
 }
 
-std::string dependency_in_words(const Dependency& d) {
+std::string dependency_in_words(const OptionCondition& d) {
   const auto in_words = [](const auto& choice) {
     const char* no = choice.unless ? "not " : "";
     if (choice.words.front() == anything) return fmt::format("{} is {}given", choice.on, no);
@@ -278,7 +272,7 @@ std::string dependency_in_words(const Dependency& d) {
     return fmt::format("{} is {}{}{}", choice.on, no, one, list_in_words(choice.words));
   };
   std::string out = "matters only where " + in_words(d);
-  for (const Dependency::Alternative& other : d.others) out += ", or " + in_words(other);
+  for (const OptionCondition& other : d.others) out += ", or " + in_words(other);
   return out;
 }
 

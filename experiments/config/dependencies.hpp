@@ -13,32 +13,15 @@
 
 namespace heed {
 
-/// `option` only has an effect if the value of `on` (a choice among words, or true or false) is one of `words`; or,
-/// with `unless`, if it is none of `words`. If `on` itself has no effect, its value counts as none of the words.
-struct Dependency {
-  static constexpr const char* anything = OptionCondition::anything;
-
-  std::string option;
-  std::string on;
-  std::vector<std::string> words;
-  bool unless = false;
-  /// `option` also has an effect if one of the alternatives holds. Alternatives have the same meaning as above.
-  struct Alternative {
-    std::string on;
-    std::vector<std::string> words;
-    bool unless = false;
-  };
-  std::vector<Alternative> others = {};
-};
-
-const std::vector<Dependency>& dependencies();
+/// All dependencies. If the option on which one depends has no effect itself, its value counts as none of the words.
+const std::vector<OptionCondition>& dependencies();
 
 /// Returns the value of an option, given by its index.
 using ValueOf = std::function<const Value&(std::size_t option)>;
 
 /// The first dependency of an option that the values do not meet; null if the option has an effect.
-const Dependency* unmet_dependency(std::size_t option, const ValueOf& value_of);
-const Dependency* unmet_dependency(std::string_view key, const ValueOf& value_of);
+const OptionCondition* unmet_dependency(std::size_t option, const ValueOf& value_of);
+const OptionCondition* unmet_dependency(std::string_view key, const ValueOf& value_of);
 
 /// True for a non-empty text, for a non-zero number, for a list of integers that is not empty, and for all values of
 /// other types.
@@ -48,10 +31,10 @@ bool is_given(const Value& value);
 /// other types.
 std::string choice_word(const Value& value);
 
-/// True if the value is one of a dependency's words; with `Dependency::anything`, if it is given.
+/// True if the value is one of a dependency's words; with `OptionCondition::anything`, if it is given.
 bool is_listed(const std::vector<std::string>& words, const Value& value);
 
 /// The condition in words, without the name of the option: "matters only where attention.score is 'cosine'".
-std::string dependency_in_words(const Dependency& dependency);
+std::string dependency_in_words(const OptionCondition& dependency);
 
 } // namespace heed

@@ -137,13 +137,13 @@ void judge_by_formulas(WrittenValue& candidate, const View& view, int at_least) 
 /// itself (train.optimizer, if train.steps is 0). The explanation is then the unmet dependency of that choice if the
 /// choice is made as needed, or if nobody made it: making it would only move the error to the choice. If a later layer
 /// disables a choice that nobody made, the option's own layer is already wrong without it.
-const Dependency* cause_of(const Dependency* unmet, const View& view, int layer) {
-  const Dependency* deeper = unmet ? unmet_dependency(unmet->on, values_of(view)) : nullptr;
+const OptionCondition* cause_of(const OptionCondition* unmet, const View& view, int layer) {
+  const OptionCondition* deeper = unmet ? unmet_dependency(unmet->on, values_of(view)) : nullptr;
   if (!deeper) return unmet;
-  const Dependency* cause = cause_of(deeper, view, layer);
+  const OptionCondition* cause = cause_of(deeper, view, layer);
   const Setting& choice = view.at(unmet->on);
   if (is_listed(unmet->words, choice.value)) return cause;
-  const bool helps = std::ranges::any_of(unmet->others, [&](const Dependency::Alternative& other) {
+  const bool helps = std::ranges::any_of(unmet->others, [&](const OptionCondition& other) {
     return !unmet_dependency(other.on, values_of(view));
   });
   return choice.origin.layer == 0 && view.at(cause->on).origin.layer <= layer && !helps ? cause : unmet;
@@ -153,14 +153,15 @@ const Dependency* cause_of(const Dependency* unmet, const View& view, int layer)
 void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   const bool of_parameter = parameter_option(*candidate.key);
   const std::string_view key = of_parameter ? formula_parameters_key : std::string_view(*candidate.key);
-  const Dependency* unmet = cause_of(unmet_dependency(key, values_of(view)), view, candidate.setting->origin.layer);
+  const OptionCondition* unmet = cause_of(unmet_dependency(key, values_of(view)), view,
+                                          candidate.setting->origin.layer);
   if (!unmet && (of_parameter || key == segment_end_key)) return judge_by_formulas(candidate, view, at_least);
   if (!unmet) {
     candidate.does_something = true;
     return;
   }
   int layer = std::max(at_least, view.at(unmet->on).origin.layer);
-  for (const Dependency::Alternative& other : unmet->others) layer = std::max(layer, view.at(other.on).origin.layer);
+  for (const OptionCondition& other : unmet->others) layer = std::max(layer, view.at(other.on).origin.layer);
   candidate.idle(fmt::format("{}; it {}", shown(view, unmet->on), dependency_in_words(*unmet)), layer);
 }
 

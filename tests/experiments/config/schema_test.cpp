@@ -40,7 +40,7 @@ TEST_CASE("What options depend on exists", "[config]") {
   const auto check = [](const std::string& key, const std::vector<std::string>& wanted) {
     const Option* on = find_option(key);
     REQUIRE(on);
-    if (wanted == std::vector<std::string>{Dependency::anything}) {
+    if (wanted == std::vector<std::string>{OptionCondition::anything}) {
       CHECK(on->words.empty());
       CHECK((on->type == OptionType::text || on->type == OptionType::integer || on->type == OptionType::real ||
              on->type == OptionType::integers));
@@ -58,11 +58,11 @@ TEST_CASE("What options depend on exists", "[config]") {
                                                                            : on->words;
     for (const std::string& word : wanted) CHECK(std::count(words.begin(), words.end(), word) == 1);
   };
-  for (const Dependency& d : dependencies()) {
+  for (const OptionCondition& d : dependencies()) {
     INFO(d.option << " on " << d.on);
     CHECK(find_option(d.option));
     check(d.on, d.words);
-    for (const Dependency::Alternative& other : d.others) check(other.on, other.words);
+    for (const OptionCondition& other : d.others) check(other.on, other.words);
   }
 }
 

@@ -162,9 +162,9 @@ std::vector<Value> values_near(const std::string& key, const Config& c) {
 std::vector<std::string> enabling(const std::string& key, const Config& base) {
   std::vector<std::string> out;
   const auto add = [&](const auto& self, const std::string& option) -> void {
-    for (const Dependency& d : dependencies()) {
+    for (const OptionCondition& d : dependencies()) {
       if (d.option != option) continue;
-      if (d.words.front() == Dependency::anything) {
+      if (d.words.front() == OptionCondition::anything) {
         if (is_given(value_in(base, d.on)) && d.unless) out.push_back(d.on + "=@default");
         continue; // required values are set in some base
       }
@@ -173,7 +173,7 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
       if (met && d.unless) continue; // that choice need not have an effect
       self(self, d.on);
       if (met) continue;
-      if (d.words[0] == Dependency::anything) continue; // also_needed has it
+      if (d.words[0] == OptionCondition::anything) continue; // also_needed has it
       std::string word = d.words[0];
       if (d.unless)
         for (const std::string& w : find_option(d.on)->words)
