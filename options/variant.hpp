@@ -34,17 +34,18 @@ inline constexpr const char* options_of_parts = "the parts of attention";
 /// The info record of a variant. It is in the variant's own file. The configuration, `heed variants`, the tests and the
 /// documentation use only this record.
 struct Variant {
-  std::string name;    ///< the word in a configuration
-  std::string summary; ///< one line, with the formula
-  std::string paper;   ///< authors, year and arXiv number, or another source; empty for common knowledge
-  std::string equals;  ///< another variant that it equals, and when; tests use it as an oracle ("dot, with scale = 1")
-  std::string cost;    ///< number of parameters and operations
+  std::string name;       ///< the word in a configuration
+  std::string summary;    ///< one line, with the formula
+  std::string paper = {}; ///< authors, year and arXiv number, or another source; empty for common knowledge
+  std::string equals =
+      {}; ///< another variant that it equals, and when; tests use it as an oracle ("dot, with scale = 1")
+  std::string cost = {}; ///< number of parameters and operations
   /// How often results with this variant changed since `numerics_version` (experiments/config/numerics.hpp) last
   /// increased. It is part of the ID of runs that use the variant.
   int numerics = 0;
-  std::vector<Option> options; ///< the keys of the variant's own table
+  std::vector<Option> options = {}; ///< the keys of the variant's own table
   /// Defaults of other options that the variant changes, by full name: an encoder sets {"attention.causal", false}.
-  std::vector<std::pair<std::string, Value>> presets;
+  std::vector<std::pair<std::string, Value>> presets = {};
   /// Other options, by full name, that have no effect with this variant. A table's name means all options in the table.
   std::vector<std::string> disables = {};
   /// Other options, named likewise, that only have an effect with variants that list them. `needs`: options that must

@@ -8,10 +8,7 @@ extern const FeedForwardInfo feed_forward_gelu_tanh{
     .about = {.name = "gelu_tanh",
               .summary = "W2 gelu(W1 x), with gelu's approximation by tanh, as in GPT-2",
               .paper = "Hendrycks and Gimpel 2016, arXiv 1606.08415",
-              .equals = "",
-              .cost = "two matrices; one function for each hidden number",
-              .options = {},
-              .presets = {}},
+              .cost = "two matrices; one function for each hidden number"},
     .activation = Activation::gelu_tanh,
     .gated = false,
     .function = [](double x) -> double {

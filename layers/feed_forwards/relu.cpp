@@ -8,10 +8,7 @@ extern const FeedForwardInfo feed_forward_relu{
     .about = {.name = "relu",
               .summary = "W2 max(W1 x, 0)",
               .paper = "Nair and Hinton 2010; in the Transformer: Vaswani et al. 2017, arXiv 1706.03762",
-              .equals = "",
-              .cost = "two matrices; one function for each hidden number",
-              .options = {},
-              .presets = {}},
+              .cost = "two matrices; one function for each hidden number"},
     .activation = Activation::relu,
     .gated = false,
     .function = [](double x) -> double { return std::max(x, 0.0); }};

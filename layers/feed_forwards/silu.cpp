@@ -10,10 +10,7 @@ extern const FeedForwardInfo feed_forward_silu{
          .summary = "W2 silu(W1 x), with silu(x) = x sigmoid(x)",
          .paper =
              "Hendrycks and Gimpel 2016, arXiv 1606.08415; Ramachandran, Zoph and Le 2017, arXiv 1710.05941 (swish)",
-         .equals = "",
-         .cost = "two matrices; one function for each hidden number",
-         .options = {},
-         .presets = {}},
+         .cost = "two matrices; one function for each hidden number"},
     .activation = Activation::silu,
     .gated = false,
     .function = [](double x) -> double { return x / (1 + std::exp(-x)); }};

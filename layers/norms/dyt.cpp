@@ -49,10 +49,8 @@ extern const NormInfo norm_dyt{
     .about = {.name = "dyt",
               .summary = "gain tanh(alpha x) + bias: no norm, but in its place (Dynamic Tanh)",
               .paper = "Zhu et al. 2025, arXiv 2503.10622",
-              .equals = "",
               .cost = "a gain and a bias for each feature, and one alpha; four passes over each vector",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope& scope, const NormSizes& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
       return std::make_unique<DynamicTanh>(scope, shape, table().read(options).alpha);
     },

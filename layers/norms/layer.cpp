@@ -55,8 +55,7 @@ extern const NormInfo norm_layer{
               .paper = "Ba, Kiros and Hinton 2016, arXiv 1607.06450",
               .equals = "rms for vectors with a mean of 0 and without a bias",
               .cost = "a gain and a bias for each feature; two passes over each vector",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope& scope, const NormSizes& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
       return std::make_unique<LayerNorm>(scope, shape, table().read(options));
     },

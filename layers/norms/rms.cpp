@@ -45,10 +45,8 @@ extern const NormInfo norm_rms{
     .about = {.name = "rms",
               .summary = "x / sqrt(mean of x^2 + eps) gain, over the features of a position (RMSNorm)",
               .paper = "Zhang and Sennrich 2019, arXiv 1910.07467",
-              .equals = "",
               .cost = "a gain for each feature; one pass over each vector",
               .options = table().options(),
-              .presets = {},
               .disables = {"block.norm_bias"}},
     .make = [](const Scope& scope, const NormSizes& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
       return std::make_unique<RmsNorm>(scope, shape, table().read(options));

@@ -38,8 +38,6 @@ extern const NormInfo norm_scale{
               .paper = "Nguyen and Salazar 2019, arXiv 1910.05895",
               .equals = "rms with one gain for all features, apart from the small number in its root",
               .cost = "one parameter; two passes over each vector",
-              .options = {},
-              .presets = {},
               .disables = {"block.norm_bias"}},
     .make = [](const Scope& scope, const NormSizes& shape, const OptionValues&) -> std::unique_ptr<Norm> {
       return std::make_unique<ScaleNorm>(scope, shape);

@@ -44,7 +44,6 @@ extern const ModelInfo model_encoder{
               .summary = "a Transformer in which every token attends to all others; it predicts a class for the whole "
                          "sequence",
               .paper = "Devlin et al. 2019, arXiv 1810.04805",
-              .equals = "",
               .cost = "about 12 width^2 parameters for each layer with the standard widths",
               .options = table().options(),
               .presets = {{"attention.causal", Value(false)}, {"position.t5.both_sides", Value(true)}}},

@@ -83,7 +83,6 @@ extern const ModelInfo model_encoder_decoder{
               .equals = "torch.nn.Transformer, with [block] norm, activation and bias set to its values",
               .cost = "about 12 width^2 parameters for each block of the encoder, 16 width^2 for each of the decoder",
               .options = table().options(),
-              .presets = {},
               .disables = {"attention.causal", "attention.prefix", "block.parallel"},
               .uses = {"model.tied_embeddings", "attention.cross_score", "attention.cross_normalizer",
                        "attention.cross_projection", "attention.cross_score_mod", "attention.cross_mask_mod"},

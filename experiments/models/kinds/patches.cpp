@@ -111,7 +111,6 @@ extern const ModelInfo model_patches{
                   "a class",
               .paper = "Dosovitskiy et al. 2021, arXiv 2010.11929; convolutions before the patches: Xiao et al. 2021, "
                        "arXiv 2106.14881",
-              .equals = "",
               .cost = "about 12 width^2 parameters for each layer with the standard widths; time grows with the square "
                       "of the number of patches",
               .options = table().options(),

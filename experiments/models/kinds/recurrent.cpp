@@ -52,10 +52,8 @@ extern const ModelInfo model_recurrent{
                          "attention, attends to all of the encoder's states at each step",
               .paper = "Sutskever et al. 2014, arXiv 1409.3215 (without attention); Bahdanau et al. 2015, arXiv "
                        "1409.0473; Luong et al. 2015, arXiv 1508.04025",
-              .equals = "",
               .cost = "2 gates width^2 parameters for each layer of encoder and decoder, gates 1 (srn), 3 (gru) or 4 "
                       "(lstm); steps are computed one after the other if a step needs the previous step's attention",
-              .options = {},
               .presets = {{"attention.score", Value(std::string("additive"))}, {"model.init_std", Value(0.1)}},
               .disables = options_of_blocks(),
               .uses = {"recurrent", "recurrent.bidirectional", "recurrent.attention"}},

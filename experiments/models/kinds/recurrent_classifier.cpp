@@ -51,7 +51,6 @@ extern const ModelInfo model_recurrent_classifier{
                   "recurrent layers over a sequence; their states are pooled into one vector, which predicts a class "
                   "for the sequence",
               .paper = "Yang et al. 2016, Hierarchical Attention Networks (pooling = context)",
-              .equals = "",
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
               .options = table().options(),
               .presets = {{"attention.score", Value(std::string("dot"))}, {"model.init_std", Value(0.1)}},

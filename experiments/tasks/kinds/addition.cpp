@@ -160,10 +160,8 @@ const TaskInfo task_addition = {
      .summary = "two whole numbers and their sum, digit by digit: 4 7 + 5 8 = 1 0 5",
      .paper = "Lee, Sreenivasan, Lee, Lee and Papailiopoulos 2023, Teaching Arithmetic to Small Transformers, "
               "arXiv 2307.03381 (there with the sum reversed)",
-     .equals = "",
      .cost = "rows of 3 digits + 4 tokens at most",
      .options = addition_option_table().options(),
-     .presets = {},
      .uses = {"train.evaluate_lengths"}},
     make_addition};
 

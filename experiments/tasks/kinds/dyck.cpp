@@ -168,10 +168,8 @@ const TaskInfo task_dyck = {
          "targets )0 at (0 and )1 at )0",
      .paper = "Hewitt et al. 2020, arXiv 2010.07515 (the language Dyck-(k, m): kinds and depth); Yao et al. 2021, "
               "arXiv 2105.11115",
-     .equals = "",
      .cost = "rows of length - 1 tokens, half of them with targets",
      .options = dyck_option_table().options(),
-     .presets = {},
      .uses = {"train.evaluate_lengths"}},
     make_dyck};
 

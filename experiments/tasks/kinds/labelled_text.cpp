@@ -171,7 +171,6 @@ const TaskInfo task_labelled_text = {
     {.name = "labelled_text",
      .summary = "the label of each text in a table (CSV or TSV) with a column of texts and one of labels",
      .paper = "as in Yang et al. 2016, Hierarchical Attention Networks for Document Classification, NAACL-HLT 2016",
-     .equals = "",
      .cost = "memory: the file's texts; rows are as long as the texts, up to data.max_length",
      .options = labelled_text_option_table().options(),
      .presets = {{"data.tokens", Value(std::string("words"))}},

@@ -228,10 +228,8 @@ const TaskInfo task_listops = {
                 "[MIN 4 7 ] 0 ] = 4",
      .paper = "Nangia and Bowman 2018, ListOps, arXiv 1804.06028; Tay et al. 2020, Long Range Arena, arXiv 2011.04006 "
               "(lengths of 500 to 2000, depth and arguments up to 10)",
-     .equals = "",
      .cost = "rows of length + 1 tokens at most (classification: length)",
      .options = listops_option_table().options(),
-     .presets = {},
      .uses = {"train.evaluate_lengths"}},
     make_listops};
 

@@ -163,10 +163,8 @@ const TaskInfo task_mqar = {
          "the target: k2 v0 k7 v3 k7 v5 k2 k1 has the targets v3 at the second k7 and v0 at the second k2",
      .paper = "Arora et al. 2023, Zoology, arXiv 2312.04927 (their figure 2: 4 to 64 pairs, lengths of 64 to 512, 8192 "
               "tokens; here the other tokens are never keys of the row)",
-     .equals = "",
      .cost = "rows of length tokens, with pairs targets",
      .options = mqar_option_table().options(),
-     .presets = {},
      .uses = {"train.evaluate_lengths"}},
     make_mqar};
 

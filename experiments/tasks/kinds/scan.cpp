@@ -284,10 +284,8 @@ const TaskInfo task_scan = {
      .summary = "commands and their actions: jump left twice = I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP; generated from "
                 "the grammar, or read from the published files",
      .paper = "Lake and Baroni 2018, Generalization without Systematicity, arXiv 1711.00350",
-     .equals = "",
      .cost = "20,910 examples; inputs of up to 9 words, outputs of up to 48; data.bucket saves most of the padding",
      .options = scan_option_table().options(),
-     .presets = {},
      .disables = {"task.test"},
      .uses = {"data.path", "data.bucket", "train.batch_tokens", "train.full_batch"},
      .conditions = {{"task.scan.split", "data.path", {OptionCondition::anything}, true},

@@ -163,10 +163,8 @@ const TaskInfo task_shapes = {
      .summary = "small noisy images of a square, disc, triangle, ... of any size and place; the class is the kind of "
                 "shape",
      .paper = "as in Higgins et al. 2017, beta-VAE (dSprites), ICLR 2017",
-     .equals = "",
      .cost = "size^2 pixels for each image; images are drawn when they are needed",
-     .options = shapes_option_table().options(),
-     .presets = {}},
+     .options = shapes_option_table().options()},
     make_shapes};
 
 } // namespace heed

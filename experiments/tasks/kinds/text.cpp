@@ -223,11 +223,9 @@ const TaskInfo task_text = {
      .summary = "the characters, bytes, words or pieces of the file data.path: each token is predicted from the tokens "
                 "before it",
      .paper = "as in Karpathy 2015, char-rnn; evaluation reads the whole split once, in windows that do not overlap",
-     .equals = "",
      .cost = "memory: 1 byte for each token, or 2 if there are more than 256 different tokens; a row is "
              "task.text.block tokens",
      .options = text_option_table().options(),
-     .presets = {},
      .disables = {"task.seed", "task.validation", "task.test"},
      .needs = {"data.path"},
      .uses = {"data.train", "data.test", "data.tokens", "train.evaluate_lengths"}},

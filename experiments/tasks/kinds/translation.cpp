@@ -150,7 +150,6 @@ const TaskInfo task_translation = {
                 "input and output",
      .paper = "as in Sutskever, Vinyals and Le 2014, Sequence to Sequence Learning with Neural Networks, "
               "arXiv 1409.3215",
-     .equals = "",
      .cost = "memory: the file's texts; rows are as long as the texts, up to data.max_length",
      .options = translation_option_table().options(),
      .presets = {{"data.tokens", Value(std::string("words"))}},

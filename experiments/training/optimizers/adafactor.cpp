@@ -132,10 +132,8 @@ extern const OptimizerInfo optimizer_adafactor{
               .summary = "a second moment by rows and columns; updates relative to the parameter's size, each "
                          "parameter's clipped separately; no first moment",
               .paper = "Shazeer and Stern 2018, arXiv 1804.04235",
-              .equals = "",
               .cost = "memory: a value for each row and each column of a matrix",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {
       return std::make_unique<Adafactor>(table().read(values), parameters);
     }};

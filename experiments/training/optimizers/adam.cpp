@@ -6,10 +6,8 @@ extern const OptimizerInfo optimizer_adam{
     .about = {.name = "adam",
               .summary = "adaptive moments, with weight decay added to the gradient",
               .paper = "Kingma and Ba 2015, arXiv 1412.6980",
-              .equals = "",
               .cost = "memory: two values for each parameter",
-              .options = adam_table().options(),
-              .presets = {}},
+              .options = adam_table().options()},
     .make = [](const OptionValues& options, const Parameters& parameters) {
       return make_adam(options, true, parameters);
     }};

@@ -8,8 +8,7 @@ extern const OptimizerInfo optimizer_adamw{
               .paper = "Loshchilov and Hutter 2019, arXiv 1711.05101",
               .equals = "adam with weight_decay = 0",
               .cost = "memory: two values for each parameter",
-              .options = adam_table().options(),
-              .presets = {}},
+              .options = adam_table().options()},
     .make = [](const OptionValues& options, const Parameters& parameters) {
       return make_adam(options, false, parameters);
     }};

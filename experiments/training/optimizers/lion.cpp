@@ -61,11 +61,9 @@ extern const OptimizerInfo optimizer_lion{
               .summary = "updates of equal size for every parameter, by the sign of a moment, with decoupled weight "
                          "decay",
               .paper = "Chen et al. 2023, arXiv 2302.06675",
-              .equals = "",
               .cost = "memory: one value for each parameter; learning rates are three to ten times smaller than "
                       "AdamW's",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {
       return std::make_unique<Lion>(table().read(values), parameters);
     }};

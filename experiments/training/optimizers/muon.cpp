@@ -135,11 +135,9 @@ extern const OptimizerInfo optimizer_muon{
                     "layers within the model have AdamW's updates",
          .paper = "Jordan et al. 2024, kellerjordan.github.io/posts/muon; Liu et al. 2025, arXiv 2502.16982 (the "
                   "scale of steps, weight decay)",
-         .equals = "",
          .cost = "memory: one value for each parameter of a linear layer, two for each other; a step takes five times "
                  "three matrix products",
-         .options = table().options(),
-         .presets = {}},
+         .options = table().options()},
     .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {
       return std::make_unique<Muon>(table().read(values), parameters);
     }};

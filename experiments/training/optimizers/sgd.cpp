@@ -33,10 +33,8 @@ std::unique_ptr<Optimizer> make(const OptionValues& values, const Parameters& pa
 extern const OptimizerInfo optimizer_sgd{.about = {.name = "sgd",
                                                    .summary = "stochastic gradient descent with momentum",
                                                    .paper = "Robbins and Monro 1951; Polyak 1964",
-                                                   .equals = "",
                                                    .cost = "memory: one value for each parameter",
-                                                   .options = table().options(),
-                                                   .presets = {}},
+                                                   .options = table().options()},
                                          .make = make};
 
 } // namespace heed::HEED_REAL

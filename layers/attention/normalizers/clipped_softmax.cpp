@@ -92,8 +92,7 @@ extern const NormalizerInfo normalizer_clipped_softmax{
               .paper = "Bondarenko, Nagel and Blankevoort 2023, arXiv 2306.12929",
               .equals = "softmax with zeta = 1 and gamma = 0",
               .cost = "one exponential for each pair, twice in training",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<ClippedRows>>(table().read(options));
     },

@@ -140,8 +140,7 @@ extern const NormalizerInfo normalizer_entmax{
               .equals = "sparsemax with alpha = 2, entmax15 with alpha = 1.5",
               .cost = "no parameters, or one for each head (learned); some passes of powers over each row, twice in "
                       "training; for alpha = 1.5, entmax15 is faster",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& values) -> std::unique_ptr<Normalizer> {
       const Options options = table().read(values);
       if (!options.learned) return std::make_unique<RowNormalizer<EntmaxRows>>(options.alpha - 1);

@@ -80,9 +80,7 @@ extern const NormalizerInfo normalizer_entmax15{
                          "sparsemax; keys with scores far below the best get weight 0",
               .paper = "Peters, Niculae and Martins 2019, arXiv 1905.05702",
               .equals = "hard where the best score is 2 or more above all others",
-              .cost = "some passes over each row, twice in training",
-              .options = {},
-              .presets = {}},
+              .cost = "some passes over each row, twice in training"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<Entmax15Rows>>();
     },

@@ -94,8 +94,7 @@ extern const NormalizerInfo normalizer_gumbel{
               .paper = "Jang, Gu and Poole 2017, arXiv 1611.01144; Maddison, Mnih and Teh 2017, arXiv 1611.00712",
               .equals = "hard in evaluation; with hard = false and temperature = 1, softmax in evaluation",
               .cost = "a random number and two logarithms for each pair, twice in training",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<Gumbel>(table().read(options));
     },

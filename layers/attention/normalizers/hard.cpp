@@ -20,9 +20,7 @@ extern const NormalizerInfo normalizer_hard{
               .paper = "Xu et al. 2015, arXiv 1502.03044 (hard attention); Bengio, Leonard and Courville 2013, arXiv "
                        "1308.3432 (the gradient)",
               .equals = "the limit of softmax for scores that grow without bound; gumbel without noise",
-              .cost = "one pass over each row, one exponential for each pair backward",
-              .options = {},
-              .presets = {}},
+              .cost = "one pass over each row, one exponential for each pair backward"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<HardmaxRule>>();
     },

@@ -27,10 +27,7 @@ extern const NormalizerInfo normalizer_none{
                          "relu(s) / seen",
               .paper = "Wortsman et al. 2023, arXiv 2309.08586 (relu(s) / seen); Koohpayegani et al. 2024, arXiv "
                        "2410.18613 (polynomials)",
-              .equals = "",
-              .cost = "no operation of its own",
-              .options = {},
-              .presets = {}},
+              .cost = "no operation of its own"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<NoRows>>();
     },

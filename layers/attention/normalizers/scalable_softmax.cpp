@@ -91,10 +91,8 @@ extern const NormalizerInfo normalizer_scalable_softmax{
          .summary = "w = softmax(c log(n) s), with n the number of keys that the query may attend to: weights stay "
                     "as sharp in longer rows",
          .paper = "Nakanishi 2025, arXiv 2501.19399; without the learned c: Chiang and Cholak 2022, arXiv 2202.12172",
-         .equals = "",
          .cost = "one parameter for each head (learned) or none; one exponential for each pair",
-         .options = table().options(),
-         .presets = {}},
+         .options = table().options()},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& values) -> std::unique_ptr<Normalizer> {
       const Options options = table().read(values);
       if (!options.learned) return std::make_unique<RowNormalizer<ScalableRows>>(static_cast<Real>(options.scale));

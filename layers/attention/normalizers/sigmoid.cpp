@@ -39,10 +39,8 @@ extern const NormalizerInfo normalizer_sigmoid{
     .about = {.name = "sigmoid",
               .summary = "w_j = 1 / (1 + exp(-s_j - bias)): each key independently, so weights need not sum to 1",
               .paper = "Ramapuram et al. 2024, arXiv 2409.04431",
-              .equals = "",
               .cost = "no parameters, or one for each head (learned); one exponential for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       const std::optional<Real> bias = bias_of(options);
       if (!table().read(options).learned) return std::make_unique<RowNormalizer<SigmoidRule>>(bias);

@@ -29,10 +29,7 @@ extern const NormalizerInfo normalizer_softmax{
     .about = {.name = "softmax",
               .summary = "w_j = exp(s_j) / sum_k exp(s_k)",
               .paper = "Bridle 1990; as attention weights: Bahdanau, Cho and Bengio 2015, arXiv 1409.0473",
-              .equals = "",
-              .cost = "one exponential for each pair",
-              .options = {},
-              .presets = {}},
+              .cost = "one exponential for each pair"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<Softmax>();
     },

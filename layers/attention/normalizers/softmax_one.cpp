@@ -49,9 +49,7 @@ extern const NormalizerInfo normalizer_softmax_one{
                          "goes to no key, so a head may attend to nothing",
               .paper = "Miller 2023, Attention is off by one; as add_zero_attn: PyTorch's MultiheadAttention",
               .equals = "softmax with an additional key, whose score and value are 0",
-              .cost = "one exponential for each pair",
-              .options = {},
-              .presets = {}},
+              .cost = "one exponential for each pair"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<SoftmaxOneRows>>();
     },

@@ -75,8 +75,7 @@ extern const NormalizerInfo normalizer_softmax_sink{
               .paper = "OpenAI 2025, gpt-oss-120b and gpt-oss-20b model card, arXiv 2508.10925",
               .equals = "softmax_one while b is 0",
               .cost = "one parameter for each head; one exponential for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<LearnedNormalizer<SinkRows>>(scope, "sink", heads, table().read(options).start,
                                                            [](Real sink) { return SinkRows(sink); });

@@ -75,10 +75,7 @@ extern const NormalizerInfo normalizer_softpick{
                   "w_j = max(exp(s_j) - 1, 0) / sum_k |exp(s_k) - 1|: keys with scores below 0 get no weight, and "
                   "the weights need not sum to 1, so a head may attend to nothing",
               .paper = "Zuhri, Fuadi and Aji 2025, arXiv 2504.20966",
-              .equals = "",
-              .cost = "one exponential for each pair, twice in training",
-              .options = {},
-              .presets = {}},
+              .cost = "one exponential for each pair, twice in training"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<SoftpickRows>>();
     },

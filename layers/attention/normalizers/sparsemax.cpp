@@ -30,9 +30,7 @@ extern const NormalizerInfo normalizer_sparsemax{
                   "get weight 0",
               .paper = "Martins and Astudillo 2016, arXiv 1602.02068",
               .equals = "hard where the best score is 1 or more above all others",
-              .cost = "a few passes over each row, twice in training",
-              .options = {},
-              .presets = {}},
+              .cost = "a few passes over each row, twice in training"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<SparsemaxRule>>();
     },

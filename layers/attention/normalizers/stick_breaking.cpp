@@ -81,10 +81,8 @@ extern const NormalizerInfo normalizer_stick_breaking{
                   "w_j = sigmoid(s_j) prod_k (1 - sigmoid(s_k)), over the keys k between key j and the query: the "
                   "nearest key takes its part of 1 first, so no positions are needed; causal self attention only",
               .paper = "Tan et al. 2024, arXiv 2410.17980",
-              .equals = "",
               .cost = "two exponentials and a logarithm for each pair, twice in training",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<StickBreakingRows>>(table().read(options));
     },

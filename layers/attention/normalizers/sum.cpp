@@ -22,9 +22,7 @@ extern const NormalizerInfo normalizer_sum{
                          "never negative",
               .paper = "Katharopoulos et al. 2020, arXiv 2006.16236 (equation 4)",
               .equals = "softmax where the scores are exponentials of softmax's",
-              .cost = "two passes over each row, twice in training",
-              .options = {},
-              .presets = {}},
+              .cost = "two passes over each row, twice in training"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<SumRule>>();
     },

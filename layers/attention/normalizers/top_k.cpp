@@ -80,8 +80,7 @@ extern const NormalizerInfo normalizer_top_k{
               .paper = "Zhao et al. 2019, arXiv 1912.11637; Gupta et al. 2021, arXiv 2106.06899",
               .equals = "softmax where k is at least the number of keys; hard with k = 1",
               .cost = "a selection in each row, twice in training",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<TopKRows>>(table().read(options).k);
     },

@@ -126,10 +126,8 @@ extern const AttentionPartInfo attention_part_differential{
     .about = {.name = "differential",
               .summary = "the weights of each head are the difference of two maps, A_1 - lambda A_2",
               .paper = "Ye et al. 2024, arXiv 2410.05258 (v1); Ye et al. 2026 (v2)",
-              .equals = "",
               .cost = "twice the maps; v1: 4 d + the head's width parameters, v2: more queries and a map to lambda",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope& scope, const PartSizes& sizes,
                const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {
       const Scope own = scope / "differential";

@@ -65,10 +65,8 @@ extern const AttentionPartInfo attention_part_exclusive{
     .about = {.name = "exclusive",
               .summary = "each head's output y becomes y - (y . v) v / |v|^2, with v the value of the query's position",
               .paper = "arXiv 2603.09078",
-              .equals = "",
               .cost = "no parameters; 4 d operations for each query",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .place = AttentionPartInfo::Place::self_attention, // a query has no value of its own among an encoder's
     .make = [](const Scope&, const PartSizes& sizes, const LayerChoice&) -> std::unique_ptr<AttentionPart> {
       return std::make_unique<Exclusive>(sizes);

@@ -60,10 +60,8 @@ extern const AttentionPartInfo attention_part_forget_gate{
               .summary = "log f of all tokens after a key, up to the query, is added to the key's score, with f = "
                          "sigmoid(w . x + b) for each token and head",
               .paper = "Lin et al. 2025, arXiv 2503.02130 (Forgetting Transformer)",
-              .equals = "",
               .cost = "(d + 1) parameters for each head; one sum for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .place = AttentionPartInfo::Place::self_attention,
     .make = [](const Scope& scope, const PartSizes& sizes,
                const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {

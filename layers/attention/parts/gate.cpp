@@ -63,10 +63,8 @@ extern const AttentionPartInfo attention_part_gate{
     .about = {.name = "gate",
               .summary = "the heads' outputs are multiplied by sigmoid(W x), with x the attention's input",
               .paper = "Qiu et al. 2025, arXiv 2505.06708",
-              .equals = "",
               .cost = "head: (d + 1) parameters for each head; elementwise: as many as the output projection",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope& scope, const PartSizes& sizes,
                const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {
       return std::make_unique<Gate>(scope, sizes, table().read(choice.part_options).gate == "head");

@@ -54,10 +54,8 @@ extern const AttentionPartInfo attention_part_persistent_keys{
               .summary =
                   "each head has learned keys and values in addition to those of the row, which every query sees",
               .paper = "Sukhbaatar et al. 2019, arXiv 1907.01470 (persistent memory)",
-              .equals = "",
               .cost = "two vectors of parameters for each key and head; as many more keys",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .place = AttentionPartInfo::Place::self_attention,
     .make = [](const Scope& scope, const PartSizes& sizes,
                const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {

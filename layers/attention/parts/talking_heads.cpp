@@ -67,10 +67,8 @@ extern const AttentionPartInfo attention_part_talking_heads{
     .about = {.name = "talking_heads",
               .summary = "learned matrices mix the scores of all heads, their weights, or both",
               .paper = "Shazeer et al. 2020, arXiv 2003.02436",
-              .equals = "",
               .cost = "heads^2 parameters and heads operations for each pair and matrix; nothing streams",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .place = AttentionPartInfo::Place::every_attention,
     .make = [](const Scope& scope, const PartSizes& sizes,
                const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {

@@ -48,11 +48,8 @@ void vectors(PartRow& row) {
 extern const AttentionPartInfo attention_part_value_norm{
     .about = {.name = "value_norm",
               .summary = "the values of each head are normalised, with a learned gain for each feature",
-              .paper = "",
-              .equals = "",
               .cost = "a gain of the width of a head's values",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .make = [](const Scope& scope, const PartSizes& sizes,
                const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {
       return std::make_unique<ValueNorm>(scope, sizes, table().read(choice.part_options).value_norm);

@@ -87,10 +87,7 @@ extern const ProjectionInfo projection_dense{
     .about = {.name = "dense",
               .summary = "q = W_q x, k = W_k x, v = W_v x in each head, and a linear map of all heads' results",
               .paper = "Vaswani et al. 2017, arXiv 1706.03762",
-              .equals = "",
-              .cost = "four matrices; in decoding, keys and values are stored",
-              .options = {},
-              .presets = {}},
+              .cost = "four matrices; in decoding, keys and values are stored"},
     .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
       return std::make_unique<Dense>(scope, shape);
     },

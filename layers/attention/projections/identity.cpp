@@ -41,8 +41,6 @@ extern const ProjectionInfo projection_identity{
               .paper = "He and Hofmann 2023, arXiv 2311.01906 (simplified blocks)",
               .equals = "dense with identity matrices for values and results",
               .cost = "two matrices; in decoding, keys and values are stored",
-              .options = {},
-              .presets = {},
               .conditions = {{"attention.output_bias",
                               "attention.cross_projection",
                               {"dense", "latent", "shared_key_value"}}}},

@@ -198,11 +198,9 @@ extern const ProjectionInfo projection_latent{
                     "latent attention, MLA); with rotary_width, k = [W_k c; rotary(W_r x)] and a part of q is "
                     "rotated",
          .paper = "DeepSeek-AI 2024, DeepSeek-V2, arXiv 2405.04434",
-         .equals = "",
          .cost = "a matrix to c, and from it one for keys and one for values; in decoding, only c and the rotated "
                  "key are stored, and keys and values are made again at each step",
          .options = table().options(),
-         .presets = {},
          .conditions = {{"attention.latent.rotary_base", "attention.latent.rotary_width", {OptionCondition::anything}},
                         {"init.qkv", "attention.cross_projection", {"dense", "shared_key_value", "identity"}}}},
     .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues& options)

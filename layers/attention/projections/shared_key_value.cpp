@@ -41,10 +41,7 @@ extern const ProjectionInfo projection_shared_key_value{
     .about = {.name = "shared_key_value",
               .summary = "v = k: one projection gives keys and values. Norms and positions act on the keys only",
               .paper = "Kayyam, Gopal and Lewis 2026, arXiv 2606.04032 (Q-K=V)",
-              .equals = "",
-              .cost = "three matrices; in decoding, one vector is stored in place of a key and a value",
-              .options = {},
-              .presets = {}},
+              .cost = "three matrices; in decoding, one vector is stored in place of a key and a value"},
     .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
       return std::make_unique<SharedKeyValue>(scope, shape);
     },

@@ -47,8 +47,7 @@ extern const ScoreInfo score_concat{
               .equals = "additive with W = [Wq, Wk]; the two start differently",
               .cost = "(Dq + Dk + 1) hidden parameters for each head; about 3 hidden operations and hidden tanh for "
                       "each pair",
-              .options = hidden_layer::table().options(),
-              .presets = {}},
+              .options = hidden_layer::table().options()},
     .equal_widths = false,
     .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<Concat>(scope, shape, hidden_layer::width(options, shape));

@@ -84,7 +84,6 @@ extern const ScoreInfo score_cosine{
               .equals = "dot for vectors of length 1 and temperature = 1",
               .cost = "no parameters (learned: one for each head, or one); 2 d operations for each pair",
               .options = table().options(),
-              .presets = {},
               .conditions = {{"attention.cosine.temperature", "attention.cosine.from_length", {"true"}, true},
                              {"attention.cosine.shared", "attention.cosine.learned", {"true"}}}},
     .equal_widths = true,

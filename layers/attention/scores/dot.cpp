@@ -24,9 +24,7 @@ extern const ScoreInfo score_dot{
               .summary = "s(q, k) = q . k",
               .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025 (\"dot\")",
               .equals = "scaled_dot with scale = \"none\"; cosine for vectors of length 1 and temperature = 1",
-              .cost = "no parameters; 2 d operations for each pair",
-              .options = {},
-              .presets = {}},
+              .cost = "no parameters; 2 d operations for each pair"},
     .equal_widths = true,
     .make = [](const Scope&, const ScoreSizes&, const OptionValues&) -> std::unique_ptr<Score> {
       return std::make_unique<Dot>();

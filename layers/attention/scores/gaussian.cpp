@@ -62,8 +62,7 @@ extern const ScoreInfo score_gaussian{
               .paper = "Tsai et al. 2019, arXiv 1908.11775 (attention as a kernel smoother, RBF kernel)",
               .equals = "scaled_dot under a softmax if all keys have the same norm",
               .cost = "no parameters; 2 (d + 2) operations for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .equal_widths = true,
     .make = [](const Scope&, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<Gaussian>(factor(options, shape.query_width));

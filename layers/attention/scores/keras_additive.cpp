@@ -56,8 +56,7 @@ extern const ScoreInfo score_keras_additive{
               .equals = "additive with Wq = Wk = identity; without use_scale, keras_concat with c = 1",
               .cost = "d parameters for each head (none without use_scale); about 3 d operations and d tanh "
                       "for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .equal_widths = true,
     .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<KerasAdditive>(scope, shape, table().read(options).use_scale);

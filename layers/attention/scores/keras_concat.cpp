@@ -56,8 +56,7 @@ extern const ScoreInfo score_keras_concat{
               .paper = "keras.layers.Attention with score_mode = \"concat\"",
               .equals = "additive with Wq = Wk = a identity and v = c",
               .cost = "one parameter for each head (use_scale: two); about 3 d operations and d tanh for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .equal_widths = true,
     .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<KerasConcat>(scope, shape, table().read(options).use_scale);

@@ -45,10 +45,8 @@ extern const ScoreInfo score_l1{
     .about = {.name = "l1",
               .summary = "s(q, k) = -c sum_d |q_d - k_d|: the Manhattan distance",
               .paper = "Brannvall 2023, arXiv 2310.02041 (the distance of its inhibitor attention)",
-              .equals = "",
               .cost = "no parameters; 3 d operations for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .equal_widths = true,
     .make = [](const Scope&, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<L1>(factor(options, shape.query_width));

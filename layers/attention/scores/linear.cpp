@@ -185,7 +185,6 @@ extern const ScoreInfo score_linear{
               .cost = "no parameters; with normalizer = \"sum\" 2 d operations for each query and feature of a value, "
                       "independent of the number of keys; with a window, dilation, prefix, formula, talking heads, "
                       "forget gates, dropout of weights or a position that adds to scores, 2 d for each pair",
-              .options = {},
               .presets = {{"attention.normalizer", Value(std::string("sum"))}}},
     .equal_widths = true,
     .make = [](const Scope&, const ScoreSizes&, const OptionValues&) -> std::unique_ptr<Score> {

@@ -50,8 +50,6 @@ extern const ScoreInfo score_location{
               .equals = "dot with row j of W as key j",
               .cost = "Dq parameters for each position and head; 2 Dq operations for each pair; no keys beyond "
                       "training's longest row",
-              .options = {},
-              .presets = {},
               .disables = {"attention.persistent_keys"}},
     .equal_widths = false,
     .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues&) -> std::unique_ptr<Score> {

@@ -74,8 +74,7 @@ extern const ScoreInfo score_multiplicative{
               .cost =
                   "Dq Dk parameters for each head; 2 Dq Dk operations for each query and 2 Dk for each pair; with a "
                   "rank, rank (Dq + Dk) parameters and 2 rank operations for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .equal_widths = false,
     .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<Multiplicative>(scope, shape, table().read(options));

@@ -58,8 +58,7 @@ extern const ScoreInfo score_scaled_dot{
               .paper = "Vaswani et al. 2017, arXiv 1706.03762",
               .equals = "dot with scale = \"none\"; multiplicative with W = identity / sqrt(d)",
               .cost = "no parameters (learned: one for each head); 2 d operations for each pair",
-              .options = table().options(),
-              .presets = {}},
+              .options = table().options()},
     .equal_widths = true,
     .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
       return std::make_unique<ScaledDot>(scope, shape, table().read(options).scale);

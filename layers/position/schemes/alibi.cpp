@@ -54,8 +54,6 @@ extern const PositionInfo position_alibi{
          .paper = "Press, Smith and Lewis 2022, arXiv 2108.12409",
          .equals = "none as slopes go to 0",
          .cost = "an addition for each pair; no parameters",
-         .options = {},
-         .presets = {},
          .disables = {"position.combine", "position.width", "position.concat", "position.shared", "init.position"}},
     .has_vectors = false,
     .make = nullptr,

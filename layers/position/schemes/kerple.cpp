@@ -90,7 +90,6 @@ extern const PositionInfo position_kerple{
               .equals = "alibi, with its slopes learned, for the power kernel with b = 1",
               .cost = "an addition for each pair; two parameters for each head",
               .options = table().options(),
-              .presets = {},
               .disables = {"position.combine", "position.width", "position.concat", "init.position"}},
     .has_vectors = false,
     .make = nullptr,

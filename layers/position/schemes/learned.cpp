@@ -30,8 +30,6 @@ extern const PositionInfo position_learned{
               .paper = "Gehring et al. 2017, arXiv 1705.03122; Devlin et al. 2019, arXiv 1810.04805",
               .equals = "none with vectors of zeros",
               .cost = "width parameters for each position; no positions beyond training's",
-              .options = {},
-              .presets = {},
               .disables = {"position.shared"}},
     .has_vectors = true,
     .make = [](const Scope& scope, std::int64_t width, std::int64_t longest, const OptionValues&)

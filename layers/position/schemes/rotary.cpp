@@ -230,7 +230,6 @@ extern const PositionInfo position_rotary{
          .equals = "none if all positions are the same",
          .cost = "three operations for each feature of queries and keys; no parameters",
          .options = table().options(),
-         .presets = {},
          .disables = {"position.combine", "position.width", "position.concat", "position.shared", "init.position"},
          .conditions = {{"position.rotary.factor", "position.rotary.scaling", {"none"}, true},
                         {"position.rotary.original_length", "position.rotary.scaling", {"yarn"}},

@@ -84,7 +84,6 @@ extern const PositionInfo position_shaw{
               .cost = "(2 clip + 1) d parameters, twice with values; 2 d operations for each query and distance; "
                       "with values, attention runs in blocks of queries, twice in training",
               .options = table().options(),
-              .presets = {},
               .disables = {"position.combine", "position.width", "position.concat"}},
     .has_vectors = false,
     .make = nullptr,

@@ -60,8 +60,6 @@ extern const PositionInfo position_skewed{
               .equals = "shaw with clip = 0 and with vectors that are the same for all heads",
               .cost = "d parameters for each position and head; 2 d operations for each pair; no rows longer than "
                       "training's",
-              .options = {},
-              .presets = {},
               .disables = {"position.combine", "position.width", "position.concat"}},
     .has_vectors = false,
     .make = nullptr,

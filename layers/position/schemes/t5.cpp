@@ -89,7 +89,6 @@ extern const PositionInfo position_t5{
               .equals = "none if all values are 0, as they are initially",
               .cost = "an addition for each pair; buckets parameters for each head",
               .options = table().options(),
-              .presets = {},
               .disables = {"position.combine", "position.width", "position.concat", "init.position"}},
     .has_vectors = false,
     .make = nullptr,

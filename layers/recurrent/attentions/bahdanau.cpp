@@ -55,11 +55,8 @@ extern const RecurrentAttentionInfo recurrent_attention_bahdanau{
               .summary = "c_t from the query s_{t-1}, before the step; s_t = step([e_t; c_t], s_{t-1}); the output is "
                          "predicted from tanh(W [s_t; c_t; e_t] + b)",
               .paper = "Bahdanau, Cho and Bengio 2015, arXiv 1409.0473, with tanh in place of its maxout",
-              .equals = "",
               .cost = "(2 width + memory) width + width parameters in addition to the score's, and gates width memory "
                       "in the first cell, memory the width of the encoder's states; one step after the other",
-              .options = {},
-              .presets = {},
               .uses = {"recurrent.reach"}},
     .make = [](const Scope& scope, const DecoderParts& parts) -> std::unique_ptr<DecoderSteps> {
       return std::make_unique<Bahdanau>(scope, parts);

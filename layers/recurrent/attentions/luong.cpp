@@ -57,11 +57,8 @@ extern const RecurrentAttentionInfo recurrent_attention_luong{
                          "from a_t = tanh(W [c_t; s_t]); with input feeding s_t = step([e_t; a_{t-1}], s_{t-1}), a_0 = "
                          "0",
               .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025",
-              .equals = "",
               .cost = "(width + memory) width parameters in addition to the score's, memory the width of the encoder's "
                       "states, and with input feeding gates width^2 in the first cell, and one step after the other",
-              .options = {},
-              .presets = {},
               .uses = {"recurrent.input_feeding", "recurrent.reach"}},
     .make = [](const Scope& scope, const DecoderParts& parts) -> std::unique_ptr<DecoderSteps> {
       return std::make_unique<Luong>(scope, parts);

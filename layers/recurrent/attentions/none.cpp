@@ -32,10 +32,7 @@ extern const RecurrentAttentionInfo recurrent_attention_none{
               .summary = "s_t = step(e_t, s_{t-1}), from which the output is predicted; of the source, the decoder "
                          "gets only its initial states",
               .paper = "Sutskever, Vinyals and Le 2014, arXiv 1409.3215",
-              .equals = "",
               .cost = "nothing in addition to the cells; all steps are one operation",
-              .options = {},
-              .presets = {},
               .disables = {"init.linear", "attention"}},
     .make = [](const Scope& scope, const DecoderParts& parts) -> std::unique_ptr<DecoderSteps> {
       return std::make_unique<WithoutAttention>(scope, parts);

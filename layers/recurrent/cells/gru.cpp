@@ -47,9 +47,7 @@ extern const RecurrentCellInfo cell_gru{
               .paper = "Cho et al. 2014, arXiv 1406.1078",
               .equals = "torch.nn.GRU with b_hn as b, and b_ih + b_hh for r and z as the input's bias",
               .cost = "3 H^2 + H parameters in addition to the input's; one product, 2 H sigmoid and H tanh for each "
-                      "step",
-              .options = {},
-              .presets = {}},
+                      "step"},
     .gates = 3,
     .has_memory = false,
     .make = [](const Scope& scope, std::int64_t width, const OptionValues&) -> std::unique_ptr<RecurrentCell> {

@@ -44,9 +44,7 @@ extern const RecurrentCellInfo cell_lstm{
               .paper = "Hochreiter and Schmidhuber 1997; Gers, Schmidhuber and Cummins 2000 (the forget gate)",
               .equals = "torch.nn.LSTM with b_ih + b_hh as the input's bias",
               .cost = "4 H^2 parameters in addition to the input's; one product, 3 H sigmoid and 2 H tanh for each "
-                      "step",
-              .options = {},
-              .presets = {}},
+                      "step"},
     .gates = 4,
     .has_memory = true,
     .make = [](const Scope& scope, std::int64_t width, const OptionValues&) -> std::unique_ptr<RecurrentCell> {

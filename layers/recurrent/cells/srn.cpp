@@ -35,9 +35,7 @@ extern const RecurrentCellInfo cell_srn{
               .summary = "h' = tanh(x + W h), x the projected input",
               .paper = "Elman 1990, Finding structure in time",
               .equals = "torch.nn.RNN with b_ih + b_hh as the input's bias",
-              .cost = "H^2 parameters in addition to the input's; one product and H tanh for each step",
-              .options = {},
-              .presets = {}},
+              .cost = "H^2 parameters in addition to the input's; one product and H tanh for each step"},
     .gates = 1,
     .has_memory = false,
     .make = [](const Scope& scope, std::int64_t width, const OptionValues&) -> std::unique_ptr<RecurrentCell> {
