@@ -110,42 +110,42 @@ Tensor compose_whole(Pass& pass, const AttentionProblem& x) { return whole(pass,
 std::int64_t rows_of(const AttentionProblem& x) {
   return x.rows ? x.rows : queries_at_a_time(x.queries.shape, x.values.shape[2], x.form);
 }
-AttentionProblem block_of(const AttentionProblem& x, const QueryChunks& chunks, std::int64_t i) {
+AttentionProblem chunk_of(const AttentionProblem& x, const QueryChunks& chunks, std::int64_t i) {
   AttentionProblem some = x;
-  some.queries = blocks.queries_of(x.queries, i);
-  some.unrotated_queries = blocks.queries_of(x.unrotated_queries, i);
-  some.keys = blocks.keys_of(x.keys, i);
-  some.values = blocks.keys_of(x.values, i);
-  if (x.forget.tape) some.forget = blocks.keys_of(x.forget, i);
-  some.form = blocks.form_of(x.form, i);
-  some.mask = blocks.mask_of(i);
-  some.entry = blocks.part(i).entry;
-  some.unseen_queries = std::clamp<std::int64_t>(x.unseen_queries - blocks.part(i).first_query, 0,
+  some.queries = chunks.queries_of(x.queries, i);
+  some.unrotated_queries = chunks.queries_of(x.unrotated_queries, i);
+  some.keys = chunks.keys_of(x.keys, i);
+  some.values = chunks.keys_of(x.values, i);
+  if (x.forget.tape) some.forget = chunks.keys_of(x.forget, i);
+  some.form = chunks.form_of(x.form, i);
+  some.mask = chunks.mask_of(i);
+  some.entry = chunks.part(i).entry;
+  some.unseen_queries = std::clamp<std::int64_t>(x.unseen_queries - chunks.part(i).first_query, 0,
                                                  some.queries.shape[2]);
   some.all_queries = x.mask.offset + x.queries.shape[2];
   some.all_keys = x.values.shape[2];
   return some;
 }
 
-bool serves_blocks(const AttentionProblem& x) { return !x.weights && !x.factors && rows_of(x) > 0; }
-Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
+bool serves_chunks(const AttentionProblem& x) { return !x.weights && !x.factors && rows_of(x) > 0; }
+Tensor compose_in_chunks(Pass& pass, const AttentionProblem& given) {
   const AttentionProblem x = unshared(given);
-  const QueryChunks blocks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
+  const QueryChunks chunks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
   const Tensor out = pass.tape().make({x.queries.shape[0], x.queries.shape[2], x.queries.shape[1],
                                        x.values.shape[3]}); // the layout in which heads are merged
-  const auto block = [=](Pass& here, std::int64_t i) { return whole(here, block_of(x, blocks, i)); };
+  const auto chunk = [=](Pass& here, std::int64_t i) { return whole(here, chunk_of(x, chunks, i)); };
   const Pass::State state = pass.state();
   std::uint64_t dropout_sites = state.dropout_sites;
   const Tensor y = recompute(
-      "attention", transpose(out, 1, 2), blocks.count(),
-      [=](const Tensor& all, std::int64_t i) { return blocks.queries_of(all, i); },
+      "attention", transpose(out, 1, 2), chunks.count(),
+      [=](const Tensor& all, std::int64_t i) { return chunks.queries_of(all, i); },
       [=](std::int64_t i) {
-        Pass here(state, blocks.part(i));
-        return block(here, i);
+        Pass here(state, chunks.part(i));
+        return chunk(here, i);
       },
       [&](std::int64_t i) {
-        Pass here(state, blocks.part(i));
-        const Tensor z = block(here, i);
+        Pass here(state, chunks.part(i));
+        const Tensor z = chunk(here, i);
         dropout_sites = here.state().dropout_sites;
         return z;
       });
@@ -174,7 +174,7 @@ Tensor hidden_as_infinite(const MaskedScores& x) {
 
 constexpr AttentionAlgorithm algorithms[] = {{serves_softmax, stream_softmax},
                                              {streams, stream_rows},
-                                             {serves_blocks, compose_in_blocks},
+                                             {serves_chunks, compose_in_chunks},
                                              {[](const AttentionProblem&) { return true; }, compose_whole}};
 
 Tensor shown_scores(Pass& pass, const AttentionProblem& x) { return x.seen(hidden_as_infinite(scores_of(pass, x))); }
@@ -194,11 +194,11 @@ void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem
     pass.show_scores(shown, reshape(s, {s.shape[0], s.shape[1] / shown.maps, shown.maps * s.shape[2], s.shape[3]}));
   };
   if (const std::int64_t rows = rows_of(given); rows > 0 && !tape.nested()) {
-    const QueryChunks blocks{x.queries.shape, x.values.shape[2], rows, x.mask};
-    for (std::int64_t i = 0; i < blocks.count(); ++i) {
+    const QueryChunks chunks{x.queries.shape, x.values.shape[2], rows, x.mask};
+    for (std::int64_t i = 0; i < chunks.count(); ++i) {
       const Tape::NestedTape aside(tape);
-      Pass here(pass.state(), blocks.part(i));
-      show(shown_scores(here, block_of(x, blocks, i)));
+      Pass here(pass.state(), chunks.part(i));
+      show(shown_scores(here, chunk_of(x, chunks, i)));
     }
   } else {
     show(shown_scores(pass, x));

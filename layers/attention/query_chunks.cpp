@@ -9,7 +9,7 @@ namespace {
 // Measured (docs/decisions/14-recomputed-blocks.md). The scores of an entry with at most this many fit
 // into the L2 cache, and recomputing them costs more than storing them.
 constexpr std::int64_t most_scores_in_one_chunk = 1 << 18;
-// Limits of a block. 64 rows are fastest at every length; fewer are used if they would take much memory.
+// Limits of a chunk. 64 rows are fastest at every length; fewer are used if they would take much memory.
 constexpr std::int64_t most_numbers = 1 << 21, most_rows = 64, fewest_rows = 16;
 
 } // namespace

@@ -1,4 +1,4 @@
-// Non-streaming attention in blocks: each block is some queries of one batch entry, so that only one block's weights
+// Non-streaming attention in chunks: each chunk is some queries of one batch entry, so that only one chunk's weights
 // are in memory at a time.
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace heed::HEED_REAL {
 
-/// The number of queries of one batch entry in a block: as many as have scores that fit into the processor's cache. 0
-/// if all scores are few, because blocks would not pay off. The number depends only on the shapes of one entry, so that
+/// The number of queries of one batch entry in a chunk: as many as have scores that fit into the processor's cache. 0
+/// if all scores are few, because chunks would not pay off. The number depends only on the shapes of one entry, so that
 /// an entry's results are bit-identical whatever else is in the batch. queries: [B, H, Tq, D].
 std::int64_t queries_at_a_time(const Shape& queries, std::int64_t keys, const ScoreForm& form);
 
-/// The list of blocks. A block has `rows` queries of one batch entry (an entry's last block may have fewer), and all
-/// keys up to the last one that a causal mask or a window lets any of its queries see. The blocks are ordered by entry.
+/// The list of chunks. A chunk has `rows` queries of one batch entry (an entry's last chunk may have fewer), and all
+/// keys up to the last one that a causal mask or a window lets any of its queries see. The chunks are ordered by entry.
 struct QueryChunks {
   Shape queries;     ///< [B, H, Tq, D]
   std::int64_t keys; ///< Tk
@@ -24,7 +24,7 @@ struct QueryChunks {
   Pass::Part part(std::int64_t i) const;
   Mask mask_of(std::int64_t i) const;
 
-  /// Views of block i: of a tensor by queries, [B, H, Tq, ...], and of a tensor by keys, [B, H, Tk, ...].
+  /// Views of chunk i: of a tensor by queries, [B, H, Tq, ...], and of a tensor by keys, [B, H, Tk, ...].
   Tensor queries_of(const Tensor& all, std::int64_t i) const;
   Tensor keys_of(const Tensor& all, std::int64_t i) const;
   ScoreForm form_of(const ScoreForm& form, std::int64_t i) const;
