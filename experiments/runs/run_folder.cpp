@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/runs/names.hpp"
+#include "experiments/runs/run_records.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/system/bounds.hpp"
 #include "experiments/system/cut_text.hpp"
@@ -40,6 +41,9 @@ Config read_config(const RunFolder& run) {
     throw Refused(fmt::format("'{}' is not the folder of a run: it has no config.toml", run.path.string()));
   require_readable(text);
   if (!text) throw Refused(text.error);
+  // The options of another version may mean something else.
+  if (const auto manifest = read_manifest(run); manifest.problem == ReadProblem::other_format)
+    throw Refused(manifest.error);
   return Settings::parse_saved(*text, run.config().string()).resolve();
 }
 

@@ -54,8 +54,8 @@ RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, s
 
 /// The text of config.toml, with the bound of every configuration.
 Parsed<std::string> read_config_text(const RunFolder& run);
-/// The resolved configuration. Throws heed::Refused if the file is missing or damaged, heed::Unreadable if it can't be
-/// read at the moment.
+/// The resolved configuration. Throws heed::Refused if the file is missing or damaged, or if another version of Heed
+/// wrote the run in another format; heed::Unreadable if the file can't be read at the moment.
 Config read_config(const RunFolder& run);
 
 /// IDs of all runs in an output folder, in alphabetical order; empty if the folder is missing. Throws heed::Refused if

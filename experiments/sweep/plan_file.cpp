@@ -71,9 +71,9 @@ Plan load_plan(const fs::path& folder) {
   if (!bytes) throw Refused(bytes.error + "; a sweep's folder is OUT/sweeps/NAME-HASH");
   auto plan = plan_from_json(*bytes);
   if (!plan)
-    throw Refused(fmt::format("'{}' is damaged: {}; run the sweep's configuration again to write it anew (finished "
-                              "runs stay)",
-                              plan_file(folder).string(), plan.error));
+    throw Refused(fmt::format("'{}' {}{}; run the sweep's configuration again to write it anew (finished runs stay)",
+                              plan_file(folder).string(),
+                              plan.problem == ReadProblem::other_format ? "" : "is damaged: ", plan.error));
   read_choices(*plan, folder);
   return std::move(*plan);
 }

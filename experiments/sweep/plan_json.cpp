@@ -212,12 +212,19 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
   return frozen;
 }
 
+/// Another version of Heed wrote the plan.
+struct OtherFormat {
+  std::string why; ///< a sentence without its subject
+};
+
 Plan read(std::string_view bytes) {
   const json::value whole = parsed(bytes);
   const json::object& object = as_object(whole, "it");
   const std::int64_t format = integer(object, "format");
   if (format != plan_format && format != short_plan_format)
-    throw Wrong{fmt::format("its format is {}, this Heed reads {} and {}", format, plan_format, short_plan_format)};
+    throw OtherFormat{
+        fmt::format("has the format {}, and this version of Heed reads {} and {}: another version wrote it", format,
+                    plan_format, short_plan_format)};
 
   Plan plan;
   plan.name = text(object, "name");
@@ -400,6 +407,8 @@ Parsed<Plan> plan_from_json(std::string_view bytes) {
     return Parsed<Plan>::ok(read(bytes));
   } catch (const Wrong& wrong) {
     return Parsed<Plan>::wrong(wrong.why);
+  } catch (const OtherFormat& other) {
+    return Parsed<Plan>::wrong(other.why, ReadProblem::other_format);
   }
 }
 

@@ -65,7 +65,7 @@ Tensor stream_rows(Pass& pass, const AttentionProblem& x) {
 // ---- composed from operations ---------------------------------------------------------------------------------------
 
 // The same problem with keys and values repeated for each query head, and with the form's matrices applied once for all
-// blocks.
+// chunks.
 AttentionProblem unshared(const AttentionProblem& given) {
   AttentionProblem x = given;
   const std::int64_t heads = x.queries.shape[1];

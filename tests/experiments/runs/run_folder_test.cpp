@@ -117,6 +117,17 @@ TEST_CASE("damaged manifests are errors", "[runs][manifest]") {
   CHECK(read_manifest(run).error.empty());
 }
 
+TEST_CASE("no command reads a run of another format", "[runs][manifest]") {
+  const Scratch scratch;
+  const RunFolder run = prepare_run(scratch.path, "0123456789abcdef", to_toml(config_from("seed = 3\n")));
+  CHECK(read_config(run).general.seed == 3);
+  put(run.manifest(), R"({"run": "0123456789abcdef", "outcome": "finished"})");
+  CHECK_THROWS_WITH(read_config(run), Contains("manifest.json' has no format number") && Contains("before 0.3.0"));
+  put(run.manifest(), R"({"format": 2, "run": "0123456789abcdef", "outcome": "finished"})");
+  CHECK_THROWS_WITH(read_config(run),
+                    Contains("manifest.json' has the format 2: a later version of Heed wrote this run"));
+}
+
 TEST_CASE("records of runs hold no commands to terminals", "[runs][manifest][metrics]") {
   const auto manifest = manifest_from_json(
       R"({"format": 1, "run": "a", "outcome": "failed", "failure": "\u001b]0;title\u0007 \u009b2J\nin two lines", )"

@@ -426,7 +426,8 @@ TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
     text.replace(text.find(from), from.size(), to);
     return plan_from_json(text).error;
   };
-  CHECK_THAT(replaced("\"format\": 1", "\"format\": 3"), Contains("its format is 3"));
+  CHECK_THAT(replaced("\"format\": 3", "\"format\": 1"),
+             Contains("has the format 1, and this version of Heed reads 3 and 4"));
   CHECK_THAT(replaced("\"arm\": 3", "\"arm\": 4"), Contains("belongs to arm 4 of 4"));
   CHECK_THAT(replaced("\"arm\": 3", "\"arm\": 2"), Contains("runs for 3 seeds"));
   CHECK_THAT(replaced("score = dot", "score = dit"), Contains("it was edited"));
