@@ -30,16 +30,18 @@ std::string show(const Value& value) {
   throw Failed("a generated task's options are numbers, words and flags");
 }
 
-/// The options in the fingerprint. An option that is added to a task leaves the fingerprints of data without it.
-OptionValues identifying(const Generator& generator) {
-  const TaskInfo* task = find_variant(task_kinds(), generator.name);
-  return task ? without_defaults(task->about.options, generator.options) : generator.options;
-}
-
 std::string show(const OptionValues& options) {
   std::string text;
   for (const auto& [name, value] : options) text += (text.empty() ? "" : ", ") + name + " = " + show(value);
   return text;
+}
+
+/// The options in the fingerprint: those that differ from their defaults. So an option that is added to a task leaves
+/// the fingerprints of data without it.
+std::string identifying_options(const Generator& generator) {
+  const TaskInfo* task = find_variant(task_kinds(), generator.name);
+  const std::string text = show(task ? without_defaults(task->about.options, generator.options) : generator.options);
+  return text.empty() ? "default options" : text;
 }
 
 class GeneratedTask final : public Task {
@@ -149,10 +151,10 @@ public:
 
   std::string own_fingerprint() const override {
     if (order_)
-      return fmt::format("{} {}: {}; seed = {}", generator_.name, generator_.version, show(identifying(generator_)),
+      return fmt::format("{} {}: {}; seed = {}", generator_.name, generator_.version, identifying_options(generator_),
                          seed_);
     return fmt::format("{} {}: {}; seed = {}, validation = {}, test = {}", generator_.name, generator_.version,
-                       show(identifying(generator_)), seed_, wanted(Split::validation), wanted(Split::test));
+                       identifying_options(generator_), seed_, wanted(Split::validation), wanted(Split::test));
   }
 
   std::string decode(std::span<const std::int32_t> tokens) const override {
@@ -321,7 +323,7 @@ private:
     throw Refused(fmt::format(
         "[task.{}] {} gives only {:.0f} different examples, too few for splits that share none: training would have "
         "{}, validation {} and test {}, and each needs {}; raise {}",
-        generator_.name, show(identifying(generator_)), generator_.examples, list(Split::train).size(),
+        generator_.name, show(generator_.options), generator_.examples, list(Split::train).size(),
         list(Split::validation).size(), list(Split::test).size(), least_split, generator_.enlarge));
   }
 
@@ -331,7 +333,7 @@ private:
         "[task] {0} = {1} is more than there is: of the {2:.0f} different examples that [task.{3}] {4} gives{5}, {6} "
         "are for the {7}; take {6} or fewer (task.{0}={6}), or raise {8}",
         name_of(split), wanted(split), own ? generator_.test_examples : generator_.examples, generator_.name,
-        show(identifying(generator_)), own ? " only for the test" : "", list(split).size(), name_of(split),
+        show(generator_.options), own ? " only for the test" : "", list(split).size(), name_of(split),
         generator_.enlarge));
   }
 

@@ -702,8 +702,8 @@ TEST_CASE("options that do not fit are refused by name", "[tasks]") {
 
 TEST_CASE("too few examples for the splits are refused, with the options to raise", "[tasks]") {
   const auto message = refusal([] { make_task(task_config("parity", whole_numbers({{"length", 4}}))); });
-  CHECK_THAT(message, Contains("[task.parity] length = 4, min_length = 0 gives only 16 different examples, too few for "
-                               "splits that share none: training would have "));
+  CHECK_THAT(message, Contains("[task.parity] length = 4, min_length = 0, test_length = 0 gives only 16 different "
+                               "examples, too few for splits that share none: training would have "));
   CHECK_THAT(message, Contains("and each needs 16; raise task.parity.length"));
   CHECK_THAT(refusal([] {
                make_task(task_config("copy", whole_numbers({{"length", 2}, {"symbols", 3}})));
@@ -730,7 +730,7 @@ TEST_CASE("a wish for more examples than there are is refused with how many ther
   const auto message = refusal([&] { make_task(config); });
   CHECK_THAT(message,
              Contains("[task] validation = 5000 is more than there is: of the 1681 different examples that "
-                      "[task.modular_addition] modulus = 41 gives, " +
+                      "[task.modular_addition] modulus = 41, operation = +, train = 0 gives, " +
                       std::to_string(most) + " are for the validation; take " + std::to_string(most) + " or fewer"));
   CHECK_THAT(message, Contains("or raise task.modular_addition.modulus"));
   config.task.validation = most;
@@ -793,7 +793,9 @@ TEST_CASE("a row that does not fit into the batch fails rather than writes besid
 TEST_CASE("the fingerprint changes with what changes the examples", "[tasks]") {
   const auto fingerprint = [](const Config& config) { return make_task(config)->fingerprint(); };
   const Config copy = task_config("copy");
-  CHECK(fingerprint(copy) == "copy 1: length = 8, min_length = 0, symbols = 8; seed = 0, validation = 512, test = 512");
+  CHECK(fingerprint(copy) == "copy 1: default options; seed = 0, validation = 512, test = 512");
+  CHECK(fingerprint(task_config("copy", whole_numbers({{"length", 9}, {"symbols", 8}}))) ==
+        "copy 1: length = 9; seed = 0, validation = 512, test = 512");
   std::set<std::string> seen = {fingerprint(copy), fingerprint(task_config("reverse"))};
   for (const char* option : {"length", "min_length", "symbols"})
     seen.insert(fingerprint(task_config("copy", whole_numbers({{option, 7}}))));
