@@ -14,6 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from plan_checksum import with_checksum  # noqa: E402
 from small_config import SMALL  # noqa: E402
 from tap import Points, attempt, run, until  # noqa: E402
 
@@ -61,7 +62,7 @@ def pin(out, kernels):
     plan, = out.glob("sweeps/*/plan.json")
     text, count = re.subn(r'"kernels": "\w*"', f'"kernels": "{kernels}"', plan.read_text())
     assert count == 1, text
-    plan.write_text(re.sub(r',\n"checksum": "\w*"', "", text))
+    plan.write_text(with_checksum(text))
 
 
 def without_runs(out, copy):

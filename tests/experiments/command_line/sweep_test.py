@@ -22,6 +22,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from small_config import SMALL  # noqa: E402
 import terminal  # noqa: E402
+from plan_checksum import with_checksum  # noqa: E402
 from tap import HANG, Points, attempt, run, until  # noqa: E402
 
 heed = sys.argv[1]
@@ -378,25 +379,6 @@ def one_of_several_sweeps_is_named(folder):
     assert chosen.stdout.strip() == str(old / "report.md") and chosen.stderr == "", chosen.stderr
 
 
-def a_plan_of_an_earlier_version_keeps_its_shards(folder):
-    """Its default of train.shards was 2. The same file resumes it, and what it has is not trained again."""
-    config, out = folder / "s.toml", folder / "r"
-    config.write_text(SMALL.format(steps=2) + "[sweep]\nseeds = [0, 1]\n")
-    wide = ["model.width=64", "train.batch=32"]
-    run([heed, "run", config, "--out", out, *wide, "train.shards=2"])
-    for gone in sorted(out.glob("*/manifest.json"))[:1]:
-        shutil.rmtree(gone.parent)
-    done = attempt([heed, "run", config, "--out", out, *wide])
-    assert done.returncode == 0 and "train.shards is 2, the default when sweep-" in done.stderr, done.stderr
-    assert len(list(out.glob("sweeps/*/plan.json"))) == 1
-    assert all("\nshards = 2\n" in file.read_text() for file in out.glob("*/config.toml"))
-    told = attempt([heed, "plan", config, "--out", out, *wide, "--no-probe"])
-    assert "0 of 2 runs (2 finished" in told.stdout, told.stdout
-    new = attempt([heed, "run", config, "--out", folder / "other", *wide])
-    assert new.returncode == 0 and "train.shards" not in new.stderr, new.stderr
-    assert all("\nshards = 4\n" in file.read_text() for file in (folder / "other").glob("*/config.toml"))
-
-
 def groups_come_by_value(folder):
     text = GRID.format(steps=2, scores='"dot", "additive"').replace(' }', ', "task.copy.length" = [100, 4, 12] }')
     config = write(folder, "groups.toml", text.replace("seeds", 'within = "task.copy.length"\nseeds', 1))
@@ -419,20 +401,24 @@ def reports_show_what_the_plan_says_of_costs(folder):
     run([heed, "run", write(folder, "grid.toml", GRID.format(steps=2, scores='"additive"')), "--out", out])
     run([heed, "run", write(folder, "tuned.toml", TUNED.format(steps=2)), "--out", out])
     for plan_file in sorted(out.glob("sweeps/*/plan.json")):
-        text = re.sub(r',\n"checksum": "\w*"', "", plan_file.read_text())  # which covers costs
+        text = plan_file.read_text()
         plan = json.loads(text)
         trials = plan.get("tuning", {}).get("trials")
         costs = [trial["cost"] for arm in trials for trial in arm] if trials else [a["cost"] for a in plan["arms"]]
         assert len(costs) == (4 if trials else 2) and all(cost["flops_per_step"] > 0 for cost in costs), costs
         # Nobody computes anew what stands there.
         parameters = costs[0]["parameters"]
-        plan_file.write_text(text.replace(f'"parameters": {parameters},', '"parameters": 123456789,'))
+        edited = text.replace(f'"parameters": {parameters},', '"parameters": 123456789,')
+        plan_file.write_text(with_checksum(edited))
         sweep = plan_file.parent
         assert "123,456,789" in run([heed, "report", out, "--sweep", sweep, "--format", "terminal"])
-        plan_file.write_text(re.sub(r', "cost": \{[^}]*\}', "", text))  # as plans were before they said it
+        plan_file.write_text(with_checksum(re.sub(r', "cost": \{[^}]*\}', "", text)))
         written = pathlib.Path(run([heed, "report", out, "--sweep", sweep, "--format", "csv"]).splitlines()[0])
         rows = list(csv.DictReader(io.StringIO(written.read_text())))
         assert [row["parameters"] for row in rows] == ["", ""] and rows[0]["mean"], rows
+        plan_file.write_text(edited)
+        refused = attempt([heed, "report", out, "--sweep", sweep])
+        assert refused.returncode == 1 and "its checksum is" in refused.stderr, refused.stderr
 
 
 def show_has_the_sweep(folder):
@@ -605,7 +591,7 @@ for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file
              *([] if instrumented else limits_of_space),
              no_start_loads_blas, names_that_are_no_paths_are_told, pipes_hang_nothing, the_way_on_is_the_same_command,
              ctrl_c_says_what_was_saved_and_how_to_resume,
-             a_plan_of_an_earlier_version_keeps_its_shards, results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
+             results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
              reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
              float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared,
