@@ -302,7 +302,7 @@ TEST_CASE("folders that can't be relied on are left out, each with its reason", 
              Contains("a link stands there"));
 
   RunIndex index(out.path);
-  CHECK(index.left_out().size() == 9);
+  CHECK(index.left_out().size() == 11);
   CHECK(index.query("SELECT id FROM runs") == Rows{{whole.id()}});
 }
 

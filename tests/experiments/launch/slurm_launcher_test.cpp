@@ -84,7 +84,7 @@ TEST_CASE("short runs are packed until a task takes its minutes", "[sweep][slurm
   CHECK_THAT(words, Contains("--time=00:40:00\n")); // three times 600 s, and 600 s
   CHECK_THAT(words, Contains("--mem=406M\n"));      // 1.5 times 100 MB, and 256 MB
   CHECK(submission.seconds == 2400);
-  CHECK_THAT(content(cluster.slurm.folder / "sbatch.script"), Contains("exec '/opt/it'\\''s/heed' task '"));
+  CHECK_THAT(content(cluster.slurm.folder / "sbatch.script"), Contains("exec '/opt/it'\\''s/heed' slurm-task '"));
   for (std::size_t i = 0; i < cluster.runs.size(); ++i) {
     const auto mark = read_queue_mark(cluster.runs[i]);
     REQUIRE(mark);
@@ -252,7 +252,7 @@ TEST_CASE("a task waits for a program that is being built anew", "[sweep][slurm]
   const ChildResult task = run_child({"sh"}, content(cluster.slurm.folder / "sbatch.script"));
   builder.join();
   CHECK(task.well());
-  CHECK(task.out == "task " + Submission::file(cluster.out.path, cluster.submissions().front().name).string() + "\n");
+  CHECK(task.out == "slurm-task " + Submission::file(cluster.out.path, cluster.submissions().front().name).string() + "\n");
 }
 
 TEST_CASE("a test of the settings can't be taken for a job", "[sweep][slurm]") {

@@ -73,7 +73,7 @@ TEST_CASE("each row of a batch has segments of its own", "[model][formula]") {
 }
 
 TEST_CASE("a formula by blocks is the formula of each block", "[model][formula]") {
-  TestModel by_layer({"attention.mask_mod=i - j < 4 - layer"}),
+  TestModel by_layer({"attention.mask_mod=i - j < 3 - layer"}),
       stated({}, "[[block.override]]\nlayers = [0]\nattention.mask_mod = \"i - j < 3\"\n[[block.override]]\nlayers = "
                  "[1]\nattention.mask_mod = \"i - j < 2\"\n"),
       alike({"attention.mask_mod=i - j < 3"});

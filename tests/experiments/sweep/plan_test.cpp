@@ -343,7 +343,7 @@ TEST_CASE("a plan of very many runs holds each arm's configuration once, and rea
   const Plan p = plan_of(long_sweep);
   REQUIRE(p.runs.size() == 12000);
   const std::string text = to_json(p);
-  CHECK_THAT(text.substr(0, 20), Contains("\"format\": 2"));
+  CHECK_THAT(text.substr(0, 20), Contains("\"format\": 4"));
   CHECK(text.size() < 12000 * 100);
   const auto read = plan_from_json(text);
   REQUIRE(read);
@@ -379,7 +379,7 @@ TEST_CASE("a plan of very many runs that has each with its configuration still r
   REQUIRE(at != std::string::npos);
   config.insert(config.find('\n', at), "3");
   const std::string text = to_json(p);
-  CHECK_THAT(text.substr(0, 20), Contains("\"format\": 1"));
+  CHECK_THAT(text.substr(0, 20), Contains("\"format\": 3"));
   const auto read = plan_from_json(text);
   REQUIRE(read);
   CHECK(read->runs[77].config == config);
