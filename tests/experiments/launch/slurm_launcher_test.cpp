@@ -252,7 +252,8 @@ TEST_CASE("a task waits for a program that is being built anew", "[sweep][slurm]
   const ChildResult task = run_child({"sh"}, content(cluster.slurm.folder / "sbatch.script"));
   builder.join();
   CHECK(task.well());
-  CHECK(task.out == "slurm-task " + Submission::file(cluster.out.path, cluster.submissions().front().name).string() + "\n");
+  CHECK(task.out ==
+        "slurm-task " + Submission::file(cluster.out.path, cluster.submissions().front().name).string() + "\n");
 }
 
 TEST_CASE("a test of the settings can't be taken for a job", "[sweep][slurm]") {
