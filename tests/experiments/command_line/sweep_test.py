@@ -418,7 +418,7 @@ def reports_show_what_the_plan_says_of_costs(folder):
         assert [row["parameters"] for row in rows] == ["", ""] and rows[0]["mean"], rows
         plan_file.write_text(edited)
         refused = attempt([heed, "report", out, "--sweep", sweep])
-        assert refused.returncode == 1 and "its checksum is" in refused.stderr, refused.stderr
+        assert refused.returncode == 2 and "its checksum is" in refused.stderr, refused.stderr
 
 
 def show_has_the_sweep(folder):
