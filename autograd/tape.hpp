@@ -243,8 +243,8 @@ private:
 struct PackedWeight;
 
 /// A cache for a computation in steps that all use the same weights with a few rows each, such as a recurrent decoder.
-/// Matrix products pack a weight once for all steps (autograd/kernels/packed_weight.hpp). It does not change any bit of
-/// the results. The weights must not change while it exists.
+/// Matrix products pack a weight once for all steps (autograd/kernels/packed_product.hpp). It does not change any bit
+/// of the results. The weights must not change while it exists.
 class Tape::PackedWeightCache {
 public:
   /// Throws heed::Failed if a PackedWeightCache exists already.
@@ -262,7 +262,7 @@ private:
 struct FrozenWeight;
 
 /// A cache for a model whose parameters do not change while it exists. Products that are not recorded pack each of
-/// these weights once, in memory of this object, for all passes of the tape (autograd/kernels/frozen_weight.hpp). This
+/// these weights once, in memory of this object, for all passes of the tape (autograd/kernels/packed_product.hpp). This
 /// pays off when a model generates token after token. It does not change any bit of the results.
 class Tape::FrozenWeights {
 public:

@@ -8,7 +8,7 @@
 #include "layers/norm.hpp"
 #include "layers/position/position.hpp"
 #include "layers/recurrent/cell.hpp"
-#include "layers/recurrent/decoder_steps.hpp"
+#include "layers/recurrent/decoder.hpp"
 
 namespace heed {
 

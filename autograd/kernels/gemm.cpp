@@ -2,7 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "autograd/kernels/blas.hpp"
-#include "autograd/kernels/few_rows_product.hpp"
+#include "autograd/kernels/small_product.hpp"
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/operation_count.hpp"
 #include "autograd/products.hpp"

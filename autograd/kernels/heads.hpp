@@ -3,7 +3,7 @@
 #pragma once
 
 #include "autograd/attention.hpp"
-#include "autograd/kernels/dropout.hpp"
+#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"

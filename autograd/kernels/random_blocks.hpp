@@ -1,6 +1,8 @@
-// Many blocks of random bits (Philox4x32) at once, in SIMD vectors.
+// Many blocks of random bits (Philox4x32) at once, in SIMD vectors, and what operations and kernels draw from them: the
+// dropout mask, and numbers of the Gumbel distribution.
 #pragma once
 
+#include "autograd/kernels/simd.hpp"
 #include "autograd/real.hpp"
 #include "autograd/rng.hpp"
 
@@ -92,6 +94,26 @@ template <class F> inline void each_random_words(const RandomKey& key, std::uint
     f(i, words + before, n);
     i += n;
   }
+}
+
+/// Dropout factors of elements first .. first + n - 1: 0 with the given probability, otherwise 1 / (1 - probability).
+inline void dropout_factors(double probability, const RandomKey& key, std::uint64_t first, std::int64_t n,
+                            Real* factors) {
+  const auto limit = static_cast<std::uint32_t>(probability * 0x1p32);
+  const auto kept = static_cast<Real>(1 / (1 - probability));
+  each_random_words(key, first, n, [&](std::int64_t i, const std::uint32_t* bits, std::int64_t some) {
+    for (std::int64_t j = 0; j < some; ++j) factors[i + j] = bits[j] < limit ? Real{0} : kept;
+  });
+}
+
+/// Independent Gumbel samples -log(-log u) for elements first .. first + n - 1 (Gumbel 1954).
+inline void gumbel_numbers(const RandomKey& key, std::uint64_t first, std::int64_t n, Real* to) {
+  each_random_words(key, first, n, [&](std::int64_t i, const std::uint32_t* bits, std::int64_t some) {
+    // u lies in (0, 1), ends excluded, and is exact in both precisions.
+    for (std::int64_t j = 0; j < some; ++j)
+      to[i + j] = (static_cast<Real>(static_cast<std::int32_t>(bits[j] >> 9)) + Real(0.5)) * Real(0x1p-23);
+  });
+  map(n, [&](std::int64_t i, int m) { store(to + i, -xsimd::log(-xsimd::log(load(to + i, m))), m); });
 }
 
 } // namespace heed::HEED_REAL

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "autograd/kernels/dot_product_scores.hpp"
-#include "autograd/kernels/gumbel.hpp"
+#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/seen.hpp"
 
 namespace heed::HEED_REAL {

@@ -1,4 +1,4 @@
-#include "autograd/kernels/dropout.hpp"
+#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 

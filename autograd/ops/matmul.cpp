@@ -1,9 +1,7 @@
 #include "autograd/kernels/activations.hpp"
-#include "autograd/kernels/frozen_weight.hpp"
+#include "autograd/kernels/packed_product.hpp"
 #include "autograd/kernels/gemm.hpp"
-#include "autograd/kernels/packed_weight.hpp"
 #include "autograd/kernels/parallel_loops.hpp"
-#include "autograd/kernels/walk.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/exponential.hpp"
-#include "autograd/kernels/gumbel.hpp"
+#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/seen.hpp"
 
 #include <algorithm>

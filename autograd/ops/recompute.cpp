@@ -1,6 +1,6 @@
 #include "autograd/recompute.hpp"
 
-#include "autograd/kernels/copy.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {

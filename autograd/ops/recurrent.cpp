@@ -4,8 +4,6 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/kernels/simd.hpp"
-#include "autograd/kernels/frozen_weight.hpp"
-#include "autograd/kernels/packed_weight.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "autograd/kernels/copy.hpp"
+#include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>

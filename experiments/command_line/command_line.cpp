@@ -4,20 +4,17 @@
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/completion.hpp"
-#include "experiments/command_line/fitted_message.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/command_line/print.hpp"
-#include "experiments/command_line/process_group_start.hpp"
-#include "experiments/command_line/terminal_stream.hpp"
+#include "experiments/command_line/sweep_start.hpp"
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/hints.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/mpi.hpp"
 #include "experiments/index/database.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/text.hpp"
-#include "experiments/system/waiting.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/system/files.hpp"
-#include "experiments/system/utf8.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 

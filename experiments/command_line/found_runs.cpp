@@ -1,11 +1,11 @@
 #include "experiments/command_line/found_runs.hpp"
 
-#include "experiments/command_line/fitted_message.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/index/run_filter.hpp"
-#include "experiments/metrics/steps_to.hpp"
+#include "experiments/metrics/metric.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/sweep/arms_of_runs.hpp"
+#include "experiments/sweep/arm_runs.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "experiments/command_line/console.hpp"
-#include "experiments/command_line/option_names.hpp"
+#include "experiments/command_line/requests.hpp"
 #include "experiments/index/run_index.hpp"
 
 #include <boost/json/value.hpp>

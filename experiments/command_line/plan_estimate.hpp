@@ -1,14 +1,19 @@
-// Estimates the cost of a plan: which runs have finished, and how long the others take, from a short measured probe.
+// Estimates the cost of a plan: which runs have finished, how long the others take, from a short measured probe, and
+// which time and memory to request from a Slurm queue.
 #pragma once
 
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/launch/executor.hpp"
+#include "experiments/launch/slurm_launcher.hpp"
 #include "experiments/runs/run_state.hpp"
+#include "experiments/sweep/preparation.hpp"
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -39,5 +44,25 @@ struct Estimate {
 /// @param probe          whether to measure: trains each arm for a moment, a few seconds in total
 Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesystem::path& out, int jobs, int threads,
                   bool probe);
+
+/// The needs of runs, measured by a short training of each arm on the first request.
+class RunNeeds {
+public:
+  RunNeeds(const Preparation& prepared, Tasks& tasks, std::filesystem::path out, int threads)
+      : prepared_(prepared), tasks_(tasks), out_(std::move(out)), threads_(threads) {}
+
+  RunNeed of(const RunFolder& run);
+
+private:
+  void measure();
+
+  const Preparation& prepared_;
+  Tasks& tasks_;
+  std::filesystem::path out_;
+  int threads_;
+  bool measured_ = false;
+  std::map<std::string, double> seconds_;
+  double longest_ = 0, bytes_ = 0;
+};
 
 } // namespace heed

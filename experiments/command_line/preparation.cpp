@@ -1,10 +1,9 @@
 #include "experiments/command_line/preparation.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/fitted_message.hpp"
-#include "experiments/command_line/print.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/sweep/plan_notes.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 #include "experiments/system/text.hpp"
 
 #include <fmt/format.h>

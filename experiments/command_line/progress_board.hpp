@@ -1,8 +1,10 @@
-// The state of a running sweep: counts, the progress of each run, and the remaining time. It returns text and draws
-// nothing.
+// The state of a running sweep: its runs, counts, the progress of each run, and the remaining time. It returns text and
+// draws nothing.
 #pragma once
 
 #include "experiments/launch/executor.hpp"
+#include "experiments/sweep/preparation.hpp"
+#include "experiments/sweep/run_sweep.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstddef>
@@ -65,5 +67,11 @@ private:
   double start_;
   std::optional<double> known_left_;
 };
+
+/// All runs in the order of the progress display: the tuning runs, then the replicates.
+std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan);
+
+/// "66 runs: 11 arms, 6 seeds; 12 done before": what a sweep says when it starts.
+std::string start_in_words(const SweepStart& start);
 
 } // namespace heed

@@ -1,9 +1,11 @@
 #include "experiments/command_line/result_output.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/print.hpp"
-#include "experiments/system/stop_signals.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/system/child.hpp"
+#include "experiments/system/stop_signals.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -62,6 +64,34 @@ void ResultOutput::write(std::string_view text, Console& console) {
     file_->write(file_->is_terminal() ? without_controls(std::string(text)) : text);
   }
   if (file_->is_file()) print(console.data, "{}\n", file_->path().string());
+}
+
+namespace {
+constexpr const char* converter = "rsvg-convert";
+}
+
+std::string picture_format(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  if (ending.empty() || ending == ".svg") return "svg";
+  if (ending != ".pdf" && ending != ".png")
+    throw Refused(fmt::format("{}: pictures are written as .svg, .pdf or .png, by the ending of the name",
+                              file.string()));
+  if (!has_program(converter))
+    throw Refused(
+        fmt::format("{}: {} makes {} from SVG, and it is not installed; install Debian's librsvg2-bin, or name "
+                    "a file that ends in .svg",
+                    file.string(), converter, ending));
+  return ending.substr(1);
+}
+
+std::string picture_in(const std::string& format, const std::string& svg) {
+  if (format == "svg") return svg;
+  std::vector<std::string> words{converter, "--format", format};
+  if (format == "png") words.insert(words.end(), {"--zoom", "2"}); // sharp on fine screens
+  ChildResult result = run_child(words, svg);
+  if (!result.well())
+    throw Failed(fmt::format("{} could not make {} from the picture: {}", converter, format, cut(result.err)));
+  return std::move(result.out);
 }
 
 } // namespace heed

@@ -1,10 +1,12 @@
-// How and where a command prints its result: --format, --output and --force, the same in every command.
+// How and where a command prints its result: --format, --output and --force, the same in every command. The ending of a
+// picture's file says its format.
 #pragma once
 
-#include "experiments/command_line/command.hpp"
+#include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/console.hpp"
 #include "experiments/system/user_file.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,5 +41,12 @@ private:
   std::string format_;
   std::optional<UserFile> file_; ///< empty: standard output
 };
+
+/// The format that the name ends in: svg (also without an ending), pdf or png. Throws heed::Refused for another ending,
+/// and if the program that makes pdf and png (rsvg-convert) is not installed.
+std::string picture_format(const std::filesystem::path& file);
+
+/// The picture in this format. Throws heed::Failed if it cannot be made.
+std::string picture_in(const std::string& format, const std::string& svg);
 
 } // namespace heed

@@ -1,12 +1,12 @@
 // Displays the progress of a running sweep: on a terminal as lines that are redrawn in place, otherwise as occasional
-// plain lines.
+// plain lines. Reports the state of runs in a Slurm queue.
 #pragma once
 
 #include "experiments/command_line/console.hpp"
 #include "experiments/command_line/progress_board.hpp"
-#include "experiments/command_line/terminal_size.hpp"
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -53,5 +53,12 @@ private:
   std::vector<std::size_t> drawn_; ///< width in columns of each line of the last drawing
   bool changed_ = true;
 };
+
+/// Asks Slurm for the queued runs of the folder, and records in the run folders how jobs have ended. Returns lines of
+/// text: which runs wait and why, which run and where, which were requeued, and how the others ended (cancelled, time
+/// limit, out of memory, ...). Empty if no run was ever submitted to a queue.
+/// @param name_of  the displayed name of a run, given its ID
+std::string queue_report(const std::filesystem::path& out,
+                         const std::function<std::string(const std::string& id)>& name_of);
 
 } // namespace heed

@@ -1,6 +1,6 @@
 #include "experiments/command_line/sketch_svg.hpp"
 
-#include "experiments/report/svg_parts.hpp"
+#include "experiments/report/svg_picture.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,10 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/fitted_message.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
-#include "experiments/runs/checkpoint_average.hpp"
 #include "experiments/runs/checkpoints.hpp"
 
 #include <algorithm>

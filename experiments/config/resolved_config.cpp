@@ -1,10 +1,14 @@
-// Stores resolved values in the structs of Config.
+// Stores resolved values in the structs of Config: options, the formulas of each block, and the runs from which others
+// start ([train] start), by their full IDs and with their checksums.
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/resolution.hpp"
+#include "experiments/config/settings.hpp"
 #include "options/variant.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <utility>
 
 namespace heed {
 namespace {
@@ -71,5 +75,87 @@ Config Settings::resolve() const {
 }
 
 std::vector<std::string> Settings::dropped() const { return Resolution(*this).dropped; }
+
+FormulaTexts formula_texts(const View& view) {
+  const auto text = [&](const char* key) -> std::string {
+    if (unmet_dependency(key, values_of(view))) return "";
+    return std::get<std::string>(view.at(key).value);
+  };
+  return {text("attention.score_mod"), text("attention.mask_mod"), text("attention.cross_score_mod"),
+          text("attention.cross_mask_mod")};
+}
+
+bool Resolution::uses_segments() const {
+  return std::ranges::any_of(deciding_views(), [](const View* view) {
+    return formulas_use_segments(view->parameters, formula_texts(*view));
+  });
+}
+
+void Resolution::check_formulas() {
+  std::vector<std::string> told; // problems that were reported; most blocks have the same ones
+  each_block([&](const View& block) {
+    const FormulaTexts texts = formula_texts(block);
+    if (texts.none()) return;
+    const bool causal = !unmet_dependency("attention.causal", values_of(block)) &&
+                        std::get<bool>(block.at("attention.causal").value);
+    const FormulaContext context{causal, std::get<std::string>(run.at("model.kind").value),
+                                 std::get<std::string>(run.at(segment_end_key).value)};
+    for (const FormulaProblem& problem : formula_problems(block.parameters, texts, context)) {
+      const auto parameter = block.parameters.find(problem.key);
+      // If the parameter has no setting of this option, use the origin of its first setting.
+      const auto any = block.parameters.lower_bound(problem.key.substr(0, problem.key.rfind('.') + 1));
+      const Origin& origin = parameter != block.parameters.end() ? parameter->second.origin
+                             : parameter_option(problem.key)     ? any->second.origin
+                                                                 : block.at(problem.key).origin;
+      std::string line = fmt::format("{}: {}", origin.text(), problem.what);
+      if (std::ranges::find(told, line) != told.end()) continue;
+      problems.add(line);
+      told.push_back(std::move(line));
+    }
+  });
+}
+
+namespace {
+
+constexpr const char* start_option = "train.start";
+
+/// Calls `use` for each change of the sweep.
+template <class Use> void each_change(SweepSpec& sweep, const Use& use) {
+  const auto all = [&](std::vector<Change>& changes) {
+    for (Change& change : changes) use(change);
+  };
+  for (SweepBlock& block : sweep.blocks) {
+    for (auto& [key, values] : block.axes) all(values);
+    for (NamedChanges& set : block.sets) all(set.changes);
+    for (Draw& draw : block.draws) all(draw.values);
+    for (auto* conditions : {&block.exclude, &block.require})
+      for (std::vector<Change>& changes : *conditions) all(changes);
+  }
+  if (sweep.tune)
+    for (auto& [key, values] : sweep.tune->axes) all(values);
+}
+
+} // namespace
+
+void Settings::use_starts(const std::function<Start(const std::string& run)>& find) {
+  const auto complete = [&](Value& value, const Origin& origin) {
+    auto* run = std::get_if<std::string>(&value);
+    if (!run || run->empty()) return;
+    try {
+      Start start = find(*run);
+      start_checksums_[start.id] = start.checksum;
+      *run = std::move(start.id);
+    } catch (const Refused& error) {
+      throw Refused(fmt::format("{}: {} = \"{}\": {}", origin.text(), start_option, *run, error.what()));
+    }
+  };
+  if (const auto set = values_.find(start_option); set != values_.end())
+    complete(set->second.value, set->second.origin);
+  SweepSpec sweep = *sweep_;
+  each_change(sweep, [&](Change& change) {
+    if (change.key == start_option) complete(change.value, change.origin);
+  });
+  sweep_ = std::make_shared<const SweepSpec>(std::move(sweep));
+}
 
 } // namespace heed

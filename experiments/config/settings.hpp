@@ -70,7 +70,7 @@ struct Draw {
   Origin origin;
 };
 
-/// [[sweep.block]] as written. `kind`: a name of `sweep_kinds()` (experiments/config/sweep_kinds.hpp).
+/// [[sweep.block]] as written. `kind`: a name of `sweep_kinds()` (experiments/config/sweep_blocks.hpp).
 struct SweepBlock {
   std::string kind = "grid";
   std::vector<Axis> axes;                   ///< grid, zip: each key with its values

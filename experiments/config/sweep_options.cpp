@@ -1,8 +1,7 @@
 #include "experiments/config/sweep_options.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/config/draws.hpp"
-#include "experiments/config/sweep_kinds.hpp"
+#include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/values.hpp"
 
 #include <algorithm>

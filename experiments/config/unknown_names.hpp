@@ -1,4 +1,5 @@
-// Error messages for unknown options and tables.
+// Error messages for unknown options and tables, with the nearest name, and with what Heed calls a thing that others
+// call differently.
 #pragma once
 
 #include <string>
@@ -21,5 +22,22 @@ std::vector<std::string> keys_named(std::string_view name);
 std::vector<std::string> keys_about(std::string_view word);
 /// The message for a full name, as on a command line: about the option or the table, depending on which helps more.
 std::string unknown_key(std::string_view key);
+
+/// What one or several words are called in Heed.
+struct Hint {
+  std::string_view where;              ///< as in `hint_for`
+  std::vector<std::string_view> words; ///< in lower case, with "_" between words
+  std::string_view in_heed;
+};
+const std::vector<Hint>& hints();
+
+/// "; in Heed, this is 'rotary'" for a word that papers and other libraries use, or empty if no hint is known. Case,
+/// "-" and "_" make no difference. @param where  an option whose value it is ("position.kind"), the table whose option
+/// it is ("[attention]"), or "--"
+///               for an option of the command line
+std::string hint_for(std::string_view where, std::string_view word);
+
+/// The same for the name of an option in any table of the model and of training.
+std::string hint_of_tables(std::string_view name);
 
 } // namespace heed

@@ -3,7 +3,7 @@
 #include "experiments/config/registry.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/settings.hpp"
-#include "experiments/system/utf8.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/system/content_hash.hpp"
-#include "experiments/system/file_system.hpp"
+#include "experiments/system/own_folder.hpp"
 #include "experiments/system/working_folder.hpp"
 
 #include <algorithm>

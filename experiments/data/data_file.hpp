@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/data/data_cache.hpp"
-#include "experiments/system/utf8.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/system/files.hpp"
 
 #include <chrono>

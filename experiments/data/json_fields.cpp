@@ -1,7 +1,7 @@
 #include "experiments/data/json_fields.hpp"
 
 #include "experiments/system/polling.hpp"
-#include "experiments/system/utf8.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>

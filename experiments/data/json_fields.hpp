@@ -4,7 +4,7 @@
 #pragma once
 
 #include "experiments/config/values.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/system/files.hpp"
 
 #include <boost/json.hpp>

@@ -1,7 +1,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/text_file.hpp"
-#include "experiments/data/vocabulary_kinds.hpp"
+#include "experiments/data/vocabulary.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,9 +1,10 @@
-// The order of the training examples of a finite data set: epochs, each with its own random order, and batches of
-// examples of similar length.
+// The training examples of a finite data set: how many of its rows are for training, validation and test, and their
+// order: epochs, each with its own random order, and batches of examples of similar length.
 #pragma once
 
 #include "autograd/rng.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -65,5 +66,14 @@ private:
   std::vector<std::uint32_t> begins_; // the start of each batch in the sorted examples, and the end of the last
   std::uint64_t id_;
 };
+
+struct DataOptions;
+
+/// The numbers of the `n` rows of data.path that belong to training, validation and test. A split with a separate file
+/// gets none of these rows. The test gets test_rows, or floor(test n) rows. Then either validation gets validation_rows
+/// and training gets all other rows, or training gets floor(train n) rows and validation gets all other rows.
+/// `with_test`: the test is a part of data.path unless it has a file.
+/// Throws heed::Refused if a number of rows or a file leaves no rows for the split that gets the remaining rows.
+std::array<std::uint64_t, 3> split_sizes(const DataOptions& data, std::uint64_t n, bool with_test = true);
 
 } // namespace heed

@@ -1,6 +1,8 @@
 // Vocabularies convert text to tokens and back. Characters, bytes, words or SentencePiece pieces can be the tokens.
 #pragma once
 
+#include "experiments/data/data_cache.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -74,5 +76,36 @@ std::shared_ptr<const Vocabulary> read_vocabulary(const DataOptions& data, Field
 /// Everything that a vocabulary depends on apart from options and training texts; empty if there is nothing. For
 /// sentencepiece: the fingerprint of the model, and the size and time of the library's file.
 std::string vocabulary_identity(const DataOptions& data);
+
+/// The inputs of a vocabulary: options, training texts, and whether line ends are words.
+struct VocabularySource {
+  const DataOptions& options;
+  const EachText& training;
+  bool line_ends;
+};
+
+struct VocabularyKind {
+  std::string_view name;
+  std::shared_ptr<const Vocabulary> (*make)(const VocabularySource& source);
+  /// Reads the output of `write`
+  std::shared_ptr<const Vocabulary> (*read)(const DataOptions& options, FieldReader& fields);
+  std::string (*identity)(const DataOptions& options) = nullptr; ///< like vocabulary_identity; null: empty
+};
+
+std::shared_ptr<const Vocabulary> make_character_vocabulary(const VocabularySource& source);
+std::shared_ptr<const Vocabulary> make_byte_vocabulary(const VocabularySource& source);
+std::shared_ptr<const Vocabulary> make_word_vocabulary(const VocabularySource& source);
+std::shared_ptr<const Vocabulary> make_sentencepiece_vocabulary(const VocabularySource& source);
+
+std::shared_ptr<const Vocabulary> read_character_vocabulary(const DataOptions& options, FieldReader& fields);
+std::shared_ptr<const Vocabulary> read_byte_vocabulary(const DataOptions& options, FieldReader& fields);
+std::shared_ptr<const Vocabulary> read_word_vocabulary(const DataOptions& options, FieldReader& fields);
+std::shared_ptr<const Vocabulary> read_sentencepiece_vocabulary(const DataOptions& options, FieldReader& fields);
+
+std::string sentencepiece_identity(const DataOptions& options);
+
+/// Throws heed::Failed for a token that is not one of the `size` tokens. `noun` is the word for the tokens in the
+/// message.
+[[noreturn]] void fail_unknown_token(std::int32_t token, std::int64_t size, std::string_view noun);
 
 } // namespace heed

@@ -1,6 +1,6 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/data/vocabulary_kinds.hpp"
+#include "experiments/data/vocabulary.hpp"
 #include "experiments/data/word_table.hpp"
 
 #include <fmt/format.h>

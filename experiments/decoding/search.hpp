@@ -1,4 +1,5 @@
-// Greedy search and beam search for a model's most probable outputs.
+// Greedy search and beam search for a model's most probable outputs, and token-by-token decoding for models that have
+// none of their own.
 #pragma once
 
 #include "experiments/models/model.hpp"
@@ -42,5 +43,12 @@ double length_factor(std::int64_t tokens, double alpha, LengthPenalty kind = Len
 /// The tape is rewound after every step.
 std::vector<Hypothesis> search(Tape& tape, Parameters& parameters, const Model& model, const Batch& batch,
                                const SearchOptions& options);
+
+/// The model's own decoding. If the model has none, a decoding that recomputes all logits of a row for every token. The
+/// model must outlive the returned object. Throws heed::Failed for a form without an output to decode.
+std::unique_ptr<Decoding> start_decoding(const Model& model, Pass& pass, const Batch& batch);
+
+/// A decoding that recomputes all logits of a row for every token, even if the model has a decoding of its own.
+std::unique_ptr<Decoding> reread(const Model& model, const Batch& batch);
 
 } // namespace heed::HEED_REAL

@@ -6,7 +6,7 @@
 #include "experiments/system/machine.hpp"
 #include "experiments/training/attending.hpp"
 #include "experiments/training/evaluation.hpp"
-#include "experiments/training/example_outputs.hpp"
+#include "experiments/training/decoded_metrics.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/trainer.hpp"

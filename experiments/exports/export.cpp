@@ -1,14 +1,17 @@
 #include "experiments/exports/export.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/exports/metrics_csv.hpp"
+#include "experiments/data/csv.hpp"
 #include "experiments/exports/tensorboard.hpp"
-#include "experiments/metrics/lines.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_records.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace heed {
 namespace {
@@ -70,6 +73,25 @@ const std::vector<ExportFormat>& export_formats() {
       {"tensorboard", "event files, a folder for each run", "tensorboard --logdir", write_tensorboard},
       {"csv", "a table for each run, a row for each line of its metrics", "", write_csv}};
   return formats;
+}
+
+void metrics_csv(const EachMetrics& each, const std::function<void(std::string_view)>& write) {
+  std::vector<std::string> headings{"step", "seconds", "tokens"};
+  std::map<std::string, std::size_t> places;
+  each([&](const MetricsRecord& line) {
+    for (const auto& [name, value] : line.values)
+      if (places.try_emplace(name, headings.size()).second) headings.push_back(name);
+  });
+  write(sheet_line(headings));
+  each([&](const MetricsRecord& line) {
+    std::vector<std::string> cells(headings.size());
+    cells[0] = fmt::format("{}", line.step);
+    cells[1] = csv_number(line.seconds);
+    cells[2] = fmt::format("{}", line.tokens);
+    for (const auto& [name, value] : line.values)
+      if (const auto place = places.find(name); place != places.end()) cells[place->second] = csv_number(value);
+    write(sheet_line(cells));
+  });
 }
 
 } // namespace heed

@@ -1,10 +1,12 @@
-// The registry of formats in which a run's metrics are exported for other tools.
+// The registry of formats in which a run's metrics are exported for other tools; one of them is CSV.
 #pragma once
 
+#include "experiments/metrics/record.hpp"
 #include "experiments/runs/run_folder.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,5 +35,13 @@ struct ExportFormat {
 };
 
 const std::vector<ExportFormat>& export_formats();
+
+/// Calls a function with each line of a run's metrics, in order.
+using EachMetrics = std::function<void(const std::function<void(const MetricsRecord&)>&)>;
+
+/// Writes one row for each line of metrics.jsonl. The columns are step, seconds, tokens, and every metric in the order
+/// of first occurrence. A cell is empty if the line does not have the metric. The lines are read twice and written one
+/// by one. If the run is still being executed, a metric that first occurs in the second reading has no column.
+void metrics_csv(const EachMetrics& each, const std::function<void(std::string_view)>& write);
 
 } // namespace heed

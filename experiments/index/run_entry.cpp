@@ -5,12 +5,11 @@
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
-#include "experiments/metrics/lines.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_identity.hpp"
-#include "experiments/runs/seed_text.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>

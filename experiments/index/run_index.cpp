@@ -1,16 +1,16 @@
 #include "experiments/index/run_index.hpp"
 
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/difference.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/index/folder_signatures.hpp"
+#include "experiments/index/index_place.hpp"
 #include "experiments/index/run_columns.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/failure.hpp"
-#include "experiments/system/file_system.hpp"
+#include "experiments/system/own_folder.hpp"
 
 #include <algorithm>
 #include <chrono>

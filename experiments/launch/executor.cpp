@@ -4,7 +4,6 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/worker.hpp"
 #include "experiments/system/bounds.hpp"
-#include "experiments/system/cut_text.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>

@@ -1,13 +1,16 @@
-// The state of submitted runs in Slurm's queue, and the update of the marks in the runs' folders.
+// The state of submitted runs in Slurm's queue, and the update of the marks in the runs' folders. Slurm's programs are
+// called so that a user's own environment settings do not change their output.
 #pragma once
 
-#include "experiments/runs/queue_mark.hpp"
+#include "experiments/runs/run_state.hpp"
+#include "experiments/system/child.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,5 +70,13 @@ QueueMark settle_queue_mark(const std::filesystem::path& out, const QueuedRun& q
 
 /// Heed's word for Slurm's state of a task that has ended.
 std::string ending_in_words(const std::string& state);
+
+/// run_child without the environment variables that replace options which Heed sets itself, or that change the output
+/// (SQUEUE_FORMAT, SBATCH_ARRAY_INX, ...). Variables that say where a user's jobs run stay: SBATCH_ACCOUNT,
+/// SBATCH_PARTITION, SBATCH_QOS and similar. Arguments on the command line take precedence over them.
+ChildResult run_slurm(const std::vector<std::string>& words, std::string_view input = {});
+
+/// Whether Slurm's programs get this environment variable.
+bool is_for_slurm(std::string_view variable);
 
 } // namespace heed

@@ -1,10 +1,13 @@
-// Determines which metrics a configuration's runs have.
+// Which metrics a configuration's runs have, and the catalogue of measurements of [train] inspect, by metric name.
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -27,5 +30,29 @@ bool has_sequence_accuracy(const Config& config);
 bool has_perplexity(const Config& config);
 /// Whether the tokens are the characters of a text.
 bool has_bits_per_character(const Config& config);
+
+/// A measurement of each head, layer or module. Its metrics are called NAME.PART, such as
+/// score_variance.blocks.0.attention.1.
+struct InspectedMetric {
+  /// The measured parts. Metrics of heads and of layers have summaries: NAME.mean over all parts, NAME.first and
+  /// NAME.last of the first and the last layer (for heads, the mean over the layer's heads). Modules have no summaries,
+  /// because they are not comparable with each other.
+  enum class Of { heads, layers, modules };
+
+  std::string_view name;
+  Of of;
+  std::vector<std::string_view> words; ///< the choices of train.inspect that enable the measurement
+  std::string_view unit, meaning;
+  double least = 0;
+  std::optional<double> greatest = {};
+};
+
+std::span<const InspectedMetric> inspected_metrics();
+
+/// Whether this choice of train.inspect enables the measurement.
+bool is_inspected(std::string_view word, std::string_view name);
+
+/// Adds the summaries of heads and layers to a record's values, in the order in which the names first appear.
+void add_summaries(std::vector<std::pair<std::string, double>>& values);
 
 } // namespace heed

@@ -1,11 +1,15 @@
-// The properties of a metric (name, direction, unit, range), and comparisons of values by its direction.
+// The properties of a metric (name, direction, unit, range), comparisons of values by its direction, and the metric
+// steps_to(METRIC, VALUE): the number of steps until a run reaches a value.
 #pragma once
+
+#include "experiments/metrics/record.hpp"
 
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
@@ -55,5 +59,23 @@ inline bool improves(double difference, Direction direction) { return is_better(
 inline double worst_of_all(Direction direction) {
   return (direction == Direction::higher ? -1 : 1) * std::numeric_limits<double>::infinity();
 }
+
+/// "steps_to(val_accuracy, 0.95)", which [report] metric and also may name.
+struct StepsTo {
+  std::string metric; ///< val_accuracy
+  double value = 0;   ///< 0.95
+  bool operator==(const StepsTo&) const = default;
+};
+
+/// Parses a metric's name; empty if it has another form. Throws heed::Refused if it begins with steps_to but does not
+/// have this form.
+std::optional<StepsTo> steps_to(const std::string& name);
+
+/// The evaluated metric: METRIC for steps_to(METRIC, VALUE), any other name itself.
+std::string evaluated_metric(const std::string& name);
+
+/// Whether the record's metric has the value or a better one. If no direction is better, higher values count. NaN
+/// reaches no value.
+bool reaches(const MetricsRecord& line, const StepsTo& goal, Direction direction);
 
 } // namespace heed

@@ -1,12 +1,11 @@
 #include "experiments/report/answers.hpp"
 
-#include "experiments/report/digits.hpp"
-#include "experiments/report/exact_ties.hpp"
+#include "experiments/report/numbers.hpp"
+#include "experiments/report/arm_notes.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/numbers.hpp"
 #include "experiments/report/verdict.hpp"
-#include "experiments/statistics/shares.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>

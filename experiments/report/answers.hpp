@@ -2,7 +2,6 @@
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
-#include "experiments/report/digits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/report_data.hpp"
 

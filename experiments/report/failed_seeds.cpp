@@ -1,10 +1,8 @@
 #include "experiments/report/failed_seeds.hpp"
 
 #include "experiments/report/limits.hpp"
-#include "experiments/statistics/bimodality.hpp"
-#include "experiments/statistics/holm.hpp"
-#include "experiments/statistics/ranks.hpp"
-#include "experiments/statistics/shares.hpp"
+#include "experiments/statistics/summary.hpp"
+#include "experiments/statistics/corrections.hpp"
 
 #include <algorithm>
 #include <cmath>

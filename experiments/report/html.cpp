@@ -5,8 +5,8 @@
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/svg_figure.hpp"
-#include "experiments/report/svg_parts.hpp"
-#include "experiments/report/thinning.hpp"
+#include "experiments/report/svg_picture.hpp"
+#include "experiments/report/curves.hpp"
 
 #include "autograd/error.hpp"
 

@@ -1,18 +1,24 @@
-// The whole report as one JSON document, for other programs and for the HTML page.
+// The whole report as one JSON document, for other programs and for the HTML page, and its values.
 #pragma once
 
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/report_data.hpp"
+#include "experiments/statistics/comparison.hpp"
 
+#include <boost/json.hpp>
 #include <boost/json/value.hpp>
+#include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
 /// The document that docs/reference/report.schema.json describes. Numbers are not rounded. Unknown values and values
 /// that are not finite are null.
-/// @param every  lines of figures have every n-th of their points, and the last (thinning.hpp); the member `thinned` is
+/// @param every  lines of figures have every n-th of their points, and the last (curves.hpp); the member `thinned` is
 ///               a sentence about it
 boost::json::object report_document(const ReportData& report, std::size_t every = 1);
 
@@ -35,5 +41,27 @@ std::string report_text(const ReportData& report);
 /// the texts of its figures have: curves, and the bands of figures. The text contains no "<", ">" or "&", so no name in
 /// it can close the element or open a comment.
 void add_script_safe_text(const ReportData& report, std::size_t every, std::string& to);
+
+/// Null for an unknown number, and for one that is not finite, which JSON does not have.
+inline boost::json::value json_number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? boost::json::value(*value) : boost::json::value(nullptr);
+}
+
+inline boost::json::value json_interval(const std::optional<statistics::Interval>& of) {
+  if (!of) return nullptr;
+  return boost::json::array{json_number(of->low), json_number(of->high)};
+}
+
+template <class Items> boost::json::array json_list(const Items& items) {
+  return boost::json::array(items.begin(), items.end());
+}
+
+inline boost::json::value text_or_null(const std::string& text) {
+  return text.empty() ? boost::json::value(nullptr) : boost::json::value(text);
+}
+
+inline boost::json::object json_digits(const Digits& digits) {
+  return {{"value", digits.value}, {"difference", digits.difference}};
+}
 
 } // namespace heed

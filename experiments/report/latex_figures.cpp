@@ -1,7 +1,5 @@
 #include "experiments/report/latex.hpp"
-#include "experiments/report/latex_parts.hpp"
 
-#include "experiments/report/axis_ticks.hpp"
 #include "experiments/report/figures.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/statistics/paired.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 

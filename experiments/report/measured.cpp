@@ -1,6 +1,5 @@
 #include "experiments/report/measured.hpp"
 
-#include "experiments/report/digits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/statistics/summary.hpp"
 

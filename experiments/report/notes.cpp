@@ -2,15 +2,13 @@
 
 #include "experiments/report/answers.hpp"
 #include "experiments/report/arm_notes.hpp"
-#include "experiments/report/digits.hpp"
-#include "experiments/report/exact_ties.hpp"
-#include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/statistics/flips.hpp"
-#include "experiments/statistics/spending.hpp"
-#include "experiments/sweep/reference_name.hpp"
+#include "experiments/statistics/corrections.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/text.hpp"
 

@@ -5,11 +5,10 @@
 #include "experiments/index/run_entry.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
-#include "experiments/metrics/steps_to.hpp"
-#include "experiments/sweep/arm_labels.hpp"
-#include "experiments/sweep/finished_runs.hpp"
+#include "experiments/metrics/metric.hpp"
+#include "experiments/sweep/labels.hpp"
+#include "experiments/sweep/history.hpp"
 #include "experiments/sweep/preparation.hpp"
-#include "experiments/sweep/reference_name.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>

@@ -2,12 +2,12 @@
 // only this data.
 #pragma once
 
-#include "experiments/config/difference.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/statistics/comparison.hpp"
-#include "experiments/statistics/paired.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/history.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"

@@ -4,8 +4,8 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/failed_seeds.hpp"
 #include "experiments/report/shown_texts.hpp"
-#include "experiments/report/tuned_arms.hpp"
-#include "experiments/statistics/spending.hpp"
+#include "experiments/report/arm_notes.hpp"
+#include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 

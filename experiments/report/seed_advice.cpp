@@ -3,11 +3,10 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
-#include "experiments/report/wrapping.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/permutations.hpp"
-#include "experiments/statistics/simulated_power.hpp"
-#include "experiments/statistics/spending.hpp"
+#include "experiments/statistics/power.hpp"
+#include "experiments/statistics/corrections.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "experiments/report/arm_table.hpp"
+#include "experiments/report/tables.hpp"
 #include "experiments/report/measured.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"

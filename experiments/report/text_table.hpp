@@ -1,4 +1,4 @@
-// Formats tables of text with aligned columns, and as Markdown.
+// Formats tables of text with aligned columns, wraps them to a terminal's width, and writes them as Markdown.
 #pragma once
 
 #include <cstddef>
@@ -31,5 +31,15 @@ std::string to_text(const TextTable& table, const std::string& heading_style = "
 std::string to_markdown(const TextTable& table);
 /// A Markdown table whose headings and cells already are Markdown (markdown_text, markdown_code).
 std::string markdown_table(const TextTable& table);
+
+/// Wraps `text` between words into lines of at most `width` columns, each ending with a newline. The first line begins
+/// with `first`, the others with `rest`. A wider word has its own line. With a width of 0, one line.
+std::string wrapped(const std::string& text, std::size_t width, const std::string& first = "",
+                    const std::string& rest = "");
+
+/// `to_text`; a table wider than `width` is split into parts below each other, each with the first column. With a width
+/// of 0, one part.
+std::string to_text_within(const TextTable& table, std::size_t width, const std::string& heading_style = "",
+                           const std::string& style_end = "");
 
 } // namespace heed

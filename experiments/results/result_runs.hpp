@@ -1,7 +1,7 @@
 // Collects the runs of a table of results: which arm, group and seed each one has, and its values.
 #pragma once
 
-#include "experiments/results/result_cells.hpp"
+#include "experiments/results/result_columns.hpp"
 #include "experiments/results/result_request.hpp"
 #include "experiments/results/result_table.hpp"
 

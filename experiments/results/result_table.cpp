@@ -4,7 +4,6 @@
 #include "experiments/data/json_fields.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
-#include "experiments/system/cut_text.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>

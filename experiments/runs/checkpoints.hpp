@@ -1,12 +1,14 @@
-// Lists, writes and reads the checkpoints in a run's folder.
+// Lists, writes, reads and averages the checkpoints in a run's folder.
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/safetensors.hpp"
+#include "experiments/training/training.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,5 +33,15 @@ std::optional<KeptCheckpoint> newest_checkpoint(
     const CheckpointProblem& problem = [](std::int64_t, const Checkpoint&) { return std::string(); });
 /// The same as newest_checkpoint, without the optimiser's tensors.
 std::optional<KeptCheckpoint> newest_weights(const RunFolder& run, std::vector<std::string>* damaged = nullptr);
+
+/// The newest checkpoint with each weight replaced by its mean over all checkpoints, computed in double precision
+/// (Vaswani et al. 2017, arXiv 1706.03762, section 6.1). The optimiser's tensors and the metadata are those of the
+/// newest checkpoint. `newest_first` has at least one element. Throws heed::Failed if the checkpoints differ in names,
+/// shapes or types.
+Checkpoint average(std::span<const Checkpoint> newest_first);
+
+/// The average of a run's `count` newest checkpoints, without the optimiser's tensors. `damaged` gets one sentence for
+/// each damaged checkpoint. Throws heed::Refused if fewer than `count` checkpoints are intact.
+Checkpoint average_of_newest(const RunFolder& run, std::int64_t count, std::vector<std::string>& damaged);
 
 } // namespace heed

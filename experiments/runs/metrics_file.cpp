@@ -1,6 +1,6 @@
 #include "experiments/runs/metrics_file.hpp"
 
-#include "experiments/metrics/lines.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/system/content_hash.hpp"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ namespace heed {
 
 class ContentHash;
 
-/// All lines of a run at once, for runs with few lines. For large files see metrics/lines.hpp.
+/// All lines of a run at once, for runs with few lines. For large files see metrics/record.hpp.
 Parsed<std::vector<MetricsRecord>> read_metrics(const RunFolder& run);
 /// Appends a line and returns the bytes that were added.
 std::string append_metrics(const RunFolder& run, const MetricsRecord& metrics);

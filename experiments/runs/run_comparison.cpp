@@ -1,9 +1,9 @@
 #include "experiments/runs/run_comparison.hpp"
 
 #include "experiments/engines/instruction_sets.hpp"
-#include "experiments/metrics/lines.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/runs/checkpoints.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cmath>

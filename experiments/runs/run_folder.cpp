@@ -6,7 +6,7 @@
 #include "experiments/runs/run_records.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/system/bounds.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -10,7 +10,7 @@
 //   progress.json                  for a live progress line while the run is executed; not part of the record
 //   log.txt                        the process's output, if there was any
 //   claim                          the process that owns the run at the moment, if any (system/lease.hpp)
-//   queued.json                    where the run waits: in a cluster's queue (runs/queue_mark.hpp)
+//   queued.json                    where the run waits: in a cluster's queue (runs/run_state.hpp)
 #pragma once
 
 #include "experiments/system/output_file.hpp"

@@ -1,5 +1,6 @@
 // The start of a run from the weights of a finished run in the same output folder ([train] start): reads these weights,
-// and checks that they agree with the new model. Plans and workers make the same checks.
+// and checks that they agree with the new model and which options make it another function of them. Plans and workers
+// make the same checks.
 #pragma once
 
 #include "experiments/config/config.hpp"
@@ -59,5 +60,14 @@ TakenStart take_start(const RunFolder& run, const Config& config, const Task& ta
 
 /// "starts from run ID (step 500): 30 parameters are taken; 1 parameter has another shape: ..."
 std::string start_in_words(const StartRecord& start);
+
+/// "attention.window 0 -> 8": the options of the model that differ from those of its start and change what the same
+/// weights compute. Options of training only (dropout) and of initial values are not among them, nor are options that
+/// have no effect in the new model. "(none)": the option has no effect in the start.
+std::vector<std::string> start_changes(const Config& start, const Config& config);
+
+/// Why these weights cannot be meant for the model, although their shapes fit: other heads, or other pairs of rotary
+/// features. Empty if they may be.
+std::string why_not_meant(const Config& start, const Config& config);
 
 } // namespace heed

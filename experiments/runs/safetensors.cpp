@@ -1,7 +1,7 @@
 #include "experiments/runs/safetensors.hpp"
 
 #include "experiments/system/content_hash.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // Bootstrap confidence intervals (BCa), for statistics whose distribution has no formula.
 #pragma once
 
-#include "experiments/statistics/paired.hpp"
+#include "experiments/statistics/summary.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,7 @@
 // Compares arms with their reference: differences, intervals, corrected p values, equivalence and the answer.
 #pragma once
 
-#include "experiments/statistics/effect.hpp"
-#include "experiments/statistics/paired.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/power.hpp"
 
 #include <cstddef>

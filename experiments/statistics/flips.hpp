@@ -1,9 +1,12 @@
 // Sign-flip tests: if an arm and its reference do not differ, each seed's difference could equally have the opposite
-// sign. They assume nothing about the distribution of the differences, so they are valid with few seeds.
+// sign. They assume nothing about the distribution of the differences, so they are valid with few seeds. Sums over
+// seeds are enumerated under every flip of the seeds' signs, of differences that are scaled alike for all arms.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -51,5 +54,68 @@ FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides = Si
 
 /// `step_down_flips` for each arm separately, without correction, in one pass.
 std::vector<double> flips_of_each(std::span<const SeedDifferences> arms);
+
+/// A value of a seed in a column.
+struct SeedValue {
+  std::size_t seed = 0, column = 0;
+  double value = 0;
+};
+
+/// Values for seeds and columns, of which only those that exist are stored. A seed without a value in a column adds
+/// nothing to its sum. A table of 1,000 arms with seeds of their own therefore takes no more memory and time than its
+/// values.
+class SeedRows {
+public:
+  /// The values of one seed, in the order of the columns.
+  struct Row {
+    std::size_t seed = 0, first = 0, count = 0; ///< first: index of its first value
+  };
+
+  /// @param values  at most one of a seed and a column, in any order
+  SeedRows(std::size_t seeds, std::size_t columns, std::vector<SeedValue> values);
+
+  std::size_t seeds() const { return seeds_; }
+  std::size_t columns() const { return columns_; }
+  const std::vector<Row>& rows() const { return rows_; } ///< by seed; seeds without values are left out
+  const std::size_t* columns_of(const Row& row) const { return places_.data() + row.first; }
+  const double* values_of(const Row& row) const { return values_.data() + row.first; }
+
+private:
+  std::size_t seeds_, columns_;
+  std::vector<Row> rows_;
+  std::vector<std::size_t> places_;
+  std::vector<double> values_;
+};
+
+enum class Flips {
+  half,   ///< the flips that do not change the first seed's sign: the others are their mirror images
+  all,    ///< 2^seeds
+  sampled ///< `random_flips` drawn flips, after the unflipped values
+};
+
+/// Calls `visit` with the columns' sums for one flip after the other, beginning with the unflipped values. Returns the
+/// number of flips. The flips, also the sampled ones, depend only on the number of seeds. Needs at least one seed; with
+/// `half` and `all`, takes memory for a value of each seed and column. The caller can stop it (PollScope).
+std::uint64_t each_flip(const SeedRows& rows, Flips flips, const std::function<void(const double* sums)>& visit);
+
+/// t^2 / (1 + t^2), from 0 for t = 0 to 1 for infinite t. t^2 = (n - 1) c / (1 - c), c = sum^2 / (n sum of squares),
+/// because flips do not change the squares.
+double size_of_t(double n, double squares, double sum);
+
+/// An arm's differences, divided by a power of two: their squares and sums of squares cannot overflow, and no bit is
+/// lost.
+struct ScaledDifferences {
+  double n = 0, scale = 1, sum = 0, squares = 0;
+  std::vector<double> values;
+
+  explicit ScaledDifferences(std::span<const double> differences);
+};
+
+/// Maps each seed of any arm to its row.
+std::map<std::int64_t, std::size_t> rows_of(std::span<const SeedDifferences> arms);
+
+/// Throws heed::Failed for values that are not finite, and for an arm that has no values or not one value for each
+/// seed.
+void check(std::span<const SeedDifferences> arms);
 
 } // namespace heed::statistics

@@ -1,6 +1,6 @@
 #include "experiments/statistics/pairs.hpp"
 
-#include "experiments/statistics/ranks.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>

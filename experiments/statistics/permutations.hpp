@@ -1,11 +1,12 @@
-// Permutation tests: compare two arms whose runs are not paired, by reassigning the runs to the arms.
+// Permutation tests: compare two arms whose runs are not paired, by reassigning the runs to the arms in all ways or in
+// a sample of them.
 #pragma once
 
-#include "experiments/statistics/paired.hpp"
-#include "experiments/statistics/reassignments.hpp"
+#include "experiments/statistics/summary.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -39,5 +40,24 @@ PermutationLevels permutation_levels(std::span<const double> a, std::span<const 
 /// The smallest two-sided p of n and m runs: the proportion of permutations that equal the observed data or, for n = m,
 /// their mirror image.
 double smallest_unpaired_p(std::size_t n, std::size_t m);
+
+/// Up to this number of permutations, all are enumerated. For more, `random_permutations` are drawn, and the observed
+/// data count as one more.
+inline constexpr std::uint64_t most_exact_permutations = 200'000; // ten runs in each of two arms
+inline constexpr std::uint64_t random_permutations = 99'999;
+
+/// (n + m)! / (n! m!): the number of ways to assign n of n + m runs to the first arm.
+double ways_to_assign(std::size_t n, std::size_t m);
+
+/// Receives the indices of the runs that are assigned to the first arm.
+using VisitAssignment = std::function<void(std::span<const std::size_t> first_arm)>;
+
+/// Calls `visit` with each of the ways to assign n of the n + m runs to the first arm; the observed runs of the first
+/// arm are 0 to n - 1. The observed assignment comes first.
+void enumerate_assignments(std::size_t n, std::size_t m, const VisitAssignment& visit);
+
+/// Likewise with all ways if there are at most `most_exact_permutations`. Otherwise `visit` gets the observed
+/// assignment and `random_permutations` random ones, which are always the same. Returns whether these were all ways.
+bool visit_assignments(std::size_t n, std::size_t m, const VisitAssignment& visit);
 
 } // namespace heed::statistics

@@ -1,10 +1,15 @@
 #include "experiments/statistics/unpaired.hpp"
 
 #include "experiments/statistics/distributions.hpp"
-#include "experiments/statistics/effect.hpp"
+#include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/system/polling.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
+#include <vector>
 
 namespace heed::statistics {
 
@@ -52,6 +57,156 @@ std::optional<double> effect_size_unpaired(std::span<const double> a, std::span<
   const double pooled = std::sqrt(((n - 1) * sa * sa + (m - 1) * sb * sb) / freedom);
   if (!std::isfinite(pooled) || !(pooled > 0)) return std::nullopt;
   return hedges_factor(freedom) * (mean(a) - mean(b)) / pooled;
+}
+
+namespace {
+
+/// Which |t| or t of an assignment count as at least the observed one.
+enum class Side { both, above, below };
+
+/// The values of both arms without their means, in units of the largest. The observed difference is 0; so `shift` is
+/// added to a's values, which is the difference then.
+class Residuals {
+public:
+  Residuals(std::span<const double> a, std::span<const double> b) : n_(real(a.size())), m_(real(b.size())) {
+    double largest = 0;
+    for (const std::span<const double>& sample : {a, b})
+      for (const double x : sample) largest = std::max(largest, std::abs(x));
+    // Means are rounded: what is smaller than this is zero.
+    const auto without_rounding = [zero = 1e-12 * largest](double x) { return std::abs(x) <= zero ? 0 : x; };
+    const double mean_a = mean(a), mean_b = mean(b);
+    difference_ = without_rounding(mean_a - mean_b);
+    for (const double x : a) values_.push_back(without_rounding(x - mean_a));
+    for (const double x : b) values_.push_back(without_rounding(x - mean_b));
+    largest = 0;
+    for (const double x : values_) largest = std::max(largest, std::abs(x));
+    if (largest > 0) unit_ = std::ldexp(1.0, std::ilogb(largest));
+    double of_a = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      values_[i] /= unit_;
+      (i < a.size() ? of_a : squares_) += values_[i] * values_[i];
+    }
+    observed_ = of_a / (n_ * (n_ - 1)) + squares_ / (m_ * (m_ - 1));
+    squares_ += of_a;
+    exact_ = visit_assignments(a.size(), b.size(), [&](std::span<const std::size_t> first) { add(first, a.size()); });
+  }
+
+  bool exact() const { return exact_; }
+  std::size_t count() const { return assignments_.size(); }
+  double unit() const { return unit_; }
+  double difference() const { return difference_; } ///< of the means
+  double standard_error() const { return std::sqrt(observed_); }
+
+  /// The proportion of the assignments whose t is at least the observed one, if a's values are shifted.
+  double p(double shift, Side side) const {
+    poll_caller();
+    const double sign = side == Side::below ? -1 : 1, own = sign * shift;
+    std::size_t reached = 1; // the observed assignment, the first
+    for (std::size_t i = 1; i < count(); ++i) {
+      const Assignment& of = assignments_[i];
+      const double difference = sign * (of.constant + of.slope * shift);
+      const double variance = std::max(0.0, of.variance[0] + shift * (of.variance[1] + shift * of.variance[2]));
+      // t >= own t, both sides squared with their signs and multiplied by both variances
+      const auto squared = [&](double x) { return side == Side::both ? x * x : x * std::abs(x); };
+      const double left = squared(difference) * observed_, right = squared(own) * variance;
+      reached += left >= right - tolerance * std::abs(right);
+    }
+    return real(reached) / real(count());
+  }
+
+private:
+  static double real(std::size_t count) { return static_cast<double>(count); }
+  static constexpr double tolerance = 1e-9; // relative
+
+  /// The difference of an assignment is constant + slope * shift, and the square of its standard error a polynomial.
+  struct Assignment {
+    double constant, slope, variance[3];
+  };
+
+  void add(std::span<const std::size_t> first, std::size_t n) {
+    double sum = 0, squares = 0, kept_sum = 0, kept = 0; // kept: runs that are a's, observed and assigned
+    for (const std::size_t i : first) {
+      sum += values_[i];
+      squares += values_[i] * values_[i];
+      if (i >= n) continue;
+      kept_sum += values_[i];
+      kept += 1;
+    }
+    const double left = n_ - kept; // a's runs that are assigned to b
+    const double by_a = 1 / (n_ * (n_ - 1)), by_b = 1 / (m_ * (m_ - 1));
+    assignments_.push_back({sum / n_ + sum / m_,
+                            kept / n_ - left / m_,
+                            {(squares - sum * sum / n_) * by_a + (squares_ - squares - sum * sum / m_) * by_b,
+                             2 * (kept_sum - sum * kept / n_) * by_a + 2 * (sum * left / m_ - kept_sum) * by_b,
+                             (kept - kept * kept / n_) * by_a + (left - left * left / m_) * by_b}});
+  }
+
+  double n_, m_, difference_ = 0, unit_ = 1, squares_ = 0,
+                 observed_ = 0; // observed_: squared standard error of the difference
+  bool exact_ = true;
+  std::vector<double> values_;
+  std::vector<Assignment> assignments_;
+};
+
+/// The largest shift away from 0, in the direction of `sign`, that the test does not reject at the level; empty if it
+/// rejects none.
+std::optional<double> end_of(const Residuals& runs, double sign, Side side, double level) {
+  double rejected = sign * std::max(runs.standard_error(), 1e-12), open = 0;
+  constexpr int doublings = 60, halvings = 40;
+  for (int i = 0; runs.p(rejected, side) > level; ++i) {
+    if (i == doublings) return std::nullopt;
+    open = rejected;
+    rejected *= 2;
+  }
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (open + rejected) / 2;
+    (runs.p(middle, side) > level ? open : rejected) = middle;
+  }
+  return open;
+}
+
+std::optional<Interval> joined(const std::optional<Interval>& one, const std::optional<Interval>& other) {
+  if (!one || !other) return one;
+  return Interval{std::min(one->low, other->low), std::max(one->high, other->high)};
+}
+
+PermutationLevels levels_of(const Residuals& runs, double shift, const std::optional<WelchT>& t) {
+  PermutationLevels out{runs.p(shift, Side::both), runs.p(shift, Side::above)};
+  if (t) {
+    out.p = std::max(out.p, 2 * student_above(t->freedom, std::abs(t->value)));
+    out.p_above = std::max(out.p_above, student_above(t->freedom, t->value));
+  }
+  return out;
+}
+
+} // namespace
+
+PermutationLevels welch_permutation_levels(std::span<const double> a, std::span<const double> b) {
+  const Residuals runs(a, b);
+  return levels_of(runs, runs.difference() / runs.unit(), welch_t(a, b));
+}
+
+PermutationTest welch_permutation_test(std::span<const double> a, std::span<const double> b, double confidence) {
+  const Residuals runs(a, b);
+  const PairedDifference welch = unpaired_difference(a, b, confidence);
+  const double shift = runs.difference() / runs.unit(), level = 1 - confidence;
+
+  PermutationTest test;
+  test.exact = runs.exact();
+  test.permutations = runs.count();
+  const PermutationLevels levels = levels_of(runs, shift, welch_t(a, b));
+  test.p = levels.p;
+  test.p_above = levels.p_above;
+  /// The differences that are not rejected: a value of the difference is the observed one less the shift.
+  const auto between = [&](Side low, Side high) -> std::optional<Interval> {
+    const auto up = end_of(runs, 1, low, level + 1e-9), down = end_of(runs, -1, high, level + 1e-9);
+    if (!up || !down) return std::nullopt;
+    return Interval{welch.mean - *up * runs.unit(), welch.mean - *down * runs.unit()};
+  };
+  test.interval = joined(between(Side::both, Side::both), welch.interval);
+  if (level < 0.5)
+    test.sides = joined(between(Side::above, Side::below), unpaired_difference(a, b, 1 - 2 * level).interval);
+  return test;
 }
 
 } // namespace heed::statistics

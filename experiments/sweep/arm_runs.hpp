@@ -1,13 +1,15 @@
-// The runs of a plan's arms: their identities and configurations for every seed.
+// The runs of a plan's arms: their identities and configurations for every seed; and the arm of each run of an output
+// folder, for readers: runs themselves do not know sweeps.
 #pragma once
 
+#include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/runs/run_identity.hpp"
-#include "experiments/runs/seed_text.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <string>
@@ -73,5 +75,15 @@ private:
   Config resolved_;
   std::size_t index_;
 };
+
+/// The labels of the arms by run ID, and why plans could not be read.
+struct ArmsOfRuns {
+  std::map<std::string, std::string> labels;
+  std::vector<std::string> problems; ///< one message for each unreadable plan
+};
+
+/// Reads all plans in OUT/sweeps. If several sweeps contain a run, the most recent sweep decides. Trials of a tuned arm
+/// have the arm's label. A plan of a single arm gives no label. Unreadable plans are skipped.
+ArmsOfRuns arms_of_runs(const std::filesystem::path& out);
 
 } // namespace heed

@@ -1,6 +1,6 @@
 #include "experiments/sweep/comparability.hpp"
 
-#include "experiments/metrics/steps_to.hpp"
+#include "experiments/metrics/metric.hpp"
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"

@@ -2,7 +2,7 @@
 // has its own reference, the file with the group's values.
 #pragma once
 
-#include "experiments/sweep/arm_labels.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include <map>

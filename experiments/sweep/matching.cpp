@@ -2,7 +2,7 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/sweep/arm_labels.hpp"
+#include "experiments/sweep/labels.hpp"
 
 #include <algorithm>
 #include <cmath>

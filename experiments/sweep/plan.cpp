@@ -1,12 +1,19 @@
+// Reads and writes plans as files: OUT/sweeps/NAME-HASH/plan.json.
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_state.hpp"
+#include "experiments/sweep/tuning.hpp"
+#include "experiments/system/clock.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <system_error>
 
 namespace heed {
 
@@ -93,5 +100,122 @@ std::string sweep_slug(std::string_view name) {
 std::string Plan::folder_name() const { return fmt::format("{}-{}", sweep_slug(name), hash); }
 
 Config config_of(const PlannedRun& run) { return Settings::parse_saved(run.config, "run " + run.id).resolve(); }
+
+namespace fs = std::filesystem;
+
+namespace {
+
+OutputFile plan_file(const fs::path& folder) { return file_of_sweep(folder, "plan.json"); }
+
+/// `NAME` of `NAME-HASH`.
+std::string name_part(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  return name.substr(0, name.rfind('-'));
+}
+
+} // namespace
+
+OutputFile file_of_sweep(const fs::path& folder, const std::string& name) {
+  const fs::path path = folder.has_filename() ? folder : folder.parent_path(); // "sweeps/a/" has no filename
+  const fs::path above = path.parent_path();
+  return {above.parent_path(), above.filename() / path.filename() / name};
+}
+
+fs::path freeze(const Plan& unfrozen, const fs::path& out, const std::string& kernels) {
+  Plan plan = unfrozen;
+  const fs::path folder = out / "sweeps" / plan.folder_name();
+  const OutputFile file = plan_file(folder);
+  OutputFile(out, fs::path("sweeps") / plan.folder_name()).make_folder();
+  OutputFile(out, fs::path("sweeps") / plan.folder_name()).remove_leftovers();
+  auto before = file.read();
+  require_readable(before);
+  if (!before.is_missing() && !(before && plan_from_json(*before))) {
+    file.set_aside();
+    before = file.read();
+  }
+  if (const auto earlier = before ? plan_from_json(*before) : Parsed<Plan>::wrong("there is none")) {
+    plan.frozen = earlier->frozen;
+  } else {
+    const std::vector<std::string> ids = run_ids(plan);
+    const auto finished = std::ranges::count_if(ids, [&](const std::string& id) {
+      return state_of(RunFolder{out / id}) == RunState::finished;
+    });
+    plan.frozen = Frozen{utc_now(), static_cast<std::size_t>(finished), ids.size()};
+  }
+  if (plan.frozen && plan.frozen->kernels.empty()) plan.frozen->kernels = kernels;
+  const std::string bytes = to_json(plan);
+  if (before && *before == bytes) file.touch(); // marks it as the most recent
+  else file.write(bytes);
+  return folder;
+}
+
+bool is_frozen(const Plan& plan, const fs::path& out) {
+  return plan_file(out / "sweeps" / plan.folder_name()).exists();
+}
+
+Plan load_plan(const fs::path& folder) {
+  const auto bytes = plan_file(folder).read();
+  if (!bytes) throw Refused(bytes.error + "; a sweep's folder is OUT/sweeps/NAME-HASH");
+  auto plan = plan_from_json(*bytes);
+  if (!plan)
+    throw Refused(fmt::format("'{}' {}{}; run the sweep's configuration again to write it anew (finished runs stay)",
+                              plan_file(folder).string(),
+                              plan.problem == ReadProblem::other_format ? "" : "is damaged: ", plan.error));
+  read_choices(*plan, folder);
+  return std::move(*plan);
+}
+
+bool has_name(const fs::path& folder, const std::string& name) {
+  const std::string part = name_part(folder);
+  if (part == name) return true;
+  if (part != sweep_slug(name)) return false;
+  const auto bytes = plan_file(folder).read();
+  const auto plan = bytes ? plan_from_json(*bytes) : Parsed<Plan>::wrong(bytes.error);
+  return !plan || plan->name == name;
+}
+
+std::vector<fs::path> sweep_folders(const fs::path& out) {
+  std::vector<std::pair<std::int64_t, fs::path>> found;
+  const auto names = OutputFile(out, "sweeps").names();
+  if (names.is_unreadable()) throw Refused(names.error);
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    const fs::path folder = out / "sweeps" / name;
+    if (const auto file = plan_file(folder).identity()) found.emplace_back(file->written, folder);
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b < a; });
+  std::vector<fs::path> folders;
+  for (auto& [written, folder] : found) folders.push_back(std::move(folder));
+  return folders;
+}
+
+fs::path find_sweep(const fs::path& out, const std::optional<std::string>& name) {
+  // The user gave this path explicitly, so it may contain symbolic links.
+  if (std::error_code error; name && !name->empty() && fs::exists(fs::path(*name) / "plan.json", error))
+    return fs::is_symlink(*name, error) || fs::is_symlink(fs::path(*name).parent_path(), error)
+               ? fs::canonical(*name, error)
+               : fs::path(*name);
+  const std::vector<fs::path> folders = sweep_folders(out);
+  if (folders.empty())
+    throw Refused(fmt::format("there are no sweeps in '{}'; run a configuration first (heed run FILE), or name another "
+                              "folder",
+                              out.string()));
+  if (!name) return folders.front();
+
+  for (const fs::path& folder : folders)
+    if (folder.filename() == *name || has_name(folder, *name)) return folder;
+  std::vector<fs::path> matching;
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) {
+    names.push_back(folder.filename().string());
+    if (!name->empty() && names.back().starts_with(*name)) matching.push_back(folder);
+  }
+  if (matching.size() == 1) return matching.front();
+  std::vector<std::string> parts = names;
+  for (const fs::path& folder : folders) parts.push_back(name_part(folder));
+  const std::string near = nearest(*name, parts);
+  throw Refused(fmt::format("sweep '{}': {} in '{}', which has {}{}", *name,
+                            matching.empty() ? "no such sweep" : "more than one name begins like this", out.string(),
+                            first_words(names), near.empty() ? "" : "; did you mean " + near + "?"));
+}
 
 } // namespace heed

@@ -3,15 +3,14 @@
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/plan.hpp"
 
-#include "experiments/config/sweep_kinds.hpp"
+#include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/run_identity.hpp"
-#include "experiments/sweep/arm_labels.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/arm_runs.hpp"
 #include "experiments/sweep/groups.hpp"
 #include "experiments/sweep/matching.hpp"
-#include "experiments/sweep/planned_looks.hpp"
-#include "experiments/sweep/report_labels.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -5,9 +5,9 @@
 #include "experiments/config/values.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
-#include "experiments/runs/seed_text.hpp"
+#include "experiments/runs/run_identity.hpp"
 #include "experiments/system/content_hash.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>

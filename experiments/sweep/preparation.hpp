@@ -48,7 +48,7 @@ Task::Chance chance_of(const Config& config, Tasks& tasks);
 /// Throws heed::Refused if the data is not usable.
 std::string leakage_of(const Config& config, Tasks& tasks);
 
-/// The metric of this name. steps_to(METRIC, VALUE) is also a metric (metrics/steps_to.hpp); its largest value is that
+/// The metric of this name. steps_to(METRIC, VALUE) is also a metric (metrics/metric.hpp); its largest value is that
 /// of a run that never reaches VALUE: one evaluation after the configuration's last step. Throws heed::Refused if the
 /// configuration's runs do not have the metric.
 /// @param option  the option that names the metric, for the error

@@ -2,7 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/runs/run_state.hpp"
-#include "experiments/sweep/finished_runs.hpp"
+#include "experiments/sweep/history.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>

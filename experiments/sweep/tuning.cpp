@@ -6,7 +6,7 @@
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/system/content_hash.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/system/lease.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "experiments/system/file_entry.hpp"
 
-#include "experiments/system/this_boot.hpp"
+#include "experiments/system/machine.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 
 #include "experiments/system/descriptor.hpp"
 #include "experiments/system/file_entry.hpp"
-#include "experiments/system/sightings.hpp"
+#include "experiments/system/lease_owner.hpp"
 
 #include <atomic>
 #include <cerrno>

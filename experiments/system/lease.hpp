@@ -3,7 +3,7 @@
 
 #include "experiments/system/lease_owner.hpp"
 #include "experiments/system/output_file.hpp"
-#include "experiments/system/waiting.hpp"
+#include "experiments/system/polling.hpp"
 
 #include <chrono>
 #include <cstdint>

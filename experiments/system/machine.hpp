@@ -1,4 +1,4 @@
-// Host name, CPU model, cores and memory of the machine on which this process runs.
+// The machine on which this process runs: its name and last boot, CPU model, cores and memory.
 #pragma once
 
 #include <string>
@@ -19,5 +19,12 @@ double usable_memory();
 
 /// The number of hardware threads that this process may use, within the container's limit; at least 1.
 int usable_cores();
+
+/// The machine's name; empty if the system does not say. Several machines may have the same name.
+const std::string& this_host();
+
+/// The kernel's identifier of the machine's last boot; empty if the system does not say. It is unique for each machine
+/// and each boot.
+const std::string& this_boot();
 
 } // namespace heed

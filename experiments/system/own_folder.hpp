@@ -1,9 +1,11 @@
-// Private folders of this user (cache, temporary), for files that Heed can create again.
+// Private folders of this user (cache, temporary), for files that Heed can create again; and whether a folder is on a
+// shared (network) file system and writable.
 #pragma once
 
 #include "experiments/system/descriptor.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -38,5 +40,16 @@ public:
 private:
   Descriptor held_;
 };
+
+/// Whether several machines may share a file system of this type (the number from statfs(2)): NFS, SMB, Lustre, GPFS,
+/// BeeGFS, Ceph, ..., and all of FUSE, which includes sshfs and GlusterFS. Locks on such a file system may not hold
+/// between machines.
+bool is_shared(std::int64_t file_system_type);
+
+/// The same for a folder. false if the system does not say.
+bool is_on_shared_file_system(const std::filesystem::path& folder);
+
+/// Whether this process may create files in a folder, or change a file.
+bool may_write(const std::filesystem::path& path);
 
 } // namespace heed

@@ -1,5 +1,6 @@
 #include "experiments/system/text.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace heed {
@@ -27,6 +28,33 @@ std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines = parts_of(text, '\n');
   std::erase_if(lines, [](const std::string& line) { return line.empty(); });
   return lines;
+}
+
+std::string_view beginning_of(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  // A character has at most three bytes after its first one.
+  for (std::size_t back = 0; back < 4 && back <= most; ++back)
+    if ((static_cast<unsigned char>(text[most - back]) & 0xc0) != 0x80) return text.substr(0, most - back);
+  return text.substr(0, most);
+}
+
+std::string cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const std::string end = fmt::format("... ({} bytes)", text.size());
+  return std::string(beginning_of(text, most - std::min(most, end.size()))) + end;
+}
+
+std::string first_words(const std::vector<std::string>& words, std::size_t most) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(most, words.size()); ++i) out += (i > 0 ? ", " : "") + cut(words[i]);
+  return words.size() > most ? out + fmt::format(" and {} more", words.size() - most) : out;
+}
+
+std::string first_lines(const std::vector<std::string>& sentences, std::string_view indent, std::size_t most) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(most, sentences.size()); ++i)
+    out += fmt::format("{}{}\n", indent, cut(sentences[i], longest_message));
+  return sentences.size() > most ? out + fmt::format("{}and {} more\n", indent, sentences.size() - most) : out;
 }
 
 } // namespace heed

@@ -1,4 +1,5 @@
-// Small text functions: plurals, trimming, and splitting into parts and lines.
+// Text: plurals, trimming, splitting into parts and lines, decoding UTF-8. Texts from files and lists are cut before
+// they are printed, because a file may contain a name of many megabytes.
 #pragma once
 
 #include <cstddef>
@@ -21,5 +22,74 @@ std::vector<std::string> parts_of(std::string_view text, char separator);
 
 /// The lines of a text, without empty lines.
 std::vector<std::string> lines_of(std::string_view text);
+
+/// The longest message, and the longest text of a record that only people read. Ten lines of a configuration fit.
+inline constexpr std::size_t longest_message = std::size_t{1} << 14;
+
+/// The beginning of a text, at most `most` bytes, without a part of a character at its end.
+std::string_view beginning_of(std::string_view text, std::size_t most);
+
+/// The text, or its beginning with its size if it has more than `most` bytes: "abc... (30000000 bytes)". A text that
+/// was cut is not cut again.
+std::string cut(std::string_view text, std::size_t most = 200);
+
+/// The first `most` words, separated by commas, and the number of the others: "a, b and 29998 more". Each word is cut.
+std::string first_words(const std::vector<std::string>& words, std::size_t most = 6);
+
+/// The same for sentences, each on a line of its own that begins with `indent`.
+std::string first_lines(const std::vector<std::string>& sentences, std::string_view indent, std::size_t most = 20);
+
+/// Decodes the character that begins at `p` (RFC 3629: overlong forms and surrogates are invalid) and returns its
+/// number of bytes; 0 if it is invalid. Requires p < end.
+inline std::size_t decode_utf8(const char* p, const char* end, char32_t& character) {
+  const auto byte = [&](int i) { return static_cast<unsigned char>(p[i]); };
+  const auto goes_on = [&](int i) { return (byte(i) & 0xc0) == 0x80; };
+  const unsigned char first = byte(0);
+  const auto left = end - p;
+  if (first < 0x80) {
+    character = first;
+    return 1;
+  }
+  if (first < 0xe0) {
+    if (first < 0xc2 || left < 2 || !goes_on(1)) return 0;
+    character = static_cast<char32_t>((first & 0x1f) << 6 | (byte(1) & 0x3f));
+    return 2;
+  }
+  if (first < 0xf0) {
+    if (left < 3 || !goes_on(1) || !goes_on(2)) return 0;
+    character = static_cast<char32_t>((first & 0x0f) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f));
+    return character < 0x800 || (character >= 0xd800 && character < 0xe000) ? 0 : 3;
+  }
+  if (first > 0xf4 || left < 4 || !goes_on(1) || !goes_on(2) || !goes_on(3)) return 0;
+  character = static_cast<char32_t>((first & 0x07) << 18 | (byte(1) & 0x3f) << 12 | (byte(2) & 0x3f) << 6 |
+                                    (byte(3) & 0x3f));
+  return character < 0x10000 || character > 0x10ffff ? 0 : 4;
+}
+
+/// Calls `use` with each character in order, up to the first invalid one. Returns the position of the invalid one, or
+/// the size.
+template <class Use> std::size_t each_utf8(std::string_view bytes, Use use) {
+  const char* const begin = bytes.data();
+  const char* const end = begin + bytes.size();
+  for (const char* p = begin; p != end;) {
+    char32_t character = 0;
+    const std::size_t size = decode_utf8(p, end, character);
+    if (size == 0) return static_cast<std::size_t>(p - begin);
+    use(character);
+    p += size;
+  }
+  return bytes.size();
+}
+
+/// The number of bytes, 0 to 3, at the text's end that begin a character and are incomplete.
+inline std::size_t unfinished_utf8(std::string_view bytes) {
+  for (std::size_t n = 1; n <= 3 && n <= bytes.size(); ++n) {
+    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - n]);
+    if ((byte & 0xc0) == 0x80) continue; // not a first byte
+    const std::size_t whole = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return byte >= 0xc2 && byte <= 0xf4 && n < whole ? n : 0;
+  }
+  return 0;
+}
 
 } // namespace heed

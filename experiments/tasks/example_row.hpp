@@ -1,12 +1,16 @@
-// Writes an example (input and output tokens) into a row of a batch, in each form.
+// Examples (input tokens, output tokens, and which output tokens are targets): a list of them, contiguous in memory,
+// and an example as a row of a batch, in each form.
 #pragma once
 
 #include "experiments/tasks/task.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace heed {
 
@@ -36,5 +40,62 @@ void write_example(const RowTokens& with, TaskFormat form, std::span<const std::
 /// `ignored`. Throws heed::Failed if the row does not fit.
 void write_places(const std::string& task, std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
                   Batch& batch, std::int64_t at);
+
+class ExampleList {
+public:
+  /// The position of an example in the array of tokens.
+  struct Place {
+    std::uint64_t begin = 0; ///< start of the input; the output and then the target flags follow
+    std::uint32_t input = 0, output = 0, counts = 0;
+    std::uint32_t unused = 0; ///< padding, so that all bytes are initialised
+  };
+
+  ExampleList() = default;
+  /// Examples in memory that `owner` owns.
+  ExampleList(std::span<const std::int32_t> tokens, std::span<const Place> places, std::shared_ptr<const void> owner)
+      : owner_(std::move(owner)), lent_tokens_(tokens), lent_places_(places) {}
+
+  std::int64_t size() const { return static_cast<std::int64_t>(places().size()); }
+
+  /// @param counts  for each output token, 1 if it is a target, else 0; empty: all are targets
+  void add(std::span<const std::int32_t> input, std::span<const std::int32_t> output,
+           std::span<const std::int32_t> counts = {}) {
+    places_.push_back({tokens_.size(), length(input), length(output), length(counts)});
+    for (const auto part : {input, output, counts}) tokens_.insert(tokens_.end(), part.begin(), part.end());
+  }
+
+  /// Repeats the last example, so that it occurs `times` times in total, without copying tokens.
+  void repeat_last(std::int64_t times) {
+    const Place last = places_.back();
+    places_.insert(places_.end(), static_cast<std::size_t>(times - 1), last);
+  }
+
+  std::span<const std::int32_t> input(std::int64_t i) const {
+    const Place& place = at(i);
+    return tokens().subspan(place.begin, place.input);
+  }
+  std::span<const std::int32_t> output(std::int64_t i) const {
+    const Place& place = at(i);
+    return tokens().subspan(place.begin + place.input, place.output);
+  }
+  /// For each output token, 1 if it is a target, else 0; empty: all are targets.
+  std::span<const std::int32_t> counts(std::int64_t i) const {
+    const Place& place = at(i);
+    return tokens().subspan(place.begin + place.input + place.output, place.counts);
+  }
+
+  std::span<const std::int32_t> tokens() const { return owner_ ? lent_tokens_ : tokens_; }
+  std::span<const Place> places() const { return owner_ ? lent_places_ : places_; }
+
+private:
+  static std::uint32_t length(std::span<const std::int32_t> part) { return static_cast<std::uint32_t>(part.size()); }
+  const Place& at(std::int64_t i) const { return places()[static_cast<std::size_t>(i)]; }
+
+  std::vector<std::int32_t> tokens_;
+  std::vector<Place> places_;
+  std::shared_ptr<const void> owner_; // null: the examples are in the vectors
+  std::span<const std::int32_t> lent_tokens_;
+  std::span<const Place> lent_places_;
+};
 
 } // namespace heed

@@ -4,7 +4,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/training_order.hpp"
-#include "experiments/tasks/example_list.hpp"
 #include "experiments/tasks/example_row.hpp"
 #include "experiments/tasks/task_info.hpp"
 

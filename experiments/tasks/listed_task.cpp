@@ -5,7 +5,7 @@
 #include "experiments/data/normal_form.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/tasks/example_row.hpp"
-#include "experiments/tasks/unknown_tokens.hpp"
+#include "experiments/tasks/vocabulary_text.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include "experiments/data/data_cache.hpp"
 #include "experiments/data/vocabulary.hpp"
-#include "experiments/tasks/example_list.hpp"
+#include "experiments/tasks/example_row.hpp"
 #include "experiments/tasks/task.hpp"
 
 #include <array>

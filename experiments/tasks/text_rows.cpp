@@ -2,11 +2,10 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/data/split_sizes.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/data/word_table.hpp"
 #include "experiments/system/text.hpp"
-#include "experiments/tasks/unknown_tokens.hpp"
+#include "experiments/tasks/vocabulary_text.hpp"
 
 #include <fmt/format.h>
 

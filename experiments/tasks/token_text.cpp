@@ -3,7 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/data_file.hpp"
-#include "experiments/tasks/unknown_tokens.hpp"
+#include "experiments/tasks/vocabulary_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,14 +1,27 @@
 #include "experiments/training/attending.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/ops.hpp"
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/decoding/search.hpp"
+#include "experiments/models/block_stack.hpp"
 #include "experiments/training/introspection.hpp"
+#include "experiments/training/row_scores.hpp"
+#include "experiments/training/run_model.hpp"
+#include "experiments/training/trainer.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace heed::HEED_REAL {
 
@@ -210,6 +223,141 @@ AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest&
     }
   }
   return std::move(example);
+}
+
+namespace {
+
+// Stores the scores of each attention of a pass over one row. All have as many queries as keys.
+class ScoresObserver final : public RowScores {
+public:
+  /// @param self  the place of self attention
+  ScoresObserver(std::string self, std::int64_t length) : self_(std::move(self)), length_(length) {}
+
+  std::vector<AddedScores> seen;
+
+private:
+  void query(const AttentionPlace& place, std::int64_t, const Query& scores) override {
+    constexpr double hidden = -std::numeric_limits<double>::infinity();
+    AddedScores& to = of(place);
+    to.heads.resize(static_cast<std::size_t>(scores.heads));
+    for (std::int64_t head = 0; head < scores.heads; ++head) {
+      std::vector<double>& pairs = to.heads[static_cast<std::size_t>(head)];
+      const std::span<const Real> seen_keys = scores.head(head);
+      pairs.insert(pairs.end(), seen_keys.begin(), seen_keys.end());
+      pairs.insert(pairs.end(), static_cast<std::size_t>(length_ - scores.keys), hidden); // keys that no query sees
+    }
+  }
+
+  AddedScores& of(const AttentionPlace& place) {
+    const std::string name = place.kind == AttentionPlace::Kind::cross ? "cross attention, block 0" : self_;
+    const auto found = std::ranges::find(seen, name, &AddedScores::place);
+    return found != seen.end() ? *found : seen.emplace_back(AddedScores{name, length_, length_, {}});
+  }
+
+  std::string self_;
+  std::int64_t length_;
+};
+
+// The scores of a stack's first block for zero vectors, and with cross attention to zero vectors.
+std::vector<AddedScores> of_stack(const Config& config, const std::string& place, bool crosses, std::int64_t length,
+                                  std::int64_t patches_in_row) {
+  Config first = attention_of_first_block(config);
+  PositionOptions& position = first.layers.front().position;
+  if (std::ranges::count(positions_of_blocks(), position.kind) == 0) position = {.kind = "none"};
+  const std::int64_t width = config.model.width;
+  Parameters parameters;
+  const BlockStack stack(Scope(parameters, init_rules(first)), first,
+                         {.longest = length,
+                          .memory_width = crosses ? width : 0,
+                          .longest_memory = crosses ? length : 0,
+                          .patches_in_row = patches_in_row});
+  parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  std::vector<std::int32_t> halves(static_cast<std::size_t>(length));
+  std::fill(halves.begin() + std::ssize(halves) / 2, halves.end(), 1);
+  const Segments segments{halves.data(), length};
+  const Mask mask{.query_segments = segments, .key_segments = segments};
+  ScoresObserver observer(place, length);
+  Tape tape;
+  tape.record(false);
+  Pass pass(tape, parameters, nullptr, {.observer = &observer});
+  const Tensor zeros = tape.zeros({1, length, width});
+  if (!crosses) {
+    stack(pass, zeros, mask);
+  } else {
+    const auto call = [&](const Block& of, const Tensor& x, Tensor* first_values) {
+      return of(pass, x, mask, zeros, mask, first_values);
+    };
+    stack.through(pass, stack.enter(pass, zeros, 0), call);
+  }
+  return std::move(observer.seen);
+}
+
+} // namespace
+
+std::vector<AddedScores> added_scores(const Config& config, std::int64_t length, std::int64_t patches_in_row) {
+  if (config.decoder_layers.empty()) return of_stack(config, "block 0", false, length, patches_in_row);
+  std::vector<AddedScores> out = of_stack(encoder_config(config), "encoder, block 0", false, length, 0);
+  std::ranges::move(of_stack(decoder_config(config), "decoder, block 0", true, length, 0), std::back_inserter(out));
+  return out;
+}
+
+namespace {
+
+// Looks at the scores of a pass over one row.
+class KeylessQueries final : public RowScores {
+public:
+  explicit KeylessQueries(const Batch& row) : row_(row) {}
+
+  std::vector<QueryWithoutKeys> found() const {
+    std::vector<QueryWithoutKeys> out;
+    std::ranges::copy_if(seen_, std::back_inserter(out), [](const QueryWithoutKeys& seen) { return seen.count > 0; });
+    return out;
+  }
+
+private:
+  void query(const AttentionPlace& place, std::int64_t position, const Query& scores) override {
+    if (place.kind == AttentionPlace::Kind::pooling || position >= length_of(place)) return;
+    QueryWithoutKeys& seen = of(place);
+    ++seen.queries;
+    for (std::int64_t head = 0; head < scores.heads; ++head) {
+      if (!std::ranges::all_of(scores.head(head), [](Real x) { return std::isinf(x) && x < 0; })) continue;
+      if (seen.count++ == 0) std::tie(seen.query, seen.head) = std::pair(position, head);
+      return;
+    }
+  }
+
+  QueryWithoutKeys& of(const AttentionPlace& place) {
+    const auto found = std::ranges::find(seen_, place.module, &QueryWithoutKeys::attention);
+    if (found != seen_.end()) return *found;
+    return seen_.emplace_back(QueryWithoutKeys{.attention = place.module,
+                                               .cross = place.kind == AttentionPlace::Kind::cross});
+  }
+
+  // The number of queries that are no padding.
+  std::int64_t length_of(const AttentionPlace& place) const {
+    const auto& lengths = place.reads == Reads::outputs ? row_.output_lengths : row_.lengths;
+    return lengths.empty() ? std::numeric_limits<std::int64_t>::max() : lengths.front();
+  }
+
+  const Batch& row_;
+  std::vector<QueryWithoutKeys> seen_;
+};
+
+} // namespace
+
+std::vector<QueryWithoutKeys> queries_without_keys(const Config& config, const Task& task) {
+  RunModel run(config, task);
+  if (task.evaluation_rows(run.form, Split::validation) == 0) return {};
+  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  Batch row;
+  fill_evaluation_batch(task, run, Split::validation, 0, 1, row);
+  if (run.shape.varied) row.trim(); // as in training
+  KeylessQueries observer(row);
+  Tape tape;
+  tape.record(false);
+  Pass pass(tape, run.parameters, nullptr, {.observer = &observer});
+  run.model->logits(pass, row);
+  return observer.found();
 }
 
 } // namespace heed::HEED_REAL

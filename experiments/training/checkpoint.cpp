@@ -1,4 +1,4 @@
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/training/training.hpp"
 
 #include <charconv>

@@ -1,12 +1,17 @@
 #include "experiments/training/decoded_metrics.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/decoding/search.hpp"
-#include "experiments/metrics/text/bleu.hpp"
-#include "experiments/metrics/text/chrf.hpp"
+#include "experiments/metrics/text/translation_scores.hpp"
+#include "experiments/tasks/task_info.hpp"
+#include "experiments/tasks/task_survey.hpp"
 #include "experiments/training/process_group.hpp"
+#include "experiments/training/worker_passes.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
 
 namespace heed::HEED_REAL {
 
@@ -78,6 +83,94 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
   return {{prefix + "_decoded_accuracy", all_right / static_cast<double>(std::max<std::int64_t>(rows, 1))},
           {prefix + "_bleu", corpus_bleu(outputs, references, config.train.evaluate_bleu_tokenization)},
           {prefix + "_chrf", corpus_chrf(outputs, references)}};
+}
+
+namespace {
+
+// Decodes the rows of the batch. `found` has one element for each row.
+void decode_rows(const Config& config, const Task& task, RunModel& run, Tape& tape, Split split, std::int64_t first,
+                 const Batch& batch, std::span<ExampleOutput> found) {
+  tape.record(false);
+  const auto outputs = search(tape, run.parameters, *run.model, batch,
+                              {.beam = std::max<std::int64_t>(config.train.evaluate_beam, 1),
+                               .length_penalty = config.train.evaluate_length_penalty,
+                               .kind = length_penalty_kind(config.train.evaluate_length_penalty_kind),
+                               .longest = run.shape.output_length,
+                               .begin = run.shape.begin,
+                               .end = run.shape.end,
+                               .first_row = first});
+  tape.record(true);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    const ExampleText text = example_text(task, batch, row);
+    const auto given = task.reference(split, first + row);
+    found[i] = {text.input, given ? given->text : text.output, task.decode_output(run.form, outputs[i].tokens), {}};
+  }
+}
+
+// Predicts each target of the rows of the batch.
+void predict_rows(const Task& task, std::int64_t first, const Batch& batch, const Tensor& logits,
+                  std::span<ExampleOutput> found) {
+  const std::int64_t classes = logits.shape[-1];
+  Batch predicted = batch;
+  for (std::size_t i = 0; i < predicted.targets.size(); ++i) {
+    if (predicted.targets[i] == ignored) continue;
+    const Real* p = logits.data + static_cast<std::int64_t>(i) * classes;
+    predicted.targets[i] = static_cast<std::int32_t>(std::max_element(p, p + classes) - p);
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    ExampleText text = example_text(task, batch, row);
+    if (batch.form == TaskFormat::image_classification) text.input = fmt::format("row {}", first + row);
+    found[i] = {text.input, text.output, example_text(task, predicted, row).output, {}};
+    if (!gives_class(batch.form)) continue;
+    const auto probabilities = class_probabilities(logits.data + row * classes, classes);
+    found[i].probability = probabilities[static_cast<std::size_t>(predicted.targets[i])];
+  }
+}
+
+} // namespace
+
+std::vector<double> class_probabilities(const Real* logits, std::int64_t classes) {
+  std::vector<double> p(logits, logits + classes);
+  if (!std::ranges::all_of(p, [](double logit) { return std::isfinite(logit); }))
+    throw Failed("the model's output is not a finite number for some of this data");
+  const double most = std::ranges::max(p);
+  double sum = 0;
+  for (double& value : p) sum += value = std::exp(value - most);
+  for (double& value : p) value /= sum;
+  return p;
+}
+
+void example_outputs(const Config& config, const Task& task, RunModel& run, Split split, ThreadPool& workers,
+                     const std::function<void(const ExampleOutput&)>& use) {
+  if (task_info(config.task.kind).running_text)
+    throw Refused(fmt::format("the task {} has windows of running text, and no examples with an output to write",
+                              config.task.kind));
+  const std::int64_t rows = task.evaluation_rows(run.form, split);
+  if (rows == 0) throw Failed("[evaluate] the split has no rows");
+  const EvaluationPieces pieces{rows};
+  WorkerPasses passes(run, workers);
+  // Only the outputs of some pieces are in memory at a time.
+  constexpr int most_at_once = 64;
+  std::vector<std::vector<ExampleOutput>> found(most_at_once);
+  for (int begin = 0; begin < pieces.count(); begin += most_at_once) {
+    const int count = std::min(most_at_once, pieces.count() - begin);
+    workers.run(count, [&](int number, int worker) {
+      const std::int64_t first = pieces.first(begin + number), n = pieces.size(begin + number);
+      std::vector<ExampleOutput>& to = found[static_cast<std::size_t>(number)];
+      to.assign(static_cast<std::size_t>(n), {});
+      Batch& batch = passes.batch(worker);
+      fill_evaluation_batch(task, run, split, first, n, batch);
+      if (run.shape.varied) batch.trim();
+      if (run.form == TaskFormat::sequence_to_sequence)
+        return decode_rows(config, task, run, passes.tape(worker), split, first, batch, to);
+      passes.evaluate(worker, batch, {.first_row = first},
+                      [&](const Tensor& logits) { predict_rows(task, first, batch, logits, to); });
+    });
+    for (int number = 0; number < count; ++number)
+      for (const ExampleOutput& output : found[static_cast<std::size_t>(number)]) use(output);
+  }
 }
 
 } // namespace heed::HEED_REAL

@@ -1,9 +1,11 @@
-// Metrics of decoded outputs: a model's own outputs, found by beam search, are compared with the correct ones.
+// A model's own outputs, found by beam search: as text for the examples of a split, with the probabilities of classes,
+// and compared with the correct ones by metrics.
 #pragma once
 
 #include "autograd/shards.hpp"
 #include "experiments/training/run_model.hpp"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,5 +19,12 @@ namespace heed::HEED_REAL {
 std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config, const Task& task, RunModel& run,
                                                             Split split, const std::string& prefix, std::int64_t rows,
                                                             ThreadPool& workers);
+
+/// softmax(logits). Throws heed::Failed if a logit is not a finite number.
+std::vector<double> class_probabilities(const Real* logits, std::int64_t classes);
+
+/// See Engine::outputs. Calls `use` with the rows of the split in order.
+void example_outputs(const Config& config, const Task& task, RunModel& run, Split split, ThreadPool& workers,
+                     const std::function<void(const ExampleOutput&)>& use);
 
 } // namespace heed::HEED_REAL

@@ -4,7 +4,7 @@
 #include "experiments/decoding/search.hpp"
 #include "experiments/system/text.hpp"
 #include "experiments/training/attending.hpp"
-#include "experiments/training/example_outputs.hpp"
+#include "experiments/training/decoded_metrics.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/trainer.hpp"
 

@@ -3,7 +3,7 @@
 #include "autograd/error.hpp"
 #include "autograd/squares.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/metrics/inspected_metrics.hpp"
+#include "experiments/metrics/catalogue.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/process_group.hpp"
 #include "experiments/training/worker_passes.hpp"

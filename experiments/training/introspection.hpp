@@ -92,7 +92,7 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
 /// the modules' norms add up to the square of the whole gradient's norm. `gradient` has the layout of the parameters.
 void add_gradient_norms(Inspection& inspection, const Parameters& parameters, const Real* gradient);
 
-/// The inspection as metrics of heads, modules and layers, with the names of inspected_metrics.hpp.
+/// The inspection as metrics of heads, modules and layers, with the names of metrics/catalogue.hpp.
 std::vector<std::pair<std::string, double>> as_metrics(const Inspection& inspection);
 
 /// The names of the metrics, with summaries, that [train] inspect measures in the untrained model.

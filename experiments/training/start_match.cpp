@@ -1,7 +1,6 @@
 #include "experiments/training/start_match.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/system/cut_text.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>

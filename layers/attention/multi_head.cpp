@@ -4,7 +4,7 @@
 #include "layers/attention/formula/formula.hpp"
 #include "layers/for_each_row.hpp"
 #include "layers/attention/part.hpp"
-#include "layers/position/row_position.hpp"
+#include "layers/position/position.hpp"
 
 #include <algorithm>
 #include <cstdint>

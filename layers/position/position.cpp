@@ -1,5 +1,6 @@
 #include "layers/position/position.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace heed::HEED_REAL {
@@ -53,6 +54,85 @@ Tensor PositionalEmbedding::operator()(Pass& pass, const Tensor& x, std::int64_t
   const Tensor all = add(op.tape().zeros({rows, length, position_width_}), p); // the same for all rows
   const Tensor both = concat({x, all}, 2);
   return projection_ ? (*projection_)(pass, both) : both;
+}
+
+namespace {
+
+// Another bias, for the queries and keys after the first ones, which have none.
+class LaterBias final : public AttentionBias {
+public:
+  LaterBias(AttentionBias* bias, std::int64_t queries, std::int64_t keys)
+      : bias_(bias), queries_(queries), keys_(keys) {}
+
+  bool requires_grad() const override { return bias_->requires_grad(); }
+  bool serves_several_threads() const override { return bias_->serves_several_threads(); }
+  bool gradients_serve_several_threads() const override { return bias_->gradients_serve_several_threads(); }
+  void open(Tape& tape) override { bias_->open(tape); }
+  void close(Tape& tape) override { bias_->close(tape); }
+  void add(const ScoreTile& tile, Real* scores) const override {
+    const Part part = later(tile);
+    if (!part.is_empty()) bias_->add(part.tile, scores + part.at);
+  }
+  void add_gradients(const ScoreTile& tile, const Real* grad_scores) override {
+    const Part part = later(tile);
+    if (!part.is_empty()) bias_->add_gradients(part.tile, grad_scores + part.at);
+  }
+
+private:
+  // The part of a tile that has a bias, and where it begins in the tile's scores.
+  struct Part {
+    ScoreTile tile;
+    std::int64_t at;
+    bool is_empty() const { return tile.queries <= 0 || tile.keys <= 0; }
+  };
+  Part later(const ScoreTile& t) const {
+    const std::int64_t rows = std::max<std::int64_t>(queries_ - t.i, 0),
+                       columns = std::max<std::int64_t>(keys_ - t.j, 0);
+    return {{t.b, t.h, t.i + rows - queries_, t.queries - rows, t.j + columns - keys_, t.keys - columns, t.row},
+            rows * t.row + columns};
+  }
+
+  AttentionBias* bias_;
+  std::int64_t queries_, keys_;
+};
+
+} // namespace
+
+std::int64_t RowPosition::unplaced(std::int64_t offset, std::int64_t count) const {
+  return std::clamp<std::int64_t>(before_ - offset, 0, count);
+}
+
+Mask RowPosition::of_row(const Mask& mask) const {
+  Mask row = mask;
+  row.offset = std::max<std::int64_t>(mask.offset - before_, 0);
+  row.prefix = std::max<std::int64_t>(mask.prefix - before_, 0);
+  row.lengths = nullptr; // counts all keys, and no scheme reads it
+  return row;
+}
+
+Tensor RowPosition::rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const {
+  const std::int64_t count = x.shape[2], without = unplaced(first, count);
+  if (without == count) return x;
+  if (without == 0) return scheme_->rotate(pass, x, first - before_, of);
+  return concat({slice(x, 2, 0, without), scheme_->rotate(pass, slice(x, 2, without, count - without), 0, of)}, 2);
+}
+
+AttentionBias* RowPosition::bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const {
+  const std::int64_t count = queries.shape[2], without = unplaced(mask.offset, count);
+  if (without == count || keys <= before_) return nullptr;
+  const Tensor placed = without == 0 ? queries : slice(queries, 2, without, count - without);
+  AttentionBias* const of_row_only = scheme_->bias(pass, placed, keys - before_, of_row(mask));
+  return of_row_only ? keep_bias(pass.tape(), LaterBias(of_row_only, without, before_)) : nullptr;
+}
+
+Tensor RowPosition::values(Pass& pass, const Tensor& weights, const Mask& mask) const {
+  const std::int64_t count = weights.shape[2], without = unplaced(mask.offset, count);
+  const std::int64_t keys = weights.shape[3] - before_;
+  if (without == count || keys <= 0) return pass.tape().zeros({1, 1, 1, 1});
+  const Tensor placed = slice(slice(weights, 2, without, count - without), 3, before_, keys);
+  const Tensor y = scheme_->values(pass, placed, of_row(mask));
+  if (without == 0) return y;
+  return concat({pass.tape().zeros({y.shape[0], y.shape[1], without, y.shape[3]}), y}, 2);
 }
 
 } // namespace heed::HEED_REAL

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "experiments/system/polling.hpp"
-#include "experiments/system/waiting.hpp"
 #include "python/bindings/lock.hpp"
 
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/found_runs.hpp"
-#include "experiments/metrics/lines.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/sweep/preparation.hpp"

@@ -32,7 +32,7 @@ PYTHONS_WAYS = re.compile(
 # The file, and a word that its line has.
 EXCEPTIONS = {
     ("index/database.cpp", "sqlite3_open"): "of an index, in the user's own folder (index/index_place.hpp)",
-    ("index/folder_signatures.cpp", "::open("): "the output folder itself; its files are looked at without following links",
+    ("index/index_place.cpp", "::open("): "the output folder itself; its files are looked at without following links",
     ("index/index_place.cpp", "directory_iterator"): "the user's own folder",
     ("index/index_place.cpp", "read_file("): "the user's own folder",
     ("index/index_place.cpp", "fs::exists("): "the user's own folder",
@@ -44,8 +44,8 @@ EXCEPTIONS = {
     ("runs/run_folder.cpp", "::opendir("): "the names in the output folder itself",
     ("runs/run_folder.cpp", "fs::exists("): "a path that the user named, which may lead through links",
     ("runs/run_folder.cpp", "fs::is_symlink("): "a path that the user named",
-    ("sweep/plan_file.cpp", "fs::exists("): "a path that the user named, which may lead through links",
-    ("sweep/plan_file.cpp", "fs::is_symlink("): "a path that the user named",
+    ("sweep/plan.cpp", "fs::exists("): "a path that the user named, which may lead through links",
+    ("sweep/plan.cpp", "fs::is_symlink("): "a path that the user named",
     ("launch/slurm_settings.cpp", "fs::exists("): "the user's settings",
     ("launch/slurm_settings.cpp", "read_file("): "the user's settings",
     ("command_line/commands/attend.cpp", "make_folder("): "a folder that the user named, for arrays",

@@ -23,7 +23,7 @@ ALLOWED = {
     "experiments/command_line/console.cpp": "where the console gets the process's streams, and asks whether they are "
                                             "terminals",
     "experiments/command_line/run_display.cpp": "asks the terminal for its size",
-    "experiments/command_line/terminal_size.cpp": "asks the terminal for its size",
+    "experiments/command_line/console.cpp": "asks the terminal for its size",
     "experiments/runs/worker.cpp": "say(), which writes a run's log through without_controls()",
     "experiments/runs/worker.hpp": "where say() writes unless it is told otherwise",
     "experiments/launch/local_launcher.cpp": "joins a worker's streams to its log",
@@ -39,7 +39,7 @@ PYTHON_ALLOWED = {"python/heed/_messages.py": "the one module that prints and wa
 ESCAPES = re.compile(r"\bwithout_controls\(")
 ESCAPING = {
     "experiments/report/shown_texts.cpp": "all texts of a report",
-    "experiments/report/markdown_text.cpp": "configurations, which reports keep as they are",
+    "experiments/report/markdown.cpp": "configurations, which reports keep as they are",
     "experiments/results/result_table.cpp": "shown_name() and shown_text(), for names and messages",
     "python/bindings/texts.hpp": "safe_text(), for all texts that cross to Python",
     "python/bindings/reports.cpp": "a report that is written to a terminal",

@@ -1,6 +1,6 @@
 // Fuzz target: a configuration with a [sweep], expanded into a plan. The frozen plan must read back as the same plan.
 #include "experiments/config/config.hpp"
-#include "experiments/config/sweep_kinds.hpp"
+#include "experiments/config/sweep_blocks.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "tests/fuzz/target.hpp"
 

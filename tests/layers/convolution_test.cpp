@@ -1,5 +1,5 @@
 // Tests of the convolution and group norm layers.
-#include "layers/convolution.hpp"
+#include "layers/linear.hpp"
 #include "tests/layers/layer_support.hpp"
 
 using namespace heed;

@@ -1,8 +1,7 @@
 // Gradients of every layer in every variant, by inputs and parameters, compared with finite differences in double
 // precision.
 #include "layers/block.hpp"
-#include "layers/convolution.hpp"
-#include "layers/embedding.hpp"
+#include "layers/linear.hpp"
 #include "layers/position/position.hpp"
 #include "layers/recurrent/recurrent.hpp"
 #include "tests/autograd/gradients.hpp"

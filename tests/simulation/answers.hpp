@@ -2,7 +2,6 @@
 #pragma once
 
 #include "experiments/statistics/comparison.hpp"
-#include "experiments/statistics/equivalence.hpp"
 #include "experiments/statistics/flip_intervals.hpp"
 #include "experiments/statistics/flips.hpp"
 #include "experiments/statistics/summary.hpp"

@@ -4,11 +4,10 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/difference.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_comparison.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>

@@ -1,11 +1,11 @@
 // heed evaluate: evaluates a trained run on a whole split. No other command evaluates the test split.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/evaluation_request.hpp"
+#include "experiments/command_line/requests.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/data/csv.hpp"
-#include "experiments/metrics/text/bleu.hpp"
+#include "experiments/metrics/text/translation_scores.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"

@@ -2,13 +2,13 @@
 #include "experiments/exports/export.hpp"
 
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/fitted_message.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/index/run_filter.hpp"
-#include "experiments/metrics/lines.hpp"
-#include "experiments/sweep/arms_of_runs.hpp"
+#include "experiments/metrics/record.hpp"
+#include "experiments/sweep/arm_runs.hpp"
 
 #include <filesystem>
 #include <fmt/format.h>

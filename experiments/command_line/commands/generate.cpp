@@ -1,7 +1,7 @@
 // heed generate: generates text with a trained run's model.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/fitted_message.hpp"
-#include "experiments/command_line/generation_request.hpp"
+#include "experiments/command_line/console.hpp"
+#include "experiments/command_line/requests.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"

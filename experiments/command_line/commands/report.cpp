@@ -1,7 +1,5 @@
 // heed report: reports the results of a sweep. The sweep may still be running.
-#include "experiments/command_line/fitted_message.hpp"
-#include "experiments/command_line/picture_file.hpp"
-#include "experiments/command_line/print.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
@@ -9,13 +7,12 @@
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/svg_figure.hpp"
-#include "experiments/report/svg_parts.hpp"
+#include "experiments/report/svg_picture.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
-#include "experiments/command_line/terminal_size.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // heed rerun: repeats a finished run from its resolved configuration, and says whether the results are bit-identical.
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/fitted_message.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
@@ -15,10 +15,9 @@
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/system/machine.hpp"
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
-#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 #include <ostream>

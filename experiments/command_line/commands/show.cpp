@@ -2,15 +2,13 @@
 // outcome.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/command_line/print.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/difference.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_start.hpp"
-#include "experiments/system/cut_text.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>

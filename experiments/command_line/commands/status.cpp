@@ -1,23 +1,22 @@
 // heed status: shows the sweeps and runs in an output folder, and the progress of the runs that are running now.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/print.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/progress_board.hpp"
-#include "experiments/command_line/queue_report.hpp"
+#include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/run_records.hpp"
 #include "experiments/runs/run_state.hpp"
-#include "experiments/sweep/finished_runs.hpp"
+#include "experiments/sweep/history.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"
-#include "experiments/sweep/reference_name.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/system/bounds.hpp"
-#include "experiments/system/cut_text.hpp"
-#include "experiments/system/failure.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/system/failure.hpp"
 
 #include <algorithm>
 #include <array>

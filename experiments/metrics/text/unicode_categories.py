@@ -23,7 +23,8 @@ def ranges(category):
 
 def main():
     lines = [f"// Unicode {unicodedata.unidata_version}, made by unicode_categories.py.",
-             '#include "experiments/metrics/text/code_points.hpp"', "", "#include <algorithm>", "#include <iterator>", "",
+             '#include "experiments/metrics/text/translation_scores.hpp"', "", "#include <algorithm>",
+             "#include <iterator>", "",
              "namespace heed {", "", "namespace {", "", "struct Range {", "  char32_t first, last;", "};", "",
              "bool among(const Range* begin, const Range* end, char32_t c) {",
              "  const Range* after = std::upper_bound(begin, end, c, [](char32_t x, const Range& r) {",

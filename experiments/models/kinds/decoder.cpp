@@ -1,5 +1,5 @@
 #include "experiments/config/config.hpp"
-#include "experiments/models/transformer_decoding.hpp"
+#include "experiments/models/transformer.hpp"
 
 namespace heed::HEED_REAL {
 

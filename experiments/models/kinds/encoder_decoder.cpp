@@ -1,6 +1,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/models/block_stack.hpp"
-#include "experiments/models/transformer_decoding.hpp"
+#include "experiments/models/transformer.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/models/block_stack.hpp"
-#include "layers/convolution.hpp"
+#include "layers/linear.hpp"
 #include "layers/pooling.hpp"
 
 #include <algorithm>

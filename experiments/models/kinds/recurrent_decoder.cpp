@@ -1,5 +1,4 @@
 #include "experiments/config/config.hpp"
-#include "experiments/models/recurrent_decoding.hpp"
 #include "experiments/models/recurrent_parts.hpp"
 
 namespace heed::HEED_REAL {

@@ -2,7 +2,6 @@
 #include "layers/attention/score.hpp"
 #include "layers/norm.hpp"
 #include "layers/position/position.hpp"
-#include "layers/position/row_position.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "layers/recurrent/decoder_steps.hpp"
+#include "layers/recurrent/decoder.hpp"
 
 namespace heed::HEED_REAL {
 

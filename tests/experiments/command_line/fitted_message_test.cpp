@@ -1,5 +1,5 @@
 // Tests that messages are broken between words.
-#include "experiments/command_line/fitted_message.hpp"
+#include "experiments/command_line/console.hpp"
 #include "tests/catch.hpp"
 
 #include <sstream>

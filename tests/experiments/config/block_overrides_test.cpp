@@ -1,7 +1,6 @@
 // Tests of [[block.override]] of positions, and of the stacks of an encoder-decoder.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/difference.hpp"
 #include "experiments/config/values.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"

@@ -1,6 +1,6 @@
 // Tests of the values that a sweep of kind `random` draws.
 #include "autograd/rng.hpp"
-#include "experiments/config/draws.hpp"
+#include "experiments/config/sweep_blocks.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>

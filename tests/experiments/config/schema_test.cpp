@@ -2,7 +2,7 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/schema.hpp"
-#include "experiments/config/sweep_kinds.hpp"
+#include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/sweep_options.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"

@@ -1,6 +1,5 @@
 // Tests that a resolved configuration, written as TOML, resolves to the same configuration again.
 #include "experiments/config/config.hpp"
-#include "experiments/config/difference.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 

@@ -2,7 +2,7 @@
 // files of their own.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/data/split_sizes.hpp"
+#include "experiments/data/training_order.hpp"
 #include "tests/catch.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 // Tests that step-by-step decoding gives the logits of a full pass, both with cached keys and values and with full
 // recomputation.
-#include "experiments/decoding/reread.hpp"
+#include "experiments/decoding/search.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
 using namespace heed;

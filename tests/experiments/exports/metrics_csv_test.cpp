@@ -1,4 +1,4 @@
-#include "experiments/exports/metrics_csv.hpp"
+#include "experiments/exports/export.hpp"
 #include "tests/catch.hpp"
 
 #include <limits>

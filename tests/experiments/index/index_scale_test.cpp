@@ -1,7 +1,7 @@
 // Tests that the optimisations for very many run folders do not change the index's content: values that arms share are
 // read and stored once, and folders are checked without being opened.
 #include "experiments/config/config.hpp"
-#include "experiments/index/folder_signatures.hpp"
+#include "experiments/index/index_place.hpp"
 #include "experiments/index/run_index.hpp"
 #include "experiments/runs/run_claim.hpp"
 #include "tests/catch.hpp"

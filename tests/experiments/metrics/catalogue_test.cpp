@@ -2,7 +2,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/metrics/catalogue.hpp"
-#include "experiments/metrics/inspected_metrics.hpp"
 #include "tests/catch.hpp"
 
 #include <limits>

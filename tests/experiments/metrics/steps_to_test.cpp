@@ -1,7 +1,7 @@
 // Tests of the metric steps_to(METRIC, VALUE): the first step at which a run reaches a target value.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/metrics/steps_to.hpp"
+#include "experiments/metrics/metric.hpp"
 #include "experiments/sweep/comparability.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/preparation.hpp"

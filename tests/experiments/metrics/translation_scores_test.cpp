@@ -2,8 +2,7 @@
 // tests/fixtures/translation_scores.json.
 #include "autograd/error.hpp"
 #include "experiments/data/text_file.hpp"
-#include "experiments/metrics/text/bleu.hpp"
-#include "experiments/metrics/text/chrf.hpp"
+#include "experiments/metrics/text/translation_scores.hpp"
 #include "tests/catch.hpp"
 #include "tests/fixtures/fixture.hpp"
 

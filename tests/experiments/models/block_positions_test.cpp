@@ -1,6 +1,6 @@
 // Tests of positional schemes by block and by stack, against models that are assembled by hand.
 #include "experiments/models/transformer.hpp"
-#include "layers/embedding.hpp"
+#include "layers/linear.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // Tests of the report's document: what it decides, every format shows.
-#include "experiments/report/arm_table.hpp"
+#include "experiments/report/tables.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/latex.hpp"
-#include "experiments/report/markdown_text.hpp"
+#include "experiments/report/markdown.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"

@@ -1,11 +1,10 @@
 // Tests of the report's figures: what they show, and that all media show the same.
-#include "experiments/report/axis_ticks.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/latex.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/svg_figure.hpp"
-#include "experiments/report/svg_parts.hpp"
+#include "experiments/report/svg_picture.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"
 #include "tests/experiments/report/awkward_report.hpp"

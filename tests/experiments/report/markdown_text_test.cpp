@@ -1,5 +1,5 @@
 // Tests that users' texts appear literally in Markdown.
-#include "experiments/report/markdown_text.hpp"
+#include "experiments/report/markdown.hpp"
 #include "experiments/report/text_table.hpp"
 #include "tests/catch.hpp"
 

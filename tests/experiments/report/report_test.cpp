@@ -1,5 +1,5 @@
 // Tests of the report in every format, from made-up runs.
-#include "experiments/report/digits.hpp"
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/report_data.hpp"

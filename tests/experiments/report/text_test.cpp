@@ -1,7 +1,6 @@
 // Tests of numbers and tables formatted for people.
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
-#include "experiments/report/wrapping.hpp"
 #include "tests/catch.hpp"
 
 #include <limits>

@@ -1,7 +1,6 @@
 // Tests that curves of very many points are thinned only for the HTML page, and that the page says so.
-#include "experiments/report/thinning.hpp"
-
 #include "experiments/report/curves.hpp"
+
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"

@@ -1,7 +1,7 @@
 // Tests of what names say: columns, metrics, and runs of wide tables.
 #include "experiments/results/result_columns.hpp"
 
-#include "experiments/results/metric_names.hpp"
+#include "experiments/results/table_metrics.hpp"
 #include "experiments/results/result_runs.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"

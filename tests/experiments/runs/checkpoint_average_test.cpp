@@ -1,4 +1,3 @@
-#include "experiments/runs/checkpoint_average.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/training/training.hpp"
 #include "tests/catch.hpp"

@@ -1,6 +1,6 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/metrics/lines.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_claim.hpp"

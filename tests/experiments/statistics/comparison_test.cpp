@@ -2,7 +2,7 @@
 #include "autograd/rng.hpp"
 #include "experiments/statistics/bootstrap.hpp"
 #include "experiments/statistics/comparison.hpp"
-#include "experiments/statistics/equivalence.hpp"
+#include "experiments/statistics/flip_intervals.hpp"
 #include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/unpaired.hpp"

@@ -1,5 +1,5 @@
 #include "autograd/error.hpp"
-#include "experiments/statistics/effect.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"
 

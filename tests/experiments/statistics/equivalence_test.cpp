@@ -1,6 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
-#include "experiments/statistics/equivalence.hpp"
+#include "experiments/statistics/flip_intervals.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/seeded.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"

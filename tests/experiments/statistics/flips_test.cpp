@@ -1,7 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/statistics/flips.hpp"
-#include "experiments/statistics/signed_sums.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/seeded.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"

@@ -1,4 +1,4 @@
-#include "experiments/statistics/holm.hpp"
+#include "experiments/statistics/corrections.hpp"
 #include "tests/catch.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
 #include "autograd/error.hpp"
-#include "experiments/statistics/paired.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "tests/catch.hpp"
 
 #include <cmath>

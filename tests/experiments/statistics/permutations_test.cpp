@@ -1,7 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/statistics/permutations.hpp"
-#include "experiments/statistics/reassignments.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Tests of comparisons with censored runs, which are by ranks.
 #include "experiments/statistics/comparison.hpp"
-#include "experiments/statistics/ranks.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/seeded.hpp"
 

@@ -1,7 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
-#include "experiments/statistics/bimodality.hpp"
-#include "experiments/statistics/shares.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "tests/catch.hpp"
 
 #include <vector>

@@ -1,7 +1,6 @@
 // Tests of the simulated power of sweeps with few seeds, against known probabilities.
-#include "experiments/statistics/simulated_power.hpp"
-
 #include "experiments/statistics/power.hpp"
+
 #include "tests/catch.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Tests of alpha spending: the level that each look may spend, and that all looks together stay at 5 %.
-#include "experiments/statistics/spending.hpp"
+#include "experiments/statistics/corrections.hpp"
 
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"

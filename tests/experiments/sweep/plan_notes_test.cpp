@@ -1,5 +1,5 @@
 // Tests of the reasons why a plan is refused before any run starts, and of the notes on settings without an effect.
-#include "experiments/sweep/plan_notes.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 
 #include "autograd/error.hpp"
 #include "tests/catch.hpp"

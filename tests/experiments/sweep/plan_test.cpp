@@ -1,6 +1,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/sweep/arm_labels.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/runs/run_folder.hpp"

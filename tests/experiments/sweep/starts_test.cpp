@@ -6,7 +6,7 @@
 #include "experiments/models/model.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_identity.hpp"
-#include "experiments/sweep/plan_notes.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"

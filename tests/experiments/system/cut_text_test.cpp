@@ -1,5 +1,5 @@
 // Tests of cutting texts and lists from files before they are printed.
-#include "experiments/system/cut_text.hpp"
+#include "experiments/system/text.hpp"
 #include "tests/catch.hpp"
 
 using namespace heed;

@@ -1,4 +1,4 @@
-#include "experiments/system/file_system.hpp"
+#include "experiments/system/own_folder.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 

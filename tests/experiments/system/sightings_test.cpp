@@ -1,4 +1,4 @@
-#include "experiments/system/sightings.hpp"
+#include "experiments/system/lease_owner.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"

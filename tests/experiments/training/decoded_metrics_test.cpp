@@ -3,8 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
-#include "experiments/metrics/text/bleu.hpp"
-#include "experiments/metrics/text/chrf.hpp"
+#include "experiments/metrics/text/translation_scores.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>

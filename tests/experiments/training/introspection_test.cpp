@@ -2,7 +2,6 @@
 #define HEED_REAL f64 // in double precision, so that compared values differ only by rounding
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/catalogue.hpp"
-#include "experiments/metrics/inspected_metrics.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"

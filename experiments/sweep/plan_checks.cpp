@@ -1,0 +1,212 @@
+#include "experiments/sweep/plan_checks.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/metrics/metric.hpp"
+#include "experiments/runs/run_start.hpp"
+#include "experiments/statistics/comparison.hpp"
+#include "experiments/statistics/corrections.hpp"
+#include "experiments/statistics/permutations.hpp"
+#include "experiments/statistics/power.hpp"
+#include "experiments/system/text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+namespace {
+
+/// The option and its place in the file: "report.margin (copy.toml:7:8)".
+std::string placed(const Settings& settings, const std::string& key) {
+  const auto found = settings.values().find(key);
+  return found == settings.values().end() ? key : fmt::format("{} ({})", key, found->second.origin.text());
+}
+
+void check_target(const Preparation& prepared, const std::string& name, const std::string& key) {
+  const std::optional<StepsTo> goal = steps_to(name);
+  if (!goal) return;
+  const Metric metric = metric_of(prepared.arms.front().config, goal->metric, key);
+  if (!metric.has(goal->value))
+    throw Refused(fmt::format("{}: no run can reach {} = {:g}, because it is always {}; take a value in this range",
+                              placed(prepared.settings, key), goal->metric, goal->value, metric.range_in_words()));
+}
+
+std::string sight_note(const PreparedArm& arm) {
+  if (arm.leakage.empty()) return "";
+  return fmt::format("the model sees the targets that it predicts: {}. Its metrics do not measure learning",
+                     arm.leakage);
+}
+
+std::string positions_note(const PreparedArm& arm) {
+  if (arm.untrained_positions == 0) return "";
+  return fmt::format("position.kind = \"learned\": rows of validation or test are longer than training's longest; {} "
+                     "position{} never trained",
+                     arm.untrained_positions, arm.untrained_positions == 1 ? " is" : "s are");
+}
+
+/// A note about an ineffective prefix: all positions see the first position anyway, unless a window or a dilation hides
+/// it.
+std::string prefix_note(const PreparedArm& arm) {
+  const auto idle = [](const LayerChoice& layer) {
+    const AttentionOptions& a = layer.attention;
+    return a.causal && a.prefix == 1 && a.window == 0 && a.dilation == 1;
+  };
+  if (arm.config.layers.empty() || arm.config.any_block([&](const LayerChoice& block) { return !idle(block); }))
+    return "";
+  return "attention.prefix = 1 does nothing without a window or a dilation: all positions attend to the first position "
+         "anyway";
+}
+
+/// A note about the first query whose keys are all hidden.
+std::string keyless_note(const PreparedArm& arm) {
+  if (arm.queries_without_keys.empty()) return "";
+  const QueryWithoutKeys& first = arm.queries_without_keys.front();
+  const std::size_t others = arm.queries_without_keys.size() - 1;
+  return fmt::format(
+      "attention.{0}mask_mod and {0}score_mod: in {1}, query {2} may attend to no key in head {3}, so its output there "
+      "is 0 (the first row of validation; {4} of its {5} queries{6})",
+      first.cross ? "cross_" : "", first.attention, first.query, first.head, first.count, first.queries,
+      others == 0 ? "" : fmt::format("; and in {} more module{}", others, plural(others)));
+}
+
+/// What an arm takes from its start, if this is not all of it, has another precision or computes something else.
+std::string start_note(const PreparedArm& arm) {
+  if (!arm.start || (arm.start->match.all() && arm.start->converted.empty() && arm.start->changes.empty())) return "";
+  return fmt::format("train.start: {}", start_in_words(*arm.start));
+}
+
+/// A note if several seeds have one start.
+std::string shared_start_note(const Preparation& prepared) {
+  const std::size_t seeds = prepared.plan.seeds.size();
+  const auto starts = [](const PreparedArm& arm) { return arm.start.has_value(); };
+  if (seeds < 2 || std::ranges::none_of(prepared.arms, starts)) return "";
+  return fmt::format(
+      "train.start: all {} seeds of an arm start from the same run, so they only vary what happens after "
+      "this start; another start could give other results",
+      seeds);
+}
+
+/// A note if the warm-up lasts for the whole run; otherwise empty.
+std::string warmup_note(const PreparedArm& arm) {
+  const TrainOptions& train = arm.config.train;
+  if (train.steps == 0 || train.warmup < train.steps || train.warmup == 0) return "";
+  std::string text = fmt::format("train.warmup = {} is not shorter than the run (train.steps = {}): the learning rate "
+                                 "only rises, and stays below train.learning_rate",
+                                 train.warmup, train.steps);
+  if (train.schedule == "constant" || train.schedule == "noam") return text;
+  return text + fmt::format("; train.schedule = \"{}\" and its options do nothing", train.schedule);
+}
+
+/// "with 3 seeds p is at least 0.25, so no arm can differ from the reference; sweep.seeds = 6 is the first ..."
+std::string seeds_note(const Plan& plan) {
+  const std::size_t seeds = plan.seeds.size();
+  if (plan.arms.size() < 2 || seeds < 2 || smallest_p_of(plan, seeds) <= statistics::significance_level) return "";
+  std::size_t enough = seeds;
+  while (smallest_p_of(plan, enough) > statistics::significance_level) ++enough;
+  return fmt::format("with {} seeds p is at least {:.2g}, so no arm can differ from the reference; differences can be "
+                     "found with {} seeds or more (sweep.seeds={})",
+                     seeds, smallest_p_of(plan, seeds), enough, enough);
+}
+
+} // namespace
+
+void refuse_unreachable(const Preparation& prepared) {
+  const Plan& plan = prepared.plan;
+  const Metric& metric = prepared.metric;
+  check_target(prepared, plan.metric, "report.metric");
+  for (const std::string& also : plan.also) check_target(prepared, also, "report.also");
+  if (plan.margin) metric.require_margin(*plan.margin, placed(prepared.settings, "report.margin"));
+  if (plan.learned) metric.require_value(*plan.learned, placed(prepared.settings, "report.learned"));
+}
+
+std::vector<std::string> notes_of(const Preparation& prepared) {
+  std::vector<std::string> first, later;
+  const auto add = [&](const auto& note_of, std::vector<std::string>& notes) {
+    std::map<std::string, std::vector<std::string>> arms; // arm labels by note
+    for (std::size_t a = 0; a < prepared.arms.size(); ++a)
+      for (const std::string& note : note_of(prepared.arms[a]))
+        if (!note.empty()) arms[note].push_back(fmt::format("\"{}\"", prepared.plan.arms[a].label));
+    for (const auto& [note, labels] : arms)
+      notes.push_back(labels.size() == prepared.arms.size()
+                          ? note
+                          : fmt::format("{} (in the arm{} {})", note, plural(labels.size()), fmt::join(labels, ", ")));
+  };
+  const auto one = [](std::string (*note_of)(const PreparedArm&)) {
+    return [note_of](const PreparedArm& arm) { return std::vector{note_of(arm)}; };
+  };
+  add(one(sight_note), first);
+  if (std::string note = seeds_note(prepared.plan); !note.empty()) first.push_back(std::move(note));
+  if (std::string note = shared_start_note(prepared); !note.empty()) first.push_back(std::move(note));
+  add([](const PreparedArm& arm) { return arm.warnings; }, later);
+  add(one(keyless_note), later);
+  add([](const PreparedArm& arm) { return std::vector{arm.missing_segment_end}; }, later);
+  add(one(start_note), later);
+  add(one(warmup_note), later);
+  add(one(prefix_note), later);
+  add(one(positions_note), later);
+  for (const std::vector<std::string>* notes :
+       {&prepared.settings.notes(), &prepared.plan.notes, &std::as_const(later)})
+    std::ranges::copy(*notes, std::back_inserter(first));
+  return first;
+}
+
+double smallest_p_of(const Plan& plan, std::size_t seeds) {
+  if (plan.test != "unpaired") return statistics::smallest_p(seeds);
+  const auto compared = std::ranges::count_if(plan.arms,
+                                              [&](const Arm& arm) { return &plan.arms[arm.reference] != &arm; });
+  return std::min(1.0, static_cast<double>(std::max<std::ptrdiff_t>(compared, 1)) *
+                           statistics::smallest_unpaired_p(seeds, seeds));
+}
+
+namespace {
+
+/// The first of the looks at which no p can be small enough.
+std::optional<std::size_t> first_without_power(const Plan& plan, const std::vector<std::size_t>& looks) {
+  const std::vector<double> levels = statistics::look_levels(looks);
+  for (std::size_t k = 0; k < levels.size(); ++k)
+    if (smallest_p_of(plan, looks[k]) > levels[k]) return k;
+  return std::nullopt;
+}
+
+/// "the first look that can find a difference among 10 seeds is at 6: looks = [6, 10]"
+std::string possible_looks(const Plan& plan) {
+  constexpr std::size_t most = 1000;
+  for (std::size_t seeds = plan.seeds.size(); seeds <= most; ++seeds)
+    for (std::size_t first = 2; first < seeds; ++first) {
+      if (first_without_power(plan, {first, seeds})) continue;
+      const std::string looks = fmt::format("looks = [{}, {}]", first, seeds);
+      if (seeds == plan.seeds.size())
+        return fmt::format("with {} seeds, the first look can be at {}: {}", seeds, first, looks);
+      return fmt::format("{} seeds are too few for two looks; remove looks, or take sweep.seeds = {} with {}",
+                         plan.seeds.size(), seeds, looks);
+    }
+  return "remove looks";
+}
+
+} // namespace
+
+void check_looks(const LookSpec& spec, const Plan& plan) {
+  if (spec.seeds.empty()) return;
+  if (plan.looks.back() != plan.seeds.size())
+    throw Refused(spec.origin.text() + ": " +
+                  fmt::format("[sweep] looks ends at {} seeds, and there are {}: the last look must use all seeds; end "
+                              "the list with {}, or set sweep.seeds",
+                              plan.looks.back(), plan.seeds.size(), plan.seeds.size()));
+  const std::optional<std::size_t> bad = first_without_power(plan, plan.looks);
+  if (!bad) return;
+  const std::size_t n = plan.looks[*bad];
+  throw Refused(fmt::format("{}: [sweep] looks: with {} seeds, p is at least {:.2g}, and of the looks at {} seeds, the "
+                            "one at {} may use only {:.2g}; {}",
+                            spec.origin.text(), n, smallest_p_of(plan, n), fmt::join(plan.looks, ", "), n,
+                            statistics::look_levels(plan.looks)[*bad], possible_looks(plan)));
+}
+
+} // namespace heed
