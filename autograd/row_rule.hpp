@@ -1,11 +1,10 @@
 // RowRule and RowRules: the rules that turn a row of scores into attention weights, one row at a time (for streaming
-// kernels), and vectorised helper functions for such rules.
+// kernels), and functions of a row that several rules use. row_vectors.hpp has what a rule's own loops are made of.
 #pragma once
 
 #include "autograd/real.hpp"
 
 #include <cstdint>
-#include <utility>
 
 namespace heed::HEED_REAL {
 
@@ -74,12 +73,10 @@ protected:
   ~RowRule() = default;
 };
 
-// SIMD helper functions for rules, on a row of n values; n >= 1 where the result is one of them.
+// Functions of a row of n values, vectorised; n >= 1 where the result is one of them.
 
 /// The maximum; it may ignore NaNs.
 Real row_largest(const Real* x, std::int64_t n);
-/// The k-th largest, 1 <= k <= n. The row must have no NaN. `scratch` has space for n values.
-Real row_kth_largest(const Real* x, std::int64_t k, std::int64_t n, Real* scratch);
 Real row_sum(const Real* x, std::int64_t n);
 /// The sum of x_j y_j.
 Real row_dot(const Real* x, const Real* y, std::int64_t n);
@@ -90,41 +87,11 @@ bool row_has_nan(const Real* x, std::int64_t n);
 bool row_sees_nothing(const Real* x, std::int64_t n);
 /// If a score of x is NaN or the largest is infinite: sets all y_j = NaN and returns true. Otherwise returns false.
 bool row_is_lost(const Real* x, Real* y, std::int64_t n);
-/// y_j = sqrt(x_j).
-void row_roots(const Real* x, Real* y, std::int64_t n);
 /// y_j = exp(x_j - shift); returns their sum. If x_j is NaN, y_j and the sum are NaN.
 Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n);
-/// y_j = exp(factor x_j - shift), likewise.
-Real row_scaled_exponentials(const Real* x, Real factor, Real shift, Real* y, std::int64_t n);
-/// y_j = exp(x_j - shift) - exp(-shift), without loss of digits where x_j is near 0. Returns the sum of |y_j|.
-Real row_exponentials_less_one(const Real* x, Real shift, Real* y, std::int64_t n);
-/// y_j = exp(x_j) - 1, with the same digits, and e_j = exp(x_j), for x_j below 88.
-void row_exponentials_with_less_one(const Real* x, Real* y, Real* e, std::int64_t n);
-/// y_j = exp(x_j - t_j) with t_j = sum_{k >= j} log(1 + exp(x_k)), which is sigmoid(x_j) prod_{k > j} (1 -
-/// sigmoid(x_k)). Returns t_0.
-Real row_stick_parts(const Real* x, Real* y, std::int64_t n);
-/// y_j = w_j (x_j - m_j) with m_j = (sum + sum_{k <= j} w_k x_k) / (total + sum_{k <= j} w_k): running means of x with
-/// the weights w >= 0. y_j = 0 where w_j = 0.
-void row_less_running_means(const Real* x, const Real* w, Real sum, Real total, Real* y, std::int64_t n);
-/// y_j = exp(x_j - shift) where x_j >= least, else 0. Returns the number of x_j >= least.
-std::int64_t row_exponentials_from(const Real* x, Real least, Real shift, Real* y, std::int64_t n);
 /// y_j = factor (x_j - max of x), and minus infinity in the rest of the last SIMD vector.
 void row_from_top(const Real* x, Real factor, Real* y, std::int64_t n);
-/// With a_j = max(x_j - threshold, 0): the sums of a_j and of a_j^2. The last SIMD vector of x must be filled as
-/// row_from_top does.
-std::pair<Real, Real> row_above(const Real* x, Real threshold, std::int64_t n);
-
-/// a_j = max(factor (x_j - shift) - threshold, 0). It is computed in double for every Real, because powers lose
-/// precision.
-struct RowLine {
-  double factor, shift, threshold;
-};
-/// The sums of a_j^power, and of a_j^(power - 1) over a_j > 0.
-struct RowPowerSums {
-  double of_power, of_one_less;
-};
-RowPowerSums row_power_sums(const Real* x, const RowLine& line, double power, std::int64_t n);
-/// y_j = a_j^power where a_j > 0, else 0.
-void row_powers(const Real* x, const RowLine& line, double power, Real* y, std::int64_t n);
+/// y_j = 1 for the largest x_j (the first one if several are equal), else 0. NaN in all places if an x_j is NaN.
+void row_one_hot(const Real* x, Real* y, std::int64_t n);
 
 } // namespace heed::HEED_REAL

@@ -144,6 +144,15 @@ template <class F> inline Real sum_over(std::int64_t size, F&& f) {
   return lane_sum(total);
 }
 
+/// y_i = f(i, n), in the first n lanes; returns the sum of y.
+template <class F> inline Real store_and_sum(Real* y, std::int64_t size, F&& f) {
+  return sum_over(size, [&](std::int64_t i, int n) {
+    const Simd here = f(i, n);
+    store(y + i, here, n);
+    return n == lanes ? here : load(y + i, n); // the other lanes of f need not be 0
+  });
+}
+
 /// Two sums over i at once: f(i, n, a, b) adds to the vectors a and b, and must add zeros to lanes n and higher.
 template <class F> inline std::pair<Real, Real> sums_over(std::int64_t size, F&& f) {
   Simd a(Real{0}), b(Real{0});

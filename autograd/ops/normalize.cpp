@@ -1,12 +1,10 @@
 #include "autograd/normalize.hpp"
 
-#include "autograd/kernels/activations.hpp"
-#include "autograd/kernels/exponential.hpp"
 #include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/seen.hpp"
+#include "autograd/kernels/simd.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace heed::HEED_REAL {
@@ -33,102 +31,6 @@ void SoftmaxRule::weights_and_backward(Real top, const Real* s, Real* w, const R
     return RowRule::weights_and_backward(top, s, w, dw, ds, keys, scratch);
   const Real inverse = 1 / row_exponentials(s, top, w, keys.n), along = row_scale_and_dot(inverse, w, dw, keys.n);
   map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - along), m); });
-}
-
-// Newton's method for the threshold. It starts at 1 below the largest score, where only the largest score has a weight
-// (of 1). Each next threshold makes the weights of the scores above the last threshold sum to 1. The threshold rises
-// and fewer scores remain at each step, until it no longer changes.
-void SparsemaxRule::weights(const Real* s, Real* w, RowKeys keys, Real* x, Real&) const {
-  if (row_is_lost(s, w, keys.n)) return;
-  const Simd zero(Real{0}), one(Real{1});
-  row_from_top(s, Real{1}, x, keys.n);
-  Real threshold = -1;
-  for (;;) {
-    const auto [sum, count] = sums_over(whole_vectors(keys.n), [&](std::int64_t j, int, Simd& total, Simd& counted) {
-      const Simd xs = load(x + j);
-      const auto above = xs > Simd(threshold);
-      total += xsimd::select(above, xs, zero);
-      counted += xsimd::select(above, one, zero);
-    });
-    const Real next = (sum - 1) / count;
-    if (!(next > threshold)) break;
-    threshold = next;
-  }
-  map(keys.n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(x + j, m) - threshold, zero), m); });
-}
-
-void SparsemaxRule::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
-  const Simd zero(Real{0}), one(Real{1});
-  const auto [sum, count] = sums_over(keys.n, [&](std::int64_t j, int m, Simd& total, Simd& counted) {
-    const auto has_weight = load(w + j, m) != zero;
-    total += xsimd::select(has_weight, load(dw + j, m), zero);
-    counted += xsimd::select(has_weight, one, zero);
-  });
-  const Real mean = sum / count;
-  map(keys.n, [&](std::int64_t j, int m) {
-    store(ds + j, xsimd::select(load(w + j, m) != zero, load(dw + j, m) - mean, zero), m);
-  });
-}
-
-void SigmoidRule::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
-  const Real shift = bias_.value_or(-std::log(static_cast<Real>(keys.n))) + own_;
-  map(keys.n, [&](std::int64_t j, int m) { store(w + j, logistic(load(s + j, m) + shift), m); });
-}
-
-void SigmoidRule::backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
-  map(keys.n, [&](std::int64_t j, int m) {
-    const Simd v = load(w + j, m);
-    store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
-  });
-}
-
-namespace {
-
-// max(s_j, 0) / divisor.
-void divide_positive(const Real* s, Real divisor, Real* w, std::int64_t n) {
-  map(n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(s + j, m), Simd(Real{0})) / divisor, m); });
-}
-
-} // namespace
-
-// The row's value is the sum.
-void SumRule::weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const {
-  if (row_is_lost(s, w, keys.n)) return;
-  total = sum_over(keys.n, [&](std::int64_t j, int m) { return xsimd::max(load(s + j, m), Simd(Real{0})); });
-  divide_positive(s, total > 0 ? total : Real{1}, w, keys.n);
-}
-
-void SumRule::backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const {
-  const Real along = row_dot(w, dw, keys.n);
-  const Simd zero(Real{0});
-  map(keys.n, [&](std::int64_t j, int m) {
-    store(ds + j, xsimd::select(load(s + j, m) > zero, (load(dw + j, m) - along) / total, zero), m);
-  });
-}
-
-void SumRule::weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
-                                   Real* scratch) const {
-  if (!(total > 0)) return RowRule::weights_and_backward(total, s, w, dw, ds, keys, scratch);
-  divide_positive(s, total, w, keys.n);
-  backward(total, s, w, dw, ds, keys, scratch);
-}
-
-void HardmaxRule::weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const {
-  if (row_has_nan(s, keys.n)) {
-    std::fill_n(w, keys.n, std::numeric_limits<Real>::quiet_NaN());
-    return;
-  }
-  std::fill_n(w, keys.n, Real{0});
-  w[std::find(s, s + keys.n, largest(s, keys.n)) - s] = 1;
-}
-
-void HardmaxRule::backward(Real, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* p) const {
-  const Real top = largest(s, keys.n);
-  map(keys.n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
-  const Real total = sum_over(keys.n, [&](std::int64_t j, int m) { return load(p + j, m); });
-  const Real along = sum_over(keys.n, [&](std::int64_t j, int m) { return load(p + j, m) * load(dw + j, m); });
-  const Real mean = along / total;
-  map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
 }
 
 Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, const RowRules& given) {

@@ -22,6 +22,8 @@ public:
   virtual ~Normalizer() = default;
   /// Is it the softmax? A kernel for the softmax reads a row in pieces.
   virtual bool is_softmax() const { return false; }
+  /// Does it divide each score by the row's sum, as `sum` does? Linear attention needs this.
+  virtual bool is_sum() const { return false; }
   /// The rule; it lives as long as this object. Null: there is none, or it has learned parameters.
   virtual const RowRule* row_rule() const { return nullptr; }
   /// The rules for one attention of a pass. With learned parameters they are in the tape's memory; otherwise this is

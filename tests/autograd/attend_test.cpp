@@ -7,6 +7,7 @@
 #include "autograd/relative.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
+#include "tests/autograd/row_rules.hpp"
 
 #include <cmath>
 #include <functional>
@@ -532,9 +533,9 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
 namespace {
 
 const SoftmaxRule softmax_rows;
-const SparsemaxRule sparsemax_rows;
-const SigmoidRule sigmoid_rows{{}};
-const HardmaxRule hardmax_rows;
+const ShareRule share_rows;
+const LogisticRule logistic_rows;
+const LargestRule largest_rows;
 
 // Scores of any form, and attention over them: by a kernel or composed.
 struct Streamed {
@@ -580,10 +581,9 @@ struct Streamed {
 std::vector<Streamed> kernels() {
   std::vector<Streamed> out;
   for (const Form form : forms)
-    for (const RowRule* policy :
-         {static_cast<const RowRule*>(nullptr), static_cast<const RowRule*>(&softmax_rows),
-          static_cast<const RowRule*>(&sparsemax_rows), static_cast<const RowRule*>(&sigmoid_rows),
-          static_cast<const RowRule*>(&hardmax_rows)})
+    for (const RowRule* policy : {static_cast<const RowRule*>(nullptr), static_cast<const RowRule*>(&softmax_rows),
+                                  static_cast<const RowRule*>(&share_rows), static_cast<const RowRule*>(&logistic_rows),
+                                  static_cast<const RowRule*>(&largest_rows)})
       out.push_back({form, policy});
   return out;
 }
@@ -591,7 +591,7 @@ std::vector<Streamed> kernels() {
 // One row policy's kernel for each form of score, for tests that would take too long with all kernels.
 std::vector<Streamed> some_kernels() {
   std::vector<Streamed> out;
-  for (const Form form : forms) out.push_back({form, &sparsemax_rows});
+  for (const Form form : forms) out.push_back({form, &share_rows});
   return out;
 }
 

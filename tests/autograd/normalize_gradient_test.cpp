@@ -1,7 +1,8 @@
-// Gradients of the normalisers and of biases by distance, compared with finite differences in double.
+// Gradients of row rules and of biases by distance, compared with finite differences in double.
 #include "autograd/normalize.hpp"
 #include "autograd/relative.hpp"
 #include "tests/autograd/gradients.hpp"
+#include "tests/autograd/row_rules.hpp"
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -22,42 +23,23 @@ const std::vector<Mask> masks = {
 
 } // namespace
 
-const SparsemaxRule sparsemax;
-const SigmoidRule sigmoid_by_keys{{}}, sigmoid_biased{Real(0.3)};
-const HardmaxRule hardmax;
+const ShareRule shares;
+const LogisticRule logistic_rows;
 const SoftmaxRule softmax_rows;
 
 std::function<Tensor(const Tensor&)> rows(const RowRule& policy, const Mask& mask = {}) {
   return [&policy, mask](const Tensor& x) { return normalize_rows("rows", x, mask, policy); };
 }
 
-TEST_CASE("softmax, sparsemax and sigmoid have the right gradient under every mask", "[gradient]") {
+TEST_CASE("row rules have the right gradient under every mask", "[gradient]") {
   for (std::size_t m = 0; m < masks.size(); ++m) {
     const std::string mask = ", mask " + std::to_string(m);
     check_views("softmax" + mask, {2, 2, 3, 5}, {}, rows(softmax_rows, masks[m]));
-    check_views("sparsemax" + mask, {2, 2, 3, 5}, {}, rows(sparsemax, masks[m]));
-    check_views("sigmoid" + mask, {2, 2, 3, 5}, {}, rows(sigmoid_by_keys, masks[m]));
+    check_views("shares" + mask, {2, 2, 3, 5}, {}, rows(shares, masks[m]));
+    check_views("logistic" + mask, {2, 2, 3, 5}, {}, rows(logistic_rows, masks[m]));
   }
-  check_views("sparsemax of many", {1, 1, 3, 40}, {-1, 1, 0}, rows(sparsemax));
-  check_views("sigmoid with a bias", {1, 1, 3, 17}, {}, rows(sigmoid_biased));
-}
-
-TEST_CASE("hardmax has masked softmax's gradient under every mask", "[gradient]") {
-  for (const Mask& mask : masks) {
-    Operand x({2, 2, 3, 5}, 1);
-    const std::vector<Real> along = draw(x.shape.size(), 2);
-    const auto gradient = [&](const std::function<Tensor(const Tensor&)>& function) {
-      Tape tape;
-      x.gradient.assign(x.gradient.size(), Real(7));
-      tape.backward(sum(mul(function(x.on(tape)), tape.copy(along.data(), x.shape))));
-      return x.gradient;
-    };
-    const std::vector<Real> found = gradient(rows(hardmax, mask)),
-                            expected = gradient([&](const Tensor&s) { return masked_softmax(s, mask); });
-    double worst = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, std::abs(found[i] - expected[i]));
-    CHECK(worst < 1e-14);
-  }
+  check_views("shares of many", {1, 1, 3, 40}, {-1, 1, 0}, rows(shares));
+  check_views("softmax of many", {1, 1, 3, 40}, {-1, 1, 0}, rows(softmax_rows));
 }
 
 TEST_CASE("numbers by distance have the right gradient", "[gradient]") {

@@ -680,8 +680,9 @@ TEST_CASE("sparsemax is the projection onto the simplex, for rows of any length 
     if (step > 0)
       for (Real& v : s.values) v = static_cast<Real>(std::round(static_cast<double>(v) / step) * step);
     Tape tape;
-    const SparsemaxRule rule;
-    const Tensor on_tape = normalize_rows("sparsemax", s.on(tape), {}, rule);
+    Weights parameters;
+    const auto sparsemax = normalizer_info("sparsemax").make(parameters.scope() / "normalizer", 1, {});
+    const Tensor on_tape = normalize_rows("sparsemax", s.on(tape), {}, *sparsemax->row_rule());
     tape.backward(weighted_sum(on_tape));
     const std::vector<Real> w = read(on_tape), dw = draw(n, 99, {0.5, 1.5, 0}); // the coefficients of weighted_sum
     const auto require = [&](bool law, const char* what) {

@@ -1,7 +1,9 @@
+#include "autograd/row_vectors.hpp"
 #include "layers/attention/learned_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace heed::HEED_REAL {
@@ -25,6 +27,40 @@ const OptionTable<Options>& table() {
   return t;
 }
 
+// a_j = max(factor (x_j - shift) - threshold, 0).
+struct Line {
+  double factor, shift, threshold;
+
+  // The first n of them at x. The other lanes are 0.
+  WideSimd above(const Real* x, int n) const {
+    return max((load_wide(x, n, -std::numeric_limits<double>::infinity()) - shift) * factor - threshold, WideSimd(0.0));
+  }
+};
+
+// x^power for x >= 0. 0^0 is defined as 0, so that entries without weight contribute nothing.
+WideSimd to_the(const WideSimd& x, double power) {
+  return select(x > WideSimd(0.0), exp(log(x) * power), WideSimd(0.0));
+}
+
+// The sums of a_j^power, and of a_j^(power - 1) over a_j > 0.
+struct PowerSums {
+  double of_power, of_one_less;
+};
+PowerSums power_sums(const Real* x, const Line& line, double power, std::int64_t n) {
+  WideSimd sum(0.0), less_sum(0.0);
+  map_wide(n, [&](std::int64_t j, int m) {
+    const WideSimd here = line.above(x + j, m), less = to_the(here, power - 1);
+    sum += less * here;
+    less_sum += less;
+  });
+  return {wide_sum(sum), wide_sum(less_sum)};
+}
+
+// y_j = a_j^power where a_j > 0, else 0.
+void powers(const Real* x, const Line& line, double power, Real* y, std::int64_t n) {
+  map_wide(n, [&](std::int64_t j, int m) { store_wide(y + j, to_the(line.above(x + j, m), power), m); });
+}
+
 /// w_j = max(x_j - t, 0)^(1 / (alpha - 1)) with x_j = (alpha - 1) (s_j - max s). Computed in double, whatever Real is,
 /// because a power of 1 / (alpha - 1) loses digits.
 struct Entmax {
@@ -38,19 +74,19 @@ struct Entmax {
     if (row_is_lost(s, w, n)) return;
     const auto top = static_cast<double>(row_largest(s, n)), count = static_cast<double>(n);
     const double power = 1 / step, mean = step * (std::accumulate(s, s + n, 0.0) / count - top);
-    RowLine line{step, top, std::max(-1.0, mean - std::pow(count, -step))};
+    Line line{step, top, std::max(-1.0, mean - std::pow(count, -step))};
     for (;;) {
-      const RowPowerSums sums = row_power_sums(s, line, power, n);
+      const PowerSums sums = power_sums(s, line, power, n);
       const double next = line.threshold + (sums.of_power - 1) / (power * sums.of_one_less);
       if (!(next > line.threshold)) break;
       line.threshold = next;
     }
-    row_powers(s, line, power, w, n);
+    powers(s, line, power, w, n);
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = w_j^(2 - alpha) (Peters et al. 2019, proposition 2).
   void backward(const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const {
-    row_powers(w, {1, 0, 0}, rest, g, n);
+    powers(w, {1, 0, 0}, rest, g, n);
     const Real mean = row_dot(g, dw, n) / row_sum(g, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
   }

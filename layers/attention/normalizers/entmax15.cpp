@@ -1,3 +1,4 @@
+#include "autograd/row_vectors.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
@@ -18,7 +19,12 @@ public:
     row_from_top(s, Real(0.5), x, keys.n);
     threshold = -1;
     for (;;) {
-      const auto [sum, squares] = row_above(x, threshold, keys.n);
+      const auto [sum, squares] = sums_over(whole_vectors(keys.n),
+                                            [&](std::int64_t j, int, Simd& total, Simd& squared) {
+                                              const Simd above = max(load(x + j) - threshold, Simd(Real{0}));
+                                              total += above;
+                                              squared += above * above;
+                                            });
       const Real next = threshold + (squares - 1) / (2 * sum);
       if (!(next > threshold)) break;
       threshold = next;
@@ -28,7 +34,7 @@ public:
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = sqrt(w_j) (Peters et al. 2019, proposition 2).
   void backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real* g) const override {
-    row_roots(w, g, keys.n);
+    map(keys.n, [&](std::int64_t j, int m) { store(g + j, sqrt(load(w + j, m)), m); });
     const Real mean = row_dot(g, dw, keys.n) / row_sum(g, keys.n);
     for (std::int64_t j = 0; j < keys.n; ++j) ds[j] = g[j] * (dw[j] - mean);
   }

@@ -28,8 +28,8 @@ public:
   explicit GumbelRows(const Options& options)
       : inverse_(static_cast<Real>(1 / options.temperature)), hard_(options.hard) {}
 
-  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real& value) const override {
-    if (hard_) HardmaxRule().weights(s, w, keys, scratch, value);
+  void weights(const Real* s, Real* w, RowKeys keys, Real* scratch, Real&) const override {
+    if (hard_) row_one_hot(s, w, keys.n);
     else softmax(s, w, keys.n, scratch);
   }
   void backward(Real, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,

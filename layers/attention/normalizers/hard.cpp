@@ -1,3 +1,4 @@
+#include "autograd/row_vectors.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
@@ -5,6 +6,18 @@
 namespace heed::HEED_REAL {
 
 namespace {
+
+// The gradient is by definition that of the softmax at the same scores: the straight-through estimator.
+class HardRows final : public RowRule {
+public:
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override { row_one_hot(s, w, keys.n); }
+  void backward(Real, const Real* s, const Real*, const Real* dw, Real* ds, RowKeys keys, Real* p) const override {
+    const Real top = row_largest(s, keys.n);
+    map(keys.n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
+    const Real total = row_sum(p, keys.n), mean = row_dot(p, dw, keys.n) / total;
+    map(keys.n, [&](std::int64_t j, int m) { store(ds + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
+  }
+};
 
 void row(const Real* scores, Real* weights, RowKeys keys, const OptionValues&) {
   const std::int64_t n = keys.n;
@@ -22,7 +35,7 @@ extern const NormalizerInfo normalizer_hard{
               .equals = "the limit of softmax for scores that grow without bound; gumbel without noise",
               .cost = "one pass over each row, one exponential for each pair backward"},
     .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<RowNormalizer<HardmaxRule>>();
+      return std::make_unique<RowNormalizer<HardRows>>();
     },
     .row = row,
     .gradient_of =

@@ -1,3 +1,4 @@
+#include "autograd/row_vectors.hpp"
 #include "layers/attention/learned_rows.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ public:
     const Real factor = scale_ * log_of(keys.n);
     top = factor * row_largest(s, keys.n);
     if (factor > 0 && std::abs(top) < largest_fused) {
-      const Real inverse = 1 / row_scaled_exponentials(s, factor, top, w, keys.n);
+      const Real inverse = 1 / exponentials(s, factor, top, w, keys.n);
       for (std::int64_t j = 0; j < keys.n; ++j) w[j] *= inverse;
       return;
     }
@@ -50,7 +51,7 @@ public:
   void weights_and_backward(Real top, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                             Real* scratch) const override {
     if (std::isnan(top)) return RowRule::weights_and_backward(top, s, w, dw, ds, keys, scratch);
-    const Real factor = scale_ * log_of(keys.n), inverse = 1 / row_scaled_exponentials(s, factor, top, w, keys.n);
+    const Real factor = scale_ * log_of(keys.n), inverse = 1 / exponentials(s, factor, top, w, keys.n);
     pull(factor, row_scale_and_dot(inverse, w, dw, keys.n), w, dw, ds, keys.n);
   }
   double derivative(const Real* s, const Real* w, const Real* dw, const Real* ds, RowKeys keys) const {
@@ -66,6 +67,12 @@ public:
 private:
   static constexpr Real largest_fused = Real(1e6);
 
+  // w_j = exp(factor s_j - shift); returns their sum.
+  static Real exponentials(const Real* s, Real factor, Real shift, Real* w, std::int64_t n) {
+    return store_and_sum(w, n, [&](std::int64_t j, int m) {
+      return exponential(fms(load(s + j, m), Simd(factor), Simd(shift)));
+    });
+  }
   static void pull(Real factor, Real along, const Real* w, const Real* dw, Real* ds, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) ds[j] = factor * w[j] * (dw[j] - along);
   }

@@ -1,6 +1,8 @@
+#include "autograd/row_vectors.hpp"
 #include "layers/attention/learned_rows.hpp"
 
 #include <cmath>
+#include <optional>
 
 namespace heed::HEED_REAL {
 
@@ -21,6 +23,32 @@ const OptionTable<Options>& table() {
       option("learned", &Options::learned, "each head adds a learned number to the bias, which starts at 0"));
   return t;
 }
+
+// w_j = 1 / (1 + exp(-(s_j + bias + own))). Without a bias, it is -log n, where n is the number of keys that the row
+// may attend to. The weights then start with a sum near 1. `own` is the head's learned bias.
+class SigmoidRows final : public RowRule {
+public:
+  explicit SigmoidRows(std::optional<Real> bias, Real own = 0) : bias_(bias), own_(own) {}
+
+  void weights(const Real* s, Real* w, RowKeys keys, Real*, Real&) const override {
+    const Real shift = bias_.value_or(-std::log(static_cast<Real>(keys.n))) + own_;
+    map(keys.n, [&](std::int64_t j, int m) { store(w + j, logistic(load(s + j, m) + shift), m); });
+  }
+  void backward(Real, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys, Real*) const override {
+    map(keys.n, [&](std::int64_t j, int m) {
+      const Simd v = load(w + j, m);
+      store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
+    });
+  }
+  // The derivative of sum_j dw_j w_j with respect to `own`.
+  double derivative(const Real*, const Real*, const Real*, const Real* ds, RowKeys keys) const {
+    return static_cast<double>(row_sum(ds, keys.n));
+  }
+
+private:
+  std::optional<Real> bias_;
+  Real own_;
+};
 
 std::optional<Real> bias_of(const OptionValues& options) {
   const WordOrNumber bias = table().read(options).bias;
@@ -43,9 +71,9 @@ extern const NormalizerInfo normalizer_sigmoid{
               .options = table().options()},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       const std::optional<Real> bias = bias_of(options);
-      if (!table().read(options).learned) return std::make_unique<RowNormalizer<SigmoidRule>>(bias);
-      return std::make_unique<LearnedNormalizer<SigmoidRule>>(scope, "bias", heads, 0,
-                                                              [=](Real own) { return SigmoidRule(bias, own); });
+      if (!table().read(options).learned) return std::make_unique<RowNormalizer<SigmoidRows>>(bias);
+      return std::make_unique<LearnedNormalizer<SigmoidRows>>(scope, "bias", heads, 0,
+                                                              [=](Real own) { return SigmoidRows(bias, own); });
     },
     .row = row};
 

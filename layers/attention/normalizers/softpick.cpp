@@ -1,3 +1,4 @@
+#include "autograd/row_vectors.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ class SoftpickRows final : public RowRule {
 public:
   void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& total) const override {
     const Real top = row_largest(s, keys.n), shift = top < most ? Real{0} : top;
-    total = row_exponentials_less_one(s, shift, w, keys.n);
+    total = differences(s, shift, w, keys.n);
     divide(w, total, keys.n);
     if (shift != 0) total = -1;
   }
@@ -24,14 +25,18 @@ public:
   void backward(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real*) const override {
     const Real shift = total >= 0 ? Real{0} : row_largest(s, keys.n);
-    if (!(total >= 0)) total = row_exponentials_less_one(s, shift, ds, keys.n);
+    if (!(total >= 0)) total = differences(s, shift, ds, keys.n);
     row_exponentials(s, shift, ds, keys.n);
     pull(total, s, w, dw, ds, keys.n);
   }
   void weights_and_backward(Real total, const Real* s, Real* w, const Real* dw, Real* ds, RowKeys keys,
                             Real* scratch) const override {
     if (!(total >= 0)) return RowRule::weights_and_backward(total, s, w, dw, ds, keys, scratch);
-    row_exponentials_with_less_one(s, w, ds, keys.n);
+    map(keys.n, [&](std::int64_t j, int m) {
+      const auto [less_one, exponentials] = exponential_with_less_one(load(s + j, m));
+      store(w + j, less_one, m);
+      store(ds + j, exponentials, m);
+    });
     divide(w, total, keys.n);
     pull(total, s, w, dw, ds, keys.n);
   }
@@ -39,6 +44,15 @@ public:
 private:
   static constexpr Real most = 60;
 
+  // d_j = exp(s_j - shift) - exp(-shift), without loss of digits where s_j is near 0. Returns the sum of |d_j|.
+  static Real differences(const Real* s, Real shift, Real* d, std::int64_t n) {
+    const Real base = std::exp(-shift);
+    return sum_over(n, [&](std::int64_t j, int m) {
+      const Simd here = exponential_less_one(load(s + j, m), shift, base);
+      store(d + j, here, m);
+      return abs(here); // 0 beyond the row's end, where s is 0
+    });
+  }
   // ds holds the exponentials.
   static void pull(Real total, const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n) {
     const Real along = row_dot(w, dw, n), inverse = total >= std::numeric_limits<Real>::min() ? 1 / total : Real{0};

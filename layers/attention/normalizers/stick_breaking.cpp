@@ -1,3 +1,4 @@
+#include "autograd/row_vectors.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ public:
   // row's value is the logarithm of what all keys leave.
   void weights(const Real* s, Real* w, RowKeys keys, Real*, Real& log_left) const override {
     const std::int64_t n = sharing(keys);
-    log_left = n > 0 ? -row_stick_parts(s, w, n) : Real{0};
+    log_left = n > 0 ? -parts(s, w, n) : Real{0};
     if (!std::isfinite(log_left) || row_has_nan(s + n, keys.n - n)) {
       std::fill_n(w, keys.n, std::numeric_limits<Real>::quiet_NaN());
       return;
@@ -48,11 +49,41 @@ public:
   void backward(Real log_left, const Real*, const Real* w, const Real* dw, Real* ds, RowKeys keys,
                 Real*) const override {
     const std::int64_t n = sharing(keys);
-    row_less_running_means(dw, w, gives_remainder(keys) ? dw[n] * w[n] : Real{0}, std::exp(log_left), ds, n);
+    less_running_means(dw, w, gives_remainder(keys) ? dw[n] * w[n] : Real{0}, std::exp(log_left), ds, n);
     std::fill(ds + n, ds + keys.n, Real{0});
   }
 
 private:
+  // w_j = exp(s_j - t_j) with t_j = sum_{k >= j} log(1 + exp(s_k)), which is sigmoid(s_j) prod_{k > j} (1 -
+  // sigmoid(s_k)). Returns t_0. In three loops: in one, each vector's chain of operations would be too long for several
+  // vectors to overlap.
+  static Real parts(const Real* s, Real* w, std::int64_t n) {
+    Simd after(Real{0});
+    const auto add = [&](std::int64_t j, int m) {
+      const Simd sums = suffix_sums(load(w + j, m)) + after;
+      after = from_first_lane(sums);
+      store(w + j, sums, m);
+    };
+    map(n, [&](std::int64_t j, int m) { store(w + j, softplus(load(s + j, m)), m); });
+    const std::int64_t whole = n / lanes * lanes;
+    if (whole < n) add(whole, static_cast<int>(n - whole));
+    for (std::int64_t j = whole; j > 0; j -= lanes) add(j - lanes, lanes);
+    map(n, [&](std::int64_t j, int m) { store(w + j, bounded_exponential(load(s + j, m) - load(w + j, m)), m); });
+    return after.get(0);
+  }
+
+  // y_j = w_j (x_j - m_j) with m_j = (sum + sum_{k <= j} w_k x_k) / (total + sum_{k <= j} w_k): running means of x with
+  // the weights w >= 0. y_j = 0 where w_j = 0.
+  static void less_running_means(const Real* x, const Real* w, Real sum, Real total, Real* y, std::int64_t n) {
+    Simd sums(sum), totals(total);
+    map(n, [&](std::int64_t j, int m) {
+      const Simd xs = load(x + j, m), ws = load(w + j, m);
+      sums = prefix_sums(ws * xs) + from_last_lane(sums);
+      totals = prefix_sums(ws) + from_last_lane(totals);
+      store(y + j, ws * (xs - sums / max(totals, Simd(std::numeric_limits<Real>::min()))), m);
+    });
+  }
+
   // The number of keys that share the stick. They come first in the row.
   std::int64_t sharing(RowKeys keys) const { return keys.earlier + (attended_ && keys.own ? 1 : 0); }
   bool gives_remainder(RowKeys keys) const { return remainder_ && keys.own; }
