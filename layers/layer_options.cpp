@@ -10,23 +10,25 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("score", &O::score, "The score function s(q, k) of queries and keys."),
       option("normalizer", &O::normalizer, "The function that turns the scores of a query into attention weights."),
       option("projection", &O::projection,
-             "How queries, keys and values are made from the tokens' vectors, and the result from the heads' results."),
-      option("causal", &O::causal, "A position attends only to itself and to earlier positions."),
+             "How queries, keys and values are made from the tokens' vectors, and the result from the heads' results.")
+          .of_blocks(),
+      option("causal", &O::causal, "A position attends only to itself and to earlier positions.")
+          .of_blocks(),
       option("prefix", &O::prefix,
              "Number of first positions to which all positions attend, also outside of a window. With causal "
              "attention, these first positions attend to each other in both directions. (A language model that "
              "predicts within its prefix then sees its own targets there.)")
           .at_least(0).at_most(1e9).unit("positions")
-          .default_means("0: no prefix"),
+          .default_means("0: no prefix").only_if("attention.causal", {"true"}).of_blocks(),
       option("window", &O::window,
              "Number of positions on each side of its own to which a query attends, in addition to a prefix.")
-          .at_least(0).at_most(1e9).unit("positions").default_means("0: no window"),
+          .at_least(0).at_most(1e9).unit("positions").default_means("0: no window").of_blocks(),
       option("dilation", &O::dilation,
              "A query attends to its own position and to positions at distances that are multiples of this value. A "
              "window then counts only these positions. Dilation does not apply to a prefix.")
-          .at_least(1).at_most(1e6).unit("positions").default_means("1: to every position"),
+          .at_least(1).at_most(1e6).unit("positions").default_means("1: to every position").of_blocks(),
       option("head_width", &O::head_width, "Width of each head's queries and keys.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads"),
+          .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads").of_blocks(),
       option("dropout", &O::dropout, "Dropout of the attention weights: the fraction that is set to 0 in training.")
           .at_least(0).below(1),
       option("cross_score", &O::cross_score,
@@ -42,21 +44,21 @@ const OptionTable<AttentionOptions>& attention_option_table() {
           .one_of({"same"}).or_variant_of("attention.projection"),
       option("qkv_bias", &O::qkv_bias,
              "Queries, keys and values have a bias: yes, no, or as in block.bias.")
-          .one_of({"same", "yes", "no"}),
+          .one_of({"same", "yes", "no"}).of_blocks(),
       option("output_bias", &O::output_bias, "The projection after the heads has a bias: yes, no, or as in block.bias.")
-          .one_of({"same", "yes", "no"}),
+          .one_of({"same", "yes", "no"}).of_blocks(),
       option("key_value_heads", &O::key_value_heads,
              "Number of heads of keys and values. Each is shared by the same number of query heads (grouped-query "
              "attention; 1: multi-query).")
-          .at_least(0).at_most(65536).unit("heads").default_means("0: each head has its own"),
+          .at_least(0).at_most(65536).unit("heads").default_means("0: each head has its own").of_blocks(),
       option("value_width", &O::value_width, "Width of one head's values.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: the width of a head"),
+          .at_least(0).at_most(65536).unit("features").default_means("0: the width of a head").of_blocks(),
       option("score_mod", &O::score_mod,
              "Formula that replaces the scores s of self attention.")
-          .formula_like("30 * tanh(s / 30)").default_means("none: scores stay unchanged"),
+          .formula_like("30 * tanh(s / 30)").default_means("none: scores stay unchanged").of_blocks(),
       option("mask_mod", &O::mask_mod,
              "Formula that is true for the keys j to which a query i may attend. The other options still apply.")
-          .formula_like("i - j < 256 or j < 4").default_means("none: no further limit"),
+          .formula_like("i - j < 256 or j < 4").default_means("none: no further limit").of_blocks(),
       option("cross_score_mod", &O::cross_score_mod,
              "Formula that replaces the scores s of cross attention: i is the position in the output, j in the input.")
           .formula_like("s - 0.1 * abs(i - j)").default_means("none: scores stay unchanged"),
@@ -66,7 +68,9 @@ const OptionTable<AttentionOptions>& attention_option_table() {
           .formula_like("abs(i - j) < 16").default_means("none: no further limit"),
       option("parameters", &O::parameters,
              "Parameters that the formulas use by name, each with its own table: [attention.parameters.NAME].")
-          .made_of_tables().default_means("none"));
+          .made_of_tables().default_means("none")
+          .only_if("attention.score_mod", {any_value}).or_if("attention.mask_mod", {any_value})
+          .or_if("attention.cross_score_mod", {any_value}).or_if("attention.cross_mask_mod", {any_value}));
   return table;
 }
 
@@ -77,12 +81,14 @@ const OptionTable<PositionOptions>& position_option_table() {
       option("combine", &O::combine, "Positions are added to the token embeddings, or concatenated with them.")
           .one_of({"add", "concat"}).of_whole_model(),
       option("width", &O::width, "Width of concatenated positions.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: model.width").of_whole_model(),
+          .at_least(0).at_most(65536).unit("features").default_means("0: model.width").of_whole_model()
+          .only_if("position.combine", {"concat"}),
       option("concat", &O::concat,
              "Embeddings with concatenated positions are projected back to model.width, or make the model wider.")
-          .one_of({"project", "widen"}).of_whole_model(),
+          .one_of({"project", "widen"}).of_whole_model().only_if("position.combine", {"concat"}),
       option("shared", &O::shared,
-             "Blocks with the same positional scheme share its parameters, if it acts within attention."));
+             "Blocks with the same positional scheme share its parameters, if it acts within attention.")
+          .unless("model.shared_layers", {"true"}));
   return table;
 }
 
@@ -108,7 +114,7 @@ const OptionTable<RecurrentOptions>& recurrent_option_table() {
              "that it predicts, weighted by a Gaussian (local_p) (Luong 2015, section 3.2).")
           .one_of({"global", "local_m", "local_p"}),
       option("window", &O::window, "Number of source positions on each side of the centre, for a local reach.")
-          .at_least(1).at_most(1e6).unit("positions"));
+          .at_least(1).at_most(1e6).unit("positions").only_if("recurrent.reach", {"local_m", "local_p"}));
   return table;
 }
 
@@ -122,19 +128,21 @@ const OptionTable<BlockOptions>& block_option_table() {
              "at its output (sandwich; also called sandwich-LN or Peri-LN), only at its output, before the sum "
              "(output; as in OLMo 2), or nowhere (none).")
           .one_of({"pre", "post", "sandwich", "output", "none"}),
-      option("norm_kind", &O::norm_kind, "The norm: layer (LayerNorm), rms (RMSNorm), scale (ScaleNorm) or dyt."),
+      option("norm_kind", &O::norm_kind, "The norm: layer (LayerNorm), rms (RMSNorm), scale (ScaleNorm) or dyt.")
+          .unless("block.norm", {"none"}).or_if("model.embedding_norm", {"true"}),
       option("activation", &O::activation,
              "The nonlinearity of the feed-forward sublayer. Kinds that end in glu are gated: they have three "
-             "matrices."),
+             "matrices.")
+          .only_if("block.ffn", {"true"}),
       option("ffn_width", &O::ffn_width, "Hidden width of the feed-forward sublayer.")
           .at_least(0)
           .at_most(1048576)
           .unit("features")
-          .default_means("0: 4 * model.width"),
+          .default_means("0: 4 * model.width").only_if("block.ffn", {"true"}),
       option("gated_width", &O::gated_width,
              "Hidden width of gated kinds: that of ffn_width (stated), or two thirds of it (matched), which gives them "
              "as many parameters as kinds without a gate have.")
-          .one_of({"stated", "matched"}),
+          .one_of({"stated", "matched"}).only_if("block.ffn", {"true"}),
       option("bias", &O::bias, "The block's linear layers and layer norms have a bias."),
       option("dropout", &O::dropout, "Dropout of each sublayer's output: the fraction that is set to 0 in training.")
           .at_least(0)
@@ -143,24 +151,26 @@ const OptionTable<BlockOptions>& block_option_table() {
              "Dropout in the feed-forward, after its activation: the fraction of hidden values that is set to 0 in "
              "training.")
           .at_least(0)
-          .below(1),
+          .below(1).only_if("block.ffn", {"true"}),
       option("norm_bias", &O::norm_bias,
              "Layer norms have a bias: yes, no, or as in block.bias.")
-          .one_of({"same", "yes", "no"}),
+          .one_of({"same", "yes", "no"}).unless("block.norm", {"none"}).or_if("model.embedding_norm", {"true"}),
       option("ffn", &O::ffn, "Blocks have a feed-forward sublayer. If false, they have only attention."),
       option("parallel", &O::parallel,
-             "Attention and feed-forward read the same input, and their outputs are added, as in GPT-J."),
+             "Attention and feed-forward read the same input, and their outputs are added, as in GPT-J.")
+          .only_if("block.ffn", {"true"}),
       option("residual_scale", &O::residual_scale,
              "Factor of a sublayer's output before the residual sum: a number; a learned value that starts at 0 "
              "(rezero); or a learned value for each feature that starts at 0.1 (layerscale).")
-          .one_of({"rezero", "layerscale"}).above(0).at_most(1000),
+          .one_of({"rezero", "layerscale"}).above(0).at_most(1000)
+          .unless("block.residual", {"none"}).only_if("block.connection", {"sum"}),
       option("connection", &O::connection,
              "How a residual connection combines x and a sublayer's output f(x): by their sum; or with a gate T(x), as "
              "in highway networks: T(x) f(x) + (1 - T(x)) x.")
-          .one_of({"sum", "highway"}),
+          .one_of({"sum", "highway"}).unless("block.residual", {"none"}),
       option("gate_bias", &O::gate_bias,
              "Initial bias of the highway gates. If it is below 0, each block starts close to the identity.")
-          .at_least(-20).at_most(20));
+          .at_least(-20).at_most(20).initial_value().only_if("block.connection", {"highway"}));
   return table;
 }
 

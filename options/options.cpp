@@ -66,6 +66,14 @@ void set_words(Option& option, std::initializer_list<std::string_view> words) {
   option.words.assign(words.begin(), words.end());
 }
 
+void add_condition(Option& option, std::string_view on, std::initializer_list<std::string_view> words, bool unless) {
+  option.conditions.push_back({"", std::string(on), {words.begin(), words.end()}, unless});
+}
+
+void add_case(Option& option, std::string_view on, std::initializer_list<std::string_view> words) {
+  option.conditions.back().others.push_back({"", std::string(on), {words.begin(), words.end()}});
+}
+
 void MemberTable::add(Option&& option, const void* owner, const void* member) {
   option.default_value = member_value(option.type, member);
   options_.push_back(std::move(option));

@@ -39,6 +39,23 @@ struct Value : std::variant<bool, std::int64_t, double, std::string, WordOrNumbe
   ~Value();
 };
 
+/// The condition under which an option has an effect: the value of `on` is one of `words`, or, with `unless`, none of
+/// them.
+struct OptionCondition {
+  /// As the only entry of `words`: any text except the empty one, any number except 0, or any list of integers except
+  /// the empty one, of an option that takes more than fixed words.
+  static constexpr const char* anything = "*";
+
+  std::string option; ///< full name; a table's name means all options in the table. In Option::conditions: empty
+  std::string on;
+  std::vector<std::string> words;
+  bool unless = false;
+  std::vector<OptionCondition> others = {}; ///< it also has an effect under one of these; their `option` is empty
+  bool operator==(const OptionCondition&) const = default;
+};
+/// "anything", as an option table writes it: only_if("data.path", {any_value}).
+inline constexpr std::string_view any_value = OptionCondition::anything;
+
 enum class OptionType { boolean, integer, real, text, word_or_number, integers, reals, texts };
 
 /// The description of one option: everything except its current value.
@@ -59,6 +76,9 @@ struct Option {
   /// In a table that blocks have: the option belongs to the whole model, so all blocks have the same value
   bool of_whole_model = false;
   bool changes_results = true; ///< false: not part of a run's ID (threads, report, ...)
+  bool of_blocks = false;      ///< models without Transformer blocks do not use it
+  /// It has an effect if all of them hold, on options of any table. Messages show the first one that does not hold.
+  std::vector<OptionCondition> conditions;
   /// The value is only where learned numbers start. With `initial_if`, only while the variant's option of this name,
   /// such as "learned", is true.
   bool initial = false;
@@ -92,6 +112,9 @@ template <> struct option_type_of<std::vector<std::string>> { static constexpr a
 namespace detail {
 void set_text(std::string& to, std::string_view text);
 void set_words(Option& option, std::initializer_list<std::string_view> words);
+void add_condition(Option& option, std::string_view on, std::initializer_list<std::string_view> words, bool unless);
+/// Adds another case in which the last condition holds.
+void add_case(Option& option, std::string_view on, std::initializer_list<std::string_view> words);
 } // namespace detail
 
 /// An option bound to the struct member that holds its value. The chained calls set its other properties.
@@ -120,6 +143,18 @@ template <class Owner, class Member> struct BoundOption {
   }
   BoundOption&& made_of_tables() && { option.of_tables = true; return std::move(*this); }
   BoundOption&& of_whole_model() && { option.of_whole_model = true; return std::move(*this); }
+  BoundOption&& of_blocks() && { option.of_blocks = true; return std::move(*this); }
+  /// It only has an effect if the option `on` has one of these words. See OptionCondition.
+  BoundOption&& only_if(std::string_view on, std::initializer_list<std::string_view> words) && {
+    detail::add_condition(option, on, words, false); return std::move(*this);
+  }
+  BoundOption&& unless(std::string_view on, std::initializer_list<std::string_view> words) && {
+    detail::add_condition(option, on, words, true); return std::move(*this);
+  }
+  /// After only_if or unless: that condition also holds if `on` has one of these words.
+  BoundOption&& or_if(std::string_view on, std::initializer_list<std::string_view> words) && {
+    detail::add_case(option, on, words); return std::move(*this);
+  }
   BoundOption&& without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
   /// The value is only where learned numbers start. See Option::initial.
   BoundOption&& initial_value() && { option.initial = true; return std::move(*this); }

@@ -12,25 +12,6 @@
 
 namespace heed {
 
-/// The condition under which an option has an effect: the value of `on` is one of `words`, or, with `unless`, none of
-/// them.
-struct OptionCondition {
-  /// As the only entry of `words`: any text except the empty one, any number except 0, or any list of integers except
-  /// the empty one, of an option that takes more than fixed words.
-  static constexpr const char* anything = "*";
-
-  std::string option; ///< full name; a table's name means all options in the table
-  std::string on;
-  std::vector<std::string> words;
-  bool unless = false;
-  std::vector<OptionCondition> others = {}; ///< it also has an effect under one of these; their `option` is empty
-  bool operator==(const OptionCondition&) const = default;
-};
-
-/// In lists of options of a Variant: all options of the parts of attention (layers/attention/part.hpp), whose names are
-/// not yet known while records are made.
-inline constexpr const char* options_of_parts = "the parts of attention";
-
 /// The info record of a variant. It is in the variant's own file. The configuration, `heed variants`, the tests and the
 /// documentation use only this record.
 struct Variant {

@@ -28,6 +28,7 @@ Section section(std::string table, std::string title, const OptionTable<T>& opti
 template <class T>
 Section block_section(std::string table, std::string title, const OptionTable<T>& options, T LayerChoice::*member) {
   Section s{std::move(table), std::move(title), options.options(), {}, {}, {}, {}};
+  for (Option& option : s.options) option.of_blocks = true;
   s.set_layer = [&options, member](LayerChoice& c, const std::vector<Value>& v) { c.*member = options.read_all(v); };
   s.get_layer = [&options, member](const LayerChoice& c) { return options.write_all(c.*member); };
   return s;
@@ -39,6 +40,7 @@ Section attention_section() {
   std::vector<Option> of_parts;
   for (const Variant* part : attention_parts())
     of_parts.insert(of_parts.end(), part->options.begin(), part->options.end());
+  for (Option& option : of_parts) option.of_blocks = true;
   std::vector<Option> options = own.options();
   options.insert(std::ranges::find(options, "score_mod", &Option::name), of_parts.begin(), of_parts.end());
   Section s{"attention", "Attention", std::move(options), {}, {}, {}, {}};
@@ -201,7 +203,7 @@ private:
   }
   /// The options and tables that a variant's record names.
   static std::vector<std::string> named_by(const Variant& v) {
-    std::vector<std::string> out = with_options_of_parts(v.disables);
+    std::vector<std::string> out = v.disables;
     out.insert(out.end(), v.needs.begin(), v.needs.end());
     out.insert(out.end(), v.uses.begin(), v.uses.end());
     for (const OptionCondition& c : v.conditions) {
@@ -227,13 +229,14 @@ const std::vector<const Variant*>& attention_parts() {
   return all;
 }
 
-std::vector<std::string> with_options_of_parts(const std::vector<std::string>& names) {
-  std::vector<std::string> out;
-  for (const std::string& name : names)
-    if (name != options_of_parts) out.push_back(name);
+std::vector<std::string> disabled_by(std::string_view family_key, const Variant& variant) {
+  std::vector<std::string> out = variant.disables;
+  if (family_key != "model.kind" || !stacks_of(variant.name).empty()) return out;
+  for (const TableInfo& table : catalogue())
+    if (std::ranges::all_of(table.options, &Option::of_blocks) && !table.options.empty()) out.push_back(table.table);
     else
-      for (const Variant* part : attention_parts())
-        for (const Option& option : part->options) out.push_back(full_name("attention", option.name));
+      for (const Option& option : table.options)
+        if (option.of_blocks) out.push_back(full_name(table.table, option.name));
   return out;
 }
 

@@ -40,8 +40,9 @@ const std::vector<Section>& sections();
 const std::vector<FamilyPlace>& family_places();
 /// The records of the parts of attention, whose options are keys of [attention].
 const std::vector<const Variant*>& attention_parts();
-/// The names of a record, with those of all options of the parts in place of `options_of_parts`.
-std::vector<std::string> with_options_of_parts(const std::vector<std::string>& names);
+/// The options and tables that have no effect with this variant: `Variant::disables`, and for a model without blocks
+/// those of Option::of_blocks. `family_key` names the family: "model.kind".
+std::vector<std::string> disabled_by(std::string_view family_key, const Variant& variant);
 /// All sections, each followed by the tables of the variants of its families.
 const std::vector<TableInfo>& catalogue();
 

@@ -13,107 +13,6 @@ namespace {
 
 constexpr const char* anything = OptionCondition::anything;
 
-/// Options of initial weights: they have no effect if a finished run gives all weights.
-OptionCondition of_initial_weights(std::string option) {
-  return {std::move(option), "train.start", {anything}, true, {{"", "train.start_weights", {"matching"}}}};
-}
-
-/// The dependencies that are not about single variants. The records of variants have the others.
-const std::vector<OptionCondition> rows = {
-    {"data.train", "data.validation_path", {anything}, true},
-    {"data.train", "data.validation_rows", {anything}, true},
-    {"data.test", "data.test_path", {anything}, true},
-    {"data.test", "data.test_rows", {anything}, true},
-    {"data.validation_rows", "data.validation_path", {anything}, true},
-    {"data.test_rows", "data.test_path", {anything}, true},
-    {"data.validation_path", "data.path", {anything}},
-    {"data.test_path", "data.path", {anything}},
-    {"data.validation_sets", "data.path", {anything}},
-    {"data.min_count", "data.tokens", {"words"}},
-    {"data.max_vocabulary", "data.tokens", {"words"}},
-    {"data.sentencepiece", "data.tokens", {"sentencepiece"}},
-    {"data.bucket", "train.batch_tokens", {anything}, true},
-    {"data.bucket", "train.full_batch", {"true"}, true},
-    {"task.validation", "data.validation_path", {anything}, true},
-    {"model.init_std",
-     "init.linear",
-     {"init_std"},
-     false,
-     {{"", "init.embedding", {"init_std"}}, {"", "init.position", {"init_std"}}, {"", "init.head", {"init_std"}}}},
-    {"model.shared_layers", "model.layers", {"1"}, true, {{"", "model.encoder_decoder.decoder_layers", {anything}}}},
-    {"position.shared", "model.shared_layers", {"true"}, true},
-    {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
-    {"model.scaled_init",
-     "attention.projection",
-     {"identity"},
-     true,
-     {{"", "block.ffn", {"true"}}, {"", "attention.cross_projection", {"dense", "latent", "shared_key_value"}}}},
-    {"init.qkv", "init.linear", {"xavier_uniform", "xavier_normal"}},
-    of_initial_weights("model.init_std"),
-    of_initial_weights("model.scaled_init"),
-    of_initial_weights("init.embedding"),
-    of_initial_weights("init.position"),
-    of_initial_weights("init.linear"),
-    of_initial_weights("init.head"),
-    of_initial_weights("init.qkv"),
-    of_initial_weights("block.gate_bias"),
-    {"recurrent.window", "recurrent.reach", {"local_m", "local_p"}},
-    {"attention.prefix", "attention.causal", {"true"}},
-    {"attention.parameters",
-     "attention.score_mod",
-     {anything},
-     false,
-     {{"", "attention.mask_mod", {anything}},
-      {"", "attention.cross_score_mod", {anything}},
-      {"", "attention.cross_mask_mod", {anything}}}},
-    {"model.segment_end",
-     "attention.mask_mod",
-     {anything},
-     false,
-     {{"", "attention.score_mod", {anything}},
-      {"", "attention.cross_score_mod", {anything}},
-      {"", "attention.cross_mask_mod", {anything}}}},
-    {"position.width", "position.combine", {"concat"}},
-    {"position.concat", "position.combine", {"concat"}},
-    {"block.norm_kind", "block.norm", {"none"}, true, {{"", "model.embedding_norm", {"true"}}}},
-    {"block.norm_bias", "block.norm", {"none"}, true, {{"", "model.embedding_norm", {"true"}}}},
-    {"block.activation", "block.ffn", {"true"}},
-    {"block.ffn_width", "block.ffn", {"true"}},
-    {"block.gated_width", "block.ffn", {"true"}},
-    {"block.ffn_dropout", "block.ffn", {"true"}},
-    {"block.parallel", "block.ffn", {"true"}},
-    {"block.residual_scale", "block.residual", {"none"}, true},
-    {"block.residual_scale", "block.connection", {"sum"}},
-    {"block.connection", "block.residual", {"none"}, true},
-    {"block.gate_bias", "block.connection", {"highway"}},
-    {"train.batch",
-     "train.batch_tokens",
-     {anything},
-     true,
-     {{"", "train.evaluate_batches", {anything}}, {"", "train.evaluate_random_batches", {anything}}}},
-    {"train.batch",
-     "train.full_batch",
-     {"true"},
-     true,
-     {{"", "train.evaluate_batches", {anything}}, {"", "train.evaluate_random_batches", {anything}}}},
-    {"train.batch_tokens", "train.full_batch", {"true"}, true},
-    {"train.evaluate_length_penalty_kind", "train.evaluate_length_penalty", {anything}},
-    {"train.evaluate_bleu_tokenization", "train.evaluate_beam", {anything}},
-    {"train.inspect_every", "train.inspect", {"none"}, true},
-    {"train.start_weights", "train.start", {anything}},
-    {"train.start_checksum", "train.start", {anything}},
-    {"train.optimizer", "train.steps", {anything}},
-    {"train.schedule", "train.steps", {anything}},
-    {"train.learning_rate", "train.steps", {anything}},
-    {"train.warmup", "train.steps", {anything}},
-    {"train.clip", "train.steps", {anything}},
-    {"train.label_smoothing", "train.steps", {anything}},
-    {"train.evaluate_every", "train.steps", {anything}},
-    {"train.inspect_every", "train.steps", {anything}},
-    {"train.checkpoint_every", "train.steps", {anything}},
-    {"train.log_every", "train.steps", {anything}},
-};
-
 /// Adds the row. If it names a table, adds one row for each option in the table and in the tables of its variants.
 void add_expanded(std::vector<OptionCondition>& out, const OptionCondition& row) {
   if (find_option(row.option)) {
@@ -131,7 +30,7 @@ using Names = std::vector<std::string>;
 void add_disables_and_uses(std::vector<OptionCondition>& out, const FamilyPlace& place) {
   std::map<std::string, Names> silent, used;
   for (const Variant* v : place.family.variants)
-    for (const std::string& option : with_options_of_parts(v->disables)) silent[option].push_back(v->name);
+    for (const std::string& option : disabled_by(place.key, *v)) silent[option].push_back(v->name);
   for (const auto list : {&Variant::needs, &Variant::uses})
     for (const Variant* v : place.family.variants)
       for (const std::string& option : v->*list) used[option].push_back(v->name);
@@ -159,14 +58,14 @@ void add_conditions(std::vector<OptionCondition>& out, const FamilyPlace& place)
   }
 }
 
-/// Adds the options of variants that are only where learned numbers start.
-void add_initial_values(std::vector<OptionCondition>& out, const FamilyPlace& place) {
-  for (const Variant* v : place.family.variants)
-    for (const Option& o : v->options) {
+/// Adds the options that are only where learned numbers start: they have no effect if a finished run gives all weights.
+void add_initial_values(std::vector<OptionCondition>& out) {
+  for (const TableInfo& table : catalogue())
+    for (const Option& o : table.options) {
       if (!o.initial) continue;
-      const std::string table = full_name(place.family.table, v->name);
-      OptionCondition row = of_initial_weights(full_name(table, o.name));
-      if (!o.initial_if.empty()) row.others.push_back({"", full_name(table, o.initial_if), {"true"}, true});
+      OptionCondition row{
+          full_name(table.table, o.name), "train.start", {anything}, true, {{"", "train.start_weights", {"matching"}}}};
+      if (!o.initial_if.empty()) row.others.push_back({"", full_name(table.table, o.initial_if), {"true"}, true});
       out.push_back(std::move(row));
     }
 }
@@ -178,12 +77,17 @@ std::vector<OptionCondition> make_dependencies() {
   for (const FamilyPlace& place : family_places()) add_conditions(out, place);
   for (const Variant* part : attention_parts())
     for (const OptionCondition& c : part->conditions) add_expanded(out, c);
-  for (const OptionCondition& row : rows) add_expanded(out, row);
+  for (const TableInfo& table : catalogue())
+    for (const Option& o : table.options)
+      for (OptionCondition row : o.conditions) {
+        row.option = full_name(table.table, o.name);
+        out.push_back(std::move(row));
+      }
   for (const FamilyPlace& place : family_places())
     for (const Variant* v : place.family.variants)
       for (const Option& o : v->options)
         out.push_back({full_name(full_name(place.family.table, v->name), o.name), place.key, {v->name}});
-  for (const FamilyPlace& place : family_places()) add_initial_values(out, place);
+  add_initial_values(out);
   return out;
 }
 

@@ -1,6 +1,6 @@
-// Which options only have an effect under certain values of other options. The dependencies are data: the rows of a
-// table, and the records of the variants, which list the options that they disable, need and use. The options of a
-// variant only have an effect if the variant is chosen.
+// Which options only have an effect under certain values of other options. The dependencies are data: the conditions in
+// the option tables, and the records of the variants, which list the options that they disable, need and use. The
+// options of a variant only have an effect if the variant is chosen.
 #pragma once
 
 #include "experiments/config/catalogue.hpp"

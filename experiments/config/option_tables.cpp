@@ -26,26 +26,28 @@ const OptionTable<DataOptions>& data_option_table() {
              "The data file, for tasks that read one. A relative path starts at the folder in which heed is started.")
           .default_means("no file").without_effect_on_results(),
       option("train", &O::train, "Fraction of data.path for training, from its beginning, rounded down.")
-          .above(0).below(1),
+          .above(0).below(1).unless("data.validation_path", {any_value}).unless("data.validation_rows", {any_value}),
       option("test", &O::test,
              "Fraction of data.path for the test split, from its end. The remainder is the validation split.")
-          .at_least(0).below(1),
+          .at_least(0).below(1).unless("data.test_path", {any_value}).unless("data.test_rows", {any_value}),
       option("validation_rows", &O::validation_rows,
              "Number of rows of data.path in the validation split. All rows outside of it and of the test split are "
              "for training.")
-          .at_least(0).at_most(1e12).unit("rows").default_means("0: the remainder of data.path"),
+          .at_least(0).at_most(1e12).unit("rows").default_means("0: the remainder of data.path")
+          .unless("data.validation_path", {any_value}),
       option("test_rows", &O::test_rows, "Number of rows of data.path in the test split, from its end.")
-          .at_least(0).at_most(1e12).unit("rows").default_means("0: the fraction data.test"),
+          .at_least(0).at_most(1e12).unit("rows").default_means("0: the fraction data.test")
+          .unless("data.test_path", {any_value}),
       option("validation_path", &O::validation_path,
              "A file of their own for the validation's examples; what the test leaves of data.path is for training.")
-          .default_means("none: a part of data.path").without_effect_on_results(),
+          .default_means("none: a part of data.path").without_effect_on_results().only_if("data.path", {any_value}),
       option("test_path", &O::test_path, "A file of their own for the test's examples.")
-          .default_means("none: a part of data.path").without_effect_on_results(),
+          .default_means("none: a part of data.path").without_effect_on_results().only_if("data.path", {any_value}),
       option("validation_sets", &O::validation_sets,
              "Further files to evaluate, each written \"NAME = FILE\": validation_sets = [\"long = long.tsv\"] "
              "measures each metric of validation also on the rows of long.tsv, such as val_loss_on.long. Training is "
              "the same with or without them.")
-          .default_means("none").without_effect_on_results(),
+          .default_means("none").without_effect_on_results().only_if("data.path", {any_value}),
       option("shuffle", &O::shuffle,
              "The rows of a file are shuffled, with task.seed, before they are split."),
       option("tokens", &O::tokens,
@@ -53,12 +55,12 @@ const OptionTable<DataOptions>& data_option_table() {
              "part of its word (awful. and awful are two words). To separate it, put spaces around it in the file, or "
              "use characters or sentencepiece."),
       option("min_count", &O::min_count, "How often a word must occur in the training split to be in the vocabulary.")
-          .at_least(1).at_most(1e9).unit("times"),
+          .at_least(1).at_most(1e9).unit("times").only_if("data.tokens", {"words"}),
       option("max_vocabulary", &O::max_vocabulary,
              "Largest size of the vocabulary, with the unknown word. The most frequent words are in it.")
-          .at_least(0).at_most(1e7).unit("words").default_means("0: all words"),
+          .at_least(0).at_most(1e7).unit("words").default_means("0: all words").only_if("data.tokens", {"words"}),
       option("sentencepiece", &O::sentencepiece, "The file of a SentencePiece model.")
-          .default_means("no file").without_effect_on_results(),
+          .default_means("no file").without_effect_on_results().only_if("data.tokens", {"sentencepiece"}),
       option("max_length", &O::max_length, "The most tokens of an input, and the most of an output.")
           .at_least(0).at_most(1 << 20).unit("tokens").default_means("0: no limit"),
       option("too_long", &O::too_long,
@@ -67,7 +69,8 @@ const OptionTable<DataOptions>& data_option_table() {
       option("bucket", &O::bucket,
              "Number of batches that are collected and sorted by length. The sequences of a step then have similar "
              "lengths.")
-          .at_least(1).at_most(1e6).unit("batches").default_means("1: no buckets"));
+          .at_least(1).at_most(1e6).unit("batches").default_means("1: no buckets")
+          .unless("train.batch_tokens", {any_value}).unless("train.full_batch", {"true"}));
   return table;
 }
 
@@ -78,7 +81,8 @@ const OptionTable<TaskOptions>& task_option_table() {
       option("seed", &O::seed, "Seed of the generated examples and their splits, shared by all replicates.")
           .at_least(0).at_most(largest_seed),
       option("validation", &O::validation, "Size of a generated task's validation split.")
-          .at_least(1).at_most(1e8).unit("examples").default_means("512, or fewer if the task has no more examples"),
+          .at_least(1).at_most(1e8).unit("examples").default_means("512, or fewer if the task has no more examples")
+          .unless("data.validation_path", {any_value}),
       option("test", &O::test, "Size of a generated task's test split.")
           .at_least(1).at_most(1e8).unit("examples").default_means("512, or fewer if the task has no more examples"));
   return table;
@@ -88,27 +92,34 @@ const OptionTable<ModelOptions>& model_option_table() {
   using O = ModelOptions;
   static const auto table = option_table<O>(
       option("kind", &O::kind, "The model."),
-      option("layers", &O::layers, "Number of Transformer blocks.").at_least(1).at_most(1024).unit("blocks"),
+      option("layers", &O::layers, "Number of Transformer blocks.").at_least(1).at_most(1024).unit("blocks")
+          .of_blocks(),
       option("width", &O::width, "Width of the embeddings and of the activations between the blocks (d_model).")
           .at_least(1).at_most(65536).unit("features"),
-      option("heads", &O::heads, "Attention heads in each block.").at_least(1).at_most(4096).unit("heads"),
+      option("heads", &O::heads, "Attention heads in each block.").at_least(1).at_most(4096).unit("heads")
+          .of_blocks(),
       option("tied_embeddings", &O::tied_embeddings, "The output layer uses the token embeddings as its weights."),
       option("embedding_scale", &O::embedding_scale,
              "Factor of the token embeddings: 1 (none), or the square root of the width (sqrt; Vaswani 2017).")
-          .one_of({"none", "sqrt"}),
+          .one_of({"none", "sqrt"}).of_blocks(),
       option("embedding_norm", &O::embedding_norm,
              "A norm after the embeddings and their positions, and of registers, of the kind block.norm_kind (as in "
-             "BERT and BLOOM)."),
+             "BERT and BLOOM).")
+          .of_blocks(),
       option("registers", &O::registers,
              "Number of learned tokens before the row (register tokens). All positions see them, they have no "
              "position, and they are dropped after the last block. In causal attention they see only each other, "
              "persistent keys and a prefix.")
-          .at_least(0).at_most(65536).unit("tokens").default_means("0: none"),
+          .at_least(0).at_most(65536).unit("tokens").default_means("0: none").of_blocks(),
       option("init_std", &O::init_std,
              "Standard deviation of the initial weights, which are drawn from a normal distribution with mean 0.")
-          .above(0).at_most(100),
+          .above(0).at_most(100).only_if("init.linear", {"init_std"}).or_if("init.embedding", {"init_std"})
+          .or_if("init.position", {"init_std"}).or_if("init.head", {"init_std"}).initial_value(),
       option("scaled_init", &O::scaled_init,
-             "The last weights before a residual connection start smaller, with init_std / sqrt(2 * layers)."),
+             "The last weights before a residual connection start smaller, with init_std / sqrt(2 * layers).")
+          .unless("init.linear", {"xavier_uniform", "xavier_normal", "torch"})
+          .unless("attention.projection", {"identity"}).or_if("block.ffn", {"true"})
+          .or_if("attention.cross_projection", {"dense", "latent", "shared_key_value"}).initial_value().of_blocks(),
       option("dropout", &O::dropout,
              "Dropout of the embeddings: the fraction that is set to 0 in training.").at_least(0).below(1),
       option("head_bias", &O::head_bias,
@@ -118,10 +129,13 @@ const OptionTable<ModelOptions>& model_option_table() {
       option("segment_end", &O::segment_end,
              "Text whose tokens end a segment, for formulas with segment_i and segment_j: a word or another token of "
              "the vocabulary, or several tokens, such as an empty line (\"\\n\\n\") between documents.")
-          .default_means("none: there are no segments"),
+          .default_means("none: there are no segments")
+          .only_if("attention.mask_mod", {any_value}).or_if("attention.score_mod", {any_value})
+          .or_if("attention.cross_score_mod", {any_value}).or_if("attention.cross_mask_mod", {any_value}).of_blocks(),
       option("shared_layers", &O::shared_layers,
              "All blocks of a stack have the same parameters: one block is applied as many times as there are layers "
-             "(Dehghani 2019, arXiv 1807.03819; Lan 2020, arXiv 1909.11942)."));
+             "(Dehghani 2019, arXiv 1807.03819; Lan 2020, arXiv 1909.11942).")
+          .unless("model.layers", {"1"}).or_if("model.encoder_decoder.decoder_layers", {any_value}).of_blocks());
   return table;
 }
 
@@ -132,22 +146,23 @@ const OptionTable<InitOptions>& init_option_table() {
       option("embedding", &O::embedding,
              "Initial token embeddings: N(0, model.init_std^2); Xavier's uniform or normal distribution, from "
              "vocabulary and width; N(0, 1), as torch.nn.Embedding; or N(0, s^2) for a number s.")
-          .one_of(words).above(0).at_most(100),
+          .one_of(words).above(0).at_most(100).initial_value(),
       option("position", &O::position, "Initial vectors of learned positions. The choices are those of init.embedding.")
-          .one_of(words).above(0).at_most(100),
+          .one_of(words).above(0).at_most(100).initial_value().of_blocks(),
       option("linear", &O::linear,
              "Initial weights of linear layers and convolutions, except the output layer: N(0, model.init_std^2), "
              "unless the layer has its own initialisation; Xavier's uniform or normal distribution; U(-1 / "
              "sqrt(inputs), 1 / sqrt(inputs)), also for biases, as torch.nn.Linear; or N(0, s^2) for a number s. "
              "Recurrent cells and scores always use their own initialisation.")
-          .one_of(words).above(0).at_most(100),
+          .one_of(words).above(0).at_most(100).initial_value(),
       option("head", &O::head,
              "Initial weights of the output layer, unless they are tied. The choices are those of init.linear.")
-          .one_of(words).above(0).at_most(100),
+          .one_of(words).above(0).at_most(100).initial_value(),
       option("qkv", &O::qkv,
              "The number of outputs (fan-out) in Xavier's rule for the query, key and value matrices: of each matrix, "
              "or of all three together, as torch.nn.MultiheadAttention (fairseq's factor 1 / sqrt(2)).")
-          .one_of({"separate", "joint"}));
+          .one_of({"separate", "joint"})
+          .only_if("init.linear", {"xavier_uniform", "xavier_normal"}).initial_value().of_blocks());
   return table;
 }
 
@@ -164,17 +179,21 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("start_weights", &O::start_weights,
              "The weights that train.start takes: all, which refuses a run whose parameters have other names or "
              "shapes; or those with matching names and shapes. The other parameters have initial weights.")
-          .one_of({"all", "matching"}),
+          .one_of({"all", "matching"}).only_if("train.start", {any_value}),
       option("start_checksum", &O::start_checksum,
              "The checksum of the step and the weights of train.start. Heed fills it in when it plans a run. If it is "
              "given, a run with other weights is refused.")
-          .default_means("that of the run in the output folder"),
+          .default_means("that of the run in the output folder").only_if("train.start", {any_value}),
       option("batch", &O::batch, "Sequences in a step, and in a batch of an evaluation.")
-          .at_least(1).at_most(1e6).unit("sequences"),
+          .at_least(1).at_most(1e6).unit("sequences")
+          .unless("train.batch_tokens", {any_value}).or_if("train.evaluate_batches", {any_value})
+          .or_if("train.evaluate_random_batches", {any_value}).unless("train.full_batch", {"true"})
+          .or_if("train.evaluate_batches", {any_value}).or_if("train.evaluate_random_batches", {any_value}),
       option("batch_tokens", &O::batch_tokens,
              "The most tokens of a step: its number of sequences times the longest input or output (fairseq's "
              "max_tokens). The sequences of a step then have similar lengths.")
-          .at_least(0).at_most(1e9).unit("tokens").default_means("0: train.batch sequences"),
+          .at_least(0).at_most(1e9).unit("tokens").default_means("0: train.batch sequences")
+          .unless("train.full_batch", {"true"}),
       option("full_batch", &O::full_batch, "Each step uses every training example once."),
       option("shards", &O::shards,
              "Parts of a batch that threads compute at the same time. The order of sums, and with it the last bits of "
@@ -186,20 +205,24 @@ const OptionTable<TrainOptions>& train_option_table() {
           .at_least(0).at_most(4096).unit("threads")
           .default_means("0: as many as the machine has, at most 16").without_effect_on_results(),
       option("optimizer", &O::optimizer,
-             "The optimiser: the rule that turns gradients into updates of the parameters."),
-      option("schedule", &O::schedule, "How the learning rate changes after the warm-up."),
-      option("learning_rate", &O::learning_rate, "The highest learning rate.").above(0).at_most(1e6),
+             "The optimiser: the rule that turns gradients into updates of the parameters.")
+          .only_if("train.steps", {any_value}),
+      option("schedule", &O::schedule, "How the learning rate changes after the warm-up.")
+          .only_if("train.steps", {any_value}),
+      option("learning_rate", &O::learning_rate, "The highest learning rate.").above(0).at_most(1e6)
+          .only_if("train.steps", {any_value}),
       option("warmup", &O::warmup,
              "Number of first steps in which the learning rate is multiplied by (step + 1) / (warmup + 1).")
-          .at_least(0).at_most(1e12).unit("steps"),
+          .at_least(0).at_most(1e12).unit("steps").only_if("train.steps", {any_value}),
       option("clip", &O::clip,
              "Largest global norm of the gradients. Gradients with a larger norm are scaled down to it.")
-          .at_least(0).default_means("0: no clipping"),
+          .at_least(0).default_means("0: no clipping").only_if("train.steps", {any_value}),
       option("label_smoothing", &O::label_smoothing,
              "Share of the target's probability that is spread over all classes.")
-          .at_least(0).below(1),
+          .at_least(0).below(1).only_if("train.steps", {any_value}),
       option("evaluate_every", &O::evaluate_every, "Steps between evaluations on the validation split.")
-          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end"),
+          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end")
+          .only_if("train.steps", {any_value}),
       option("evaluate_batches", &O::evaluate_batches, "Batches of the validation split in an evaluation.")
           .at_least(0).at_most(1e12).unit("batches").default_means("0: the whole split"),
       option("evaluate_random_batches", &O::evaluate_random_batches,
@@ -223,10 +246,11 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("evaluate_length_penalty_kind", &O::evaluate_length_penalty_kind,
              "Base of the length penalty, for an output of n tokens: (5 + n) / 6 (gnmt: Wu et al. 2016), or n "
              "(fairseq).")
-          .one_of({"gnmt", "fairseq"}),
+          .one_of({"gnmt", "fairseq"}).only_if("train.evaluate_length_penalty", {any_value}),
       option("evaluate_bleu_tokenization", &O::evaluate_bleu_tokenization,
              "BLEU's tokenization, by sacreBLEU's names: mteval's rules for Western languages (13a), mteval's rules "
-             "for all languages (intl), words between white space (none), or characters (char)."),
+             "for all languages (intl), words between white space (none), or characters (char).")
+          .only_if("train.evaluate_beam", {any_value}),
       option("inspect", &O::inspect,
              "What is measured inside the model. norms: norms of gradients and outputs, by module. attention: entropy "
              "and distance of each attention head. heads: attention, and the importance of each head. all: heads and "
@@ -235,13 +259,15 @@ const OptionTable<TrainOptions>& train_option_table() {
              "these.")
           .one_of({"none", "norms", "attention", "heads", "all", "scores", "layers", "everything"}),
       option("inspect_every", &O::inspect_every, "Steps between measurements inside the model (train.inspect).")
-          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end"),
+          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end")
+          .unless("train.inspect", {"none"}).only_if("train.steps", {any_value}),
       option("checkpoint_every", &O::checkpoint_every, "Steps between checkpoints.")
-          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end").without_effect_on_results(),
+          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end").without_effect_on_results()
+          .only_if("train.steps", {any_value}),
       option("keep_checkpoints", &O::keep_checkpoints, "Number of checkpoints to keep: the newest ones.")
           .at_least(2).at_most(1e6).unit("checkpoints").without_effect_on_results(),
       option("log_every", &O::log_every, "Steps between the lines of training loss in metrics.jsonl.")
-          .at_least(1).at_most(1e12).unit("steps"));
+          .at_least(1).at_most(1e12).unit("steps").only_if("train.steps", {any_value}));
   return table;
 }
 

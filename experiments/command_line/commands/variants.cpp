@@ -93,7 +93,7 @@ boost::json::value family_json(const VariantFamily& family) {
   boost::json::array variants;
   for (const Variant* variant : family.variants) {
     boost::json::object presets;
-    const std::vector<std::string> disables = with_options_of_parts(variant->disables);
+    const std::vector<std::string> disables = disabled_by(key_of(family), *variant);
     for (const auto& [key, value] : variant->presets) presets[key] = value_text(value);
     variants.push_back(boost::json::object{{"name", variant->name},
                                            {"summary", variant->summary},

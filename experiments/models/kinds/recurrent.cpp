@@ -54,7 +54,6 @@ extern const ModelInfo model_recurrent{
               .cost = "2 gates width^2 parameters for each layer of encoder and decoder, gates 1 (srn), 3 (gru) or 4 "
                       "(lstm); steps are computed one after the other if a step needs the previous step's attention",
               .presets = {{"attention.score", Value(std::string("additive"))}, {"model.init_std", Value(0.1)}},
-              .disables = options_of_blocks(),
               .uses = {"recurrent", "recurrent.bidirectional", "recurrent.attention"}},
     .form = TaskFormat::sequence_to_sequence,
     .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {

@@ -54,7 +54,6 @@ extern const ModelInfo model_recurrent_classifier{
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
               .options = table().options(),
               .presets = {{"attention.score", Value(std::string("dot"))}, {"model.init_std", Value(0.1)}},
-              .disables = options_of_blocks(),
               .uses = {"recurrent", "recurrent.bidirectional"},
               .conditions = {attends("init.linear"), attends("attention")}},
     .form = TaskFormat::classification,

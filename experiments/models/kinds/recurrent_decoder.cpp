@@ -5,13 +5,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-std::vector<std::string> silent_options() {
-  std::vector<std::string> out = options_of_blocks();
-  out.emplace_back("attention");
-  out.emplace_back("init.linear"); // all of its linear maps are in its cells
-  return out;
-}
-
 class RecurrentLanguageModel : public Model {
 public:
   RecurrentLanguageModel(const Scope& scope, const Config& config, const TaskSizes& shape)
@@ -45,7 +38,7 @@ extern const ModelInfo model_recurrent_decoder{
               .paper = "Mikolov et al. 2010; Graves 2013, arXiv 1308.0850",
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
               .presets = {{"model.init_std", Value(0.1)}},
-              .disables = silent_options(),
+              .disables = {"attention", "init.linear"}, // all of its linear layers are in its cells
               .uses = {"recurrent"}},
     .form = TaskFormat::language_model,
     .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {

@@ -25,7 +25,7 @@ const OptionTable<Options>& table() {
       option("from_length", &Options::from_length,
              "the temperature, or its initial value, is log2(L^2 - L), with L the longest row in training (QKNorm)")
           .initial_value_if("learned"),
-      option("shared", &Options::shared, "all heads learn one temperature (QKNorm)"));
+      option("shared", &Options::shared, "all heads learn one temperature (QKNorm)").of_blocks());
   return t;
 }
 
