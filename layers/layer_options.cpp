@@ -184,6 +184,7 @@ LayerChoice::LayerChoice(LayerChoice&&) noexcept = default;
 LayerChoice& LayerChoice::operator=(const LayerChoice&) = default;
 LayerChoice& LayerChoice::operator=(LayerChoice&&) noexcept = default;
 LayerChoice::~LayerChoice() = default;
+bool LayerChoice::operator==(const LayerChoice&) const = default;
 
 LayerChoice LayerChoice::for_cross_attention() const {
   LayerChoice out = *this;

@@ -35,6 +35,8 @@ struct AttentionOptions {
   std::string cross_mask_mod = "";
   /// parameters of the formulas, one a line (layers/attention/formula/formula.hpp)
   std::vector<std::string> parameters{};
+
+  bool operator==(const AttentionOptions&) const = default;
 };
 
 /// [position]. A scheme that acts within attention belongs to a block, and so do `kind` and `shared`. All blocks have
@@ -45,6 +47,8 @@ struct PositionOptions {
   std::int64_t width = 0;         ///< width of concatenated positions; 0: the model's width
   std::string concat = "project"; ///< project (back to the model's width) | widen (the model)
   bool shared = false;            ///< do blocks with the same scheme share one instance, if it acts within attention?
+
+  bool operator==(const PositionOptions&) const = default;
 };
 
 /// [block]
@@ -64,6 +68,8 @@ struct BlockOptions {
   WordOrNumber residual_scale{"", 1}; ///< scale of what is added to the residual stream: a number | rezero | layerscale
   std::string connection = "sum";     ///< sum | highway: how a residual connection combines x and f(x)
   double gate_bias = -2.0;            ///< initial bias of the gates of highway connections
+
+  bool operator==(const BlockOptions&) const = default;
 };
 
 /// The value of an option of same | yes | no; "same" gives `otherwise`.
@@ -105,6 +111,7 @@ struct LayerChoice {
   LayerChoice& operator=(const LayerChoice&);
   LayerChoice& operator=(LayerChoice&&) noexcept;
   ~LayerChoice();
+  bool operator==(const LayerChoice&) const;
 
   /// The choice for cross attention: cross_score, cross_normalizer, cross_projection, cross_score_mod and
   /// cross_mask_mod replace score, normalizer, projection, score_mod and mask_mod. If score, normaliser or projection

@@ -1,5 +1,6 @@
 #include "options/options.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace heed {
@@ -25,6 +26,29 @@ OptionValues without_defaults(const std::vector<Option>& options, OptionValues v
     if (const auto found = values.find(o.name); found != values.end() && found->second == o.default_value)
       values.erase(found);
   return values;
+}
+
+bool is_given(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number != 0;
+  if (const auto* number = std::get_if<double>(&value)) return *number != 0;
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) return !list->empty();
+  return true;
+}
+
+std::string choice_word(const Value& value) {
+  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
+  if (const auto* either = std::get_if<WordOrNumber>(&value)) return either->word;
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  const auto* word = std::get_if<std::string>(&value);
+  return word ? *word : "";
+}
+
+bool is_listed(const std::vector<std::string>& words, const Value& value) {
+  if (const auto* number = std::get_if<double>(&value); number && words.front() != OptionCondition::anything)
+    return std::ranges::any_of(words, [&](const std::string& word) { return std::stod(word) == *number; });
+  return words.front() == OptionCondition::anything ? is_given(value)
+                                                    : std::ranges::find(words, choice_word(value)) != words.end();
 }
 
 namespace detail {

@@ -93,6 +93,15 @@ struct Option {
   ~Option();
 };
 
+/// True for a non-empty text, for a non-zero number, for a list of integers that is not empty, and for all values of
+/// other types.
+bool is_given(const Value& value);
+/// The word of a choice: a text itself, the word of a word-or-number value, an integer's digits, or "true" or "false".
+/// Empty for values of other types.
+std::string choice_word(const Value& value);
+/// True if the value is one of a condition's words; with `OptionCondition::anything`, if it is given.
+bool is_listed(const std::vector<std::string>& words, const Value& value);
+
 /// The values of one configuration table, by option name. They contain only known names and values of the right types.
 using OptionValues = std::map<std::string, Value>;
 

@@ -12,6 +12,14 @@
 
 namespace heed {
 
+/// A combination of choices that no model can have.
+struct Exclusion {
+  std::vector<OptionCondition> where; ///< all of them hold; their `option` is empty
+  std::string why;                    ///< a sentence: why, and what to choose instead
+  /// Of attention over an encoder output, in pooling or of a recurrent decoder, instead of self attention.
+  bool of_other_attention = false;
+};
+
 /// The info record of a variant. It is in the variant's own file. The configuration, `heed variants`, the tests and the
 /// documentation use only this record.
 struct Variant {
@@ -34,6 +42,8 @@ struct Variant {
   std::vector<std::string> needs = {}, uses = {};
   /// With this variant, these options only have an effect under a further condition.
   std::vector<OptionCondition> conditions = {};
+  /// With what a layer's variant, or a part of attention, can't be combined.
+  std::vector<Exclusion> excludes = {};
 
   ~Variant(); // defined once, in variant.cpp
 };

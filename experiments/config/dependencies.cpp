@@ -148,36 +148,18 @@ const OptionCondition* unmet_dependency(std::string_view key, const ValueOf& val
   return unmet_dependency(option_index(key), value_of);
 }
 
-bool is_given(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
-  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number != 0;
-  if (const auto* number = std::get_if<double>(&value)) return *number != 0;
-  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) return !list->empty();
-  return true;
-}
-
-std::string choice_word(const Value& value) {
-  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
-  if (const auto* either = std::get_if<WordOrNumber>(&value)) return either->word;
-  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-  const auto* word = std::get_if<std::string>(&value);
-  return word ? *word : "";
-}
-
-bool is_listed(const std::vector<std::string>& words, const Value& value) {
-  return words.front() == anything ? is_given(value) : std::ranges::find(words, choice_word(value)) != words.end();
-}
-
-std::string dependency_in_words(const OptionCondition& d) {
-  const auto in_words = [](const auto& choice) {
+std::string condition_in_words(const OptionCondition& condition) {
+  const auto in_words = [](const OptionCondition& choice) {
     const char* no = choice.unless ? "not " : "";
-    if (choice.words.front() == anything) return fmt::format("{} is {}given", choice.on, no);
+    if (choice.words.front() == OptionCondition::anything) return fmt::format("{} is {}given", choice.on, no);
     const char* one = choice.words.size() == 1 ? "" : "one of ";
     return fmt::format("{} is {}{}{}", choice.on, no, one, list_in_words(choice.words));
   };
-  std::string out = "matters only where " + in_words(d);
-  for (const OptionCondition& other : d.others) out += ", or " + in_words(other);
+  std::string out = in_words(condition);
+  for (const OptionCondition& other : condition.others) out += ", or " + in_words(other);
   return out;
 }
+
+std::string dependency_in_words(const OptionCondition& d) { return "matters only where " + condition_in_words(d); }
 
 } // namespace heed

@@ -23,17 +23,8 @@ using ValueOf = std::function<const Value&(std::size_t option)>;
 const OptionCondition* unmet_dependency(std::size_t option, const ValueOf& value_of);
 const OptionCondition* unmet_dependency(std::string_view key, const ValueOf& value_of);
 
-/// True for a non-empty text, for a non-zero number, for a list of integers that is not empty, and for all values of
-/// other types.
-bool is_given(const Value& value);
-
-/// The word of a choice: a text itself, the word of a word-or-number value, or "true" or "false". Empty for values of
-/// other types.
-std::string choice_word(const Value& value);
-
-/// True if the value is one of a dependency's words; with `OptionCondition::anything`, if it is given.
-bool is_listed(const std::vector<std::string>& words, const Value& value);
-
+/// "attention.score is 'cosine', or attention.window is given": the condition and its other cases.
+std::string condition_in_words(const OptionCondition& condition);
 /// The condition in words, without the name of the option: "matters only where attention.score is 'cosine'".
 std::string dependency_in_words(const OptionCondition& dependency);
 

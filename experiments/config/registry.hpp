@@ -6,11 +6,15 @@
 #include "options/sketch.hpp"
 #include "options/variant.hpp"
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace heed {
+
+struct Config;
 
 /// The allowed words of an option, if another module's list defines them.
 struct RegisteredWords {
@@ -22,12 +26,24 @@ struct Registry {
   std::vector<VariantFamily> families; ///< in display order
   std::vector<const Variant*> parts;   ///< of attention: their options are keys of [attention]
   std::vector<RegisteredWords> words;
+  std::vector<Exclusion> exclusions;                      ///< of layers: with the condition that the variant is chosen
   std::map<std::string, std::vector<std::string>> stacks; ///< by model: the names of its stacks of blocks, in order
 };
 
 /// Defined in experiments/registry/, so a program without that module does not link. Therefore the registry is never
 /// empty and never filled too late.
 Registry registry();
+
+/// Choices of which no model can be made.
+struct WrongChoice {
+  std::vector<std::string> options; ///< the full names of those that exclude each other; empty: it is about numbers
+  std::string why;                  ///< a sentence: why, and what to choose instead
+  std::size_t stack = 0, block = 0; ///< the block that has them
+};
+
+/// Why no model of this configuration can be made, whatever the task; none: it can. `of_model`: the values of options
+/// outside of blocks that have an effect. Defined in experiments/registry/.
+std::optional<WrongChoice> wrong_choice(const Config& config, const std::map<std::string, Value>& of_model);
 
 /// Why no run of any configuration has a metric of this name, as the end of a sentence; empty if some run has. Defined
 /// in experiments/registry/.

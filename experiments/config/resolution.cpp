@@ -19,15 +19,6 @@ double real(const View& view, const std::string& key) { return std::get<double>(
 bool flag(const View& view, const std::string& key) { return std::get<bool>(view.at(key).value); }
 const std::string& text(const View& view, const std::string& key) { return std::get<std::string>(view.at(key).value); }
 
-/// "model.width is 64 (a.toml:3:1)".
-std::string shown(const View& view, const std::string& key) {
-  const Setting& s = view.at(key);
-  const bool worded = std::holds_alternative<std::string>(s.value) || std::holds_alternative<WordOrNumber>(s.value);
-  const std::string word = worded ? choice_word(s.value) : "";
-  const bool is_word = std::holds_alternative<std::string>(s.value) || !word.empty();
-  return fmt::format("{} is {} ({})", key, is_word ? "'" + word + "'" : value_text(s.value), s.origin.text());
-}
-
 /// The origin that is shown for a problem with several options: that of the option that was set last.
 const Origin& latest(const View& view, const std::vector<std::string>& keys) {
   const Origin* out = &view.at(keys.front()).origin;
@@ -175,6 +166,14 @@ bool all_alike(const std::vector<View>& stack) {
 }
 
 } // namespace
+
+std::string shown(const View& view, const std::string& key) {
+  const Setting& s = view.at(key);
+  const bool worded = std::holds_alternative<std::string>(s.value) || std::holds_alternative<WordOrNumber>(s.value);
+  const std::string word = worded ? choice_word(s.value) : "";
+  const bool is_word = std::holds_alternative<std::string>(s.value) || !word.empty();
+  return fmt::format("{} is {} ({})", key, is_word ? "'" + word + "'" : value_text(s.value), s.origin.text());
+}
 
 Resolution::Resolution(const Settings& settings) : settings_(settings) {
   run = view(settings.values_);
@@ -369,20 +368,6 @@ void Resolution::check_combinations() {
                              "their own; blocks that share their parameters must have the same options: leave one of "
                              "the two out",
                              shared.origin.text(), settings_.block_overrides_.front().origin.text()));
-
-  for (const View* view : all) {
-    const View& block = *view;
-    const auto is = [&](const char* key) {
-      return !unmet_dependency(key, values_of(block)) && std::get<bool>(block.at(key).value);
-    };
-    const std::string& residual = text(block, "block.residual");
-    if (!is("block.parallel") || residual == "both" || residual == "none") continue;
-    problems.add(
-        fmt::format("{}: block.residual is '{}', but with block.parallel both sublayers share one residual sum; it "
-                    "must be 'both' or 'none'",
-                    latest(block, {"block.residual", "block.parallel"}).text(), residual));
-    break;
-  }
 
   const double train = real(run, "data.train"), test = real(run, "data.test");
   const bool both = !unmet_dependency("data.train", values_of(run)) && !unmet_dependency("data.test", values_of(run));

@@ -37,6 +37,8 @@ struct Resolution {
 
   /// The views that decide whether an option of the whole run has an effect: in some block.
   std::vector<const View*> deciding_views() const;
+  /// Throws heed::RefusedConfig if no model of this configuration, which is the resolution's, can be made.
+  void refuse_wrong_choice(const Config& config) const;
   /// True if a formula of some block uses segments.
   bool uses_segments() const;
 
@@ -57,6 +59,9 @@ private:
 
   const Settings& settings_;
 };
+
+/// "model.width is 64 (a.toml:3:1)".
+std::string shown(const View& view, const std::string& key);
 
 /// Stores the views' values in the structs of Config. An option that has no effect gets its default.
 Config resolved_config(const Resolution& resolution);

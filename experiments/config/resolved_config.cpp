@@ -2,6 +2,7 @@
 // start ([train] start), by their full IDs and with their checksums.
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
+#include "experiments/config/registry.hpp"
 #include "experiments/config/resolution.hpp"
 #include "experiments/config/settings.hpp"
 #include "options/variant.hpp"
@@ -68,6 +69,7 @@ Config Settings::resolve() const {
   const Resolution resolution(*this);
   resolution.problems.refuse();
   Config out = resolved_config(resolution);
+  resolution.refuse_wrong_choice(out);
   if (const auto start = start_checksums_.find(out.train.start);
       start != start_checksums_.end() && out.train.start_checksum.empty())
     out.train.start_checksum = start->second;
@@ -89,6 +91,26 @@ bool Resolution::uses_segments() const {
   return std::ranges::any_of(deciding_views(), [](const View* view) {
     return formulas_use_segments(view->parameters, formula_texts(*view));
   });
+}
+
+void Resolution::refuse_wrong_choice(const Config& config) const {
+  std::map<std::string, Value> of_model;
+  for (const std::string& key : all_keys())
+    if (!belongs_to_blocks(key) && !unmet_dependency(key, values_of(run))) of_model[key] = run.at(key).value;
+  const std::optional<WrongChoice> wrong = wrong_choice(config, of_model);
+  if (!wrong) return;
+  const View& block = blocks.at(std::min(wrong->stack, blocks.size() - 1)).at(wrong->block);
+  const Origin* origin = nullptr;
+  std::string choices;
+  for (const std::string& key : wrong->options) {
+    if (unmet_dependency(key, values_of(block))) continue; // the model decides it
+    const Setting& setting = block.at(key);
+    if (!origin || setting.origin.layer > origin->layer) origin = &setting.origin;
+    choices += fmt::format("{}{}", choices.empty() ? "" : ", and ", shown(block, key));
+  }
+  std::string text = choices.empty() ? wrong->why : fmt::format("{}: {}", choices, wrong->why);
+  if (origin) text = fmt::format("{}: {}", origin->text(), text);
+  throw RefusedConfig(text, {text});
 }
 
 void Resolution::check_formulas() {

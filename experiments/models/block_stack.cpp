@@ -2,11 +2,13 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/models/recurrent_parts.hpp"
 #include "layers/for_each_row.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +26,9 @@ bool uses_first_values(const AttentionPartInfo& part, const std::vector<LayerCho
          part.uses_first_values(layers[n].part_options, static_cast<std::int64_t>(n), std::ssize(layers));
 }
 
-// Each value of the part's option that some block has must act on some block of this stack or of the other one
-// (Config::decoder_layers).
-void check_that_values_act(const Config& config, const AttentionPartInfo& part) {
+// Why a value of the part's option acts on no block of this stack or of the other one (Config::decoder_layers); empty:
+// each value that some block has acts somewhere.
+std::string idle_values(const Config& config, const AttentionPartInfo& part) {
   const std::string& name = part.about.name;
   std::map<std::string, bool> acts; // by the option's value
   for (const auto* stack : {&config.layers, &config.decoder_layers})
@@ -37,35 +39,97 @@ void check_that_values_act(const Config& config, const AttentionPartInfo& part) 
       }
   for (const auto& [value, act] : acts)
     if (!act)
-      throw Failed(fmt::format("[attention] {} = {} has no effect in the blocks that have it: blocks after the first "
-                               "one add the first one's values (sparse: only those of the last third); choose it for a "
-                               "later block",
-                               name, value));
+      return fmt::format("{} = {} has no effect in the blocks that have it: blocks after the first one add the first "
+                         "one's values (sparse: only those of the last third); choose it for a later block",
+                         name, value);
+  return "";
 }
 
 // Do later blocks use the values of the first one?
-bool first_block_hands_on_values(const Config& config, std::int64_t width) {
+bool first_block_hands_on_values(const Config& config) {
+  for (const AttentionPartInfo* part : attention_parts())
+    for (std::size_t n = 1; part->uses_first_values && n < config.layers.size(); ++n)
+      if (uses_first_values(*part, config.layers, n)) return true;
+  return false;
+}
+
+// Why later blocks can't use the values of the first one as they should; empty: they can.
+std::string wrong_first_values(const Config& config, std::int64_t width) {
   const auto shape_of_values = [&](const LayerChoice& layer) {
     const AttentionOptions& o = layer.attention;
     return std::pair{o.key_value_heads ? o.key_value_heads : config.model.heads,
                      o.value_width ? o.value_width : width / config.model.heads};
   };
-  bool out = false;
   for (const AttentionPartInfo* part : attention_parts()) {
     if (!part->uses_first_values) continue;
-    check_that_values_act(config, *part);
+    if (std::string why = idle_values(config, *part); !why.empty()) return why;
     for (std::size_t n = 1; n < config.layers.size(); ++n) {
       if (!uses_first_values(*part, config.layers, n)) continue;
-      out = true;
       const auto own = shape_of_values(config.layers[n]), first = shape_of_values(config.layers[0]);
       if (own != first)
-        throw Failed(fmt::format("[attention] {} adds the values of block 0 to those of block {}, so both need equal "
-                                 "shapes: {} heads of width {}, and {} of width {}; set one attention.key_value_heads "
-                                 "and attention.value_width",
-                                 part->about.name, n, first.first, first.second, own.first, own.second));
+        return fmt::format("{} adds the values of block 0 to those of block {}, so both need equal shapes: {} heads of "
+                           "width {}, and {} of width {}; set one attention.key_value_heads and attention.value_width",
+                           part->about.name, n, first.first, first.second, own.first, own.second);
     }
   }
-  return out;
+  return "";
+}
+
+// Why blocks that share their positions can't; empty: they can.
+std::string wrong_shared_positions(const Config& config, std::int64_t width) {
+  struct Shared {
+    const LayerChoice* layer;
+    RelativeSizes sizes;
+  };
+  std::vector<Shared> schemes;
+  for (const LayerChoice& layer : config.layers) {
+    if (!layer.position.shared || !position_info(layer.position.kind).make_relative) continue;
+    const RelativeSizes own = MultiHeadAttention::relative_sizes(layer, {.width = width, .heads = config.model.heads});
+    const auto found = std::ranges::find_if(schemes, [&](const Shared& of) {
+      return of.layer->position.kind == layer.position.kind && of.layer->position_options == layer.position_options;
+    });
+    const RelativeSizes first = found == schemes.end() ? own : found->sizes;
+    if (found == schemes.end()) schemes.push_back({&layer, own});
+    if (own != first)
+      return fmt::format("blocks that share their positions must have equal heads: some have {} of width {} (values: "
+                         "{}), and some {} of width {} (values: {}); each map of attention.differential counts as a "
+                         "head; make attention.differential, attention.head_width, attention.value_width and "
+                         "attention.projection equal, or set position.shared = false",
+                         first.heads, first.query_width, first.value_width, own.heads, own.query_width,
+                         own.value_width);
+  }
+  return "";
+}
+
+// The width of a stack's vectors: the model's, and that of positions that make it wider.
+std::int64_t width_of(const Config& config) {
+  const PositionOptions& o = config.layers.front().position;
+  const bool wider = position_info(o.kind).has_vectors && o.combine == "concat" && o.concat == "widen";
+  return config.model.width + (!wider ? 0 : o.width ? o.width : config.model.width);
+}
+
+// Why no stack of these blocks can be made; none: it can. `memory_width`: of the encoder output; 0: there is none.
+std::optional<WrongChoice> wrong_stack(const Config& config, std::int64_t memory_width,
+                                       const std::map<std::string, Value>& of_model) {
+  const std::int64_t width = width_of(config);
+  const ValuesByName others(of_model.begin(), of_model.end());
+  for (std::size_t n = 0; n < config.layers.size(); ++n) {
+    if (n > 0 && config.layers[n] == config.layers[n - 1]) continue;
+    for (const bool is_self : {true, false}) {
+      if (!is_self && memory_width == 0) continue;
+      const Refusal refused = MultiHeadAttention::refusal_of(is_self ? config.layers[n]
+                                                                     : config.layers[n].for_cross_attention(),
+                                                             {.width = width,
+                                                              .memory_width = is_self ? 0 : memory_width,
+                                                              .heads = config.model.heads,
+                                                              .registers = config.model.registers},
+                                                             others);
+      if (refused) return WrongChoice{refused.options, refused.why, 0, n};
+    }
+  }
+  for (const std::string& why : {wrong_first_values(config, width), wrong_shared_positions(config, width)})
+    if (!why.empty()) return WrongChoice{{}, why};
+  return std::nullopt;
 }
 
 // The scheme that adds to the embeddings; all blocks name the same one.
@@ -79,7 +143,9 @@ PositionalEmbedding embedding_positions(const Scope& scope, const Config& config
 BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& shape)
     : position(embedding_positions(scope / "position", config, shape.longest)), dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
-  const bool hands_on_values = first_block_hands_on_values(config, width());
+  for (const std::string& why : {wrong_first_values(config, width()), wrong_shared_positions(config, width())})
+    if (!why.empty()) throw Failed("[attention] " + why);
+  const bool hands_on_values = first_block_hands_on_values(config);
   RelativePositions relative(scope);
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     const Scope own = scope / "blocks" / std::to_string(i),
@@ -151,6 +217,24 @@ Config decoder_config(const Config& config) {
   out.model.layers = static_cast<std::int64_t>(out.layers.size());
   for (LayerChoice& layer : out.layers) layer.attention.causal = true;
   return out;
+}
+
+std::optional<WrongChoice> wrong_choice(const Config& config, const std::map<std::string, Value>& of_model) {
+  const auto pooling = config.model_options.find("pooling");
+  const bool is_recurrent = model_info(config.model.kind).stacks.empty();
+  if (is_recurrent || (pooling != config.model_options.end() && pooling->second == Value(std::string("context"))))
+    if (const Refusal refused = excluded(config.layers.front(), false))
+      return WrongChoice{refused.options, refused.why};
+  if (is_recurrent) {
+    const std::string why = wrong_recurrent_width(config);
+    return why.empty() ? std::nullopt : std::optional(WrongChoice{{}, why});
+  }
+  if (config.decoder_layers.empty()) return wrong_stack(config, 0, of_model);
+  const Config encoder = encoder_config(config);
+  if (auto wrong = wrong_stack(encoder, 0, of_model)) return wrong;
+  auto wrong = wrong_stack(decoder_config(config), width_of(encoder), of_model);
+  if (wrong) wrong->stack = 1;
+  return wrong;
 }
 
 Config attention_of_first_block(Config config) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "autograd/parameters.hpp"
+#include "experiments/config/registry.hpp"
 #include "experiments/tasks/task.hpp"
 #include "layers/module.hpp"
 #include "options/variant.hpp"
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,6 +66,10 @@ InitRules init_rules(const Config& config);
 /// The initialisation of the last linear layer of a residual branch. It is the same as for other linear layers, but
 /// normal weights are divided by sqrt(2 layers) if [model] scaled_init is set (Radford et al. 2019, GPT-2).
 InitRule residual_init(const Config& config);
+
+/// Why no model of this configuration can be made, whatever the task: an exclusion, or widths that do not fit together;
+/// none: it can. `of_model`: the values of options outside of blocks that have an effect.
+std::optional<WrongChoice> wrong_choice(const Config& config, const std::map<std::string, Value>& of_model);
 
 /// True if the output layer has a bias: [model] head_bias, where the word `usual` selects the argument `usual`.
 bool has_head_bias(const Config& config, bool usual);

@@ -10,14 +10,18 @@ namespace {
 
 std::int64_t direction_width(const Config& config, bool both_directions) {
   if (!both_directions) return config.model.width;
-  if (config.model.width % 2 != 0)
-    throw Failed(fmt::format("[recurrent] bidirectional = true halves model.width, which is {}: make it even, or set "
-                             "recurrent.bidirectional = false",
-                             config.model.width));
+  if (const std::string why = wrong_recurrent_width(config); !why.empty()) throw Failed("[recurrent] " + why);
   return config.model.width / 2;
 }
 
 } // namespace
+
+std::string wrong_recurrent_width(const Config& config) {
+  if (!config.recurrent.bidirectional || config.model.width % 2 == 0) return "";
+  return fmt::format("bidirectional = true halves model.width, which is {}: make it even, or set "
+                     "recurrent.bidirectional = false",
+                     config.model.width);
+}
 
 RecurrentEncoder::RecurrentEncoder(const Scope& scope, const Config& config, const TaskSizes& shape, bool both)
     : embedding(scope / "embedding", shape.vocabulary, config.model.width),

@@ -140,7 +140,6 @@ public:
                                 "add it to the input, or choose another one",
                                 choice_.position.kind));
     if (info.make_relative) position_ = info.make_relative(scope / "position", of_heads, choice_.position_options);
-    if (position_) position_->check(options);
     if (has_projections) {
       MultiHeadAttention::Sizes full = with_projections;
       full.position = position_;
@@ -152,6 +151,10 @@ public:
         throw Refused(fmt::format("the normaliser '{}' orders the keys before a query: it needs causal attention "
                                   "(causal = true)",
                                   options.normalizer));
+      if (const Refusal refused = excluded(choice_, true)) throw Failed("[attention] " + refused.why);
+      if (info.wrong_sizes)
+        if (const std::string why = info.wrong_sizes(of_heads, choice_.position_options); !why.empty())
+          throw Failed("[position] " + why);
     }
     for (const Parameters::Entry& e : initial_.entries()) parameters_.push_back({e.name, e.shape});
   }

@@ -12,6 +12,7 @@
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/schedules.hpp"
+#include "layers/exclusions.hpp"
 #include "layers/variants.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,12 @@ Registry registry() {
   return {std::move(families),
           attention_part_records(),
           {{"data.tokens", vocabulary_kinds()}, {"train.evaluate_bleu_tokenization", bleu_tokenizations()}},
+          f32::exclusions(),
           std::move(stacks)};
+}
+
+std::optional<WrongChoice> wrong_choice(const Config& config, const std::map<std::string, Value>& of_model) {
+  return f32::wrong_choice(config, of_model);
 }
 
 std::string wrong_metric(const std::string& name) {

@@ -70,6 +70,8 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
 
 Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreSizes& shape, AttentionPlace::Kind kind)
     : place_{scope.name(), kind, scope.reads()}, shape_(shape), dropout_(choice.attention.dropout) {
+  if (kind != AttentionPlace::Kind::self)
+    if (const Refusal refused = excluded(choice, false)) throw Failed("[attention] " + refused.why);
   const ScoreInfo& info = score_info(choice.attention.score);
   if (info.equal_widths && shape.query_width != shape.key_width)
     throw Failed(fmt::format("[attention] the score '{}' needs queries and keys of one width, they have {} and {}",
@@ -77,12 +79,6 @@ Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreS
   score_ = info.make(scope / "score", shape, choice.score_options);
   normalizer_ =
       normalizer_info(choice.attention.normalizer).make(scope / "normalizer", shape.heads, choice.normalizer_options);
-  if (normalizer_->is_ordered() && kind != AttentionPlace::Kind::self)
-    throw Failed(
-        fmt::format("[attention] the normaliser '{}' orders keys by their distance from the query, so only self "
-                    "attention can use it: choose another one here (in an encoder-decoder, by "
-                    "attention.cross_normalizer)",
-                    choice.attention.normalizer));
   constexpr std::array places{AttentionPartInfo::Place::every_attention};
   parts_ = make_parts(places, scope,
                       {.heads = shape.heads,

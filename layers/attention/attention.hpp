@@ -2,6 +2,7 @@
 // for whole sequences and for step-by-step decoding.
 #pragma once
 
+#include "layers/exclusions.hpp"
 #include "layers/attention/algorithm.hpp"
 #include "layers/attention/kv_cache.hpp"
 #include "layers/attention/part.hpp"
@@ -116,12 +117,15 @@ public:
   };
 
   /// The widths of one head's queries and values, with which a position is made. Each map of differential attention
-  /// counts as a head.
+  /// counts as a head. Throws heed::Failed if a width is not divided by the heads.
   static RelativeSizes relative_sizes(const LayerChoice& choice, const Sizes& shape);
 
+  /// Why there is no attention with these choices and sizes: an exclusion (see `excluded`), or sizes or formulas that
+  /// don't fit. `others`: the values of further options outside of blocks.
+  static Refusal refusal_of(const LayerChoice& choice, const Sizes& shape, ValuesByName others = {});
+
   /// `output_init` initialises the output projection (`output`). A head_width of 0 means width / heads; value_width
-  /// likewise. Throws heed::Failed if width / heads is needed and heads does not divide width, or if key_value_heads
-  /// does not divide heads.
+  /// likewise. Throws heed::Failed if there is a `refusal_of` these choices and sizes.
   MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& shape, const InitRule& output_init);
 
   /// Self attention: x [B, T, width]. `first_values` is V_1 of these positions, [B, T, values_width()]: with
@@ -154,7 +158,6 @@ private:
   Tensor queries_of(Pass& pass, Tensor q) const;
   Tensor keys_of(Pass& pass, Tensor k) const;
   Tensor values_of(Pass& pass, Tensor v, const Tensor* first_values) const;
-  void check_positions_before(const AttentionOptions& options) const;
   // The mask for all keys, with those before the row, of which the caller's mask does not know.
   Mask with_keys_before(Pass& pass, const Mask& mask, std::int64_t batch) const;
   // Keys and values with those before the row, which parts have.

@@ -18,13 +18,11 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// The width of a head. `maps`: the parts' names, if a head's width is shared among its maps.
-std::int64_t divided(std::int64_t width, std::int64_t heads, std::int64_t maps = 1, const std::string& by = "") {
-  const std::int64_t parts = maps * heads;
-  if (heads < 1 || width % parts != 0)
-    throw Failed(fmt::format("[attention] {} heads{} do not divide a width of {}", heads,
-                             maps > 1 ? fmt::format(" with two maps each (attention.{})", by) : "", width));
-  return width / parts;
+// Why a width can't be divided among the heads, and among their maps; empty: it can. `by` is the part that adds maps.
+std::string indivisible(std::int64_t width, std::int64_t heads, std::int64_t maps, const AttentionPartInfo* by) {
+  if (heads >= 1 && width % (maps * heads) == 0) return "";
+  return fmt::format("{} heads{} do not divide a width of {}", heads,
+                     maps > 1 ? fmt::format(" with two maps each (attention.{})", by->about.name) : "", width);
 }
 
 // The part that gives heads several maps; null: none.
@@ -44,15 +42,77 @@ bool formula_sees_positions(const AttentionOptions& options) {
   return use_of(options.score_mod, FormulaKind::score, formula_parameters(options.parameters)).positions;
 }
 
+ProjectionSizes projection_sizes(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape) {
+  const RelativeSizes heads = MultiHeadAttention::relative_sizes(choice, shape);
+  const std::int64_t of_values = choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads;
+  return {.width = shape.width,
+          .memory_width = shape.memory_width,
+          .heads = shape.heads,
+          .query_heads = heads.heads,
+          .key_heads = of_values * maps_of(choice).of_keys,
+          .value_heads = of_values,
+          .query_width = heads.query_width,
+          .value_width = heads.value_width,
+          .bias = shape.bias,
+          .registers = shape.registers};
+}
+
+// What is before the row in this attention, or before the queries of cross attention, and has no position.
+struct KeysBefore {
+  std::string what, option; // empty: nothing
+};
+KeysBefore keys_before(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape) {
+  if (shape.registers > 0) return {"registers", "model.registers"};
+  for (const AttentionPartInfo* part : attention_parts())
+    if (shape.memory_width == 0 && part->adds_keys && has_part(choice, *part)) {
+      KeysBefore out{part->about.name, "attention." + part->about.name};
+      std::ranges::replace(out.what, '_', ' ');
+      return out;
+    }
+  return {};
+}
+
 } // namespace
+
+Refusal MultiHeadAttention::refusal_of(const LayerChoice& choice, const Sizes& shape, ValuesByName others) {
+  const bool is_self = shape.memory_width == 0;
+  others.insert_or_assign("model.registers", shape.registers);
+  if (Refusal refused = excluded(choice, is_self, others)) return refused;
+  const AttentionOptions& options = choice.attention;
+  const HeadMaps maps = maps_of(choice);
+  const AttentionPartInfo* const by = part_of_maps(choice);
+  if (options.head_width == 0)
+    if (std::string why = indivisible(shape.width, shape.heads, maps.share_width ? maps.of_queries : 1, by);
+        !why.empty())
+      return {std::move(why), {}};
+  if (options.value_width == 0)
+    if (std::string why = indivisible(shape.width, shape.heads, 1, by); !why.empty()) return {std::move(why), {}};
+  if (options.key_value_heads > 0 && shape.heads % options.key_value_heads != 0)
+    return {
+        fmt::format("key_value_heads is {}, which does not divide the {} heads", options.key_value_heads, shape.heads),
+        {}};
+  if (const auto wrong_sizes = projection_info(options.projection).wrong_sizes)
+    if (std::string why = wrong_sizes(projection_sizes(choice, shape), choice.projection_options); !why.empty())
+      return {std::move(why), {}};
+  if (const auto wrong_sizes = position_info(choice.position.kind).wrong_sizes; wrong_sizes && is_self)
+    if (std::string why = wrong_sizes(relative_sizes(choice, shape), choice.position_options); !why.empty())
+      return {std::move(why), {}};
+  if (const auto before = keys_before(choice, shape); !before.what.empty() && formula_sees_positions(options))
+    return {fmt::format("{} uses positions, segments or the length of the row, and {} have none; set {} = 0",
+                        is_self ? "score_mod" : "cross_score_mod", before.what, before.option),
+            {}};
+  return {};
+}
 
 RelativeSizes MultiHeadAttention::relative_sizes(const LayerChoice& choice, const Sizes& shape) {
   const HeadMaps maps = maps_of(choice);
   const AttentionPartInfo* const by = part_of_maps(choice);
   const auto width = [&](std::int64_t given, bool shared) {
     if (given) return given;
-    return shared ? divided(shape.width, shape.heads, maps.of_queries, by->about.name)
-                  : divided(shape.width, shape.heads);
+    const std::int64_t of_head = shared ? maps.of_queries : 1;
+    if (const std::string why = indivisible(shape.width, shape.heads, of_head, by); !why.empty())
+      throw Failed("[attention] " + why);
+    return shape.width / (of_head * shape.heads);
   };
   const auto further = projection_info(choice.attention.projection).further_query_width;
   const std::int64_t more = further && shape.memory_width == 0 ? further(choice.projection_options) : 0;
@@ -72,47 +132,15 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                   shape.trained > 0 ? shape.trained : shape.longest, shape.longest_queries, shape.layer,
                   shape.patches_in_row},
                  shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross) {
-  if (shape.heads % value_heads_ != 0)
-    throw Failed(fmt::format("[attention] key_value_heads is {}, which does not divide the {} heads", value_heads_,
-                             shape.heads));
+  if (const Refusal refused = refusal_of(choice, shape)) throw Failed("[attention] " + refused.why);
+  if (shape.position && shape.memory_width > 0)
+    throw Failed("[attention] relative positions apply only to self attention: in cross attention, keys have no "
+                 "distance from a query");
   const ProjectionInfo& projection = projection_info(choice.attention.projection);
   if (projection.has_output)
     output_.emplace((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
                     shape.output_bias.value_or(shape.bias));
-  if (shape.position && shape.memory_width > 0)
-    throw Failed("[attention] relative positions apply only to self attention: in cross attention, keys have no "
-                 "distance from a query");
-  if (shape.position) shape.position->check(choice.attention);
-  if (shape.memory_width > 0 && shape.registers > 0 &&
-      (!choice.attention.mask_mod.empty() || formula_sees_positions(choice.attention)))
-    throw Failed(fmt::format("[attention] {} uses the positions of queries, and registers have none; set "
-                             "model.registers = 0",
-                             choice.attention.mask_mod.empty() ? "cross_score_mod" : "cross_mask_mod"));
-  if (attention_.orders_keys() && shape.memory_width == 0) {
-    const char* const name = choice.attention.normalizer.c_str();
-    if (!choice.attention.causal)
-      throw Failed(fmt::format("[attention] the normaliser '{}' gives weights only to earlier keys: it needs "
-                               "attention.causal = true",
-                               name));
-    if (choice.attention.prefix > 0 && choice.attention.window == 0 && choice.attention.dilation == 1)
-      throw Failed(
-          fmt::format("[attention] the normaliser '{}' gives weights only to earlier keys, and without a window "
-                      "a query sees all of them anyway: attention.prefix has no effect",
-                      name));
-  }
-  projection_ = projection.make(scope,
-                                {.width = shape.width,
-                                 .memory_width = shape.memory_width,
-                                 .heads = shape.heads,
-                                 .query_heads = query_heads_,
-                                 .key_heads = key_heads_,
-                                 .value_heads = value_heads_,
-                                 .query_width = widths_.query_width,
-                                 .value_width = widths_.value_width,
-                                 .bias = shape.bias,
-                                 .registers = shape.registers},
-                                choice.projection_options);
-  projection_->check(choice, shape.position.get());
+  projection_ = projection.make(scope, projection_sizes(choice, shape), choice.projection_options);
   using Place = AttentionPartInfo::Place;
   const std::vector<Place> places = shape.memory_width == 0 ? std::vector{Place::multi_head, Place::self_attention}
                                                             : std::vector{Place::multi_head};
@@ -133,7 +161,6 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                     std::ranges::none_of(parts_, [](const auto& part) { return part->uses_first_values(); });
   for (const auto& part : parts_) learned_keys_ += part->learned_key_count();
   if (shape.memory_width == 0) before_ = learned_keys_ + shape.registers;
-  if (before_ > 0) check_positions_before(choice.attention);
   if (shape.position && before_ > 0) shape_.position = std::make_shared<RowPosition>(shape.position, before_);
 }
 
@@ -144,30 +171,6 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& m
   AttentionInputs inputs = of_self(all, of_all);
   add_inputs(pass, x, inputs);
   return finish(pass, x, of_x.v, attention_(pass, with_keys_of_maps(inputs)));
-}
-
-void MultiHeadAttention::check_positions_before(const AttentionOptions& options) const {
-  const auto learned = std::ranges::find_if(parts_, [](const auto& part) { return part->learned_key_count() > 0; });
-  std::string before = "registers", option = "model.registers";
-  if (learned != parts_.end()) {
-    before = (*learned)->info->about.name;
-    option = "attention." + before;
-    std::ranges::replace(before, '_', ' ');
-  }
-  const std::string mend = fmt::format("; set {} = 0", option);
-  if (attention_.orders_keys())
-    throw Failed(fmt::format("[attention] the normaliser '{}' orders keys by their position, and {} have none{}",
-                             options.normalizer, before, mend));
-  for (const auto& part : parts_) part->check_keys_without_position(before, option);
-  if (!options.mask_mod.empty())
-    throw Failed(fmt::format("[attention] mask_mod decides by positions, and {} have none{}", before, mend));
-  if (!options.score_mod.empty() && formula_sees_positions(options))
-    throw Failed(fmt::format("[attention] score_mod uses positions, segments or the length of the row, and {} have "
-                             "none{}",
-                             before, mend));
-  if (shape_.registers > 0 && !options.causal && (options.window > 0 || options.dilation > 1))
-    throw Failed("[attention] in a window or with a dilation, registers would see only a part of the row (with "
-                 "attention.causal = true, they see only each other): set model.registers = 0");
 }
 
 Mask MultiHeadAttention::with_keys_before(Pass& pass, const Mask& mask, std::int64_t batch) const {

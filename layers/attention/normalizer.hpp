@@ -65,6 +65,8 @@ struct NormalizerInfo {
   /// The weights of one row in plain loops, for tests: `scores` of the unmasked entries, in order. Parameters have
   /// their initial values.
   RequiredFunction<void(const Real* scores, Real* weights, RowKeys keys, const OptionValues& options)> row;
+  /// As Normalizer::is_ordered.
+  bool is_ordered = false;
   /// For a normaliser whose own gradient is zero almost everywhere: the normaliser whose gradient it uses by definition
   /// (the straight-through estimator), or nothing if these options select its own gradient. Null: always its own
   /// gradient.

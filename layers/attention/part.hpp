@@ -84,9 +84,6 @@ struct AttentionPartInfo;
 class AttentionPart {
 public:
   virtual ~AttentionPart() = default;
-  /// Throws heed::Failed if the part can't be combined with keys before those of the row, which have no position.
-  /// `what`: "registers"; `option`: that which adds them.
-  virtual void check_keys_without_position(const std::string& /*what*/, const std::string& /*option*/) const {}
   /// [B, T, heads * width] to the same shape. `first_values` are the values of the stack's first block, for parts that
   /// use them.
   virtual Tensor queries(Pass&, const Tensor& q) const { return q; }
@@ -150,12 +147,14 @@ struct AttentionPartInfo {
   /// `options` are keys of [attention]. The first has the part's name. While it has its default, there is no part.
   Variant about;
   Place place = Place::multi_head;
-  /// Throws heed::Failed if the choice has something with which the part can't be combined.
   RequiredFunction<std::unique_ptr<AttentionPart>(const Scope& scope, const PartSizes& sizes,
                                                   const LayerChoice& choice)>
       make;
   PartLoops loops;
   HeadMaps (*maps)(const OptionValues& options) = nullptr; ///< null: one
+  bool adds_keys = false; ///< does it add keys before those of the row (`learned_keys`)? They have no position
+  /// Why it can't be combined with keys that have no position: the beginning of a sentence; null: it can.
+  const char* needs_positions = nullptr;
   /// Does the part, with these options in block `layer` of `layers`, use the values of the first block? Null: never.
   bool (*uses_first_values)(const OptionValues& options, std::int64_t layer, std::int64_t layers) = nullptr;
   std::vector<PartPicture> pictures = {};

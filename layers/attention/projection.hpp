@@ -47,8 +47,6 @@ struct Projected {
 class Projection {
 public:
   virtual ~Projection() = default;
-  /// Throws heed::Failed if the projection does not support attention with these options and this scheme (null: none).
-  virtual void check(const LayerChoice&, const RelativePosition* /*scheme*/) const {}
   /// Queries of x [B, T, width]. The first vector is at position `first` of its row (registers count).
   virtual Tensor queries(Pass& pass, const Tensor& x, std::int64_t first) const = 0;
   /// Keys and values of `source` [B, T, source_width()], which is x or the encoder output. The query may be empty.
@@ -77,13 +75,15 @@ struct ProjectedRow {
 
 struct ProjectionInfo {
   Variant about;
-  /// Adds the projection's parameters to the scope. Throws heed::Failed if the shape is not supported.
+  /// Adds the projection's parameters to the scope.
   RequiredFunction<std::unique_ptr<Projection>(const Scope& scope, const ProjectionSizes& shape,
                                                const OptionValues& options)>
       make;
   /// The projections in plain loops without the engine: the tests' reference.
   RequiredFunction<ProjectedRow(const ProjectionArguments& arguments)> row;
   bool has_output = true; ///< does a linear map follow the heads?
+  /// Why it can't be made for these sizes, as a sentence; empty: it can. Null: it always can.
+  std::string (*wrong_sizes)(const ProjectionSizes& sizes, const OptionValues& options) = nullptr;
   /// In self attention, the features of each query and key in addition to those of attention.head_width; null: none.
   std::int64_t (*further_query_width)(const OptionValues& options) = nullptr;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <stdexcept>
 
 namespace heed::HEED_REAL {
 
@@ -17,14 +18,8 @@ std::shared_ptr<const RelativePosition> RelativePositions::for_block(const Scope
   if (!options.shared) return info.make_relative(block / "position", shape, own_options);
   for (const Shared& s : shared_) {
     if (s.kind != options.kind || s.options != own_options) continue;
-    if (s.shape == shape) return s.scheme;
-    throw Failed(fmt::format(
-        "[position] blocks that share their positions must have equal heads: some have {} of width "
-        "{} (values: {}), and some {} of width {} (values: {}); each map of "
-        "attention.differential counts as a head; make attention.differential, "
-        "attention.head_width, attention.value_width and attention.projection equal, or set "
-        "position.shared = false",
-        s.shape.heads, s.shape.query_width, s.shape.value_width, shape.heads, shape.query_width, shape.value_width));
+    if (s.shape != shape) throw std::logic_error("blocks of different sizes share their positions");
+    return s.scheme;
   }
   const std::string name = shared_.empty() ? "position" : fmt::format("position_{}", shared_.size() + 1);
   shared_.push_back({options.kind, own_options, shape, info.make_relative(scope_ / name, shape, own_options)});

@@ -41,6 +41,9 @@ struct PositionInfo {
   /// rotates.
   RelativeBias (*pair)(const RelativeArguments& arguments) = nullptr;
   void (*rotate)(const RotationArguments& arguments, Real* rotated) = nullptr;
+  /// Why a scheme that acts within attention can't be made for these sizes, as a sentence; empty: it can. Null: it
+  /// always can.
+  std::string (*wrong_sizes)(const RelativeSizes& sizes, const OptionValues& options) = nullptr;
 };
 
 /// All registered schemes, in Meson's order (generated).
@@ -54,7 +57,7 @@ public:
   /// `scope`: the stack's scope. Shared schemes are named `position`, `position_2`, ... in it.
   explicit RelativePositions(const Scope& scope) : scope_(scope) {}
   /// The scheme for the block with this scope; the block's own scheme is named `position` in it. Null if the scheme
-  /// does not act within attention. Throws heed::Failed if blocks share a scheme but differ in shape.
+  /// does not act within attention. Blocks that share a scheme must have equal sizes.
   std::shared_ptr<const RelativePosition> for_block(const Scope& block, const PositionOptions& options,
                                                     const OptionValues& own_options, const RelativeSizes& shape);
 
@@ -97,7 +100,6 @@ public:
   RowPosition(std::shared_ptr<const RelativePosition> scheme, std::int64_t before)
       : scheme_(std::move(scheme)), before_(before) {}
 
-  void check(const AttentionOptions& options) const override { scheme_->check(options); }
   Tensor rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const override;
   bool rotates() const override { return scheme_->rotates(); }
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override;

@@ -29,8 +29,6 @@ enum class Rotated { queries, keys };
 class RelativePosition {
 public:
   virtual ~RelativePosition() = default;
-  /// Throws heed::Failed if the scheme does not support attention with these options.
-  virtual void check(const AttentionOptions&) const {}
   /// Rotates queries or keys x [B, H, T, D] of positions first, first + 1, ... before the scores. In decoding, keys are
   /// rotated once, before they are cached.
   virtual Tensor rotate(Pass&, const Tensor& x, std::int64_t /*first*/, Rotated) const { return x; }

@@ -147,7 +147,9 @@ def variant_section(family, variant, pictures):
     lines += ["```toml", fragment(family["key"], variant["name"]), "```"]
     facts = [("Paper", variant["paper"]), ("Cost", variant["cost"]), ("Equals", variant["equals"]),
              ("Changes the default of", ", ".join(f"{key} to {value}" for key, value in variant["presets"].items())),
-             ("Options without effect", ", ".join(variant["disables"]))]
+             ("Options without effect", ", ".join(variant["disables"])),
+             *((f"Refused where {' and '.join(excluded['where'])}", excluded["why"])
+               for excluded in variant["excludes"])]
     facts = [f"- {what}: {cell(text)}" for what, text in facts if text]
     return [*lines, *([""] if facts else []), *facts, *table_of(variant["options"]), ""]
 

@@ -61,13 +61,14 @@ struct Shown : Observer {
 // Attention with a relative position scheme in training, with dropout.
 struct Blocked {
   Extents e;
+  Place place;
   Weights weights;
   std::unique_ptr<RelativePosition> position;
   Attention attention;
   Operand q, k, v;
 
-  Blocked(LayerChoice choice, const Place& place, const Extents& extents, double dropout = 0.25)
-      : e(extents),
+  Blocked(LayerChoice choice, const Place& at, const Extents& extents, double dropout = 0.25)
+      : e(extents), place(at),
         position(place.info ? place.info->make_relative(weights.scope() / "position",
                                                         {e.heads, e.query_width, e.value_width, e.keys}, place.options)
                             : nullptr),
@@ -79,11 +80,9 @@ struct Blocked {
   // Whether this mask and this position scheme can be combined. If not, the scheme gives the reason.
   bool served(const Mask& mask) const {
     if (!position) return true;
-    try {
-      position->check({.causal = mask.causal, .prefix = mask.prefix});
-    } catch (const Failed&) {
+    if (!serves(*place.info, place.options, {e.heads, e.query_width, e.value_width, e.keys},
+                {.causal = mask.causal, .prefix = mask.prefix}))
       return false;
-    }
     return !mask.causal || mask.prefix > 1 || mask.offset + e.queries <= e.keys;
   }
 

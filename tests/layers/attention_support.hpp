@@ -3,6 +3,7 @@
 #pragma once
 
 #include "layers/attention/attention.hpp"
+#include "layers/position/position.hpp"
 #include "tests/layers/layer_support.hpp"
 #include "tests/wanted.hpp"
 
@@ -10,6 +11,17 @@
 #include <type_traits>
 
 namespace heed::HEED_REAL {
+
+/// Is there self attention of these sizes with this positional scheme, and with these options?
+inline bool serves(const PositionInfo& scheme, const OptionValues& options, const RelativeSizes& sizes,
+                   const AttentionOptions& attention) {
+  if (scheme.wrong_sizes && !scheme.wrong_sizes(sizes, options).empty()) return false;
+  LayerChoice choice;
+  choice.attention = attention;
+  choice.position.kind = scheme.about.name;
+  choice.position_options = options;
+  return !excluded(choice, true);
+}
 
 /// Allowed rounding error of scores that are sums of a few products of values below 1, and of results computed from
 /// their exponentials.

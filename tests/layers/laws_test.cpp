@@ -304,9 +304,7 @@ struct Drawn {
     block = std::min(block, e.queries);
     mask = any_mask(e);
     mask.mask.offset = e.keys - e.queries;
-    try {
-      position->check({.causal = false});
-    } catch (const Failed&) {
+    if (!serves(*scheme.info, scheme.setup.options, relative_sizes(), {.causal = false})) {
       mask.mask.causal = true;
       mask.mask.prefix = 0;
     }

@@ -268,6 +268,11 @@ TEST_CASE("stick_breaking is for causal self attention, and other attention refu
   CHECK_NOTHROW(make(0));
   choice.attention.causal = false;
   CHECK_THROWS_WITH(make(0), Catch::Contains("attention.causal = true"));
+  for (const NormalizerInfo* info : normalizers()) {
+    Weights weights;
+    const auto normalizer = info->make(weights.scope(), 1, {});
+    CHECK((info->is_ordered == normalizer->is_ordered() || !normalizer->has_rules()));
+  }
 }
 
 TEST_CASE("entmax with alpha = 1.5 is entmax15, with 2 sparsemax, and close to 1 almost softmax", "[normalizer]") {
@@ -318,9 +323,10 @@ TEST_CASE("each head of entmax with a learned alpha is entmax with that alpha, a
       CHECK(distance(part(w), part(all)) < 100 * rounding);
     }
   }
-  Weights unused;
-  CHECK_THROWS_WITH(normalizer_info("entmax").make(unused.scope(), 2, {{"learned", true}, {"alpha", 2.0}}),
-                    Catch::Contains("below 2"));
+  LayerChoice choice;
+  choice.attention.normalizer = "entmax";
+  choice.normalizer_options = {{"learned", true}, {"alpha", 2.0}};
+  CHECK_THAT(excluded(choice, true).why, Catch::Contains("below 2"));
 }
 
 TEST_CASE("entmax's slope by alpha keeps its digits where alpha is almost 1", "[normalizer]") {

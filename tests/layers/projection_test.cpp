@@ -49,9 +49,10 @@ LayerChoice choice_with(const std::string& projection, const OptionValues& optio
   return choice;
 }
 
-std::string refusal_of(const LayerChoice& choice, MultiHeadAttention::Sizes shape = {.width = 8, .heads = 2},
+std::string refusal_of(LayerChoice choice, MultiHeadAttention::Sizes shape = {.width = 8, .heads = 2},
                        const std::string& position = "none") {
   Weights weights;
+  choice.position.kind = position;
   try {
     if (position_info(position).make_relative)
       shape.position = position_info(position).make_relative(weights.scope() / "position", {2, 4, 4, 5}, {});

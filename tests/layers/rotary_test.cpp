@@ -226,13 +226,12 @@ TEST_CASE("an evaluation's scaling acts on rows that are longer than training's"
 
 TEST_CASE("rotary's options are refused where they make no sense", "[position][rotary]") {
   Weights none;
-  const auto why = [&](const OptionValues& options, const AttentionOptions& attention, std::int64_t width = 16) {
-    try {
-      rotary(none, options, width)->check(attention);
-      return std::string();
-    } catch (const Failed& e) {
-      return std::string(e.what());
-    }
+  const auto why = [](const OptionValues& options, const AttentionOptions& attention, std::int64_t width = 16) {
+    LayerChoice choice;
+    choice.attention = attention;
+    choice.position.kind = "rotary";
+    choice.position_options = options;
+    return MultiHeadAttention::refusal_of(choice, {.width = width}).why;
   };
   const OptionValues xpos{{"xpos", true}};
   CHECK(why(xpos, {}).empty());

@@ -9,6 +9,7 @@
 #include "experiments/report/svg_picture.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/dependencies.hpp"
 #include "experiments/config/registry.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
@@ -89,6 +90,23 @@ boost::json::value options_of(const VariantFamily& family, const Variant& varian
   return boost::json::parse(options_json(family.table + "." + variant.name)).at(0).at("options");
 }
 
+/// With what a variant can't be combined, and why.
+boost::json::array exclusions_of(const VariantFamily& family, const Variant& variant) {
+  boost::json::array out;
+  for (const Exclusion& exclusion : registry().exclusions) {
+    const auto is_choice = [&](const OptionCondition& c) {
+      return c.on == key_of(family) && !c.unless && is_listed(c.words, Value(variant.name));
+    };
+    if (std::ranges::none_of(exclusion.where, is_choice)) continue;
+    boost::json::array where;
+    for (const OptionCondition& condition : exclusion.where)
+      if (!is_choice(condition)) where.emplace_back(condition_in_words(condition));
+    if (exclusion.of_other_attention) where.emplace_back("it is not self attention");
+    out.push_back(boost::json::object{{"where", std::move(where)}, {"why", exclusion.why}});
+  }
+  return out;
+}
+
 boost::json::value family_json(const VariantFamily& family) {
   boost::json::array variants;
   for (const Variant* variant : family.variants) {
@@ -101,6 +119,7 @@ boost::json::value family_json(const VariantFamily& family) {
                                            {"equals", variant->equals},
                                            {"cost", variant->cost},
                                            {"disables", boost::json::array(disables.begin(), disables.end())},
+                                           {"excludes", exclusions_of(family, *variant)},
                                            {"options", options_of(family, *variant)},
                                            {"presets", std::move(presets)}});
   }

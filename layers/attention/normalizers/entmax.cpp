@@ -176,14 +176,13 @@ extern const NormalizerInfo normalizer_entmax{
               .equals = "sparsemax with alpha = 2, entmax15 with alpha = 1.5",
               .cost = "no parameters, or one for each head (learned); some passes of powers over each row, twice in "
                       "training; for alpha = 1.5, entmax15 is faster",
-              .options = table().options()},
+              .options = table().options(),
+              .excludes = {{{{"", "attention.entmax.learned", {"true"}}, {"", "attention.entmax.alpha", {"2"}}},
+                            "entmax.learned starts at entmax.alpha, which is 2, the upper bound of what it can learn: "
+                            "choose an alpha below 2, such as 1.9"}}},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& values) -> std::unique_ptr<Normalizer> {
       const Options options = table().read(values);
       if (!options.learned) return std::make_unique<RowNormalizer<EntmaxRows>>(options.alpha - 1);
-      if (options.alpha == 2)
-        throw Failed(
-            "[attention] entmax.learned starts at entmax.alpha, which is 2, the upper bound of what it can learn: "
-            "choose an alpha below 2, such as 1.9");
       // alpha_h = 1 + sigmoid(a_h)
       return std::make_unique<LearnedNormalizer<EntmaxRows>>(
           scope, "alpha", heads, std::log((options.alpha - 1) / (2 - options.alpha)),

@@ -117,6 +117,7 @@ extern const NormalizerInfo normalizer_stick_breaking{
     .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<StickBreakingRows>>(table().read(options));
     },
-    .row = row};
+    .row = row,
+    .is_ordered = true};
 
 } // namespace heed::HEED_REAL

@@ -30,11 +30,6 @@ public:
   ForgetGate(const Scope& scope, const PartSizes& sizes)
       : gate_(scope / "forget_gate", sizes.width, sizes.query_heads, Init::zeros()) {}
 
-  void check_keys_without_position(const std::string& what, const std::string& option) const override {
-    throw Failed(fmt::format("[attention] forget_gate sums the gates of the positions between a key and the query, and "
-                             "{} have no position; set {} = 0",
-                             what, option));
-  }
   void inputs(Pass& pass, const Tensor& x, AttentionInputs& to) const override {
     to.forget = column_of_heads(log_sigmoid(gate_(pass, x)));
   }
@@ -61,17 +56,16 @@ extern const AttentionPartInfo attention_part_forget_gate{
                          "sigmoid(w . x + b) for each token and head",
               .paper = "Lin et al. 2025, arXiv 2503.02130 (Forgetting Transformer)",
               .cost = "(d + 1) parameters for each head; one sum for each pair",
-              .options = table().options()},
+              .options = table().options(),
+              .excludes = {{{{"", "attention.causal", {"false"}, false, {{"", "attention.prefix", {"0", "1"}, true}}}},
+                            "forget_gate sums the gates between a key and a later query: it needs attention.causal = "
+                            "true, and a prefix of at most 1 (in an encoder-decoder, choose it by [[block.override]] "
+                            "with stack = \"decoder\")"}}},
     .place = AttentionPartInfo::Place::self_attention,
-    .make = [](const Scope& scope, const PartSizes& sizes,
-               const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {
-      if (!choice.attention.causal || choice.attention.prefix > 1)
-        throw Failed(
-            "[attention] forget_gate sums the gates between a key and a later query: it needs attention.causal = "
-            "true, and a prefix of at most 1 (in an encoder-decoder, choose it by [[block.override]] with stack = "
-            "\"decoder\")");
+    .make = [](const Scope& scope, const PartSizes& sizes, const LayerChoice&) -> std::unique_ptr<AttentionPart> {
       return std::make_unique<ForgetGate>(scope, sizes);
     },
-    .loops = {.score = log_gates}};
+    .loops = {.score = log_gates},
+    .needs_positions = "forget_gate sums the gates of the positions between a key and the query"};
 
 } // namespace heed::HEED_REAL

@@ -61,6 +61,7 @@ extern const AttentionPartInfo attention_part_persistent_keys{
                const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {
       return std::make_unique<PersistentKeys>(scope, sizes, table().read(choice.part_options).persistent_keys);
     },
-    .loops = {.vectors = vectors}};
+    .loops = {.vectors = vectors},
+    .adds_keys = true};
 
 } // namespace heed::HEED_REAL

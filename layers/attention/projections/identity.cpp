@@ -8,15 +8,7 @@ namespace {
 
 class Identity final : public Projection {
 public:
-  Identity(const Scope& scope, const ProjectionSizes& shape) : maps_(scope, shape) {
-    const std::int64_t result = shape.heads * shape.value_width;
-    if (shape.values() != shape.source_width() || result != shape.width)
-      throw Failed(fmt::format(
-          "[attention] the projection 'identity' cuts vectors of width {} into the values of {} heads of width {}, and "
-          "the results of {} heads must have the width {} together: set model.width to a multiple of model.heads, and "
-          "leave attention.value_width and attention.key_value_heads out",
-          shape.source_width(), shape.value_heads, shape.value_width, shape.heads, shape.width));
-  }
+  Identity(const Scope& scope, const ProjectionSizes& shape) : maps_(scope, shape) {}
 
   Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return maps_.query(pass, x); }
   Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t) const override {
@@ -31,6 +23,15 @@ ProjectedRow row(const ProjectionArguments& a) {
   ProjectedRow out = QueryAndKey::row(a);
   out.v.assign(a.x, a.x + a.shape.width);
   return out;
+}
+
+std::string wrong_sizes(const ProjectionSizes& sizes, const OptionValues&) {
+  if (sizes.values() == sizes.source_width() && sizes.heads * sizes.value_width == sizes.width) return "";
+  return fmt::format(
+      "the projection 'identity' cuts vectors of width {} into the values of {} heads of width {}, and the results of "
+      "{} heads must have the width {} together: set model.width to a multiple of model.heads, and leave "
+      "attention.value_width and attention.key_value_heads out",
+      sizes.source_width(), sizes.value_heads, sizes.value_width, sizes.heads, sizes.width);
 }
 
 } // namespace
@@ -48,6 +49,7 @@ extern const ProjectionInfo projection_identity{
       return std::make_unique<Identity>(scope, shape);
     },
     .row = row,
-    .has_output = false};
+    .has_output = false,
+    .wrong_sizes = wrong_sizes};
 
 } // namespace heed::HEED_REAL

@@ -54,16 +54,6 @@ public:
   Latent(const Scope& scope, const ProjectionSizes& shape, const Options& o)
       : shape_(shape), rotary_width_(shape.memory_width > 0 ? 0 : o.rotary_width),
         content_width_(shape.query_width - rotary_width_) {
-    if (shape.value_heads != shape.heads)
-      throw Failed(fmt::format("[attention] the projection 'latent' makes keys and values of all {} heads from one "
-                               "latent vector, so attention.key_value_heads = {} would save nothing: set it to 0, and "
-                               "choose attention.latent.width instead",
-                               shape.heads, shape.value_heads));
-    if (rotary_width_ % 2 != 0)
-      throw Failed(
-          fmt::format("[attention] attention.latent.rotary_width is {}, and pairs of features are rotated: set "
-                      "an even number",
-                      rotary_width_));
     const std::int64_t latent = latent_width(o, shape.width);
     const auto map = [&](const char* name, std::int64_t in, std::int64_t out) {
       return Linear(scope / name, in, out, shape.bias);
@@ -84,18 +74,6 @@ public:
         {.heads = shape.query_heads, .query_width = rotary_width_, .value_width = shape.value_width, .longest = 1},
         {{"base", o.rotary_base}});
     if (shape.registers > 0) rotary_ = std::make_shared<RowPosition>(rotary_, shape.registers);
-  }
-
-  void check(const LayerChoice& choice, const RelativePosition* scheme) const override {
-    if (scheme && scheme->rotates())
-      throw Failed(
-          "[attention] the projection 'latent' stores latent vectors in decoding, and a rotation of all keys "
-          "would be needed again at each step: set position.kind = \"none\" and attention.latent.rotary_width, "
-          "which rotates a part of each query and one key that all heads share");
-    if (rotary_ && has_part(choice, "query_key_norm"))
-      throw Failed("[attention] query_key_norm would normalise each head's key together with the rotated key that all "
-                   "heads share: set attention.query_key_norm = \"none\", or attention.latent.rotary_width = 0 (the "
-                   "latent vectors have norms of their own)");
   }
 
   Tensor queries(Pass& pass, const Tensor& x, std::int64_t first) const override {
@@ -188,6 +166,17 @@ ProjectedRow row(const ProjectionArguments& a) {
   return out;
 }
 
+constexpr const char* few_heads =
+    "the projection 'latent' makes keys and values of all heads from one latent vector, so attention.key_value_heads "
+    "would save nothing: set it to 0, and choose attention.latent.width instead";
+
+std::string wrong_sizes(const ProjectionSizes&, const OptionValues& options) {
+  const std::int64_t rotated = table().read(options).rotary_width;
+  if (rotated % 2 == 0) return "";
+  return fmt::format("attention.latent.rotary_width is {}, and pairs of features are rotated: set an even number",
+                     rotated);
+}
+
 } // namespace
 
 extern const ProjectionInfo projection_latent{
@@ -201,10 +190,18 @@ extern const ProjectionInfo projection_latent{
                  "key are stored, and keys and values are made again at each step",
          .options = table().options(),
          .conditions = {{"attention.latent.rotary_base", "attention.latent.rotary_width", {OptionCondition::anything}},
-                        {"init.qkv", "attention.cross_projection", {"dense", "shared_key_value", "identity"}}}},
+                        {"init.qkv", "attention.cross_projection", {"dense", "shared_key_value", "identity"}}},
+         .excludes = {{{{"", "attention.key_value_heads", {OptionCondition::anything}}}, few_heads},
+                      {{{"", "attention.key_value_heads", {OptionCondition::anything}}}, few_heads, true},
+                      {{{"", "attention.latent.rotary_width", {OptionCondition::anything}},
+                        {"", "attention.query_key_norm", {"none"}, true}},
+                       "query_key_norm would normalise each head's key together with the rotated key that all heads "
+                       "share: set attention.query_key_norm = \"none\", or attention.latent.rotary_width = 0 (the "
+                       "latent vectors have norms of their own)"}}},
     .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues& options)
         -> std::unique_ptr<Projection> { return std::make_unique<Latent>(scope, shape, table().read(options)); },
     .row = row,
+    .wrong_sizes = wrong_sizes,
     .further_query_width = [](const OptionValues& options) { return table().read(options).rotary_width; }};
 
 } // namespace heed::HEED_REAL

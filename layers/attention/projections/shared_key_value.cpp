@@ -8,13 +8,7 @@ namespace {
 
 class SharedKeyValue final : public Projection {
 public:
-  SharedKeyValue(const Scope& scope, const ProjectionSizes& shape) : maps_(scope, shape) {
-    if (shape.keys() != shape.values())
-      throw Failed(fmt::format("[attention] the projection 'shared_key_value' makes keys and values one, and they have "
-                               "the widths {} and {} (of all heads): set one attention.head_width and "
-                               "attention.value_width",
-                               shape.keys(), shape.values()));
-  }
+  SharedKeyValue(const Scope& scope, const ProjectionSizes& shape) : maps_(scope, shape) {}
 
   Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return maps_.query(pass, x); }
   Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t) const override {
@@ -35,6 +29,13 @@ ProjectedRow row(const ProjectionArguments& a) {
   return out;
 }
 
+std::string wrong_sizes(const ProjectionSizes& sizes, const OptionValues&) {
+  if (sizes.keys() == sizes.values()) return "";
+  return fmt::format("the projection 'shared_key_value' makes keys and values one, and they have the widths {} and {} "
+                     "(of all heads): set one attention.head_width and attention.value_width",
+                     sizes.keys(), sizes.values());
+}
+
 } // namespace
 
 extern const ProjectionInfo projection_shared_key_value{
@@ -45,6 +46,7 @@ extern const ProjectionInfo projection_shared_key_value{
     .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
       return std::make_unique<SharedKeyValue>(scope, shape);
     },
-    .row = row};
+    .row = row,
+    .wrong_sizes = wrong_sizes};
 
 } // namespace heed::HEED_REAL

@@ -97,8 +97,8 @@ struct Rotation {
 
   /// @param evaluated  the length of the rows in an evaluation at a length; 0: other rows
   Rotation(std::int64_t head_width, const Options& o, std::int64_t trained, std::int64_t evaluated)
-      : width(head_width), pairs(head_width < 2 ? 0 : std::max<std::int64_t>(turned_pairs(head_width, o.fraction), 1)),
-        neighbours(o.pairs == "neighbours"), xpos(o.xpos) {
+      : width(head_width), pairs(rotated_pairs(head_width, o.fraction)), neighbours(o.pairs == "neighbours"),
+        xpos(o.xpos) {
     for (std::int64_t p = 0; p < pairs; ++p)
       thetas.push_back(std::pow(o.base, -static_cast<double>(p) / static_cast<double>(pairs)));
     const auto rows = static_cast<double>(trained);
@@ -108,8 +108,9 @@ struct Rotation {
     scale({o.evaluation_scaling, factor.word.empty() ? factor.number : static_cast<double>(evaluated) / rows, rows});
   }
 
-  static std::int64_t turned_pairs(std::int64_t head_width, double fraction) {
-    return static_cast<std::int64_t>(static_cast<double>(head_width) * fraction) / 2;
+  static std::int64_t rotated_pairs(std::int64_t head_width, double fraction) {
+    if (head_width < 2) return 0;
+    return std::max<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(head_width) * fraction) / 2, 1);
   }
   std::int64_t first(std::int64_t p) const { return neighbours ? 2 * p : p; }
   std::int64_t second(std::int64_t p) const { return neighbours ? 2 * p + 1 : p + pairs; }
@@ -180,17 +181,6 @@ public:
       : options_(options), reads_(scope.reads()), width_(shape.query_width),
         trained_(shape.trained ? shape.trained : shape.longest), by_(width_, options, trained_, 0) {}
 
-  void check(const AttentionOptions& attention) const override {
-    if (by_.pairs == 0)
-      throw Failed(
-          "[position] rotary rotates pairs of features, but heads have width 1: set fewer heads, or a larger width");
-    if (by_.pairs == 1 && (options_.scaling == "ntk" || options_.evaluation_scaling == "ntk"))
-      throw Failed("[position] rotary's scaling \"ntk\" changes all pairs but the first, and heads have only one pair: "
-                   "set fewer heads, a larger width, or another scaling");
-    if (options_.xpos && (!attention.causal || attention.prefix > 1))
-      throw Failed("[position] rotary.xpos makes scores decay with the distance to earlier keys, and would make those "
-                   "of later keys grow exponentially: it needs attention.causal = true and attention.prefix = 1 or 0");
-  }
   Tensor rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const override {
     const std::int64_t evaluated = options_.evaluation_scaling == "none" ? 0 : pass.evaluated_length(reads_);
     if (evaluated <= trained_) return rotated(x, first, of, by_);
@@ -218,6 +208,16 @@ void rotate_one(const RotationArguments& a, Real* to) {
   }
 }
 
+std::string wrong_sizes(const RelativeSizes& sizes, const OptionValues& values) {
+  const Options options = table().read(values);
+  const std::int64_t pairs = Rotation::rotated_pairs(sizes.query_width, options.fraction);
+  if (pairs == 0) return "rotary rotates pairs of features, but heads have width 1: set fewer heads, or a larger width";
+  if (pairs == 1 && (options.scaling == "ntk" || options.evaluation_scaling == "ntk"))
+    return "rotary's scaling \"ntk\" changes all pairs but the first, and heads have only one pair: set fewer heads, a "
+           "larger width, or another scaling";
+  return "";
+}
+
 } // namespace
 
 extern const PositionInfo position_rotary{
@@ -236,11 +236,21 @@ extern const PositionInfo position_rotary{
                         {"position.rotary.evaluation_scaling", "train.evaluate_lengths", {OptionCondition::anything}},
                         {"position.rotary.evaluation_factor",
                          "position.rotary.evaluation_scaling",
-                         {"linear", "ntk", "yarn"}}}},
+                         {"linear", "ntk", "yarn"}}},
+         .excludes =
+             {{{{"", "attention.projection", {"latent"}}},
+               "the projection 'latent' stores latent vectors in decoding, and a rotation of all keys would be "
+               "needed again at each step: set position.kind = \"none\" and attention.latent.rotary_width, "
+               "which rotates a part of each query and one key that all heads share"},
+              {{{"", "position.rotary.xpos", {"true"}},
+                {"", "attention.causal", {"false"}, false, {{"", "attention.prefix", {"0", "1"}, true}}}},
+               "rotary.xpos makes scores decay with the distance to earlier keys, and would make those of later "
+               "keys grow exponentially: it needs attention.causal = true and attention.prefix = 1 or 0"}}},
     .has_vectors = false,
     .make = nullptr,
     .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
         -> std::unique_ptr<RelativePosition> { return std::make_unique<Rotary>(scope, shape, table().read(options)); },
-    .rotate = rotate_one};
+    .rotate = rotate_one,
+    .wrong_sizes = wrong_sizes};
 
 } // namespace heed::HEED_REAL

@@ -14,12 +14,6 @@ public:
       : longest_(shape.longest), factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
         weight_(scope.position("weight", {shape.heads, shape.longest, shape.query_width})) {}
 
-  void check(const AttentionOptions& options) const override {
-    if (!options.causal || options.prefix > 1)
-      throw Failed("[position] skewed positions have vectors only for earlier positions: they need attention.causal = "
-                   "true and attention.prefix = 1 or 0; for both sides, take shaw");
-  }
-
   // The last row of the vectors is for distance 0. Later keys have no vectors, because no query sees them.
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const Op op("position", {&queries});
@@ -60,7 +54,10 @@ extern const PositionInfo position_skewed{
               .equals = "shaw with clip = 0 and with vectors that are the same for all heads",
               .cost = "d parameters for each position and head; 2 d operations for each pair; no rows longer than "
                       "training's",
-              .disables = {"position.combine", "position.width", "position.concat"}},
+              .disables = {"position.combine", "position.width", "position.concat"},
+              .excludes = {{{{"", "attention.causal", {"false"}, false, {{"", "attention.prefix", {"0", "1"}, true}}}},
+                            "skewed positions have vectors only for earlier positions: they need attention.causal = "
+                            "true and attention.prefix = 1 or 0; for both sides, take shaw"}}},
     .has_vectors = false,
     .make = nullptr,
     .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues&)

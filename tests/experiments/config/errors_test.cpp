@@ -262,6 +262,12 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
       {"[position]\ncombine = \"concat\"\nconcat = \"widen\"\nwidth = 1",
        "x.toml:4:1: model.heads is 4, which does not divide the width 65 (model.width 64 and concatenated positions); "
        "the nearest that divide it are 1 and 5"},
+      {"[block]\nparallel = true\nresidual = \"ffn\"",
+       "x.toml:2:1: block.parallel is true (x.toml:2:1), and block.residual is 'ffn' (x.toml:3:1): with block.parallel "
+       "both sublayers share one residual sum; block.residual must be 'both' or 'none'"},
+      {"[attention]\nnormalizer = \"stick_breaking\"\ncausal = false",
+       "x.toml:2:1: attention.normalizer is 'stick_breaking' (x.toml:2:1), and attention.causal is false (x.toml:3:1): "
+       "the normaliser 'stick_breaking' gives weights only to earlier keys: it needs attention.causal = true"},
       {"[task]\nkind = \"text\"\n[data]\ntrain = 0.9\ntest = 0.1",
        "x.toml:4:1: data.train is 0.9 and data.test is 0.1, so the validation split would be empty; their sum must be "
        "below 1"},

@@ -133,7 +133,7 @@ inline bool refused(const std::vector<std::string>& assignments) {
   try {
     TestModel m(assignments);
     return false;
-  } catch (const Failed& e) {
+  } catch (const Refused& e) {
     CHECK_THAT(e.what(), Catch::Contains("attention.causal = true") || Catch::Contains("only self attention"));
     return true;
   }

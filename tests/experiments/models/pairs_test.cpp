@@ -1,9 +1,10 @@
 // Laws of every model, for pairs of choices that are drawn from all families: a score with a gate, a position with a
-// normaliser, a norm with persistent keys. Each pair obeys them all or is refused, with a message that names one of the
-// two. Each pair is tried in several models, with different options of its variants. With HEED_LONG in the environment:
-// ten times as many.
+// normaliser, a norm with persistent keys. Each pair obeys them all, or its configuration is refused before a model is
+// made, with a message that names one of the two. Each pair is tried in several models, with different options of its
+// variants. With HEED_LONG in the environment: ten times as many.
 #define HEED_REAL f64 // finite differences need double precision
 #include "layers/attention/normalizer.hpp"
+#include "layers/exclusions.hpp"
 #include "layers/variants.hpp"
 #include "tests/experiments/models/model_support.hpp"
 #include "tests/layers/kept_weights.hpp"
@@ -254,7 +255,7 @@ void try_pair(const Choice& a, const Choice& b, std::uint64_t pair, std::uint64_
   std::unique_ptr<TestModel> m;
   try {
     m = std::make_unique<TestModel>(assignments);
-  } catch (const std::runtime_error& refused) {
+  } catch (const Refused& refused) { // by the configuration: what it allows can be built
     const std::string why = refused.what();
     INFO(why);
     const auto names = [&](const std::string& assignment) {
@@ -276,6 +277,34 @@ void try_pair(const Choice& a, const Choice& b, std::uint64_t pair, std::uint64_
 }
 
 } // namespace
+
+TEST_CASE("each exclusion refuses its combination, with its reason", "[model][pairs]") {
+  const std::map<std::string, std::string> of_cross = {{"attention.normalizer", "attention.cross_normalizer"},
+                                                       {"attention.projection", "attention.cross_projection"},
+                                                       {"attention.mask_mod", "attention.cross_mask_mod"}};
+  for (const Exclusion& exclusion : exclusions()) {
+    std::vector<std::string> assignments = {"model.kind=decoder"};
+    std::vector<std::string> chosen;
+    if (exclusion.of_other_attention) assignments = {"model.kind=encoder_decoder"};
+    for (const OptionCondition& c : exclusion.where) {
+      const bool any = c.words.front() == OptionCondition::anything;
+      if (any && c.unless) continue; // the default
+      std::string value = c.words.front();
+      if (any) value = values_of(c.on).front();
+      if (c.unless)
+        for (const std::string& other : values_of(c.on))
+          if (std::ranges::count(c.words, other) == 0) value = other;
+      if (const auto more = needed.find(c.on); more != needed.end())
+        assignments.insert(assignments.end(), more->second.begin(), more->second.end());
+      const auto cross = of_cross.find(c.on);
+      chosen.push_back((exclusion.of_other_attention && cross != of_cross.end() ? cross->second : c.on) + "=" + value);
+    }
+    assignments.insert(assignments.end(), chosen.begin(), chosen.end());
+    INFO(listed(assignments));
+    CHECK_THROWS_AS(TestModel(assignments), Refused);
+    CHECK_THROWS_WITH(TestModel(assignments), Catch::Contains(exclusion.why));
+  }
+}
 
 TEST_CASE("pairs of choices from all families obey the laws of models, or are refused", "[model][contract][pairs]") {
   const std::vector<Choice> choices = all_choices();
