@@ -1,12 +1,14 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/data/text_hash.hpp"
 #include "experiments/data/vocabulary.hpp"
-#include "experiments/data/word_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <functional>
 #include <utility>
 
 namespace heed {
@@ -38,9 +40,9 @@ template <class Use> void each_word(std::string_view text, bool line_ends, Use u
 class WordVocabulary final : public Vocabulary {
 public:
   WordVocabulary(std::vector<std::string> words, std::int32_t unknown) : words_(std::move(words)), unknown_(unknown) {
-    token_of_.resize(words_.size());
-    for (std::size_t i = 0; i < words_.size(); ++i) token_of_[table_.add(words_[i])] = static_cast<std::int32_t>(i);
-    line_ends_ = table_.contains("\n");
+    token_of_.reserve(words_.size());
+    for (std::size_t i = 0; i < words_.size(); ++i) token_of_[words_[i]] = static_cast<std::int32_t>(i);
+    line_ends_ = token_of_.contains("\n");
   }
 
   std::int64_t size() const override { return static_cast<std::int64_t>(words_.size()); }
@@ -48,9 +50,9 @@ public:
 
   void encode(std::string_view text, std::vector<std::int32_t>& tokens) const override {
     each_word(text, line_ends_, [&](std::string_view word) {
-      const std::uint32_t found = table_.find(word);
-      if (found == WordTable::none && unknown_ < 0) refuse(word);
-      tokens.push_back(found == WordTable::none ? unknown_ : token_of_[found]);
+      const auto found = token_of_.find(word);
+      if (found == token_of_.end() && unknown_ < 0) refuse(word);
+      tokens.push_back(found == token_of_.end() ? unknown_ : found->second);
     });
   }
 
@@ -90,8 +92,7 @@ private:
   std::vector<std::string> words_;
   std::int32_t unknown_;
   bool line_ends_ = false;
-  WordTable table_{WordTable::Texts::lent};
-  std::vector<std::int32_t> token_of_; // by the table's numbers; for a repeated word, the last token
+  boost::unordered_flat_map<std::string_view, std::int32_t, TextHash> token_of_; // for a repeated word, the last token
 };
 
 } // namespace
@@ -101,19 +102,18 @@ std::shared_ptr<const Vocabulary> word_vocabulary(std::vector<std::string> words
 }
 
 std::shared_ptr<const Vocabulary> make_word_vocabulary(const VocabularySource& source) {
-  WordTable table(WordTable::Texts::copied);
-  std::vector<std::int64_t> counts;
+  boost::unordered_flat_map<std::string, std::int64_t, TextHash, std::equal_to<>> counts;
   source.training([&](std::string_view text) {
     each_word(text, source.line_ends, [&](std::string_view word) {
-      const std::uint32_t number = table.add(word);
-      if (number == counts.size()) counts.push_back(0);
-      ++counts[number];
+      const auto found = counts.find(word);
+      if (found != counts.end()) ++found->second;
+      else counts.emplace(word, 1);
     });
   });
   // by -count, so that the pairs sort in the required order
   std::vector<std::pair<std::int64_t, std::string_view>> kept;
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    if (counts[i] >= source.options.min_count) kept.emplace_back(-counts[i], table[i]);
+  for (const auto& [word, count] : counts)
+    if (count >= source.options.min_count) kept.emplace_back(-count, word);
   std::ranges::sort(kept);
   if (source.options.max_vocabulary > 0 && std::ssize(kept) > source.options.max_vocabulary - 1)
     kept.resize(static_cast<std::size_t>(source.options.max_vocabulary - 1));

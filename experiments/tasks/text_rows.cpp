@@ -3,13 +3,14 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/training_order.hpp"
-#include "experiments/data/word_table.hpp"
+#include "experiments/data/text_hash.hpp"
 #include "experiments/system/text.hpp"
 #include "experiments/tasks/vocabulary_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 namespace heed {
 
@@ -88,8 +89,8 @@ std::vector<std::int32_t> counts_of(const TextRow& row, std::span<const std::int
 /// The number of validation and test rows whose input is also in training.
 std::int64_t count_seen_inputs(const SplitRows& rows) {
   if (rows[Split::validation].empty() && rows[Split::test].empty()) return 0;
-  WordTable training(WordTable::Texts::lent);
-  for (const TextRow* row : rows[Split::train]) training.add(row->input);
+  boost::unordered_flat_set<std::string_view, TextHash> training;
+  for (const TextRow* row : rows[Split::train]) training.insert(row->input);
   std::int64_t seen = 0;
   for (const Split split : {Split::validation, Split::test})
     seen += std::ranges::count_if(rows[split], [&](const TextRow* row) { return training.contains(row->input); });
