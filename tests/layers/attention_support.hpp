@@ -145,42 +145,77 @@ struct Attended {
   std::vector<Real> weights, result;
 };
 
-/// Reference implementation: attention in plain loops over pairs, computed only with ScoreInfo::pair and
-/// NormalizerInfo::row.
-inline Attended naive_attention(const ScoreInfo& score, const NormalizerInfo& normalizer, const LayerChoice& choice,
-                                Parameters& parameters, const Extents& e, const std::vector<Real>& q,
-                                const std::vector<Real>& k, const std::vector<Real>& v, const Mask& mask) {
-  std::vector<const Real*> own;
-  for (std::size_t p = 0; p < parameters.entries().size(); ++p)
-    if (!Weights::of_normalizer(parameters.entries()[p])) own.push_back(parameters.values(ParameterId{p}));
-  Attended out;
+/// A query and a key: batch entry, head, and their indices.
+struct Pair {
+  std::int64_t b, h, i, j;
+};
+
+/// What the loops below ask of each pair. `score` also gets the keys of the query's row, counted.
+struct PlainLoops {
+  std::function<Real(const Pair&, const RowKeys&)> score;
+  std::function<std::vector<double>(const Pair&)> value;
+  std::function<bool(const Pair&)> allows = {}; ///< beyond the mask; empty: every pair
+};
+
+/// Attention in plain loops, in double: the weights by NormalizerInfo::row, and the weighted sums of the values.
+struct PlainAttended {
+  std::vector<Real> weights;  ///< [B, H, Tq, Tk]
+  std::vector<double> result; ///< [B, H, Tq, Dv]
+};
+inline PlainAttended plain_attention(const Extents& e, const Mask& mask, const LayerChoice& choice,
+                                     const PlainLoops& loops) {
+  const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
+  PlainAttended out;
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t h = 0; h < e.heads; ++h)
       for (std::int64_t i = 0; i < e.queries; ++i) {
-        const std::int64_t head = b * e.heads + h;
-        std::vector<Real> scores, weights(static_cast<std::size_t>(e.keys)), row;
-        const RowKeys seen = keys_of(mask, e, b, i);
-        for (std::int64_t j = 0; j < e.keys; ++j)
-          if (may_attend(mask, e, b, i, j))
-            scores.push_back(score.pair({q.data() + (head * e.queries + i) * e.query_width,
-                                         k.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
-                                         &choice.score_options, j}));
-        row.resize(scores.size());
-        normalizer.row(scores.data(), row.data(), seen, choice.normalizer_options);
-        std::size_t next = 0;
-        std::vector<double> y(static_cast<std::size_t>(e.value_width));
+        const auto allows = [&](std::int64_t j) { return !loops.allows || loops.allows({b, h, i, j}); };
+        const RowKeys row = keys_of(mask, e, b, i, allows);
+        std::vector<Real> scores;
+        std::vector<std::int64_t> keys;
         for (std::int64_t j = 0; j < e.keys; ++j) {
-          if (!may_attend(mask, e, b, i, j)) continue;
-          weights[static_cast<std::size_t>(j)] = row[next++];
-          for (std::int64_t d = 0; d < e.value_width; ++d)
-            y[static_cast<std::size_t>(d)] +=
-                static_cast<double>(weights[static_cast<std::size_t>(j)]) *
-                static_cast<double>(v[static_cast<std::size_t>((head * e.keys + j) * e.value_width + d)]);
+          if (!may_attend(mask, e, b, i, j) || !allows(j)) continue;
+          scores.push_back(loops.score({b, h, i, j}, row));
+          keys.push_back(j);
         }
-        out.weights.insert(out.weights.end(), weights.begin(), weights.end());
-        for (double x : y) out.result.push_back(static_cast<Real>(x));
+        std::vector<Real> w(scores.size()), all(static_cast<std::size_t>(e.keys));
+        normalizer.row(scores.data(), w.data(), row, choice.normalizer_options);
+        std::vector<double> y(static_cast<std::size_t>(e.value_width));
+        for (std::size_t n = 0; n < keys.size(); ++n) {
+          all[static_cast<std::size_t>(keys[n])] = w[n];
+          const std::vector<double> value = loops.value({b, h, i, keys[n]});
+          for (std::size_t d = 0; d < y.size(); ++d) y[d] += static_cast<double>(w[n]) * value[d];
+        }
+        out.weights.insert(out.weights.end(), all.begin(), all.end());
+        out.result.insert(out.result.end(), y.begin(), y.end());
       }
   return out;
+}
+
+/// The vectors of a pair's query, key and value. No heads share keys.
+inline const Real* query_at(const Extents& e, const std::vector<Real>& q, const Pair& p) {
+  return q.data() + ((p.b * e.heads + p.h) * e.queries + p.i) * e.query_width;
+}
+inline const Real* key_at(const Extents& e, const std::vector<Real>& k, const Pair& p) {
+  return k.data() + ((p.b * e.heads + p.h) * e.keys + p.j) * e.key_width;
+}
+inline std::vector<double> value_at(const Extents& e, const std::vector<Real>& v, const Pair& p) {
+  const Real* value = v.data() + ((p.b * e.heads + p.h) * e.keys + p.j) * e.value_width;
+  return {value, value + e.value_width};
+}
+
+/// The score of a query and a key by ScoreInfo::pair. `own` are the score's parameters.
+inline Real plain_score(const LayerChoice& choice, const Extents& e, const Real* query, const Real* key, const Pair& p,
+                        const std::vector<const Real*>& own) {
+  return score_info(choice.attention.score).pair({query, key, e.score(), p.h, own, &choice.score_options, p.j});
+}
+
+/// The parameters of a score, if there are only its own and those of a normaliser.
+inline std::vector<const Real*> score_parameters(Parameters& parameters) {
+  std::vector<const Real*> own;
+  for (std::size_t p = 0; p < parameters.entries().size(); ++p)
+    if (!Weights::of_normalizer(parameters.entries()[p])) own.push_back(parameters.values(ParameterId{p}));
+  return own;
 }
 
 /// The queries, keys and values of a problem, and an attention with random parameters.
@@ -231,9 +266,19 @@ struct AttentionCase {
     return out;
   }
 
-  Attended naive(const Mask& mask) {
-    return naive_attention(score_info(choice.attention.score), normalizer_info(choice.attention.normalizer), choice,
-                           weights.parameters, extents, q.values, k.values, v.values, mask);
+  /// In plain loops. `bias` is added to the score of a pair; empty: nothing.
+  Attended naive(const Mask& mask, const std::function<double(const Pair&)>& bias = {}) {
+    const std::vector<const Real*> own = score_parameters(weights.parameters);
+    const PlainAttended found =
+        plain_attention(extents, mask, choice,
+                        {.score =
+                             [&](const Pair& p, const RowKeys&) {
+                               const Real s = plain_score(choice, extents, query_at(extents, q.values, p),
+                                                          key_at(extents, k.values, p), p, own);
+                               return bias ? static_cast<Real>(static_cast<double>(s) + bias(p)) : s;
+                             },
+                         .value = [&](const Pair& p) { return value_at(extents, v.values, p); }});
+    return {found.weights, {found.result.begin(), found.result.end()}};
   }
 };
 

@@ -11,44 +11,17 @@ using namespace heed::HEED_REAL;
 namespace {
 
 // The result in plain loops: s_ij + the sum of steps [B, H, Tk] from j + 1 to i + offset, over the keys of the mask.
-std::vector<double> in_plain_loops(AttentionCase& c, const Mask& mask, const std::vector<Real>& steps) {
-  const Extents& e = c.extents;
-  const ScoreInfo& score = score_info(c.choice.attention.score);
-  const NormalizerInfo& normalizer = normalizer_info(c.choice.attention.normalizer);
-  std::vector<const Real*> own;
-  for (std::size_t p = 0; p < c.weights.parameters.entries().size(); ++p)
-    if (!Weights::of_normalizer(c.weights.parameters.entries()[p]))
-      own.push_back(c.weights.parameters.values(ParameterId{p}));
-  std::vector<double> out;
-  for (std::int64_t b = 0; b < e.batch; ++b)
-    for (std::int64_t h = 0; h < e.heads; ++h)
-      for (std::int64_t i = 0; i < e.queries; ++i) {
-        const std::int64_t head = b * e.heads + h;
-        std::vector<Real> scores;
-        std::vector<std::int64_t> keys;
-        for (std::int64_t j = 0; j < e.keys; ++j) {
-          if (!may_attend(mask, e, b, i, j)) continue;
-          double bias = 0;
-          for (std::int64_t l = j + 1; l <= i + mask.offset; ++l)
-            bias += static_cast<double>(steps[static_cast<std::size_t>(head * e.keys + l)]);
-          const Real s = score.pair({c.q.values.data() + (head * e.queries + i) * e.query_width,
-                                     c.k.values.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
-                                     &c.choice.score_options, j});
-          scores.push_back(static_cast<Real>(static_cast<double>(s) + bias));
-          keys.push_back(j);
-        }
-        std::vector<Real> w(scores.size());
-        normalizer.row(scores.data(), w.data(), keys_of(mask, e, b, i), c.choice.normalizer_options);
-        for (std::int64_t d = 0; d < e.value_width; ++d) {
-          double y = 0;
-          for (std::size_t n = 0; n < keys.size(); ++n)
-            y += static_cast<double>(w[n]) *
-                 static_cast<double>(
-                     c.v.values[static_cast<std::size_t>((head * e.keys + keys[n]) * e.value_width + d)]);
-          out.push_back(y);
-        }
-      }
-  return out;
+std::vector<Real> in_plain_loops(AttentionCase& c, const Mask& mask, const std::vector<Real>& steps) {
+  return c
+      .naive(mask,
+             [&](const Pair& p) {
+               double bias = 0;
+               for (std::int64_t l = p.j + 1; l <= p.i + mask.offset; ++l)
+                 bias += static_cast<double>(
+                     steps[static_cast<std::size_t>((p.b * c.extents.heads + p.h) * c.extents.keys + l)]);
+               return bias;
+             })
+      .result;
 }
 
 std::vector<MaskCase> causal_masks(const Extents& e) {
@@ -80,7 +53,7 @@ TEST_CASE("attention with forget gates is what plain loops compute, streaming, w
                                    .mask = mask(),
                                    .forget = steps.on(tape),
                                    .rows = rows};
-            const std::vector<double> expected = in_plain_loops(c, mask(), steps.values);
+            const std::vector<Real> expected = in_plain_loops(c, mask(), steps.values);
             CHECK(distance(read(c.attention(pass, inputs)), expected) < attention_tolerance);
             Tensor w;
             CHECK(distance(read(c.attention(pass, inputs, &w)), expected) < attention_tolerance);
@@ -101,7 +74,7 @@ TEST_CASE("forget gates lose no digits in long rows, whose sums are large", "[at
                                       .mask = {.causal = true},
                                       .forget = steps.on(tape)});
   const Mask near{.causal = true, .window = 60}; // farther keys have a weight of at most e^-30
-  const std::vector<double> expected = in_plain_loops(c, near, steps.values);
+  const std::vector<Real> expected = in_plain_loops(c, near, steps.values);
   CHECK(distance(read(y), expected) < attention_tolerance);
 }
 

@@ -108,8 +108,6 @@ struct Formulated {
 
   /// Reference implementation in plain loops.
   std::vector<double> naive(const Mask& mask) {
-    const ScoreInfo& score = score_info(choice.attention.score);
-    const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
     std::vector<const Real*> own;
     std::vector<std::vector<double>> numbers;
     for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p)
@@ -129,62 +127,48 @@ struct Formulated {
     };
     const auto of_score = formula(formulas.score, FormulaKind::score),
                of_mask = formula(formulas.mask, FormulaKind::mask);
-    std::vector<double> out;
-    for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
-      for (std::int64_t i = 0; i < e.queries; ++i) {
-        const std::int64_t b = head / e.heads, h = head % e.heads;
-        std::vector<Real> scores;
-        std::vector<const Real*> values;
-        const auto pair_of = [&](std::int64_t j) {
-          const auto unpadded = [&](std::int64_t n) {
-            return static_cast<double>(mask.lengths ? std::min<std::int64_t>(n, mask.lengths[b]) : n);
-          };
-          FormulaPair pair{.i = static_cast<double>(i + mask.offset),
-                           .j = static_cast<double>(j),
-                           .b = static_cast<double>(b + 1),
-                           .h = static_cast<double>(h),
-                           .heads = static_cast<double>(e.heads),
-                           .width = static_cast<double>(e.query_width),
-                           .queries = unpadded(e.queries + mask.offset),
-                           .keys = unpadded(e.keys),
-                           .layer = 2,
-                           .segment_i = static_cast<double>((i + mask.offset + b) / 4),
-                           .segment_j = static_cast<double>((j + 2 * b) / 5),
-                           .row_i = static_cast<double>((i + mask.offset) / 3),
-                           .column_i = static_cast<double>((i + mask.offset) % 3),
-                           .row_j = static_cast<double>(j / 3),
-                           .column_j = static_cast<double>(j % 3)};
-          for (std::size_t p = 0; p < numbers.size(); ++p) {
-            const std::size_t heads = formulas.parameters[p].by_head() ? static_cast<std::size_t>(e.heads) : 1;
-            const std::size_t each = numbers[p].size() / heads,
-                              first = heads > 1 ? static_cast<std::size_t>(h) * each : 0;
-            pair.parameters.push_back(std::span(numbers[p]).subspan(first, each));
-          }
-          return pair;
-        };
-        const auto allows = [&](std::int64_t j) { return !of_mask || evaluate(*of_mask, pair_of(j)) != 0; };
-        const RowKeys keys = keys_of(mask, e, b, i, allows);
-        for (std::int64_t j = 0; j < e.keys; ++j) {
-          if (!may_attend(mask, e, b, i, j) || !allows(j)) continue;
-          FormulaPair pair = pair_of(j);
-          pair.seen = static_cast<double>(keys.n);
-          const Real s = score.pair({q.values.data() + (head * e.queries + i) * e.query_width,
-                                     k.values.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
-                                     &choice.score_options, j});
-          pair.s = static_cast<double>(s);
-          scores.push_back(of_score ? static_cast<Real>(evaluate(*of_score, pair)) : s);
-          values.push_back(v.values.data() + (head * e.keys + j) * e.value_width);
-        }
-        std::vector<Real> w(scores.size());
-        normalizer.row(scores.data(), w.data(), keys, choice.normalizer_options);
-        for (std::int64_t d = 0; d < e.value_width; ++d) {
-          double sum = 0;
-          for (std::size_t n = 0; n < w.size(); ++n)
-            sum += static_cast<double>(w[n]) * static_cast<double>(values[n][d]);
-          out.push_back(sum);
-        }
+    const auto formula_pair = [&](const Pair& p) {
+      const auto unpadded = [&](std::int64_t n) {
+        return static_cast<double>(mask.lengths ? std::min<std::int64_t>(n, mask.lengths[p.b]) : n);
+      };
+      const std::int64_t i = p.i + mask.offset;
+      FormulaPair pair{.i = static_cast<double>(i),
+                       .j = static_cast<double>(p.j),
+                       .b = static_cast<double>(p.b + 1),
+                       .h = static_cast<double>(p.h),
+                       .heads = static_cast<double>(e.heads),
+                       .width = static_cast<double>(e.query_width),
+                       .queries = unpadded(e.queries + mask.offset),
+                       .keys = unpadded(e.keys),
+                       .layer = 2,
+                       .segment_i = static_cast<double>((i + p.b) / 4),
+                       .segment_j = static_cast<double>((p.j + 2 * p.b) / 5),
+                       .row_i = static_cast<double>(i / 3),
+                       .column_i = static_cast<double>(i % 3),
+                       .row_j = static_cast<double>(p.j / 3),
+                       .column_j = static_cast<double>(p.j % 3)};
+      for (std::size_t n = 0; n < numbers.size(); ++n) {
+        const std::size_t heads = formulas.parameters[n].by_head() ? static_cast<std::size_t>(e.heads) : 1;
+        const std::size_t each = numbers[n].size() / heads,
+                          first = heads > 1 ? static_cast<std::size_t>(p.h) * each : 0;
+        pair.parameters.push_back(std::span(numbers[n]).subspan(first, each));
       }
-    return out;
+      return pair;
+    };
+    return plain_attention(
+               e, mask, choice,
+               {.score =
+                    [&](const Pair& p, const RowKeys& row) {
+                      const Real s = plain_score(choice, e, query_at(e, q.values, p), key_at(e, k.values, p), p, own);
+                      if (!of_score) return s;
+                      FormulaPair pair = formula_pair(p);
+                      pair.seen = static_cast<double>(row.n);
+                      pair.s = static_cast<double>(s);
+                      return static_cast<Real>(evaluate(*of_score, pair));
+                    },
+                .value = [&](const Pair& p) { return value_at(e, v.values, p); },
+                .allows = [&](const Pair& p) { return !of_mask || evaluate(*of_mask, formula_pair(p)) != 0; }})
+        .result;
   }
 
   struct Outcome {

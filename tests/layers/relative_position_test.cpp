@@ -49,42 +49,33 @@ struct Placed {
     for (const auto& entry : own.parameters.entries())
       if (!Weights::of_normalizer(entry))
         (numbers.size() < of_scheme ? numbers : scored).push_back(own.parameters.values() + entry.offset);
-    const ScoreInfo& score = score_info(choice.attention.score);
-    const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
-    std::vector<double> out;
-    const auto rotated = [&](const Real* x, std::int64_t width, std::int64_t at, Rotated of) {
-      std::vector<Real> y(x, x + width);
-      if (info->rotate) info->rotate({x, width, at, of, longest, &options}, y.data());
+    const auto rotated = [&](const Real* x, std::int64_t at, Rotated of) {
+      std::vector<Real> y(x, x + e.query_width);
+      if (info->rotate) info->rotate({x, e.query_width, at, of, longest, &options}, y.data());
       return y;
     };
-    for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
-      for (std::int64_t i = 0; i < e.queries; ++i) {
-        const Real* query = q.values.data() + (head * e.queries + i) * e.query_width;
-        const std::vector<Real> scored_query = rotated(query, e.query_width, i + mask.offset, Rotated::queries);
-        std::vector<Real> scores;
-        std::vector<std::vector<double>> values;
-        for (std::int64_t j = 0; j < e.keys; ++j) {
-          if (!may_attend(mask, e, head / e.heads, i, j)) continue;
-          const RelativeBias terms = info->pair ? info->pair({query, j - i - mask.offset, shape_of(e, longest),
-                                                              head % e.heads, numbers, &options})
-                                                : RelativeBias{};
-          const std::vector<Real> key = rotated(k.values.data() + (head * e.keys + j) * e.key_width, e.key_width, j,
-                                                Rotated::keys);
-          scores.push_back(terms.score + score.pair({scored_query.data(), key.data(), e.score(), head % e.heads, scored,
-                                                     &choice.score_options, j}));
-          const Real* value = v.values.data() + (head * e.keys + j) * e.value_width;
-          values.emplace_back(value, value + e.value_width);
-          for (std::size_t d = 0; d < terms.value.size(); ++d) values.back()[d] += static_cast<double>(terms.value[d]);
-        }
-        std::vector<Real> w(scores.size());
-        normalizer.row(scores.data(), w.data(), keys_of(mask, e, head / e.heads, i), choice.normalizer_options);
-        for (std::size_t d = 0; d < static_cast<std::size_t>(e.value_width); ++d) {
-          double sum = 0;
-          for (std::size_t n = 0; n < w.size(); ++n) sum += static_cast<double>(w[n]) * values[n][d];
-          out.push_back(sum);
-        }
-      }
-    return out;
+    const auto terms = [&](const Pair& p) {
+      return info->pair ? info->pair({query_at(e, q.values, p), p.j - p.i - mask.offset, shape_of(e, longest), p.h,
+                                      numbers, &options})
+                        : RelativeBias{};
+    };
+    return plain_attention(e, mask, choice,
+                           {.score =
+                                [&](const Pair& p, const RowKeys&) {
+                                  const std::vector<Real> query = rotated(query_at(e, q.values, p), p.i + mask.offset,
+                                                                          Rotated::queries),
+                                                          key = rotated(key_at(e, k.values, p), p.j, Rotated::keys);
+                                  return terms(p).score + plain_score(choice, e, query.data(), key.data(), p, scored);
+                                },
+                            .value =
+                                [&](const Pair& p) {
+                                  std::vector<double> value = value_at(e, v.values, p);
+                                  const std::vector<Real> more = terms(p).value;
+                                  for (std::size_t d = 0; d < more.size(); ++d)
+                                    value[d] += static_cast<double>(more[d]);
+                                  return value;
+                                }})
+        .result;
   }
 };
 
