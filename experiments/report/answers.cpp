@@ -88,13 +88,14 @@ std::string student_text(const Comparison& c, Decimals decimals) {
 }
 
 bool runs_to_come(const ReportArm& arm) {
-  return std::ranges::any_of(arm.runs,
-                             [](const ReportRun& run) { return !run.lost() && run.state != RunState::finished; });
+  return std::ranges::any_of(arm.runs, [](const ReportRun& run) {
+    return !run.is_excluded() && run.state != RunState::finished;
+  });
 }
 
 bool all_failed(const ReportArm& arm) {
   return !arm.runs.empty() && std::ranges::all_of(arm.runs, [](const ReportRun& run) {
-    return !run.left_out && run.state == RunState::failed;
+    return !run.is_left_out() && run.state == RunState::failed;
   });
 }
 
@@ -110,8 +111,8 @@ const ReportRun* run_of_seed(std::span<const ReportRun> runs, std::int64_t seed,
 std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   const auto runs = compared_runs(arm, arm), reference = compared_runs(arm, report.arms[arm.reference]);
   if (arm.comparison && arm.comparison->reference_runs > 0) {
-    const auto own = std::ranges::count_if(runs, &ReportRun::lost),
-               others = std::ranges::count_if(reference, &ReportRun::lost);
+    const auto own = std::ranges::count_if(runs, &ReportRun::is_excluded),
+               others = std::ranges::count_if(reference, &ReportRun::is_excluded);
     if (own + others == 0) return "";
     return fmt::format(" {} of its {} runs and {} of the reference's {} are excluded (they failed, cannot be used, or "
                        "have no result).",
@@ -120,7 +121,7 @@ std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ReportRun* other = run_of_seed(reference, runs[i].seed, i);
-    if (runs[i].lost() || !other || other->lost()) ++count;
+    if (runs[i].is_excluded() || !other || other->is_excluded()) ++count;
   }
   return excluded_seeds(count, runs.size());
 }
@@ -130,7 +131,7 @@ std::string rare_failures(const ReportArm& arm) {
   const auto runs = compared_runs(arm, arm);
   const auto n = static_cast<std::size_t>(std::ranges::count_if(runs,
                                                                 [](const ReportRun& run) { return !!run.value; }));
-  if (n == 0 || std::ranges::any_of(runs, &ReportRun::lost)) return "";
+  if (n == 0 || std::ranges::any_of(runs, &ReportRun::is_excluded)) return "";
   return fmt::format(" None of its {0} runs failed; with {0} runs, a rate of failure up to {1:.0f} % can't be excluded "
                      "(95 % bound).",
                      n, 100 * statistics::largest_share_of_none(n));

@@ -95,7 +95,7 @@ json::value run_of(const ReportRun& run, int decimals) {
   return json::object{{"id", run.id},
                       {"seed", run.seed},
                       {"seed_text", run.seed_text()},
-                      {"state", run.standing()},
+                      {"state", run.status()},
                       {"value", json_number(run.value)},
                       {"seconds", json_number(run.seconds)},
                       {"texts", json::object{{"value", fixed(run.value, decimals)},

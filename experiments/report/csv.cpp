@@ -76,7 +76,7 @@ std::string render_runs_csv(const ReportData& report) {
       lines.push_back({{"arm", arm.true_label()},
                        {"seed", run.seed_text()},
                        {"run", run.id},
-                       {"state", std::string(run.standing())},
+                       {"state", std::string(run.status())},
                        {report.metric.name, csv_text(run.value)}});
       for (std::size_t i = 0; i < report.also.size(); ++i)
         lines.back().emplace_back(report.also[i].name, i < run.also.size() ? csv_text(run.also[i]) : "");

@@ -14,7 +14,7 @@ namespace heed {
 
 namespace {
 
-bool failed(const ReportRun& run) { return !run.left_out && run.state == RunState::failed; }
+bool failed(const ReportRun& run) { return !run.is_left_out() && run.state == RunState::failed; }
 
 using Runs = std::span<const ReportRun>;
 

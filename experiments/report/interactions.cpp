@@ -34,7 +34,7 @@ std::vector<PlannedChange> own_changes(const ReportData& report, const ReportArm
 std::map<std::int64_t, double> values_by_seed(const ReportArm& arm) {
   std::map<std::int64_t, double> out;
   for (const ReportRun& run : arm.runs)
-    if (run.value && !run.left_out) out[run.seed] = *run.value;
+    if (run.value && !run.is_left_out()) out[run.seed] = *run.value;
   return out;
 }
 
@@ -231,7 +231,7 @@ std::string missing_runs(const ReportData& report, const Interaction& interactio
   for (const std::size_t i : interaction.arms)
     for (const ReportRun& run : report.arms[i].runs) {
       seeds.insert(run.seed);
-      if (run.lost()) lost.insert(run.seed);
+      if (run.is_excluded()) lost.insert(run.seed);
       censored = censored || (run.value && is_censored(report.metric, *run.value));
     }
   return (censored ? fmt::format(" Runs that did not reach the target were counted as {:g} steps.", report.metric.high)

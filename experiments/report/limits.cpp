@@ -40,7 +40,7 @@ const Task::Chance* chance_of_rows(const ReportData& report, const ReportArm& ar
 std::vector<double> values_where_all_ended(const ReportData& report, const ReportArm& arm) {
   std::vector<double> out;
   for (const ReportRun& run : report.counted_runs(arm)) {
-    if (run.left_out || run.gone) continue;
+    if (run.exclusion != RunExclusion::none) continue;
     if (!run.value) return {};
     out.push_back(*run.value);
   }

@@ -169,7 +169,7 @@ std::string runs_section(const ReportData& report) {
     for (const ReportRun& run : arm.runs) {
       work.did(4000);
       table.rows.push_back({markdown_text(arm.label, true), markdown_text(run.seed_text(), true),
-                            run.id.empty() ? "" : markdown_code(run.id, true), std::string(run.standing()),
+                            run.id.empty() ? "" : markdown_code(run.id, true), std::string(run.status()),
                             fixed(run.value, 6), run.seconds > 0 ? duration(run.seconds) : "-"});
     }
   return "## Runs\n\n" + markdown_table(table);

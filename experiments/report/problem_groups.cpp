@@ -41,7 +41,7 @@ std::string ProblemGroup::seeds() const {
 }
 
 std::string ProblemGroup::ids(std::string (*shown)(const std::string&)) const {
-  if (runs.front()->no_row) return "no row";
+  if (runs.front()->has_no_row()) return "no row";
   std::vector<std::string> all;
   for (const ReportRun* run : runs) all.push_back(shown(run->id));
   return fmt::format("run{} {}", plural(all.size()), fmt::join(all, ", "));
@@ -85,7 +85,7 @@ std::vector<ProblemGroup> problem_groups(const ReportData& report) {
     std::map<std::pair<std::string_view, std::string>, std::size_t> places; // by state and reason without numbers
     for (const ReportRun& run : arm.runs) {
       if (run.problem.empty()) continue;
-      const auto [place, is_new] = places.emplace(std::pair(run.standing(), without_numbers(run.problem)), out.size());
+      const auto [place, is_new] = places.emplace(std::pair(run.status(), without_numbers(run.problem)), out.size());
       if (is_new) out.push_back({&arm, {}});
       out[place->second].runs.push_back(&run);
     }

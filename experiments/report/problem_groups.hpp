@@ -14,7 +14,7 @@ struct ProblemGroup {
   const ReportArm* arm = nullptr;
   std::vector<const ReportRun*> runs;
 
-  std::string state() const { return std::string(runs.front()->standing()); }
+  std::string state() const { return std::string(runs.front()->status()); }
   /// "loss is nan at step 12 (the first of 3; the others differ in numbers only)"
   std::string reason() const;
   /// "seed 3" or "seeds 0, 1, 3"

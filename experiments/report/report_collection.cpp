@@ -180,12 +180,14 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   // A folder without a run is a missing run, not an untrusted one.
   run.state = record ? record->state : state_of(folder);
   if (run.state == RunState::missing) {
-    run.gone = finished.contains(run.id) && !folder.folder().exists();
-    if (run.gone) run.problem = "it was finished, and its folder is gone; heed run makes it anew";
+    if (finished.contains(run.id) && !folder.folder().exists()) {
+      run.exclusion = RunExclusion::gone;
+      run.problem = "it was finished, and its folder is gone; heed run makes it anew";
+    }
     return run;
   }
   if (!record) {
-    run.left_out = true;
+    run.exclusion = RunExclusion::unusable;
     run.problem = record.error;
     return run;
   }

@@ -19,7 +19,7 @@ bool seed_is_done(const ReportData& report, std::size_t seed) {
   return std::ranges::all_of(report.arms, [&](const ReportArm& arm) {
     if (seed >= arm.runs.size()) return false;
     const ReportRun& run = arm.runs[seed];
-    return run.left_out || has_ended(run.state);
+    return run.is_left_out() || has_ended(run.state);
   });
 }
 
@@ -32,7 +32,8 @@ std::size_t ReportData::total() const {
 }
 
 std::size_t ReportData::count(RunState state) const {
-  return count_runs(*this, [&](const ReportRun& run) { return !run.left_out && !run.gone && run.state == state; });
+  return count_runs(*this,
+                    [&](const ReportRun& run) { return run.exclusion == RunExclusion::none && run.state == state; });
 }
 
 std::size_t ReportData::seeds_done() const {
@@ -72,8 +73,8 @@ bool sees_alike(const ReportData& report, const ReportArm& arm) {
   return arm.leakage.empty() == report.arms.at(arm.reference).leakage.empty();
 }
 
-std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
-std::size_t ReportData::no_row() const { return count_runs(*this, &ReportRun::no_row); }
-std::size_t ReportData::gone() const { return count_runs(*this, &ReportRun::gone); }
+std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::is_left_out); }
+std::size_t ReportData::no_row() const { return count_runs(*this, &ReportRun::has_no_row); }
+std::size_t ReportData::gone() const { return count_runs(*this, &ReportRun::is_gone); }
 
 } // namespace heed

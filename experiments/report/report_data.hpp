@@ -38,15 +38,21 @@ struct LengthPoint {
   double value = 0;
 };
 
-/// One run of an arm. Of an excluded run (`left_out`) only the ID and the seed are known: it is in no count and in no
-/// statistic.
+/// Why a report excludes a run, whatever its state.
+enum class RunExclusion {
+  none,
+  unusable, ///< its folder cannot be trusted (read_entry), or the table says so; `problem` is the reason
+  gone,     ///< it had finished, but its folder is missing now
+  no_row    ///< a table of results has no row for it
+};
+
+/// One run of an arm. Of a run that is left out (`is_left_out`) only the ID and the seed are known: it is in no count
+/// and in no statistic.
 struct ReportRun {
   std::string id;
   std::int64_t seed = 0;
   RunState state = RunState::missing;
-  bool left_out = false; ///< its folder cannot be trusted (read_entry), so the run is excluded; `problem` is the reason
-  bool gone = false;     ///< it had finished, but its folder is missing now
-  bool no_row = false;   ///< a table of results has no row for it, so it is left out, too
+  RunExclusion exclusion = RunExclusion::none;
   std::string seed_name = {};  ///< how reports write the seed; empty: as the number
   std::optional<double> value; ///< the metric's last evaluation; only for a finished run
   /// Likewise for each of ReportData::also; empty: not finite, or not measured.
@@ -73,13 +79,21 @@ struct ReportRun {
   }
   /// Whether it has finished, but has no result in the metric.
   bool unmeasured() const { return state == RunState::finished && !value; }
-  /// Whether the run was executed, but is excluded from all statistics.
-  bool lost() const { return left_out || gone || state == RunState::failed || unmeasured(); }
-  /// The run's status in up to three words: its state, "left out", "gone", or "not chosen yet" while its arm is being
-  /// tuned.
-  std::string_view standing() const {
-    if (no_row) return name_of(RunState::missing);
-    return left_out ? "left out" : gone ? "gone" : id.empty() ? "not chosen yet" : name_of(state);
+  /// Whether what its folder or the table says of it is not used.
+  bool is_left_out() const { return exclusion == RunExclusion::unusable || exclusion == RunExclusion::no_row; }
+  bool is_gone() const { return exclusion == RunExclusion::gone; }
+  bool has_no_row() const { return exclusion == RunExclusion::no_row; }
+  /// Whether the run has ended, but is in no statistics: excluded, failed, or without a result in the metric.
+  bool is_excluded() const { return exclusion != RunExclusion::none || state == RunState::failed || unmeasured(); }
+  /// In up to three words: its state, "left out", "gone", or "not chosen yet" while its arm is being tuned.
+  std::string_view status() const {
+    switch (exclusion) {
+      case RunExclusion::unusable: return "left out";
+      case RunExclusion::gone: return "gone";
+      case RunExclusion::no_row: return name_of(RunState::missing);
+      case RunExclusion::none: break;
+    }
+    return id.empty() ? "not chosen yet" : name_of(state);
   }
 };
 

@@ -27,7 +27,7 @@ namespace {
 template <class ValueOf> statistics::SeedValues results_of(std::span<const ReportRun> runs, const ValueOf& value_of) {
   statistics::SeedValues out;
   for (const ReportRun& run : runs) {
-    if (run.left_out) continue;
+    if (run.is_left_out()) continue;
     const std::optional<double> value = value_of(run);
     if (!value) continue;
     out.seeds.push_back(run.seed);
@@ -118,7 +118,7 @@ void describe(ReportData& report) {
     describe_values(results_of(counted, deciding_value).values, arm);
     std::vector<double> seconds;
     for (const ReportRun& run : arm.runs)
-      if (!run.left_out && run.state == RunState::finished) seconds.push_back(run.seconds);
+      if (!run.is_left_out() && run.state == RunState::finished) seconds.push_back(run.seconds);
     arm.seconds = mean_of(seconds).value_or(0);
     arm.comparison.reset();
     arm.later.reset();

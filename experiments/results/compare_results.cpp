@@ -86,8 +86,8 @@ RunState state_by_word(const ResultTable& table, const ResultRequest& question, 
                     "killed (none), running, queued (not yet). Name another column with {} COLUMN, or write "
                     "{} none if it is not the state of a run",
                     table.place(run.line), shown_text(run.state), question.option("state"), question.option("state")));
-  out.left_out = run.state == "left out";
-  out.gone = run.state == "gone";
+  if (run.state == "left out") out.exclusion = RunExclusion::unusable;
+  if (run.state == "gone") out.exclusion = RunExclusion::gone;
   return found->second;
 }
 
@@ -108,10 +108,10 @@ void take_results(const ResultRuns& table_runs, const ResultRun& from, ReportRun
   const auto is_result = [&](std::size_t m) {
     return last(m) && std::abs(*last(m)) <= greatest_result && from.holes[m] < 0;
   };
-  if (run.state != RunState::finished || run.left_out) {
+  if (run.state != RunState::finished || run.is_left_out()) {
     if (run.problem.empty() && run.state == RunState::failed) run.problem = fmt::format("its state is {}", from.state);
-    if (run.problem.empty() && run.left_out) run.problem = "the table says that it is left out";
-    if (run.problem.empty() && run.gone) run.problem = "the table says that it is gone";
+    if (run.problem.empty() && run.is_left_out()) run.problem = "the table says that it is left out";
+    if (run.problem.empty() && run.is_gone()) run.problem = "the table says that it is gone";
     return;
   }
   for (std::size_t m = 1; m < from.values.size(); ++m) {
@@ -234,7 +234,7 @@ private:
   }
 
   void leave_out(ReportRun& run) const {
-    run.left_out = run.no_row = true;
+    run.exclusion = RunExclusion::no_row;
     run.problem = fmt::format("{} has no result of it", table_.file());
   }
 

@@ -193,7 +193,7 @@ TEST_CASE("seeds whose runs failed are counted, since arms that diverge look bet
   ReportData report = sweep("score = additive", {0.30, 0.33, 0.29, 0.31, 0.27, 0.34, 0.30, 0.30});
   report.arms[1].runs[6].state = RunState::failed;
   report.arms[1].runs[6].value.reset();
-  report.arms[0].runs[7].left_out = true;
+  report.arms[0].runs[7].exclusion = RunExclusion::unusable;
   report.arms[0].runs[7].value.reset();
   compute_statistics(report);
   CHECK(sentence(report) ==
@@ -374,8 +374,8 @@ TEST_CASE("what was known when a sweep was planned is said", "[report]") {
   CHECK_THAT(render_markdown(report), Catch::Contains(late) && Catch::Contains("as said at the top."));
 
   // Every format says it before its table.
-  report.arms[1].runs[0].gone = true;
-  report.arms[1].runs[1].left_out = true;
+  report.arms[1].runs[0].exclusion = RunExclusion::gone;
+  report.arms[1].runs[1].exclusion = RunExclusion::unusable;
   compute_statistics(report);
   CHECK(provenance_warnings(report).size() == 3);
   for (const std::string& text : {render_terminal(report, Style{}), render_markdown(report), render_latex(report)}) {

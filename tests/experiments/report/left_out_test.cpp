@@ -76,7 +76,7 @@ TEST_CASE("a run that ended with what is no number, or an absurd one, has failed
     const ReportData report = sweep.report();
     const ReportRun& run = report.arms[1].runs[1];
     CHECK(run.state == RunState::failed);
-    CHECK_FALSE(run.left_out);
+    CHECK_FALSE(run.is_left_out());
     CHECK_FALSE(run.value);
     CHECK_THAT(run.problem, Contains("val_loss was") && Contains("no result"));
     CHECK(report.count(RunState::failed) == 1);
@@ -116,7 +116,7 @@ TEST_CASE("a folder that can't be relied on is named with its reason, and no num
     const ReportData report = sweep.report();
 
     const ReportRun& run = report.arms[1].runs[1];
-    CHECK(run.left_out);
+    CHECK(run.is_left_out());
     CHECK_FALSE(run.value);
     CHECK(run.curve.empty());
     CHECK_THAT(run.problem, Contains(harm.reason));

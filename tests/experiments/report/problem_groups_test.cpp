@@ -59,10 +59,10 @@ TEST_CASE("what keeps an executed sweep from being complete is said, failures fi
   CHECK(shortfall_in_words(report, 0, 0).empty());
   CHECK_THAT(shortfall_in_words(report, 0, 2), Catch::StartsWith("2 runs finished and cannot be used any more"));
 
-  runs[0].left_out = true;
+  runs[0].exclusion = RunExclusion::unusable;
   CHECK_THAT(shortfall_in_words(report, 0, 0),
              Catch::StartsWith("1 of 3 runs are unusable and excluded") && Catch::EndsWith("repeat them with"));
-  runs[1].gone = true; // only the report saw it
+  runs[1].exclusion = RunExclusion::gone; // only the report saw it
   CHECK_THAT(shortfall_in_words(report, 0, 0), Catch::StartsWith("1 run finished and cannot be used any more"));
 
   runs[2] = failed_with(2, "the disk is full");

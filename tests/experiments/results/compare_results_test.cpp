@@ -282,7 +282,7 @@ TEST_CASE("missing rows are left out and failed runs are failures, and both are 
   const ReportData report = compared(text, accuracy_of());
   const ReportArm &b = arm_called(report, "b"), &c = arm_called(report, "c");
   REQUIRE(b.runs.size() == 8);
-  CHECK(b.runs[3].standing() == "missing");
+  CHECK(b.runs[3].status() == "missing");
   CHECK(b.values == 7);
   CHECK(c.values == 6);
   CHECK(c.runs[5].state == RunState::failed);
