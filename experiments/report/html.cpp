@@ -15,6 +15,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace heed {
 
@@ -40,12 +42,12 @@ void add_filled(std::string& out, std::string_view page,
 
 } // namespace
 
-// A page of many arms is long, so its parts are written in place.
+// A page of many arms is long, so its parts are written in place: the pictures come before the data.
 std::string render_html(const ReportData& report) {
   const std::size_t every = thinning_of(report);
-  const auto pictures = [&](std::string& out) {
-    const std::vector<document::Figure> figures = report_figures(report, every);
-    for (std::size_t i = 0; i < figures.size(); ++i) out += page_pictures(figures[i], i);
+  std::vector<document::Figure> figures = report_figures(report, every);
+  const auto pictures = [&](std::string& to) {
+    for (std::size_t i = 0; i < figures.size(); ++i) to += page_pictures(figures[i], i);
   };
   std::string out;
   add_filled(out, page_files::page,
@@ -53,7 +55,7 @@ std::string render_html(const ReportData& report) {
               {"style", [](std::string& to) { to += page_files::style; }},
               {"d3", [](std::string& to) { to += page_files::d3; }},
               {"pictures", pictures},
-              {"data", [&](std::string& to) { add_script_safe_text(report, every, to); }},
+              {"data", [&](std::string& to) { add_script_safe_text(report, std::exchange(figures, {}), every, to); }},
               {"script", [](std::string& to) { to += page_files::script; }}});
   return out;
 }

@@ -241,7 +241,8 @@ json::array tables_array(const ReportData& report) {
 
 } // namespace
 
-void write_report(const ReportData& report, std::size_t every, ReportMembers& out) {
+void write_report(const ReportData& report, std::vector<document::Figure> figures, std::size_t every,
+                  ReportMembers& out) {
   json::array machines, within;
   for (const PlannedOption& option : report.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});
@@ -277,7 +278,7 @@ void write_report(const ReportData& report, std::size_t every, ReportMembers& ou
   out.member("limits", json_list(limit_sentences(report)));
   out.member("chance", json::value(chance_of(report)));
   out.member("tables", json::value(tables_array(report)));
-  out.member("figures", figures_json(report_figures(report, every)));
+  out.member("figures", figures_json(std::exchange(figures, {})));
   out.member("interactions", interactions_array(report, digits.common().difference));
   out.member("machines", std::move(machines));
   out.member("data", json::value(report.data));
@@ -304,7 +305,7 @@ json::object report_document(const ReportData& report, std::size_t every) {
   private:
     json::array* array_ = nullptr;
   } out;
-  write_report(report, every, out);
+  write_report(report, report_figures(report, every), every, out);
   return std::move(out.object_);
 }
 

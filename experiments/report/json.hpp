@@ -1,6 +1,7 @@
 // The whole report as one JSON document, for other programs and for the HTML page, and its values.
 #pragma once
 
+#include "experiments/report/document.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/report_data.hpp"
 #include "experiments/statistics/comparison.hpp"
@@ -18,8 +19,7 @@ namespace heed {
 
 /// The document that docs/reference/report.schema.json describes. Numbers are not rounded. Unknown values and values
 /// that are not finite are null.
-/// @param every  lines of figures have every n-th of their points, and the last (curves.hpp); the member `thinned` is
-///               a sentence about it
+/// @param every  as for write_report
 boost::json::object report_document(const ReportData& report, std::size_t every = 1);
 
 /// Receives a report's members, one after another, so that a report with many arms need not be in memory as a whole. An
@@ -32,15 +32,20 @@ public:
   virtual void item(boost::json::value value) = 0;
   virtual void end() = 0;
 };
-void write_report(const ReportData& report, std::size_t every, ReportMembers& out);
+/// @param figures  those of the report, which are freed as soon as they are written
+/// @param every    lines of these figures have every n-th of their points, and the last (curves.hpp); the member
+///                 `thinned` is a sentence about it
+void write_report(const ReportData& report, std::vector<document::Figure> figures, std::size_t every,
+                  ReportMembers& out);
 
 /// The document as text. The caller can stop it (PollScope).
 std::string report_text(const ReportData& report);
 
 /// Adds the document as text for an HTML page's <script type="application/json">, without what the page's pictures and
 /// the texts of its figures have: curves, and the bands of figures. The text contains no "<", ">" or "&", so no name in
-/// it can close the element or open a comment.
-void add_script_safe_text(const ReportData& report, std::size_t every, std::string& to);
+/// it can close the element or open a comment. Figures and `every`: as for write_report.
+void add_script_safe_text(const ReportData& report, std::vector<document::Figure> figures, std::size_t every,
+                          std::string& to);
 
 /// Null for an unknown number, and for one that is not finite, which JSON does not have.
 inline boost::json::value json_number(std::optional<double> value) {

@@ -1,4 +1,5 @@
 // A report's JSON as text, in pieces, so that the caller can stop.
+#include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
 
 #include "experiments/system/polling.hpp"
@@ -6,6 +7,7 @@
 #include <array>
 #include <boost/json.hpp>
 #include <utility>
+#include <vector>
 
 namespace heed {
 
@@ -71,9 +73,10 @@ private:
   bool for_page_, in_arms_ = false;
 };
 
-void add_text(const ReportData& report, std::size_t every, bool for_page, std::string& to) {
+void add_text(const ReportData& report, std::vector<document::Figure> figures, std::size_t every, bool for_page,
+              std::string& to) {
   Text out(to, for_page);
-  write_report(report, every, out);
+  write_report(report, std::move(figures), every, out);
   to += '}';
 }
 
@@ -81,12 +84,13 @@ void add_text(const ReportData& report, std::size_t every, bool for_page, std::s
 
 std::string report_text(const ReportData& report) {
   std::string out;
-  add_text(report, 1, false, out);
+  add_text(report, report_figures(report), 1, false, out);
   return out;
 }
 
-void add_script_safe_text(const ReportData& report, std::size_t every, std::string& to) {
-  add_text(report, every, true, to);
+void add_script_safe_text(const ReportData& report, std::vector<document::Figure> figures, std::size_t every,
+                          std::string& to) {
+  add_text(report, std::move(figures), every, true, to);
 }
 
 } // namespace heed

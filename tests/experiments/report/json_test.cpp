@@ -103,7 +103,7 @@ TEST_CASE("a document in a page is the same document but for its curves, and can
   json::value document = json::parse(json::serialize(report_document(awkward_report())));
   CHECK(json::parse(report_text(awkward_report())) == document);
   std::string text;
-  add_script_safe_text(awkward_report(), 1, text);
+  add_script_safe_text(awkward_report(), report_figures(awkward_report()), 1, text);
   CHECK(text.find_first_of("<>&") == std::string::npos);
   test::leave_out_curves(document);
   CHECK(json::parse(text) == document);
