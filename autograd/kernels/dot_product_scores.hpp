@@ -1,9 +1,9 @@
 // Scores of dot-product attention, s_ij = factor q_i . k_j, computed tile by tile.
 #pragma once
 
-#include "autograd/kernels/small_product.hpp"
 #include "autograd/kernels/heads.hpp"
 #include "autograd/kernels/packed_product.hpp"
+#include "autograd/kernels/small_product.hpp"
 
 #include <type_traits>
 

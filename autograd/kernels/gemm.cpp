@@ -2,8 +2,8 @@
 
 #include "autograd/error.hpp"
 #include "autograd/kernels/blas.hpp"
-#include "autograd/kernels/small_product.hpp"
 #include "autograd/kernels/packed_product.hpp"
+#include "autograd/kernels/small_product.hpp"
 #include "autograd/operation_count.hpp"
 #include "autograd/products.hpp"
 #include "autograd/thread_pool.hpp"

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "autograd/attention.hpp"
-#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/kernels/packing.hpp"
+#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/small_product.hpp"
 #include "autograd/operation_count.hpp"
 #include "autograd/thread_pool.hpp"

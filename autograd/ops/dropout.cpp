@@ -1,5 +1,5 @@
-#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/parallel_loops.hpp"
+#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/ops.hpp"
 
 namespace heed::HEED_REAL {

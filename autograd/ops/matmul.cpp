@@ -1,6 +1,6 @@
 #include "autograd/kernels/activations.hpp"
-#include "autograd/kernels/packed_product.hpp"
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/packed_product.hpp"
 #include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 

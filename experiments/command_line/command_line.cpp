@@ -13,8 +13,8 @@
 #include "experiments/engines/mpi.hpp"
 #include "experiments/index/database.hpp"
 #include "experiments/system/failure.hpp"
-#include "experiments/system/text.hpp"
 #include "experiments/system/polling.hpp"
+#include "experiments/system/text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "experiments/config/sweep_file.hpp"
 
-#include "experiments/config/unknown_names.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/toml_values.hpp"
+#include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "experiments/config/values.hpp"
 
 #include "experiments/config/registry.hpp"
-#include "experiments/config/unknown_names.hpp"
 #include "experiments/config/settings.hpp"
+#include "experiments/config/unknown_names.hpp"
 #include "experiments/system/text.hpp"
 
 #include <fmt/format.h>

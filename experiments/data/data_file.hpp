@@ -2,8 +2,8 @@
 #pragma once
 
 #include "experiments/data/data_cache.hpp"
-#include "experiments/system/text.hpp"
 #include "experiments/system/files.hpp"
+#include "experiments/system/text.hpp"
 
 #include <chrono>
 #include <cstdint>

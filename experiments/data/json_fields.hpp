@@ -4,8 +4,8 @@
 #pragma once
 
 #include "experiments/config/values.hpp"
-#include "experiments/system/text.hpp"
 #include "experiments/system/files.hpp"
+#include "experiments/system/text.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>

@@ -2,9 +2,9 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/system/text.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/machine.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/system/working_folder.hpp"
 
 #include <boost/locale/utf.hpp>

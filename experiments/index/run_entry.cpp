@@ -5,8 +5,8 @@
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
-#include "experiments/metrics/record.hpp"
 #include "experiments/metrics/metric.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/system/text.hpp"
@@ -15,10 +15,10 @@
 #include <boost/json.hpp>
 #include <charconv>
 #include <cmath>
-#include <span>
 #include <fmt/format.h>
 #include <functional>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 

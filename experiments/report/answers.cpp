@@ -1,9 +1,9 @@
 #include "experiments/report/answers.hpp"
 
-#include "experiments/report/numbers.hpp"
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"

@@ -1,9 +1,9 @@
 // The report as comma-separated values (RFC 4180), for spreadsheets, pandas and R. Numbers are not rounded; unknown
 // values are empty.
 #include "experiments/data/csv.hpp"
-#include "experiments/report/tables.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/tables.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "experiments/report/failed_seeds.hpp"
 
 #include "experiments/report/limits.hpp"
-#include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/corrections.hpp"
+#include "experiments/statistics/summary.hpp"
 
 #include <algorithm>
 #include <cmath>

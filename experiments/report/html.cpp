@@ -1,12 +1,12 @@
 // Writes the report as one self-contained HTML file: the JSON document, pictures of its figures, and the scripts that
 // draw the rest and make the pictures interactive.
+#include "experiments/report/curves.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/svg_figure.hpp"
 #include "experiments/report/svg_picture.hpp"
-#include "experiments/report/curves.hpp"
 
 #include "autograd/error.hpp"
 

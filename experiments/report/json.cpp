@@ -2,20 +2,20 @@
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
-#include "experiments/report/tables.hpp"
 #include "experiments/report/arm_json.hpp"
+#include "experiments/report/arm_notes.hpp"
 #include "experiments/report/curves.hpp"
-#include "experiments/report/numbers.hpp"
 #include "experiments/report/document_json.hpp"
 #include "experiments/report/figures.hpp"
-#include "experiments/report/arm_notes.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/notes.hpp"
 #include "experiments/report/measured.hpp"
+#include "experiments/report/notes.hpp"
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/tables.hpp"
 #include "experiments/report/verdict.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -27,6 +27,7 @@
 #include <limits>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace heed {
 

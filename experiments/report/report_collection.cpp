@@ -6,8 +6,8 @@
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/metrics/metric.hpp"
-#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/history.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/tuning.hpp"
 

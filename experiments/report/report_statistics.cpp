@@ -1,10 +1,10 @@
 // Computes a report's statistics from its runs' values.
 #include "experiments/report/report_data.hpp"
 
-#include "experiments/report/interactions.hpp"
-#include "experiments/report/failed_seeds.hpp"
-#include "experiments/report/shown_texts.hpp"
 #include "experiments/report/arm_notes.hpp"
+#include "experiments/report/failed_seeds.hpp"
+#include "experiments/report/interactions.hpp"
+#include "experiments/report/shown_texts.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"

@@ -4,9 +4,9 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/statistics/comparison.hpp"
+#include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/power.hpp"
-#include "experiments/statistics/corrections.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "experiments/report/verdict.hpp"
 
-#include "experiments/report/numbers.hpp"
 #include "experiments/report/arm_notes.hpp"
+#include "experiments/report/numbers.hpp"
 
 namespace heed {
 

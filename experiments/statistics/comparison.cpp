@@ -2,13 +2,13 @@
 
 #include "autograd/error.hpp"
 #include "experiments/statistics/bootstrap.hpp"
+#include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/flip_intervals.hpp"
 #include "experiments/statistics/flips.hpp"
-#include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/pairs.hpp"
 #include "experiments/statistics/permutations.hpp"
-#include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/spreads.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/unpaired.hpp"
 
 #include <algorithm>

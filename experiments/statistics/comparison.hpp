@@ -1,8 +1,8 @@
 // Compares arms with their reference: differences, intervals, corrected p values, equivalence and the answer.
 #pragma once
 
-#include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/power.hpp"
+#include "experiments/statistics/summary.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,9 +6,9 @@
 #include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/run_identity.hpp"
-#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/arm_runs.hpp"
 #include "experiments/sweep/groups.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/matching.hpp"
 #include "experiments/sweep/plan_checks.hpp"
 

@@ -6,8 +6,8 @@
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/system/content_hash.hpp"
-#include "experiments/system/text.hpp"
 #include "experiments/system/lease.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/data/training_order.hpp"
 #include "experiments/data/text_hash.hpp"
+#include "experiments/data/training_order.hpp"
 #include "experiments/system/text.hpp"
 #include "experiments/tasks/vocabulary_text.hpp"
 

@@ -2,11 +2,11 @@
 // for whole sequences and for step-by-step decoding.
 #pragma once
 
-#include "layers/exclusions.hpp"
 #include "layers/attention/algorithm.hpp"
 #include "layers/attention/kv_cache.hpp"
 #include "layers/attention/part.hpp"
 #include "layers/attention/projection.hpp"
+#include "layers/exclusions.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
 #include "layers/norm.hpp"

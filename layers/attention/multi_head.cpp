@@ -2,8 +2,8 @@
 #include "autograd/recompute.hpp"
 #include "layers/attention/attention.hpp"
 #include "layers/attention/formula/formula.hpp"
-#include "layers/for_each_row.hpp"
 #include "layers/attention/part.hpp"
+#include "layers/for_each_row.hpp"
 #include "layers/position/position.hpp"
 
 #include <algorithm>

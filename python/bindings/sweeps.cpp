@@ -5,8 +5,8 @@
 #include "python/bindings/texts.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/sweep_start.hpp"
 #include "experiments/launch/local_launcher.hpp"

@@ -1,7 +1,7 @@
 // Forget gates: attention with them equals plain loops, also in rows so long that the sums of the gates are large.
+#include "layers/position/position.hpp"
 #include "tests/fixtures/fixture.hpp"
 #include "tests/layers/attention_support.hpp"
-#include "layers/position/position.hpp"
 
 #include <catch2/catch.hpp>
 

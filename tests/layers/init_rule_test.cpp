@@ -1,8 +1,8 @@
 // Initial values of parameters: compares bounds, standard deviations and fans with the formulas of Glorot and Bengio
 // 2010 and of PyTorch, on matrices that are large enough to distinguish the rules.
 #include "layers/attention/attention.hpp"
-#include "layers/linear.hpp"
 #include "layers/feed_forward.hpp"
+#include "layers/linear.hpp"
 #include "layers/pooling.hpp"
 #include "layers/recurrent/recurrent.hpp"
 

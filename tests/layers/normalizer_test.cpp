@@ -5,9 +5,9 @@
 #include "tests/layers/layer_support.hpp"
 
 #include <limits>
+#include <map>
 #include <numeric>
 #include <tuple>
-#include <map>
 
 using namespace heed;
 using namespace heed::HEED_REAL;

@@ -2,9 +2,9 @@
 // Prints tables as comments and a TAP point for each guarantee. Runs 400 sweeps of each kind (60 of those that go
 // through a whole report), or 4000 (1000) if HEED_LONG is in the environment.
 
-#include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/flips.hpp"
 #include "experiments/statistics/spreads.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "tests/simulation/answers.hpp"
 #include "tests/simulation/results.hpp"
 #include "tests/simulation/situations.hpp"

@@ -2,10 +2,10 @@
 // training.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/console.hpp"
-#include "experiments/data/csv.hpp"
+#include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/data/csv.hpp"
 #include "experiments/metrics/text/translation_scores.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"

@@ -2,8 +2,8 @@
 // model.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
-#include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/trained_run.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/report/numbers.hpp"

@@ -1,18 +1,18 @@
 // heed plan: shows the runs that a configuration would execute, and their cost: parameters, FLOPs, memory, time.
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/seed_advice.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/system/clock.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
-#include "experiments/sweep/labels.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>

@@ -10,9 +10,9 @@
 #include "experiments/report/svg_picture.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/refresh_attention.hpp"
 
 #include <algorithm>
 #include <filesystem>

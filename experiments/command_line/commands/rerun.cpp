@@ -15,9 +15,9 @@
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/system/machine.hpp"
-#include "experiments/system/text.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 #include <ostream>

@@ -11,12 +11,12 @@
 #include "experiments/runs/run_records.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/sweep/history.hpp"
+#include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"
-#include "experiments/sweep/labels.hpp"
 #include "experiments/system/bounds.hpp"
-#include "experiments/system/text.hpp"
 #include "experiments/system/failure.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,10 @@
 // cost.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/console.hpp"
+#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
-#include "experiments/report/svg_picture.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
@@ -17,16 +16,17 @@
 #include "experiments/engines/engine.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/svg_picture.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/system/text.hpp"
 #include "experiments/system/user_file.hpp"
 #include "experiments/training/training.hpp"
 #include "options/variant.hpp"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>

@@ -1,9 +1,9 @@
 // Tests of the hints for words that other libraries and papers use.
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/unknown_names.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
+#include "experiments/config/unknown_names.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 

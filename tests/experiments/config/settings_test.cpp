@@ -1,6 +1,6 @@
 // Tests of how files, the command line and arms are combined into one configuration.
-#include "experiments/config/config.hpp"
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"

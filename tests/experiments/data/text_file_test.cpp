@@ -1,6 +1,6 @@
 // Tests of reading text files: UTF-8 is decoded to code points, and every invalid file gives a clear error.
-#include "experiments/data/text_file.hpp"
 #include "experiments/data/data_file.hpp"
+#include "experiments/data/text_file.hpp"
 #include "experiments/system/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"

@@ -1,10 +1,10 @@
 // Tests of the report's document: what it decides, every format shows.
-#include "experiments/report/tables.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/latex.hpp"
 #include "experiments/report/markdown.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"
 #include "tests/experiments/report/awkward_report.hpp"

@@ -1,6 +1,6 @@
 // Tests of outliers, and of LaTeX figures in which an arm diverged.
-#include "experiments/report/latex.hpp"
 #include "experiments/report/arm_notes.hpp"
+#include "experiments/report/latex.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"

@@ -1,7 +1,7 @@
 // [report.label]: what a report calls metrics and arms.
+#include "experiments/report/curves.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/report/curves.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 

@@ -1,6 +1,6 @@
 // Tests of the report in every format, from made-up runs.
-#include "experiments/report/numbers.hpp"
 #include "experiments/report/notes.hpp"
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/report_data.hpp"
 #include "experiments/report/text_table.hpp"

@@ -1,8 +1,8 @@
 // Tests of what names say: columns, metrics, and runs of wide tables.
 #include "experiments/results/result_columns.hpp"
 
-#include "experiments/results/table_metrics.hpp"
 #include "experiments/results/result_runs.hpp"
+#include "experiments/results/table_metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"
 #include "tests/experiments/results/results_support.hpp"

@@ -1,8 +1,8 @@
 // Tests of metrics.jsonl with lines and sizes that no run writes: sparse files, which claim any size and need no disk.
 #include "experiments/metrics/record.hpp"
 #include "experiments/runs/metrics_file.hpp"
-#include "tests/experiments/runs/most_memory.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/runs/most_memory.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <fmt/format.h>

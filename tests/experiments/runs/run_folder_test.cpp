@@ -10,8 +10,8 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "experiments/system/content_hash.hpp"
-#include "tests/experiments/runs/most_memory.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/runs/most_memory.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <bit>
