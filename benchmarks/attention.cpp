@@ -29,12 +29,13 @@ public:
     options.causal = about.causal;
     mask_ = self_attention_mask(options, {});
     // Queries, keys, values, and the result's gradient; the maps of differential attention count as heads.
-    const std::string& maps = options.differential;
+    const OptionValues& parts = config.layers.front().part_options;
+    const std::string& maps = std::get<std::string>(parts.at("differential"));
     const std::int64_t queries = maps == "none" ? heads : 2 * heads, keys = maps == "v1" ? 2 * heads : heads,
                        width = maps == "v1" ? about.width / 2 : about.width;
     shapes_ = {Shape{batch, queries, about.length, width}, Shape{batch, keys, about.length, width},
                Shape{batch, heads, about.length, about.width}, Shape{batch, heads, about.length, about.width}};
-    if (options.forget_gate) shapes_.push_back({batch, queries, about.length, 1});
+    if (std::get<bool>(parts.at("forget_gate"))) shapes_.push_back({batch, queries, about.length, 1});
     if (maps != "none") lambda_ = maps == "v1" ? Shape{1, 1, 1, 1} : Shape{batch, heads, about.length, 1};
     const Scope scope(parameters_, Init::normal(0.02));
     attention_ = std::make_unique<Attention>(scope, config.layers.front(),
