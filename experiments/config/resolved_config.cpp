@@ -108,6 +108,11 @@ void Resolution::refuse_wrong_choice(const Config& config) const {
     if (!origin || setting.origin.layer > origin->layer) origin = &setting.origin;
     choices += fmt::format("{}{}", choices.empty() ? "" : ", and ", shown(block, key));
   }
+  if (wrong->options.empty()) // about numbers: the options that the sentence names
+    for (const std::string& key : all_keys())
+      if (const Setting& setting = block.at(key);
+          setting.origin.layer > (origin ? origin->layer : 0) && wrong->why.find(key) != std::string::npos)
+        origin = &setting.origin;
   std::string text = choices.empty() ? wrong->why : fmt::format("{}: {}", choices, wrong->why);
   if (origin) text = fmt::format("{}: {}", origin->text(), text);
   throw RefusedConfig(text, {text});

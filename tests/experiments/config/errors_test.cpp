@@ -268,6 +268,10 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
       {"[attention]\nnormalizer = \"stick_breaking\"\ncausal = false",
        "x.toml:2:1: attention.normalizer is 'stick_breaking' (x.toml:2:1), and attention.causal is false (x.toml:3:1): "
        "the normaliser 'stick_breaking' gives weights only to earlier keys: it needs attention.causal = true"},
+      {"[model]\nwidth = 10\nheads = 2\n[attention]\nprojection = \"identity\"\nvalue_width = 3",
+       "x.toml:2:1: the projection 'identity' cuts vectors of width 10 into the values of 2 heads of width 3, and the "
+       "results of 2 heads must have the width 10 together: set model.width to a multiple of model.heads, and leave "
+       "attention.value_width and attention.key_value_heads out"},
       {"[task]\nkind = \"text\"\n[data]\ntrain = 0.9\ntest = 0.1",
        "x.toml:4:1: data.train is 0.9 and data.test is 0.1, so the validation split would be empty; their sum must be "
        "below 1"},
