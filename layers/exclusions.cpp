@@ -62,7 +62,7 @@ void add_general(std::vector<Exclusion>& out) {
                                "attention can use it: choose another one here (in an encoder-decoder, by "
                                "attention.cross_normalizer)",
                                name),
-                   true});
+                   Exclusion::Of::other_attention});
     for (const auto& [what, option] : all_keys_before())
       out.push_back({{chosen, is_set(option)},
                      fmt::format("the normaliser '{}' orders keys by their position, and {} have none; set {} = 0",
@@ -78,7 +78,7 @@ void add_general(std::vector<Exclusion>& out) {
   }
   out.push_back({{is_set("attention.mask_mod"), is_set("model.registers")},
                  "cross_mask_mod uses the positions of queries, and registers have none; set model.registers = 0",
-                 true});
+                 Exclusion::Of::other_attention});
   OptionCondition sees_a_part = is_set("attention.window");
   sees_a_part.others = {has_not("attention.dilation", {"1"})};
   out.push_back({{is_set("model.registers"), has("attention.causal", {"false"}), sees_a_part},
@@ -159,7 +159,7 @@ Refusal excluded(const LayerChoice& choice, bool is_self, const ValuesByName& ot
   ValuesByName values = values_of(choice);
   values.insert(others.begin(), others.end());
   for (const Exclusion& exclusion : exclusions()) {
-    if (exclusion.of_other_attention == is_self) continue;
+    if (exclusion.of == (is_self ? Exclusion::Of::other_attention : Exclusion::Of::self_attention)) continue;
     Refusal found{exclusion.why, {}};
     for (const OptionCondition& condition : exclusion.where)
       if (auto option = holds(condition, values)) found.options.push_back(std::move(*option));

@@ -16,8 +16,9 @@ namespace heed {
 struct Exclusion {
   std::vector<OptionCondition> where; ///< all of them hold; their `option` is empty
   std::string why;                    ///< a sentence: why, and what to choose instead
-  /// Of attention over an encoder output, in pooling or of a recurrent decoder, instead of self attention.
-  bool of_other_attention = false;
+  /// The attention that has these choices. Choices that are not of attention count as those of self attention; other
+  /// attention is that over an encoder output, in pooling or of a recurrent decoder.
+  enum class Of { self_attention, other_attention, every_attention } of = Of::self_attention;
 };
 
 /// The info record of a variant. It is in the variant's own file. The configuration, `heed variants`, the tests and the

@@ -67,9 +67,16 @@ Config resolved_config(const Resolution& resolution) {
 
 Config Settings::resolve() const {
   const Resolution resolution(*this);
+  const Config out = resolve(resolution);
+  resolution.refuse_wrong_choice(out);
+  return out;
+}
+
+Config Settings::resolve_for_part() const { return resolve(Resolution(*this)); }
+
+Config Settings::resolve(const Resolution& resolution) const {
   resolution.problems.refuse();
   Config out = resolved_config(resolution);
-  resolution.refuse_wrong_choice(out);
   if (const auto start = start_checksums_.find(out.train.start);
       start != start_checksums_.end() && out.train.start_checksum.empty())
     out.train.start_checksum = start->second;

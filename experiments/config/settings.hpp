@@ -17,6 +17,7 @@
 namespace heed {
 
 struct Config;
+struct Resolution;
 struct ConfigFile;
 struct Variant;
 struct VariantFamily;
@@ -146,6 +147,8 @@ public:
   /// All options with their values, after the combination is checked. No option is ever silently ignored: an option of
   /// a variant that is not chosen is an error if the same layer chose the other variant; otherwise it is dropped.
   Config resolve() const;
+  /// The same for a caller that makes only a part of a model: whether the whole model can be made is not checked.
+  Config resolve_for_part() const;
   /// The settings that `resolve` drops, as sentences for `heed show`.
   std::vector<std::string> dropped() const;
 
@@ -158,6 +161,7 @@ public:
   const std::vector<std::string>& notes() const { return notes_; }
 
 private:
+  Config resolve(const Resolution& resolution) const;
   friend struct Resolution;
   /// Merges the settings of files; later files have priority. Tables are merged, arrays are replaced.
   static Settings merged(std::vector<ConfigFile>&& files, int layer);

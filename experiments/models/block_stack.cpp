@@ -108,6 +108,20 @@ std::int64_t width_of(const Config& config) {
   return config.model.width + (!wider ? 0 : o.width ? o.width : config.model.width);
 }
 
+// The names by which a configuration has these options of cross attention.
+std::vector<std::string> in_cross_attention(std::vector<std::string> options, const AttentionOptions& attention) {
+  const std::map<std::string, std::pair<std::string, bool>> names = {
+      {"attention.score", {"attention.cross_score", attention.cross_score != "same"}},
+      {"attention.normalizer", {"attention.cross_normalizer", attention.cross_normalizer != "same"}},
+      {"attention.projection", {"attention.cross_projection", attention.cross_projection != "same"}},
+      {"attention.score_mod", {"attention.cross_score_mod", true}},
+      {"attention.mask_mod", {"attention.cross_mask_mod", true}}};
+  for (std::string& option : options)
+    if (const auto found = names.find(option); found != names.end() && found->second.second)
+      option = found->second.first;
+  return options;
+}
+
 // Why no stack of these blocks can be made; none: it can. `memory_width`: of the encoder output; 0: there is none.
 std::optional<WrongChoice> wrong_stack(const Config& config, std::int64_t memory_width,
                                        const std::map<std::string, Value>& of_model) {
@@ -124,7 +138,9 @@ std::optional<WrongChoice> wrong_stack(const Config& config, std::int64_t memory
                                                               .heads = config.model.heads,
                                                               .registers = config.model.registers},
                                                              others);
-      if (refused) return WrongChoice{refused.options, refused.why, 0, n};
+      if (!refused) continue;
+      return WrongChoice{is_self ? refused.options : in_cross_attention(refused.options, config.layers[n].attention),
+                         refused.why, 0, n};
     }
   }
   for (const std::string& why : {wrong_first_values(config, width), wrong_shared_positions(config, width)})
@@ -223,10 +239,11 @@ std::optional<WrongChoice> wrong_choice(const Config& config, const std::map<std
   const auto pooling = config.model_options.find("pooling");
   const bool is_recurrent = model_info(config.model.kind).stacks.empty();
   if (is_recurrent || (pooling != config.model_options.end() && pooling->second == Value(std::string("context"))))
-    if (const Refusal refused = excluded(config.layers.front(), false))
-      return WrongChoice{refused.options, refused.why};
+    if (const Refusal refused = excluded(config.layers.back(), false)) // by which models with blocks pool
+      return WrongChoice{refused.options, refused.why, 0, config.layers.size() - 1};
   if (is_recurrent) {
-    const std::string why = wrong_recurrent_width(config);
+    const auto both = of_model.find("recurrent.bidirectional");
+    const std::string why = both != of_model.end() && both->second == Value(true) ? wrong_recurrent_width(config) : "";
     return why.empty() ? std::nullopt : std::optional(WrongChoice{{}, why});
   }
   if (config.decoder_layers.empty()) return wrong_stack(config, 0, of_model);

@@ -17,7 +17,7 @@ std::int64_t direction_width(const Config& config, bool both_directions) {
 } // namespace
 
 std::string wrong_recurrent_width(const Config& config) {
-  if (!config.recurrent.bidirectional || config.model.width % 2 == 0) return "";
+  if (config.model.width % 2 == 0) return "";
   return fmt::format("bidirectional = true halves model.width, which is {}: make it even, or set "
                      "recurrent.bidirectional = false",
                      config.model.width);

@@ -14,7 +14,7 @@
 
 namespace heed::HEED_REAL {
 
-/// Why two directions can't share the model's width; empty: they can, or there is only one.
+/// Why two directions can't share the model's width; empty: they can.
 std::string wrong_recurrent_width(const Config& config);
 
 /// Recurrent layers over the embedded input tokens, in one direction, or in both directions with half the width each.

@@ -121,7 +121,7 @@ Config operator_config(const OperatorOptions& options, const OperatorSizes& shap
   Settings settings = Settings::parse("", "heed.torch");
   settings.override_with(all, "heed.torch");
   if (!settings.notes().empty()) throw Refused(settings.notes().front()); // one option twice
-  return settings.resolve();
+  return settings.resolve_for_part();
 }
 
 } // namespace heed

@@ -3,6 +3,7 @@ no PyTorch, so it also runs under sanitizers."""
 
 import threading
 
+import heed
 import numpy as np
 import pytest
 from heed import _heed
@@ -146,6 +147,16 @@ def test_threads_may_call_one_operator_at_once():
     for thread in threads:
         thread.join()
     assert all(np.array_equal(a, b) for result in results[1:] for a, b in zip(results[0][:4], result[:4]))
+
+
+def test_what_fits_is_decided_by_the_sizes_of_the_call():
+    """Not by those of a default model: its heads are 16 wide, and have one of the rotated pairs that 128 have six of."""
+    further = ["position.rotary.fraction=0.1", "position.rotary.scaling=ntk"]
+    make = lambda width: _heed.attention_operator(  # noqa: E731
+        "float64", [DOT, "position.kind=rotary"], further, HEADS, width, width, VALUES, 9)
+    make(128)
+    with pytest.raises(heed.Failed, match="only one pair"):
+        make(16)
 
 
 def test_projections_and_their_initial_values():

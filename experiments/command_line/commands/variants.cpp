@@ -101,7 +101,7 @@ boost::json::array exclusions_of(const VariantFamily& family, const Variant& var
     boost::json::array where;
     for (const OptionCondition& condition : exclusion.where)
       if (!is_choice(condition)) where.emplace_back(condition_in_words(condition));
-    if (exclusion.of_other_attention) where.emplace_back("it is not self attention");
+    if (exclusion.of == Exclusion::Of::other_attention) where.emplace_back("it is not self attention");
     out.push_back(boost::json::object{{"where", std::move(where)}, {"why", exclusion.why}});
   }
   return out;

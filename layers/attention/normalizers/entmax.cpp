@@ -179,7 +179,8 @@ extern const NormalizerInfo normalizer_entmax{
               .options = table().options(),
               .excludes = {{{{"", "attention.entmax.learned", {"true"}}, {"", "attention.entmax.alpha", {"2"}}},
                             "entmax.learned starts at entmax.alpha, which is 2, the upper bound of what it can learn: "
-                            "choose an alpha below 2, such as 1.9"}}},
+                            "choose an alpha below 2, such as 1.9",
+                            Exclusion::Of::every_attention}}},
     .make = [](const Scope& scope, std::int64_t heads, const OptionValues& values) -> std::unique_ptr<Normalizer> {
       const Options options = table().read(values);
       if (!options.learned) return std::make_unique<RowNormalizer<EntmaxRows>>(options.alpha - 1);

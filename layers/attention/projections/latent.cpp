@@ -166,11 +166,13 @@ ProjectedRow row(const ProjectionArguments& a) {
   return out;
 }
 
-constexpr const char* few_heads =
-    "the projection 'latent' makes keys and values of all heads from one latent vector, so attention.key_value_heads "
-    "would save nothing: set it to 0, and choose attention.latent.width instead";
-
-std::string wrong_sizes(const ProjectionSizes&, const OptionValues& options) {
+std::string wrong_sizes(const ProjectionSizes& sizes, const OptionValues& options) {
+  if (sizes.value_heads != sizes.heads)
+    return fmt::format("the projection 'latent' makes keys and values of all {} heads from one latent vector, so "
+                       "attention.key_value_heads = {} would save nothing: set it to 0, and choose "
+                       "attention.latent.width instead",
+                       sizes.heads, sizes.value_heads);
+  if (sizes.memory_width > 0) return ""; // there, nothing is rotated
   const std::int64_t rotated = table().read(options).rotary_width;
   if (rotated % 2 == 0) return "";
   return fmt::format("attention.latent.rotary_width is {}, and pairs of features are rotated: set an even number",
@@ -191,9 +193,7 @@ extern const ProjectionInfo projection_latent{
          .options = table().options(),
          .conditions = {{"attention.latent.rotary_base", "attention.latent.rotary_width", {OptionCondition::anything}},
                         {"init.qkv", "attention.cross_projection", {"dense", "shared_key_value", "identity"}}},
-         .excludes = {{{{"", "attention.key_value_heads", {OptionCondition::anything}}}, few_heads},
-                      {{{"", "attention.key_value_heads", {OptionCondition::anything}}}, few_heads, true},
-                      {{{"", "attention.latent.rotary_width", {OptionCondition::anything}},
+         .excludes = {{{{"", "attention.latent.rotary_width", {OptionCondition::anything}},
                         {"", "attention.query_key_norm", {"none"}, true}},
                        "query_key_norm would normalise each head's key together with the rotated key that all heads "
                        "share: set attention.query_key_norm = \"none\", or attention.latent.rotary_width = 0 (the "

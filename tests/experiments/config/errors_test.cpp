@@ -272,12 +272,32 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
        "x.toml:2:1: the projection 'identity' cuts vectors of width 10 into the values of 2 heads of width 3, and the "
        "results of 2 heads must have the width 10 together: set model.width to a multiple of model.heads, and leave "
        "attention.value_width and attention.key_value_heads out"},
+      {"[model]\nkind = \"encoder_decoder\"\n[attention]\ncross_normalizer = \"stick_breaking\"",
+       "x.toml:4:1: attention.cross_normalizer is 'stick_breaking' (x.toml:4:1): the normaliser 'stick_breaking' "
+       "orders "
+       "keys by their distance from the query, so only self attention can use it: choose another one here (in an "
+       "encoder-decoder, by attention.cross_normalizer)"},
+      {"[model]\nkind = \"recurrent\"\n[attention]\nnormalizer = \"entmax\"\nentmax.alpha = 2\nentmax.learned = true",
+       "x.toml:4:1: attention.normalizer is 'entmax' (x.toml:4:1), and attention.entmax.learned is true (x.toml:6:8), "
+       "and "
+       "attention.entmax.alpha is 2 (x.toml:5:8): entmax.learned starts at entmax.alpha, which is 2, the upper bound "
+       "of "
+       "what it can learn: choose an alpha below 2, such as 1.9"},
+      {"[model]\nkind = \"recurrent\"\nwidth = 5", "x.toml:3:1: bidirectional = true halves model.width, which is 5: "
+                                                   "make it even, or set recurrent.bidirectional = "
+                                                   "false"},
       {"[task]\nkind = \"text\"\n[data]\ntrain = 0.9\ntest = 0.1",
        "x.toml:4:1: data.train is 0.9 and data.test is 0.1, so the validation split would be empty; their sum must be "
        "below 1"},
       {"[train]\nbatch = 2\nshards = 4",
        "x.toml:3:1: train.shards is 4, but train.batch is 2: a shard must have at least one sequence"},
   });
+  // Options without an effect are never the reason.
+  CHECK(config("[model]\nkind = \"recurrent_decoder\"\nwidth = 5").model.width == 5);
+  CHECK(config("[model]\nheads = 4\n[attention]\nprojection = \"latent\"\nkey_value_heads = 4").model.heads == 4);
+  CHECK(config("[model]\nkind = \"encoder\"\nlayers = 2\nencoder.pooling = \"context\"\n[attention]\ncausal = true\n"
+               "normalizer = \"stick_breaking\"\n[[block.override]]\nlayers = [1]\nattention.normalizer = \"softmax\"")
+            .layers.size() == 2);
   // Fractions without an effect may have any sum.
   CHECK(config("[task]\nkind = \"text\"\n[data]\npath = \"a\"\ntest = 0.5\nvalidation_path = \"b\"").data.test == 0.5);
   // With batches by tokens, a step may have fewer rows than shards; shards without a row have no work.

@@ -285,7 +285,8 @@ TEST_CASE("each exclusion refuses its combination, with its reason", "[model][pa
   for (const Exclusion& exclusion : exclusions()) {
     std::vector<std::string> assignments = {"model.kind=decoder"};
     std::vector<std::string> chosen;
-    if (exclusion.of_other_attention) assignments = {"model.kind=encoder_decoder"};
+    const bool of_other = exclusion.of == Exclusion::Of::other_attention;
+    if (of_other) assignments = {"model.kind=encoder_decoder"};
     for (const OptionCondition& c : exclusion.where) {
       const bool any = c.words.front() == OptionCondition::anything;
       if (any && c.unless) continue; // the default
@@ -297,7 +298,7 @@ TEST_CASE("each exclusion refuses its combination, with its reason", "[model][pa
       if (const auto more = needed.find(c.on); more != needed.end())
         assignments.insert(assignments.end(), more->second.begin(), more->second.end());
       const auto cross = of_cross.find(c.on);
-      chosen.push_back((exclusion.of_other_attention && cross != of_cross.end() ? cross->second : c.on) + "=" + value);
+      chosen.push_back((of_other && cross != of_cross.end() ? cross->second : c.on) + "=" + value);
     }
     assignments.insert(assignments.end(), chosen.begin(), chosen.end());
     INFO(listed(assignments));
