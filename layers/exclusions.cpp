@@ -102,18 +102,25 @@ void add_of(std::vector<Exclusion>& out, const std::string& key, std::span<const
 }
 
 void add(ValuesByName& to, const std::string& table, const OptionValues& values) {
-  for (const auto& [name, value] : values) to.insert_or_assign(table + "." + name, value);
+  for (const auto& [name, value] : values) {
+    std::string key = table;
+    to.insert_or_assign(key.append(".").append(name), value);
+  }
 }
 void add(ValuesByName& to, const std::string& table, const Variant& chosen, const OptionValues& values) {
-  for (const Option& option : chosen.options)
-    to.insert_or_assign(table + "." + chosen.name + "." + option.name, option.default_value);
-  add(to, table + "." + chosen.name, values);
+  const std::string own = table + "." + chosen.name;
+  OptionValues defaults;
+  for (const Option& option : chosen.options) defaults[option.name] = option.default_value;
+  add(to, own, defaults);
+  add(to, own, values);
 }
 
 ValuesByName values_of(const LayerChoice& choice) {
   ValuesByName out;
+  OptionValues of_parts;
   for (const AttentionPartInfo* part : attention_parts())
-    for (const Option& option : part->about.options) out["attention." + option.name] = option.default_value;
+    for (const Option& option : part->about.options) of_parts[option.name] = option.default_value;
+  add(out, "attention", of_parts);
   add(out, "attention", choice.part_options);
   add(out, "attention", attention_option_table().write(choice.attention));
   add(out, "attention", score_info(choice.attention.score).about, choice.score_options);

@@ -280,7 +280,7 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
       {"[model]\nkind = \"recurrent\"\n[attention]\nnormalizer = \"entmax\"\nentmax.alpha = 2\nentmax.learned = true",
        "x.toml:4:1: attention.normalizer is 'entmax' (x.toml:4:1), and attention.entmax.learned is true (x.toml:6:8), "
        "and "
-       "attention.entmax.alpha is 2 (x.toml:5:8): entmax.learned starts at entmax.alpha, which is 2, the upper bound "
+       "attention.entmax.alpha is 2.0 (x.toml:5:8): entmax.learned starts at entmax.alpha, which is 2, the upper bound "
        "of "
        "what it can learn: choose an alpha below 2, such as 1.9"},
       {"[model]\nkind = \"recurrent\"\nwidth = 5", "x.toml:3:1: bidirectional = true halves model.width, which is 5: "
