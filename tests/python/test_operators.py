@@ -155,7 +155,7 @@ def test_what_fits_is_decided_by_the_sizes_of_the_call():
     make = lambda width: _heed.attention_operator(  # noqa: E731
         "float64", [DOT, "position.kind=rotary"], further, HEADS, width, width, VALUES, 9)
     make(128)
-    with pytest.raises(heed.Failed, match="only one pair"):
+    with pytest.raises(heed.Refused, match="only one pair"):
         make(16)
 
 
