@@ -23,10 +23,19 @@ using statistics::Comparison;
 
 std::string unit_of(const Metric& metric) { return metric.unit.empty() ? " in " + metric.shown() : " " + metric.unit; }
 
-std::string signed_difference(const Comparison& c, const std::string& unit, Decimals decimals) {
-  std::string text = signed_fixed(c.difference.mean, decimals) + unit;
-  if (c.interval) text += " " + interval_text(c, decimals, false);
+namespace {
+
+/// " [-0.05, 0.09]"; " in each of 7 seeds" if all differences are equal: n equal values do not say how much others vary.
+std::string variation_text(const Comparison& c, Decimals decimals, bool turned = false) {
+  std::string text = c.constant ? fmt::format(" in each of {} seeds", c.seeds.size()) : "";
+  if (c.interval) text += " " + interval_text(c, decimals, false, turned);
   return text;
+}
+
+} // namespace
+
+std::string signed_difference(const Comparison& c, const std::string& unit, Decimals decimals) {
+  return signed_fixed(c.difference.mean, decimals) + unit + variation_text(c, decimals);
 }
 
 namespace {
@@ -59,10 +68,9 @@ bool is_better(const Comparison& c, const Metric& metric) { return improves(c.di
 std::string better_or_worse(const Comparison& c, const Metric& metric, Decimals decimals) {
   const double mean = c.difference.mean;
   const std::string_view is = !metric.is_goal() ? "differs" : is_better(c, metric) ? "is better" : "is worse";
-  std::string text = fmt::format("{}: {} is {}{}{} {}", is, metric.shown(), fixed(std::abs(mean), decimals),
-                                 metric.unit.empty() ? "" : " ", metric.unit, mean > 0 ? "higher" : "lower");
-  if (c.interval) text += " " + interval_text(c, decimals, false, mean <= 0);
-  return text;
+  return fmt::format("{}: {} is {}{}{} {}{}", is, metric.shown(), fixed(std::abs(mean), decimals),
+                     metric.unit.empty() ? "" : " ", metric.unit, mean > 0 ? "higher" : "lower",
+                     variation_text(c, decimals, mean <= 0));
 }
 
 /// "6"; if runs are not paired, "6 and 7 (reference)".
@@ -157,14 +165,14 @@ std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
                      p_with_relation(*arm.p_failed_worst), then);
 }
 
-/// "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.57, a threshold from the gap in these runs),
+/// "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.57, a threshold from the gap in these runs),
 /// and 6 of 6 of the reference, p = 0.45 (Fisher). " Empty if all seeds learned.
 std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
   if (!arm.learned) return "";
   const LearnedSeeds& learned = *arm.learned;
   if (learned.arm.seeds == learned.arm.of && learned.reference.seeds == learned.reference.of) return "";
   const statistics::Estimate share = statistics::share_of(static_cast<double>(learned.arm.seeds), learned.arm.of);
-  return fmt::format("{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {}{}), and {} of {} of the "
+  return fmt::format("{}: {} of {} seeds learned ({:.0f} %, 95 % interval [{:.0f}, {:.0f}]; {} {} {}{}), and {} of {} of the "
                      "reference, p {} (Fisher{}). ",
                      subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value,
                      100 * share.interval->low, 100 * share.interval->high, report.metric.shown(),
@@ -199,15 +207,6 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
                      report.margin ? " With such runs, an arm is never called the same." : "");
 }
 
-/// "; 90 % interval of the difference, not corrected for other arms: [-0.0003, 0.0005]": the interval of the two
-/// one-sided tests.
-std::string equivalence_text(const Comparison& c, int decimals) {
-  const auto& [low, high] = *c.equivalence;
-  const Decimals shown = decimals_showing({low, high}, decimals);
-  return fmt::format("; {:.3g} % interval of the difference, not corrected for other arms: [{}, {}]",
-                     100 * (1 - 2 * c.level), fixed(low, shown), fixed(high, shown));
-}
-
 } // namespace
 
 std::string margin_text(const ReportData& report) {
@@ -216,11 +215,12 @@ std::string margin_text(const ReportData& report) {
 
 namespace {
 
-/// " A true difference of 0.42 nats would be found in 80 of 100 such sweeps."
+/// " With the spread at its upper 80 % bound, a true difference of 0.42 nats would be found in 80 of 100 such sweeps."
 std::string smallest_found(const ReportData& report, const ReportArm& arm, const ArmLimits& limits) {
   if (!arm.smallest_found || limits.own == Limit::worse_than_chance) return "";
   const Decimals decimals = decimals_showing({*arm.smallest_found}, decimals_for({*arm.smallest_found}));
-  return fmt::format(" A true difference of {}{} would be found in {:.0f} of 100 such sweeps.",
+  return fmt::format(" With the spread at its upper 80 % bound, a true difference of {}{} would be found in {:.0f} of "
+                     "100 such sweeps.",
                      fixed(*arm.smallest_found, decimals), unit_of(report.metric), 100 * found_share);
 }
 
@@ -306,11 +306,10 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
       return fmt::format("{} {}, {}.", who, better_or_worse(c, report.metric, decimals), p_and_n(c));
     case Answer::same:
       return fmt::format(
-          "{} is the same as the reference: the difference, {}{}, is within the margin of {} (equivalence "
-          "test: p {}, n = {}{}).{}{}",
-          who, signed_fixed(c.difference.mean, decimals), unit, margin_text(report),
+          "{} is the same as the reference: the difference, {}, is within the margin of {} (equivalence test: p {}, n "
+          "= {}).{}{}",
+          who, signed_difference(c, unit, decimals), margin_text(report),
           p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
-          c.equivalence ? equivalence_text(c, decimals.count) : "",
           c.p.value_or(1) <= c.level
               ? fmt::format(" A difference is found (p {}), but it is smaller than the margin.", p_with_relation(*c.p))
               : "",

@@ -26,7 +26,7 @@ boost::json::object arm_json(const ReportData& report, const ReportArm& arm, con
                              const std::vector<std::string>& length_metrics);
 
 /// All numbers in full. `side` is that of the difference (verdict.hpp). `texts` has, for people, the other intervals
-/// (flips, student, interquartile, equivalence), correlation, effect_size, improvement, and ends (minus and plus the
+/// (flips, student, interquartile), correlation, effect_size, improvement, and ends (minus and plus the
 /// size of the difference).
 /// @param decimals  of the difference
 boost::json::object comparison_json(const statistics::Comparison& c, const Metric& metric, int decimals);

@@ -252,7 +252,7 @@ void write_report(const ReportData& report, std::vector<document::Figure> figure
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
   out.member("format", "heed report");
-  out.member("version", 2);
+  out.member("version", 3);
   out.member("name", json::value(report.name));
   out.member("hash", json::value(report.hash));
   out.member("question", json::value(report.question));

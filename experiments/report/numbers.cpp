@@ -125,9 +125,7 @@ std::optional<double> half_of(const statistics::Comparison& c) {
 
 /// Whether all pairs differ by the same whole number, as numbers of steps can.
 bool is_count(const statistics::Comparison& c) {
-  const auto& interval = shown_interval(c);
-  const double mean = c.difference.mean;
-  return interval && mean != 0 && interval->low == interval->high && std::floor(mean) == mean;
+  return c.constant && std::floor(c.difference.mean) == c.difference.mean;
 }
 
 } // namespace
@@ -163,9 +161,11 @@ int own_decimals(const statistics::Comparison& c) {
 std::string interval_text(const statistics::Comparison& c, Decimals decimals, bool signs, bool turned) {
   if (!c.interval) return "";
   const double low = turned ? -c.interval->high : c.interval->low, high = turned ? -c.interval->low : c.interval->high;
-  const bool found = c.p.value_or(1) <= c.level;
+  const bool same = c.answer == statistics::Answer::same, found = c.p.value_or(1) <= c.level && !same;
   const auto text = [&](double end) { return signs ? signed_fixed(end, decimals) : fixed(end, decimals); };
-  const auto open = [&](double end) { return found && is_zero(text(end)); };
+  const auto open = [&](double end) {
+    return (found && is_zero(text(end))) || (same && c.margin && std::abs(end) == *c.margin);
+  };
   return fmt::format("{}{}, {}{}", open(low) ? '(' : '[', text(low), text(high), open(high) ? ')' : ']');
 }
 

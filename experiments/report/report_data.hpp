@@ -151,9 +151,10 @@ struct ReportArm {
   /// With planned looks: the number of seeds at which its answer was found, or up to which it is still open. 0: no
   /// looks, or none so far.
   std::size_t look = 0;
-  /// If the arm is undecided: the difference that the same number of seeds would find in 80 of 100 sweeps with the
-  /// observed noise (`statistics::smallest_effect`). Empty otherwise, if the differences do not vary, if p is of ranks,
-  /// and if it would exceed the metric's range.
+  /// If the arm is undecided: the difference that the same number of seeds would find in 80 of 100 sweeps whose noise
+  /// has the upper 80 % bound of the spread s of the differences, s sqrt((n - 1) / chi2), where chi2 is the 20 %
+  /// quantile of the chi-squared distribution with n - 1 degrees of freedom (`statistics::smallest_effect`). Empty
+  /// otherwise, if the differences do not vary, if p is of ranks, and if it would exceed the metric's range.
   std::optional<double> smallest_found;
   /// Empty for a reference, without runs to compare, for a metric without a better direction, and, unless [report]
   /// learned is given, for unimodal outcomes or a gap that is too small.
@@ -181,7 +182,7 @@ struct ReportArm {
   std::optional<BudgetMatch> matched; ///< only if arms are matched in parameters or FLOPs
 };
 
-/// Whether the effect of an option depends on another (`interactions_of`).
+/// Whether the effect of an option depends on another (`contrasts_of`).
 struct Interaction {
   std::string option;      ///< the arm that changes only this option: "score = additive"
   std::string with;        ///< "heads = 8", or a group, "length = 64"

@@ -215,7 +215,6 @@ void add_comparison(Builder& builder, const ReportData& report) {
   builder.comparison("p_flip", [](const Comparison& c) { return c.p_flip; });
   builder.comparison("p_holm", [](const Comparison& c) { return c.p_holm; });
   builder.comparison("margin", [](const Comparison& c) { return c.margin; });
-  builder.interval("equivalence", [](const Comparison& c) { return c.equivalence; });
   builder.comparison("p_equivalence", [](const Comparison& c) { return c.p_equivalence; });
   builder.comparison("p_equivalence_flips", [](const Comparison& c) { return c.p_equivalence_flips; });
   builder.add({.keys = {"answer"}, .title = "answer", .kind = Kind::answer, .detail = Detail::main}, answered,

@@ -16,6 +16,7 @@ struct ResultRequest {
   // Columns. Several columns of `arm` together name an arm, and those of `pair` a pair of runs.
   std::vector<std::string> arm, pair, group;
   std::string seed, step, state, time, parameters;
+  std::string first; ///< the group that the others are compared with, in interactions; empty: the first by name
   /// How runs are called in the wide form: "{arm}-seed{seed}".
   std::string run_name;
   // How arms are compared. "higher" or "METRIC=higher"; "0,1" or "METRIC=0,1"; "nats" or "METRIC=nats".

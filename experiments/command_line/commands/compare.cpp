@@ -121,6 +121,8 @@ void declare_columns(Command& command, ResultRequest& question) {
       .separated_by(',')
       .value_name("COLUMNS");
   command.add("--group", question.group, "arms are compared within each group").repeatable().value_name("COLUMN");
+  command.add("--first", question.first, "the group that interactions compare the others with [the first by name]")
+      .value_name("GROUP");
   command.add("--step", question.step, "the step of an evaluation [step, epoch, ...]; none: no steps")
       .value_name("COLUMN");
   command.add("--state", question.state, "whether a run finished or failed [state, status]; none: all finished")

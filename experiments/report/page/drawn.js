@@ -23,8 +23,7 @@ function drawForest() {
         ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null || c.answer === "equal" ? [] : [["interquartile mean (BCa, approximate)",
           texts.interquartile]]),
-        ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]]),
-        ...(c.interval_equivalence === null ? [] : [["equivalence interval", texts.equivalence]])];
+        ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]])];
     });
   }
   const show = (most) => chart.replaceChildren(...picturesOf(shown, most ? "most" : "all"));

@@ -87,10 +87,12 @@ TEST_CASE("the difference that would have been found goes by the test and the nu
   const std::vector<double> ten{0.30, -0.20, 0.30, -0.03, -0.10, 0.20, 0.1, -0.2, 0.05, -0.15};
   ReportData report = sweep("norm = post", ten);
   const double spread = 0.193967351; // Python's statistics.stdev
-  CHECK(*report.arms[1].smallest_found == Approx(0.9960014 * spread).epsilon(1e-5));
+  // SciPy: sqrt(f / chi2.ppf(0.2, f)) for f = 9, the upper 80 % bound of the spread in units of the observed one
+  constexpr double bound = 1.2933854444529525;
+  CHECK(*report.arms[1].smallest_found == Approx(0.9960014 * bound * spread).epsilon(1e-5));
   for (int more = 0; more < 4; ++more) report.arms.push_back(report.arms[1]);
   compute_statistics(report);
-  CHECK(*report.arms[1].smallest_found == Approx(1.3320321 * spread).epsilon(1e-5)); // at 1 %
+  CHECK(*report.arms[1].smallest_found == Approx(1.3320321 * bound * spread).epsilon(1e-5)); // at 1 %
   CHECK_FALSE(report.arms[0].smallest_found);
 
   report = sweep("norm = post", {0.30, -0.20, 0.25, -0.10});
@@ -99,7 +101,7 @@ TEST_CASE("the difference that would have been found goes by the test and the nu
   // Four runs that must be separated: 2.8806675 times the two arms' pooled standard deviation, sqrt((0.129099^2 +
   // 0.232289^2) / 2).
   REQUIRE(report.arms[1].comparison->answer == statistics::Answer::undecided);
-  CHECK(*report.arms[1].smallest_found == Approx(2.8806675 * 0.187916205).epsilon(1e-5));
+  CHECK(*report.arms[1].smallest_found == Approx(2.8806675 * 1.3979775 * 0.187916205).epsilon(1e-5)); // f = 6
 
   CHECK_FALSE(sweep("without residual", clear).arms[1].smallest_found);
   CHECK_FALSE(sweep("without residual", {0.3, 0.2}).arms[1].smallest_found);
