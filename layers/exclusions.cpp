@@ -27,21 +27,6 @@ OptionCondition has_part_named(const AttentionPartInfo& info) {
   return has_not("attention." + option.name, {choice_word(option.default_value)});
 }
 
-// What puts keys before those of the row, which have no position.
-struct KeysBefore {
-  std::string what, option; // "registers", "model.registers"
-};
-
-std::vector<KeysBefore> all_keys_before() {
-  std::vector<KeysBefore> out = {{"registers", "model.registers"}};
-  for (const AttentionPartInfo* part : attention_parts()) {
-    if (!part->adds_keys) continue;
-    out.push_back({part->about.name, "attention." + part->about.name});
-    std::ranges::replace(out.back().what, '_', ' ');
-  }
-  return out;
-}
-
 // Exclusions that are not of single variants, or are the same for several.
 void add_general(std::vector<Exclusion>& out) {
   for (const NormalizerInfo* info : normalizers()) {
@@ -63,12 +48,12 @@ void add_general(std::vector<Exclusion>& out) {
                                "attention.cross_normalizer)",
                                name),
                    Exclusion::Of::other_attention});
-    for (const auto& [what, option] : all_keys_before())
+    for (const auto& [what, option, part] : keys_without_position())
       out.push_back({{chosen, is_set(option)},
                      fmt::format("the normaliser '{}' orders keys by their position, and {} have none; set {} = 0",
                                  name, what, option)});
   }
-  for (const auto& [what, option] : all_keys_before()) {
+  for (const auto& [what, option, adds] : keys_without_position()) {
     for (const AttentionPartInfo* part : attention_parts())
       if (part->needs_positions)
         out.push_back({{has_part_named(*part), is_set(option)},
@@ -143,6 +128,19 @@ std::optional<std::string> holds(const OptionCondition& condition, const ValuesB
 }
 
 } // namespace
+
+const std::vector<KeysWithoutPosition>& keys_without_position() {
+  static const std::vector<KeysWithoutPosition> all = [] {
+    std::vector<KeysWithoutPosition> out = {{"registers", "model.registers"}};
+    for (const AttentionPartInfo* part : attention_parts()) {
+      if (!part->adds_keys) continue;
+      out.push_back({part->about.name, "attention." + part->about.name, part});
+      std::ranges::replace(out.back().what, '_', ' ');
+    }
+    return out;
+  }();
+  return all;
+}
 
 const std::vector<Exclusion>& exclusions() {
   static const std::vector<Exclusion> all = [] {

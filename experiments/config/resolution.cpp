@@ -4,6 +4,7 @@
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/formulas.hpp"
 #include "experiments/config/values.hpp"
+#include "layers/layer_options.hpp"
 #include "options/variant.hpp"
 
 #include <fmt/format.h>
@@ -342,9 +343,9 @@ void Resolution::check_combinations() {
   const std::int64_t model_width = integer(run, "model.width"), position_width = integer(run, "position.width");
   const std::int64_t width = model_width + (widened ? (position_width ? position_width : model_width) : 0);
   const std::int64_t heads = integer(run, "model.heads");
-  if (!unmet_dependency("model.heads", values_of(run)) && width % heads != 0)
-    problems.add(fmt::format("{}: model.heads is {}, which does not divide the width {}{}; {}",
-                             latest(run, {"model.heads", "model.width", "position.width"}).text(), heads, width,
+  if (const std::string why = wrong_heads(heads, width);
+      !why.empty() && !unmet_dependency("model.heads", values_of(run)))
+    problems.add(fmt::format("{}: {}{}; {}", latest(run, {"model.heads", "model.width", "position.width"}).text(), why,
                              widened ? fmt::format(" (model.width {} and concatenated positions)", model_width)
                                      : " (model.width)",
                              nearest_divisors(width, heads)));
@@ -354,9 +355,9 @@ void Resolution::check_combinations() {
   for (const View* view : all) {
     const View& block = *view;
     const std::int64_t shared = integer(block, "attention.key_value_heads");
-    if (unmet_dependency("attention.key_value_heads", values_of(block)) || shared == 0 || heads % shared == 0) continue;
-    problems.add(fmt::format("{}: attention.key_value_heads is {}, which does not divide model.heads {}; {}",
-                             latest(block, {"attention.key_value_heads", "model.heads"}).text(), shared, heads,
+    const std::string why = wrong_key_value_heads(shared, heads);
+    if (why.empty() || unmet_dependency("attention.key_value_heads", values_of(block))) continue;
+    problems.add(fmt::format("{}: {}; {}", latest(block, {"attention.key_value_heads", "model.heads"}).text(), why,
                              nearest_divisors(heads, shared)));
     break;
   }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,9 +57,9 @@ bool first_block_hands_on_values(const Config& config) {
 // Why later blocks can't use the values of the first one as they should; empty: they can.
 std::string wrong_first_values(const Config& config, std::int64_t width) {
   const auto shape_of_values = [&](const LayerChoice& layer) {
-    const AttentionOptions& o = layer.attention;
-    return std::pair{o.key_value_heads ? o.key_value_heads : config.model.heads,
-                     o.value_width ? o.value_width : width / config.model.heads};
+    const std::int64_t heads = config.model.heads;
+    return std::pair{layer.attention.heads_of_values(heads),
+                     MultiHeadAttention::relative_sizes(layer, {.width = width, .heads = heads}).value_width};
   };
   for (const AttentionPartInfo* part : attention_parts()) {
     if (!part->uses_first_values) continue;
@@ -128,7 +129,8 @@ std::optional<WrongChoice> wrong_stack(const Config& config, std::int64_t memory
   const std::int64_t width = width_of(config);
   const ValuesByName others(of_model.begin(), of_model.end());
   for (std::size_t n = 0; n < config.layers.size(); ++n) {
-    if (n > 0 && config.layers[n] == config.layers[n - 1]) continue;
+    const auto earlier = std::span(config.layers).first(n);
+    if (std::ranges::find(earlier, config.layers[n]) != earlier.end()) continue;
     for (const bool is_self : {true, false}) {
       if (!is_self && memory_width == 0) continue;
       const Refusal refused = MultiHeadAttention::refusal_of(is_self ? config.layers[n]

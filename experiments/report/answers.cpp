@@ -245,8 +245,8 @@ std::string at_last_look(const ReportData& report, const ReportArm& arm) {
   else if (found.answer == Answer::differs && c.difference.mean * found.difference.mean < 0)
     then = "; this mean is on the other side of 0, so the answer does not hold for them";
   const bool complete = report.seeds_looked_at() == report.seeds.size();
-  return fmt::format(" Over {} seeds{}: {} ({:.3g} % interval), {}{}.", complete ? "all" : "the first",
-                     complete ? "" : fmt::format(" {}", report.seeds_looked_at()),
+  return fmt::format(" Over {} seeds: {} ({:.3g} % interval), {}{}.",
+                     complete ? "all" : fmt::format("the first {}", report.seeds_looked_at()),
                      signed_difference(c, unit_of(report.metric), decimals), 100 * (1 - c.level), p_and_n(c), then);
 }
 

@@ -121,7 +121,7 @@ public:
   static RelativeSizes relative_sizes(const LayerChoice& choice, const Sizes& shape);
 
   /// Why there is no attention with these choices and sizes: an exclusion (see `excluded`), or sizes or formulas that
-  /// don't fit. `others`: the values of further options outside of blocks.
+  /// don't fit. `others`: the values of further options outside of blocks; model.registers is that of `shape`.
   static Refusal refusal_of(const LayerChoice& choice, const Sizes& shape, ValuesByName others = {});
 
   /// `output_init` initialises the output projection (`output`). A head_width of 0 means width / heads; value_width
@@ -147,7 +147,7 @@ public:
   Tensor attend_memory(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
 
   /// The width of the projected values of all heads.
-  std::int64_t values_width() const { return value_heads_ * widths_.value_width; }
+  std::int64_t values_width() const { return sizes_.values(); }
 
 private:
   // x: the positions of a row from `first` on, where registers count
@@ -180,8 +180,7 @@ private:
   Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
   Sizes shape_;
-  RelativeSizes widths_;
-  std::int64_t query_heads_, key_heads_, value_heads_; // number of heads of queries, of keys, of values
+  ProjectionSizes sizes_;
   std::unique_ptr<Projection> projection_;
   bool stores_vectors_; // does decoding store Projected::stored, and not keys and values?
   Attention attention_;

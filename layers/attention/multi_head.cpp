@@ -18,13 +18,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Why a width can't be divided among the heads, and among their maps; empty: it can. `by` is the part that adds maps.
-std::string indivisible(std::int64_t width, std::int64_t heads, std::int64_t maps, const AttentionPartInfo* by) {
-  if (heads >= 1 && width % (maps * heads) == 0) return "";
-  return fmt::format("{} heads{} do not divide a width of {}", heads,
-                     maps > 1 ? fmt::format(" with two maps each (attention.{})", by->about.name) : "", width);
-}
-
 // The part that gives heads several maps; null: none.
 const AttentionPartInfo* part_of_maps(const LayerChoice& choice) {
   for (const AttentionPartInfo* info : attention_parts())
@@ -42,116 +35,129 @@ bool formula_sees_positions(const AttentionOptions& options) {
   return use_of(options.score_mod, FormulaKind::score, formula_parameters(options.parameters)).positions;
 }
 
+// Why a width can't be divided among the heads, and among their maps; empty: it can. `by` is the part that adds maps.
+std::string indivisible(std::int64_t width, std::int64_t heads, std::int64_t maps, const AttentionPartInfo* by) {
+  if (maps == 1) return wrong_heads(heads, width);
+  if (heads >= 1 && width % (maps * heads) == 0) return "";
+  return fmt::format("{} heads with two maps each (attention.{}) do not divide a width of {}", heads, by->about.name,
+                     width);
+}
+
+// Why the heads have no width; empty: they have one.
+std::string wrong_widths(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape) {
+  const HeadMaps maps = maps_of(choice);
+  const AttentionPartInfo* const by = part_of_maps(choice);
+  std::string why;
+  if (choice.attention.head_width == 0)
+    why = indivisible(shape.width, shape.heads, maps.share_width ? maps.of_queries : 1, by);
+  if (why.empty() && choice.attention.value_width == 0) why = indivisible(shape.width, shape.heads, 1, by);
+  return why;
+}
+
+// There are no `wrong_widths`.
 ProjectionSizes projection_sizes(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape) {
-  const RelativeSizes heads = MultiHeadAttention::relative_sizes(choice, shape);
-  const std::int64_t of_values = choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads;
+  const AttentionOptions& options = choice.attention;
+  const HeadMaps maps = maps_of(choice);
+  const std::int64_t of_values = options.heads_of_values(shape.heads),
+                     maps_of_width = maps.share_width ? maps.of_queries : 1;
+  const auto further = projection_info(options.projection).further_query_width;
+  const std::int64_t more = further && shape.memory_width == 0 ? further(choice.projection_options) : 0;
   return {.width = shape.width,
           .memory_width = shape.memory_width,
           .heads = shape.heads,
-          .query_heads = heads.heads,
-          .key_heads = of_values * maps_of(choice).of_keys,
+          .query_heads = maps.of_queries * shape.heads,
+          .key_heads = of_values * maps.of_keys,
           .value_heads = of_values,
-          .query_width = heads.query_width,
-          .value_width = heads.value_width,
+          .query_width = more + (options.head_width ? options.head_width : shape.width / (maps_of_width * shape.heads)),
+          .value_width = options.value_width ? options.value_width : shape.width / shape.heads,
           .bias = shape.bias,
           .registers = shape.registers};
 }
 
-// What is before the row in this attention, or before the queries of cross attention, and has no position.
-struct KeysBefore {
-  std::string what, option; // empty: nothing
+RelativeSizes relative_sizes_of(const ProjectionSizes& sizes, std::int64_t longest) {
+  return {sizes.query_heads, sizes.query_width, sizes.value_width, longest};
+}
+
+// What is before the row in this attention, or before the queries of cross attention; null: nothing.
+const KeysWithoutPosition* first_keys_without_position(const LayerChoice& choice,
+                                                       const MultiHeadAttention::Sizes& shape) {
+  for (const KeysWithoutPosition& each : keys_without_position())
+    if (each.part ? shape.memory_width == 0 && has_part(choice, *each.part) : shape.registers > 0) return &each;
+  return nullptr;
+}
+
+// The sizes of an attention, or why there is no such attention.
+struct Judged {
+  Refusal refused{};
+  ProjectionSizes sizes{};
 };
-KeysBefore keys_before(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape) {
-  if (shape.registers > 0) return {"registers", "model.registers"};
-  for (const AttentionPartInfo* part : attention_parts())
-    if (shape.memory_width == 0 && part->adds_keys && has_part(choice, *part)) {
-      KeysBefore out{part->about.name, "attention." + part->about.name};
-      std::ranges::replace(out.what, '_', ' ');
-      return out;
-    }
-  return {};
+Judged judged(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape, ValuesByName others = {}) {
+  const auto refused = [](std::string why) { return Judged{.refused = {std::move(why), {}}}; };
+  const bool is_self = shape.memory_width == 0;
+  others.insert_or_assign("model.registers", shape.registers);
+  if (Refusal by_choices = excluded(choice, is_self, others)) return {.refused = std::move(by_choices)};
+  const AttentionOptions& options = choice.attention;
+  if (std::string why = wrong_widths(choice, shape); !why.empty()) return refused(std::move(why));
+  if (std::string why = wrong_key_value_heads(options.key_value_heads, shape.heads); !why.empty())
+    return refused(std::move(why));
+  const ProjectionSizes sizes = projection_sizes(choice, shape);
+  if (const auto wrong_sizes = projection_info(options.projection).wrong_sizes)
+    if (std::string why = wrong_sizes(sizes, choice.projection_options); !why.empty()) return refused(std::move(why));
+  if (const auto wrong_sizes = position_info(choice.position.kind).wrong_sizes; wrong_sizes && is_self)
+    if (std::string why = wrong_sizes(relative_sizes_of(sizes, shape.longest), choice.position_options); !why.empty())
+      return refused(std::move(why));
+  if (const KeysWithoutPosition* const before = first_keys_without_position(choice, shape);
+      before && formula_sees_positions(options))
+    return refused(fmt::format("{} uses positions, segments or the length of the row, and {} have none; set {} = 0",
+                               is_self ? "score_mod" : "cross_score_mod", before->what, before->option));
+  return {.sizes = sizes};
+}
+
+ProjectionSizes accepted_sizes(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape) {
+  const Judged of = judged(choice, shape);
+  if (of.refused) throw Failed("[attention] " + of.refused.why);
+  return of.sizes;
 }
 
 } // namespace
 
 Refusal MultiHeadAttention::refusal_of(const LayerChoice& choice, const Sizes& shape, ValuesByName others) {
-  const bool is_self = shape.memory_width == 0;
-  others.insert_or_assign("model.registers", shape.registers);
-  if (Refusal refused = excluded(choice, is_self, others)) return refused;
-  const AttentionOptions& options = choice.attention;
-  const HeadMaps maps = maps_of(choice);
-  const AttentionPartInfo* const by = part_of_maps(choice);
-  if (options.head_width == 0)
-    if (std::string why = indivisible(shape.width, shape.heads, maps.share_width ? maps.of_queries : 1, by);
-        !why.empty())
-      return {std::move(why), {}};
-  if (options.value_width == 0)
-    if (std::string why = indivisible(shape.width, shape.heads, 1, by); !why.empty()) return {std::move(why), {}};
-  if (options.key_value_heads > 0 && shape.heads % options.key_value_heads != 0)
-    return {
-        fmt::format("key_value_heads is {}, which does not divide the {} heads", options.key_value_heads, shape.heads),
-        {}};
-  if (const auto wrong_sizes = projection_info(options.projection).wrong_sizes)
-    if (std::string why = wrong_sizes(projection_sizes(choice, shape), choice.projection_options); !why.empty())
-      return {std::move(why), {}};
-  if (const auto wrong_sizes = position_info(choice.position.kind).wrong_sizes; wrong_sizes && is_self)
-    if (std::string why = wrong_sizes(relative_sizes(choice, shape), choice.position_options); !why.empty())
-      return {std::move(why), {}};
-  if (const auto before = keys_before(choice, shape); !before.what.empty() && formula_sees_positions(options))
-    return {fmt::format("{} uses positions, segments or the length of the row, and {} have none; set {} = 0",
-                        is_self ? "score_mod" : "cross_score_mod", before.what, before.option),
-            {}};
-  return {};
+  return judged(choice, shape, std::move(others)).refused;
 }
 
 RelativeSizes MultiHeadAttention::relative_sizes(const LayerChoice& choice, const Sizes& shape) {
-  const HeadMaps maps = maps_of(choice);
-  const AttentionPartInfo* const by = part_of_maps(choice);
-  const auto width = [&](std::int64_t given, bool shared) {
-    if (given) return given;
-    const std::int64_t of_head = shared ? maps.of_queries : 1;
-    if (const std::string why = indivisible(shape.width, shape.heads, of_head, by); !why.empty())
-      throw Failed("[attention] " + why);
-    return shape.width / (of_head * shape.heads);
-  };
-  const auto further = projection_info(choice.attention.projection).further_query_width;
-  const std::int64_t more = further && shape.memory_width == 0 ? further(choice.projection_options) : 0;
-  return {maps.of_queries * shape.heads, width(choice.attention.head_width, maps.share_width) + more,
-          width(choice.attention.value_width, false), shape.longest};
+  if (const std::string why = wrong_widths(choice, shape); !why.empty()) throw Failed("[attention] " + why);
+  return relative_sizes_of(projection_sizes(choice, shape), shape.longest);
 }
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& shape,
                                        const InitRule& output_init)
-    : shape_(shape), widths_(relative_sizes(choice, shape)), query_heads_(widths_.heads),
-      key_heads_((choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads) *
-                 maps_of(choice).of_keys),
-      value_heads_(choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads),
+    : shape_(shape), sizes_(accepted_sizes(choice, shape)),
       attention_(scope, choice,
-                 {query_heads_, widths_.query_width, widths_.query_width,
+                 {sizes_.query_heads, sizes_.query_width, sizes_.query_width,
                   shape.longest > 0 && shape.memory_width == 0 ? shape.longest + shape.registers : shape.longest,
                   shape.trained > 0 ? shape.trained : shape.longest, shape.longest_queries, shape.layer,
                   shape.patches_in_row},
                  shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross) {
-  if (const Refusal refused = refusal_of(choice, shape)) throw Failed("[attention] " + refused.why);
   if (shape.position && shape.memory_width > 0)
     throw Failed("[attention] relative positions apply only to self attention: in cross attention, keys have no "
                  "distance from a query");
   const ProjectionInfo& projection = projection_info(choice.attention.projection);
   if (projection.has_output)
-    output_.emplace((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
+    output_.emplace((scope / "output").starting_with(output_init), shape.heads * sizes_.value_width, shape.width,
                     shape.output_bias.value_or(shape.bias));
-  projection_ = projection.make(scope, projection_sizes(choice, shape), choice.projection_options);
+  projection_ = projection.make(scope, sizes_, choice.projection_options);
   using Place = AttentionPartInfo::Place;
   const std::vector<Place> places = shape.memory_width == 0 ? std::vector{Place::multi_head, Place::self_attention}
                                                             : std::vector{Place::multi_head};
   parts_ = make_parts(places, scope,
                       {.width = shape.width,
                        .heads = shape.heads,
-                       .query_heads = query_heads_,
-                       .key_heads = key_heads_,
-                       .value_heads = value_heads_,
-                       .query_width = widths_.query_width,
-                       .value_width = widths_.value_width,
+                       .query_heads = sizes_.query_heads,
+                       .key_heads = sizes_.key_heads,
+                       .value_heads = sizes_.value_heads,
+                       .query_width = sizes_.query_width,
+                       .value_width = sizes_.value_width,
                        .bias = shape.bias,
                        .layer = shape.layer,
                        .layers = shape.layers,
@@ -287,12 +293,12 @@ void MultiHeadAttention::continue_with(Pass& pass, const Projected& of_x, KVCach
   if (stores_vectors_) {
     cache.append(of_x.stored.vectors, of_x.stored.rotated, inputs.forget);
     const Projected all = with_learned_keys(pass, of_stored(pass, cache.stored(pass.tape())));
-    inputs.keys = split_heads(all.k, key_heads_);
+    inputs.keys = split_heads(all.k, sizes_.key_heads);
     inputs.values = split_values(all.v);
     inputs.keys_rotated = false;
   } else {
     cache.append(merge_heads(*inputs.keys), of_x.v, inputs.forget);
-    inputs.keys = split_heads(cache.keys(pass.tape()), key_heads_);
+    inputs.keys = split_heads(cache.keys(pass.tape()), sizes_.key_heads);
     inputs.values = split_values(cache.values(pass.tape()));
   }
   if (inputs.forget.tape) inputs.forget = cache.forget(pass.tape());
@@ -322,9 +328,9 @@ Tensor MultiHeadAttention::attend_memory(Pass& pass, const Tensor& x, const KVCa
 
 AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v,
                                              const Mask& mask) const {
-  return {.queries = split_heads(q, query_heads_),
+  return {.queries = split_heads(q, sizes_.query_heads),
           .values = split_values(v),
-          .keys = split_heads(k, key_heads_),
+          .keys = split_heads(k, sizes_.key_heads),
           .mask = mask,
           .position = shape_.position.get()};
 }
@@ -337,15 +343,15 @@ AttentionInputs MultiHeadAttention::of_self(const Projected& all, const Mask& ma
 }
 
 Tensor MultiHeadAttention::split_values(const Tensor& v) const {
-  return repeat_heads(split_heads(v, value_heads_), key_heads_);
+  return repeat_heads(split_heads(v, sizes_.value_heads), sizes_.key_heads);
 }
 
 AttentionInputs MultiHeadAttention::with_keys_of_maps(AttentionInputs inputs) const {
-  if (key_heads_ == value_heads_ || key_heads_ == query_heads_) return inputs;
+  if (sizes_.key_heads == sizes_.value_heads || sizes_.key_heads == sizes_.query_heads) return inputs;
   // The two key heads of a group, as one head of twice the width, for each of the group's heads.
-  const Tensor of_groups = split_heads(merge_heads(*inputs.keys), value_heads_);
-  inputs.keys = split_heads(merge_heads(repeat_heads(of_groups, shape_.heads)), query_heads_);
-  inputs.values = repeat_heads(inputs.values, query_heads_);
+  const Tensor of_groups = split_heads(merge_heads(*inputs.keys), sizes_.value_heads);
+  inputs.keys = split_heads(merge_heads(repeat_heads(of_groups, shape_.heads)), sizes_.query_heads);
+  inputs.values = repeat_heads(inputs.values, sizes_.query_heads);
   return inputs;
 }
 

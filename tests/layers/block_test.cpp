@@ -355,7 +355,7 @@ TEST_CASE("weights returned are before dropout", "[dropout]") {
 TEST_CASE("multi-head attention refuses heads that do not divide the width", "[attention]") {
   Weights weights;
   CHECK_THROWS_WITH(MultiHeadAttention(weights.scope(), {}, {.width = 10, .heads = 4}, Init::normal(1)),
-                    Catch::Contains("4 heads") && Catch::Contains("10"));
+                    Catch::Contains("model.heads is 4") && Catch::Contains("10"));
 }
 
 TEST_CASE("parameters that a pass does not use have zero gradients", "[module]") {
