@@ -73,7 +73,7 @@ double smallest_unpaired_p(std::size_t n, std::size_t m) {
   return std::min(1.0, (n == m ? 2 : 1) / ways_to_assign(n, m));
 }
 
-PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b) {
+PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b, bool of_means) {
   const Pool pool(a, b);
   if (needs_welch(a, b)) return welch_permutation_levels(a, b);
   const double own = pool.difference(pool.own_sum);
@@ -86,7 +86,7 @@ PermutationLevels permutation_levels(std::span<const double> a, std::span<const 
   });
   const double all = static_cast<double>(count);
   PermutationLevels out{static_cast<double>(reached) / all, static_cast<double>(above) / all};
-  raise_to_welch(out, a, b);
+  if (of_means) raise_to_welch(out, a, b);
   return out;
 }
 

@@ -35,7 +35,8 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
 struct PermutationLevels {
   double p = 1, p_above = 1;
 };
-PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b);
+/// @param of_means  whether it is a test of means; otherwise, with equal sizes, only the permutations count
+PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b, bool of_means = true);
 
 /// The smallest two-sided p of n and m runs: the proportion of permutations that equal the observed data or, for n = m,
 /// their mirror image.

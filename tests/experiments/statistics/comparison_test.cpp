@@ -527,9 +527,6 @@ TEST_CASE("a margin is of the metric that it is given for", "[statistics]") {
                                std::vector<Question>{with, with, without, {.margin = 0.1}}),
                   heed::Failed);
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
-                               std::vector<Question>{with, with, without, {.test = Test::unpaired}}),
-                  heed::Failed);
-  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
                                std::vector<Question>{with, with, without, {.level = 0.01}}),
                   heed::Failed);
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<Question>{with}), heed::Failed);
