@@ -2,6 +2,7 @@
 #include "experiments/config/numerics.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/metrics_file.hpp"
+#include "experiments/runs/run_state.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/worker_support.hpp"
 
