@@ -263,8 +263,8 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
        "x.toml:4:1: model.heads is 4, which does not divide the width 65 (model.width 64 and concatenated positions); "
        "the nearest that divide it are 1 and 5"},
       {"[attention]\nkey_value_heads = 3",
-       "x.toml:2:1: attention.key_value_heads is 3, which does not divide model.heads 4; the nearest that divide it are "
-       "2 and 4"},
+       "x.toml:2:1: attention.key_value_heads is 3, which does not divide model.heads 4; the nearest that divide it "
+       "are 2 and 4"},
       {"[block]\nparallel = true\nresidual = \"ffn\"",
        "x.toml:2:1: block.parallel is true (x.toml:2:1), and block.residual is 'ffn' (x.toml:3:1): with block.parallel "
        "both sublayers share one residual sum; block.residual must be 'both' or 'none'"},
