@@ -223,14 +223,14 @@ std::string rare_failures_note(const ReportData& report) {
 
 /// What p and intervals generalise to.
 std::string scope_note(const ReportData& report) {
-  if (!report.table)
-    return "p and intervals are about other seeds on the same validation examples, not about other examples.";
   const std::string by = report.paired_by();
-  const std::string pairs = report.table->paired_by.empty()          ? "runs"
-                            : by == "seed"                           ? "seeds"
-                            : by.find(" and ") != std::string::npos ? "combinations of " + by
-                                                                     : "values of " + by;
-  return fmt::format("p and intervals are about other {} on the same examples, not about other examples.", pairs);
+  const std::string others = !report.table                            ? "seeds on the same validation examples"
+                             : report.table->paired_by.empty()        ? "runs on the same examples"
+                             : by == "seed"                           ? "seeds on the same examples"
+                             : by.find(" and ") != std::string::npos ? fmt::format("combinations of {}", by)
+                                                                      : fmt::format("values of {}", by);
+  return fmt::format("{} about other {}, not about other examples.", has_intervals(report) ? "p and intervals are" : "p is",
+                     others);
 }
 
 /// A note about the threshold between two groups of runs, if it was found in the runs themselves.

@@ -172,21 +172,17 @@ TEST_CASE("the sentence of each answer", "[report][sentences]") {
   CHECK(sentence(with(sweep_with("a", clear), [](ReportData& r) { r.metric.direction = Direction::none; })) ==
         "a differs: val_loss is 0.307 nats higher [0.270, 0.340], p = 0.031, n = 6.");
   CHECK(sentence(with_margin(sweep_with("heads = 8", little), 0.05)) ==
-        "heads = 8 is the same as the reference: the difference, +0.001 nats, is within the margin of 0.05 nats "
-        "(equivalence test: p = 0.016, n = 6; 90 % interval of the difference, not corrected for other arms: [-0.015, "
-        "0.015])." +
+        "heads = 8 is the same as the reference: the difference, +0.001 nats [-0.015, 0.015], is within the margin of 0.05 nats (equivalence test: p = 0.016, n = 6)." +
             none_failed);
   CHECK(sentence(with_margin(sweep_with("heads = 8", {0.010, 0.012, 0.011, 0.010, 0.013, 0.011}), 0.05)) ==
-        "heads = 8 is the same as the reference: the difference, +0.0112 nats, is within the margin of 0.05 nats "
-        "(equivalence test: p = 0.016, n = 6; 90 % interval of the difference, not corrected for other arms: [0.0100, "
-        "0.0120]). A difference is found (p = 0.031), but it is smaller than the margin." +
+        "heads = 8 is the same as the reference: the difference, +0.0112 nats [0.0000, 0.0120], is within the margin of 0.05 nats (equivalence test: p = 0.016, n = 6). A difference is found (p = 0.031), but it is smaller than the margin." +
             none_failed);
   CHECK(sentence(sweep_with("norm = post", unclear)) ==
         "norm = post is undecided (no difference from the reference is shown): +0.08 nats [-0.20, 0.30], p = 0.50, n = "
-        "6. A true difference of 0.39 nats would be found in 80 of 100 such sweeps.");
+        "6. With the spread at its upper 80 % bound, a true difference of 0.57 nats would be found in 80 of 100 such sweeps.");
   CHECK(sentence(with_margin(sweep_with("norm = post", unclear), 0.05)) ==
         "norm = post is undecided (neither different from the reference nor the same within 0.05 nats): +0.08 nats "
-        "[-0.20, 0.30], p = 0.50, n = 6. A true difference of 0.39 nats would be found in 80 of 100 such sweeps.");
+        "[-0.20, 0.30], p = 0.50, n = 6. With the spread at its upper 80 % bound, a true difference of 0.57 nats would be found in 80 of 100 such sweeps.");
   CHECK(sentence(sweep_with("a", none)) ==
         "a is equal to the reference, bit for bit: both have the same val_loss in each of 6 seeds.");
   CHECK(sentence(sweep_with("a", {0})) ==
@@ -203,7 +199,7 @@ TEST_CASE("the sentence of each answer", "[report][sentences]") {
   CHECK(sentence(unpaired(sweep_with("a", {3, 3.1, 2.9, 3.05}))) ==
         "a is worse: val_loss is 3.01 nats higher [2.70, 3.35], p = 0.029, n = 4 and 4 (reference).");
   CHECK(sentence(contradicting()) ==
-        "a: 11 of 12 seeds learned (92 % [62, 100]; steps_to(val_loss, 1.0) <= 35.5, a threshold from the gap in these "
+        "a: 11 of 12 seeds learned (92 %, 95 % interval [62, 100]; steps_to(val_loss, 1.0) <= 35.5, a threshold from the gap in these "
         "runs), and 12 of 12 of the reference, p = 1.00 (Fisher). a is undecided (by ranks it is better, by the mean "
         "worse): +1.5 steps [-1.0, 6.5], p = 0.00098, n = 12. 1 of its 12 runs did not reach the target and was "
         "counted as 50 steps." +
@@ -273,21 +269,21 @@ TEST_CASE("what stands before an answer", "[report][sentences]") {
                              {{"reference", {0.99, 0.98, 1.0, 0.99, 0.98, 0.99}},
                               {"norm = post", {0.99, 0.12, 0.98, 0.15, 0.99, 0.98}}});
   // SciPy 1.17.1: fisher_exact([[4, 2], [6, 0]]), binomtest(4, 6).proportion_ci().
-  CHECK(before(half) == "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.565, a threshold from the "
+  CHECK(before(half) == "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.565, a threshold from the "
                         "gap in these runs), and 6 of 6 of the reference, p = 0.45 (Fisher). ");
   CHECK(before(with(half, [](ReportData& report) { report.learned = 0.985; })) ==
-        "norm = post: 2 of 6 seeds learned (33 % [4, 78]; val_accuracy >= 0.985), and 4 of 6 of the reference, p = "
+        "norm = post: 2 of 6 seeds learned (33 %, 95 % interval [4, 78]; val_accuracy >= 0.985), and 4 of 6 of the reference, p = "
         "0.57 (Fisher). ");
   half.arms.push_back(half.arms[1]);
   CHECK(before(with(half, [](ReportData&) {})) ==
-        "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.565, a threshold from the gap in these "
+        "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.565, a threshold from the gap in these "
         "runs), and 6 of 6 of the reference, p = 0.91 (Fisher, corrected for 2 arms). ");
   CHECK(before(sweep_of({"val_perplexity", Direction::lower, "", "e to the power of val_loss", 1},
                         {{"reference", {4.1, 4.2, 4.2, 4.3, 4.3, 4.4}},
                          {"rate = 3", {1e21, 1e21, 2e21, 4e22, 4e22, 5e22}}},
                         Task::Chance{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}})) ==
         "Worse than chance: training diverged, or the model fitted patterns that do not hold for other data. rate = 3: "
-        "0 of 6 seeds learned (0 % [0, 46]; val_perplexity <= 3.73, better than guessing), and 0 of 6 of the "
+        "0 of 6 seeds learned (0 %, 95 % interval [0, 46]; val_perplexity <= 3.73, better than guessing), and 0 of 6 of the "
         "reference, p = 1.00 (Fisher). ");
   // Two arms at chance differ.
   CHECK(sentence(sweep_of(loss,
@@ -455,13 +451,13 @@ TEST_CASE("the sentences of interactions", "[report][sentences]") {
   const Values more{0.20, 0.22, 0.18, 0.21, 0.19, 0.26};
   CHECK(interaction(crossed(more)) ==
         "Interaction: the effect of score = additive is +0.100 nats by itself and +0.310 nats with heads = 8; this "
-        "change, +0.210 nats [0.180, 0.260], is found, p = 0.031, n = 6.");
+        "change, +0.210 nats [0.178, 0.260], is found, p = 0.031, n = 6.");
   CHECK(interaction(crossed(little)) ==
         "Interaction: the effect of score = additive is +0.100 nats by itself and +0.101 nats with heads = 8; no "
-        "change is shown: +0.001 nats [-0.020, 0.020], p = 1.00, n = 6.");
+        "change is shown: +0.001 nats [-0.028, 0.030], p = 1.00, n = 6.");
   CHECK(interaction(with_margin(crossed(little), 0.05)) ==
         "Interaction: the effect of score = additive is +0.100 nats by itself and +0.101 nats with heads = 8; this "
-        "change, +0.001 nats [-0.020, 0.020], is within 0.05, p = 0.016 (equivalence), n = 6.");
+        "change, +0.001 nats [-0.020, 0.020], is within 0.05, p = 0.031 (equivalence), n = 6.");
   CHECK(interaction(crossed({0.20, 0.22, 0.18, 0.21})) ==
         "Interaction: the effect of score = additive is +0.100 nats by itself and +0.302 nats with heads = 8; this "
         "change, +0.202 nats, is underpowered: with n = 4, p cannot be below 0.125; at least 6 seeds are needed.");
@@ -485,7 +481,7 @@ TEST_CASE("the sentences of interactions", "[report][sentences]") {
   }
   CHECK(interaction(with(groups, [](ReportData&) {})) ==
         "Interaction: the effect of score = additive is +0.100 nats with length = 16 and +0.410 nats with length = 64; "
-        "this change, +0.310 nats [0.280, 0.360], is found, p = 0.031, n = 6.");
+        "this change, +0.310 nats [0.278, 0.360], is found, p = 0.031, n = 6.");
   ReportData limited = with(crossed(more), [](ReportData& report) {
     report.metric = accuracy;
     for (const std::size_t arm : {0, 2})
@@ -504,7 +500,7 @@ TEST_CASE("the sentences of interactions", "[report][sentences]") {
                            report.arms[1].runs[2].value = 50;
                          })) ==
         "Interaction: the effect of score = additive is +8 steps by itself and 0 steps with heads = 8; no change is "
-        "shown: -8 steps [-49, 0], p = 1.00, n = 6. Runs that did not reach the target were counted as 50 steps.");
+        "shown: -8 steps [-49, 14], p = 1.00, n = 6. Runs that did not reach the target were counted as 50 steps.");
 }
 
 TEST_CASE("the short sentences of arms with the same answer", "[report][sentences]") {
@@ -607,16 +603,15 @@ TEST_CASE("the notes on the metric, on differences and on p", "[report][sentence
             end_at_zero + " With fewer than 6 seeds there is none.");
   CHECK(text(with_margin(six, 0.5), "difference") ==
         "arm minus the reference, paired by seed. [95 %]: simultaneous intervals of all arms, from the same sign flips "
-        "as p. An interval excludes 0 exactly when p is at most 0.05." +
+        "as p. An interval excludes 0 exactly when p is at most 0.05, unless the arm is the same." +
             end_at_zero +
-            " With fewer than 6 seeds there is none. For arms with the answer \"same\", the sentence has another "
-            "interval: that of the equivalence test, not corrected for other arms.");
+            " With fewer than 6 seeds there is none, except for \"same\". For \"same\", the interval is that of the equivalence tests, which also contains 0: it lies within the margin of 0.5, and an end at the margin itself has a round bracket.");
   CHECK(text(sweep_with("a", {0.3}), "difference") == "from the reference; one seed says nothing about the spread.");
   CHECK(text(sweep_with("a", {0.3, 0.31, 0.29}), "difference") ==
         "arm minus the reference, paired by seed; too few seeds for an interval.");
   CHECK(text(unpaired(six), "difference") ==
         "mean of the arm's runs minus mean of the runs of the reference. [95 %]: simultaneous intervals of all arms, "
-        "from the same permutations as p (Bonferroni). An interval excludes 0 exactly when p is at most 0.05." +
+        "from the same tests as p (Bonferroni). An interval excludes 0 exactly when p is at most 0.05." +
             end_at_zero);
   CHECK(text(unpaired(sweep_with("a", {0.3, 0.31})), "difference") ==
         "mean of the arm's runs minus mean of the runs of the reference; too few seeds for an interval.");
@@ -686,22 +681,17 @@ TEST_CASE("the notes on the metric, on differences and on p", "[report][sentence
                              "observed one; approximate above 20 seeds, from 100,000 random flips." +
                                  all_together);
   CHECK(claim(twenty, "p") == "the share of sign flips with a result at least as clear, corrected for all arms.");
-  CHECK(text(unpaired(six), "p") == "permutations of which runs are the arm's and which the reference's, corrected for "
-                                    "the number of arms (Holm); exact (all of them).");
+  CHECK(text(unpaired(six), "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the reference's (all of them). Corrected for the number of arms (Holm).");
   CHECK(claim(unpaired(six), "p") ==
         "permutations of the runs with a result at least as clear, corrected for all arms.");
-  CHECK(text(unpaired(also), "p") == "permutations of which runs are the arm's and which the reference's, corrected "
-                                     "for the number of arms and metrics (Holm); exact (all of them).");
-  CHECK(text(unpaired(twenty), "p") == "permutations of which runs are the arm's and which the reference's, corrected "
-                                       "for the number of arms (Holm); approximate, from 100,000 random ones.");
+  CHECK(text(unpaired(also), "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the reference's (all of them). Corrected for the number of arms and metrics (Holm).");
+  CHECK(text(unpaired(twenty), "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the reference's (100,000 random ones). Corrected for the number of arms (Holm).");
   CHECK(text(with(unpaired(six),
                   [](ReportData& r) {
                     r.arms[0].runs.push_back(r.arms[0].runs.back());
                     r.arms[0].runs.back().seed = 77;
                   }),
-             "p") == "permutations of which runs are the arm's and which the reference's, corrected for the number of "
-                     "arms (Holm); exact (all of them). If an arm has another number of runs than the reference: the "
-                     "larger of Welch's p and of the p of Welch's t by permutations.");
+             "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the reference's (all of them). Corrected for the number of arms (Holm).");
 }
 
 TEST_CASE("the notes on pairs, answers, spreads and seeds", "[report][sentences]") {
@@ -768,6 +758,20 @@ TEST_CASE("the notes on pairs, answers, spreads and seeds", "[report][sentences]
         "arms), so p is too small if the noise is also skewed. In simulations with unequal spreads and skewed noise, "
         "up to 21 of 100 sweeps found a difference that does not exist (5 are promised), and up to 28 called arms the "
         "same wrongly: a worst case, not an estimate for this sweep. Look at the individual runs.");
+  CHECK(text(with_margin(sweep_with("a", little), 0.05), "rare failures") ==
+        "If 1 run in 10 failed to learn, 6 seeds would show none in 53 of 100 sweeps.");
+  const ReportData high = with_margin(sweep_of(accuracy, {{"reference", {0.9, 0.91, 0.89, 0.9, 0.92, 0.88}},
+                                                          {"a", {0.91, 0.9, 0.9, 0.89, 0.91, 0.89}}}),
+                                      0.05);
+  CHECK(text(high, "rare failures") == "If 1 run in 10 fell by 0.9, 6 seeds would show none in 53 of 100 sweeps.");
+  CHECK(text(six, "rare failures").empty());
+  CHECK(text(six, "scope") ==
+        "p and intervals are about other seeds on the same validation examples, not about other examples.");
+  CHECK(text(sweep_with("a", {0.30, 0.33, 0.29, 0.31, 0.27}), "scope") ==
+        "p is about other seeds on the same validation examples, not about other examples.");
+  CHECK(text(of_table("fold"), "scope") == "p and intervals are about other values of fold, not about other examples.");
+  CHECK(text(of_table("seed and fold"), "scope") ==
+        "p and intervals are about other combinations of seed and fold, not about other examples.");
   CHECK(claim(spread(1), "spreads") ==
         "the standard deviation of arm 1 differs from the reference's, so p may be too small.");
   CHECK(claim(spread(2), "spreads") ==
@@ -845,7 +849,7 @@ TEST_CASE("the notes on what a sweep is of", "[report][sentences]") {
                                    "same weights compute something else than in their start: attention.causal.");
 
   CHECK(text(crossed(clear), "interactions") ==
-        "by sign flips of each seed's change, corrected for there being several of them.");
+        "by sign flips of each seed's change; p is corrected for arms and interactions together.");
   CHECK(text(report, "time") == "training time of one run, the mean over the seeds of the arm.");
   CHECK(text(of_table("seed"), "columns") == "accuracy is \"acc\", and the arm is \"model\".");
   report.hash = "0123456789ab";
