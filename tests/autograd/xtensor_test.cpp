@@ -33,7 +33,7 @@ template <class E> std::vector<Real> list_of(const E& e) {
 }
 
 template <class E> bool shaped(const E& e, const Shape& shape) {
-  return std::equal(e.sizes().begin(), e.sizes().end(), shape.extent.begin(), shape.extent.begin() + shape.rank);
+  return std::equal(e.shape().begin(), e.shape().end(), shape.extent.begin(), shape.extent.begin() + shape.rank);
 }
 
 constexpr double view_tolerance = 100 * rounding;
@@ -71,7 +71,7 @@ template <bool checked> void check_shown() {
       CHECK(list_of(shown + Real(0) * shown) == read(seen)); // computed element by element
       CHECK(std::vector<Real>(shown.begin(), shown.end()) == read(seen));
       // Assignment to memory with the same strides.
-      Array target = xt::zeros<Real>(shown.sizes());
+      Array target = xt::zeros<Real>(shown.shape());
       xt::noalias(target) = shown;
       CHECK(list_of(target) == read(seen));
     }

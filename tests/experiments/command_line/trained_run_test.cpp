@@ -157,13 +157,13 @@ TEST_CASE("a classifier's run gives the probabilities of the classes, and its ou
           "[command_line]") {
   const Scratch scratch;
   const std::string table = (scratch.path / "films.csv").string();
-  std::string examples = "text,label\n";
+  std::string lines = "text,label\n";
   const std::vector<std::string> words{"good", "bad", "film", "plot", "dull", "fine"};
   for (std::size_t i = 0; i < 60; ++i) {
     const std::string &first = words[i % 6], &second = words[i / 6 % 6];
-    examples += first + " " + second + "," + (i % 3 == 0 ? "very good" : i % 3 == 1 ? "bad" : "tab\there") + "\n";
+    lines += first + " " + second + "," + (i % 3 == 0 ? "very good" : i % 3 == 1 ? "bad" : "tab\there") + "\n";
   }
-  put(table, examples);
+  put(table, lines);
   const std::string run = id_of(scratch, "[task]\nkind = \"labelled_text\"\n[data]\npath = \"" + table + R"("
 [model]
 kind = "encoder"
