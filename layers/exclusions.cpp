@@ -66,9 +66,10 @@ void add_general(std::vector<Exclusion>& out) {
                  Exclusion::Of::other_attention});
   OptionCondition sees_a_part = is_set("attention.window");
   sees_a_part.others = {has_not("attention.dilation", {"1"})};
-  out.push_back({{is_set("model.registers"), has("attention.causal", {"false"}), sees_a_part},
-                 "in a window or with a dilation, registers would see only a part of the row (with attention.causal = "
-                 "true, they see only each other): set model.registers = 0"});
+  out.push_back(
+      {{is_set("model.registers"), has("attention.causal", {"false"}), sees_a_part},
+       "in a window or with a dilation, registers would see only a part of the sequence (with attention.causal = "
+       "true, they see only each other): set model.registers = 0"});
   out.push_back({{has("block.parallel", {"true"}), has("block.residual", {"attention", "ffn"})},
                  "with block.parallel both sublayers share one residual sum; block.residual must be 'both' or 'none'"});
   out.push_back({{has("model.tied_embeddings", {"true"}), has("position.combine", {"concat"}),

@@ -19,7 +19,7 @@ namespace heed {
 namespace {
 
 constexpr std::uint64_t bytes_read = 1 << 20;
-constexpr std::size_t rows_read = 500;
+constexpr std::size_t examples_read = 500;
 
 void require_exists(const std::string& kind, const std::string& path) {
   std::error_code error;
@@ -104,7 +104,7 @@ void guess_table(const std::string& path, DataGuess& guess) {
     // A quoted cell may be cut off; `heed check` reads the whole file and reports its errors.
     return;
   }
-  if (rows.size() > rows_read) rows.resize(rows_read);
+  if (rows.size() > examples_read) rows.resize(examples_read);
   const auto columns = columns_of(rows);
   if (!columns) return;
   const auto name = [&](std::size_t column) {
@@ -134,7 +134,7 @@ using Pair = std::array<std::string, 2>;
 std::vector<Pair> first_pairs(std::string_view inputs, std::optional<std::string_view> outputs) {
   std::vector<Pair> out;
   each_line(inputs, [&](std::int64_t, std::string_view line) {
-    if (out.size() == rows_read) return;
+    if (out.size() == examples_read) return;
     const std::size_t tab = outputs ? line.npos : line.find('\t');
     out.push_back({std::string(line.substr(0, tab)), std::string(tab == line.npos ? "" : line.substr(tab + 1))});
   });

@@ -115,15 +115,15 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
 
 } // namespace
 
-std::string row_as_input(const Config& config, const Task& task, std::int64_t row, const std::string& option) {
-  const TaskFormat form = task_format_of(config);
-  const std::int64_t rows = task.evaluation_rows(form, Split::validation);
-  if (row < 0 || row >= rows)
-    throw Refused(fmt::format("{} {}: the validation split has rows 0 to {}", option, row, rows - 1));
-  if (form == TaskFormat::image_classification) return fmt::format("row {}", row);
+std::string example_as_input(const Config& config, const Task& task, std::int64_t number, const std::string& option) {
+  const TaskFormat format = task_format_of(config);
+  const std::int64_t examples = task.evaluation_sequences(format, Split::validation);
+  if (number < 0 || number >= examples)
+    throw Refused(fmt::format("{} {}: the validation split has examples 0 to {}", option, number, examples - 1));
+  if (format == TaskFormat::image_classification) return fmt::format("row {}", number);
   Batch batch;
-  batch.reset(1, task.shape(form), form);
-  task.evaluation_row(form, Split::validation, row, batch, 0);
+  batch.reset(1, task.sizes(format), format);
+  task.evaluation_sequence(format, Split::validation, number, batch, 0);
   task.require_whole();
   return task.decode(std::span(batch.tokens).first(static_cast<std::size_t>(batch.lengths[0])));
 }

@@ -22,16 +22,16 @@ struct GeneralOptions {
 struct DataOptions {
   std::string path;   ///< the data file, for tasks that read one
   double train = 0.9; ///< fraction of the file for training, taken from its beginning
-  /// Fraction of the file for the test, taken from its end; the rows between are for validation
+  /// Fraction of the file for the test, taken from its end; the examples between are for validation
   double test = 0.0;
-  /// Number of validation rows; 0: the rows between the fractions `train` and `test`
+  /// Number of validation examples; 0: the examples between the fractions `train` and `test`
   std::int64_t validation_rows = 0;
-  std::int64_t test_rows = 0;       ///< number of test rows; 0: the fraction `test`
+  std::int64_t test_rows = 0;       ///< number of test examples; 0: the fraction `test`
   std::string validation_path = ""; ///< a separate file with the validation examples
   std::string test_path = "";       ///< a separate file with the test examples
   /// Further validation sets, "NAME = FILE" each (config/validation_sets.hpp)
   std::vector<std::string> validation_sets = {};
-  bool shuffle = true;               ///< shuffle the rows of a file before they are split
+  bool shuffle = true;               ///< shuffle the examples of a file before they are split
   std::string tokens = "characters"; ///< characters | bytes | words | sentencepiece
   std::int64_t min_count = 1;        ///< minimum number of occurrences of a word in the training part
   std::int64_t max_vocabulary = 0;   ///< maximum number of words, including the unknown word; 0: no limit
@@ -62,7 +62,7 @@ struct ModelOptions {
   bool scaled_init = true;              ///< residual projections: init_std / sqrt(2 layers)
   double dropout = 0.0;                 ///< dropout rate of the embeddings
   std::string head_bias = "usual";      ///< bias of the output layer: usual (the model's default) | yes | no
-  std::int64_t registers = 0;           ///< learned tokens before each row of a stack of blocks
+  std::int64_t registers = 0;           ///< learned tokens before each sequence of a stack of blocks
   std::string segment_end = "";         ///< the text that ends a segment, for formulas with segments; empty: none
   bool shared_layers = false;           ///< true: all blocks of a stack share the parameters of the first block
 };
@@ -101,8 +101,8 @@ struct TrainOptions {
   std::int64_t evaluate_every = 0;          ///< steps between evaluations; 0: only at the end
   std::int64_t evaluate_batches = 0;        ///< validation batches per evaluation; 0: the whole split
   std::int64_t evaluate_random_batches = 0; ///< random batches for an estimate of the loss; 0: no estimate
-  bool evaluate_by_length = false;          ///< also report accuracies by row length
-  /// Evaluations also measure rows of these lengths, which are made for this purpose
+  bool evaluate_by_length = false;          ///< also report accuracies by sequence length
+  /// Evaluations also measure sequences of these lengths, which are made for this purpose
   std::vector<std::int64_t> evaluate_lengths;
   /// Beam size with which evaluations also decode; 1: greedy; 0: no decoding
   std::int64_t evaluate_beam = 0;
@@ -117,8 +117,8 @@ struct TrainOptions {
   std::int64_t keep_checkpoints = 2; ///< number of newest checkpoints to keep
   std::int64_t log_every = 10;       ///< steps between the lines of training loss in metrics.jsonl
 
-  /// True if the task determines the number of rows of a step, and `batch` does not.
-  bool rows_by_task() const { return batch_tokens > 0 || full_batch; }
+  /// True if the task determines the number of sequences of a step, and `batch` does not.
+  bool sequences_by_task() const { return batch_tokens > 0 || full_batch; }
 };
 
 /// [engine]
@@ -157,8 +157,8 @@ struct Config {
   OptionValues schedule_options;  ///< [train.SCHEDULE]
   EngineOptions engine;
   ReportOptions report;
-  /// Not an option: if not empty, validation has the rows of this file of [data] validation_sets, and training is as
-  /// without it.
+  /// Not an option: if not empty, validation has the examples of this file of [data] validation_sets, and training is
+  /// as without it.
   std::string of_set;
 
   Config();

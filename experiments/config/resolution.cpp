@@ -86,18 +86,20 @@ bool chooses_embedding(const BlockOverride& override) {
 /// even on one thread. With these numbers that is at most 2 % of a step's time. More threads than shards share the work
 /// within operations (autograd/thread_pool.hpp).
 std::int64_t default_shards(const View& run) {
-  constexpr std::int64_t tokens_of_a_row = 32, all_rows = 1'000'000; // estimates, where the data decides
-  constexpr std::int64_t enough_work = 1 << 17; // rows times the width's square; measured: README's S has this much
-  constexpr std::int64_t enough_rows = 4 * 32;  // a recurrent model multiplies all rows of a shard at each step
+  constexpr std::int64_t tokens_of_a_sequence = 32, all_sequences = 1'000'000; // estimates, where the data decides
+  constexpr std::int64_t enough_work =
+      1 << 17; // sequences times the width's square; measured: README's S has this much
+  constexpr std::int64_t enough_sequences = 4 *
+                                            32; // a recurrent model multiplies all sequences of a shard at each step
   const std::int64_t tokens = integer(run, "train.batch_tokens"), width = integer(run, "model.width");
-  const bool rows_by_task = tokens > 0 || flag(run, "train.full_batch");
-  const std::int64_t rows = tokens > 0     ? tokens / tokens_of_a_row
-                            : rows_by_task ? all_rows
-                                           : integer(run, "train.batch");
+  const bool sequences_by_task = tokens > 0 || flag(run, "train.full_batch");
+  const std::int64_t sequences = tokens > 0          ? tokens / tokens_of_a_sequence
+                                 : sequences_by_task ? all_sequences
+                                                     : integer(run, "train.batch");
   const bool recurrent = text(run, "model.kind").starts_with("recurrent");
-  const bool enough = rows * width * width >= enough_work && (!recurrent || rows >= enough_rows);
+  const bool enough = sequences * width * width >= enough_work && (!recurrent || sequences >= enough_sequences);
   const std::int64_t shards = enough ? 4 : 2;
-  return rows_by_task ? shards : std::min(shards, rows);
+  return sequences_by_task ? shards : std::min(shards, sequences);
 }
 
 /// True if the view's value of an option comes from this setting and not from another one with higher priority.
@@ -380,8 +382,8 @@ void Resolution::check_combinations() {
   check_formulas();
 
   if (!settings_.values_.contains("train.shards")) run.at("train.shards").value = default_shards(run);
-  const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
-  if (!rows_by_task && integer(run, "train.shards") > integer(run, "train.batch"))
+  const bool sequences_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
+  if (!sequences_by_task && integer(run, "train.shards") > integer(run, "train.batch"))
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
                              integer(run, "train.batch")));

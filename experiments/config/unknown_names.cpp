@@ -188,7 +188,7 @@ const std::vector<Hint>& hints() {
       {"[model]",
        {"block_size", "context_length", "context", "ctx_len", "n_ctx", "n_positions", "max_position_embeddings",
         "max_seq_len", "max_seq_length", "seq_len", "sequence_length"},
-       "task.text.block for running text, the task's own length for generated tasks, and data.max_length for rows"},
+       "task.text.block for running text, the task's own length for generated tasks, and data.max_length for examples"},
       {"[model]",
        {"vocab_size", "vocabulary_size", "n_vocab", "num_embeddings"},
        "data.max_vocabulary, an upper bound; the data decide the size"},

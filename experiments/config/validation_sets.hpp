@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// A file whose rows are evaluated beside the validation split.
+/// A file whose examples are evaluated beside the validation split.
 struct ValidationSet {
   std::string name; ///< letters, digits, '_' and '-'
   std::string path;
@@ -19,7 +19,7 @@ struct ValidationSet {
 /// a name with other characters, and a name that occurs twice.
 std::vector<ValidationSet> validation_sets(const DataOptions& data);
 
-/// The metric over the rows of a set: "val_loss_on.noisy".
+/// The metric over the examples of a set: "val_loss_on.noisy".
 std::string name_on_set(std::string_view metric, std::string_view set);
 /// "val_loss" for "val_loss_on.noisy"; empty for a name of another form.
 std::string metric_on_a_set(std::string_view name);

@@ -20,8 +20,8 @@ namespace {
 std::vector<Metric> listed(const Config& config, bool of_any);
 
 bool puts_out_text(const Config& config) {
-  const TaskFormat form = f32::model_info(config.model.kind).form;
-  return form == TaskFormat::language_model || form == TaskFormat::sequence_to_sequence;
+  const TaskFormat format = f32::model_info(config.model.kind).format;
+  return format == TaskFormat::language_model || format == TaskFormat::sequence_to_sequence;
 }
 
 } // namespace
@@ -62,16 +62,17 @@ namespace {
 Metric info_of(const MetricOfLengths& of, const std::string& name) {
   const std::string_view what = of.family == by_length_metric
                                     ? "fraction of the targets that are the most probable class"
-                                    : "fraction of the rows without a wrong target";
-  Metric out{name,
-             Direction::higher,
-             "",
-             !of.is_range()
-                 ? fmt::format("{}, of the validation rows of length {}", what, of.first)
-                 : fmt::format("{}, of the validation rows of each length from {} to {}, the mean over these lengths",
-                               what, of.first, of.last),
-             0,
-             1};
+                                    : "fraction of the sequences without a wrong target";
+  Metric out{
+      name,
+      Direction::higher,
+      "",
+      !of.is_range()
+          ? fmt::format("{}, of the validation sequences of length {}", what, of.first)
+          : fmt::format("{}, of the validation sequences of each length from {} to {}, the mean over these lengths",
+                        what, of.first, of.last),
+      0,
+      1};
   if (!of.is_range()) out.length = of.first;
   return out;
 }
@@ -146,21 +147,22 @@ std::vector<Metric> listed(const Config& config, bool of_any) {
     out.back().description += "; the token that ends an output is one of them, but where every output is one token";
   if (sequences)
     out.push_back({"val_sequence_accuracy", Direction::higher, "",
-                   "fraction of the validation rows without a wrong target, that which ends an output included", 0, 1});
+                   "fraction of the validation sequences without a wrong target, that which ends an output included", 0,
+                   1});
   if (of_any || has_perplexity(config))
     out.push_back({"val_perplexity", Direction::lower, "",
                    "e to the power of val_loss: as uncertain as among that many tokens", 1});
   if (of_any || has_bits_per_character(config))
     out.push_back({"val_bits_per_character", Direction::lower, "bits",
                    "val_loss in bits: divided by the logarithm of 2"});
-  const std::vector<Metric> of_rows = out;
+  const std::vector<Metric> of_sequences = out;
   if (of_any || config.train.evaluate_random_batches > 0)
     out.push_back({"val_loss_estimate", Direction::lower, "nats",
-                   fmt::format("val_loss as estimated from {} batches of {} random rows, drawn anew at each step",
+                   fmt::format("val_loss as estimated from {} batches of {} random sequences, drawn anew at each step",
                                config.train.evaluate_random_batches, config.train.batch)});
   if (of_any || config.train.evaluate_beam > 0) {
     out.push_back({"val_decoded_accuracy", Direction::higher, "",
-                   "fraction of the validation rows that are decoded without an error; <unknown> is one", 0, 1});
+                   "fraction of the validation sequences that are decoded without an error; <unknown> is one", 0, 1});
     out.push_back({"val_bleu", Direction::higher, "",
                    fmt::format("BLEU of the decoded validation split against the data's own text, 0 to 100, as "
                                "sacreBLEU's with tok:{}; 0 where no output has four words",
@@ -170,18 +172,20 @@ std::vector<Metric> listed(const Config& config, bool of_any) {
                    "chrF2 of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's", 0,
                    100});
   }
-  for (const Metric& metric : of_rows)
+  for (const Metric& metric : of_sequences)
     for (const std::int64_t length : config.train.evaluate_lengths) {
       out.push_back(metric);
       out.back().name = name_at_length(metric.name, length);
       out.back().length = length;
-      out.back().description = fmt::format("{} of rows of length {}, which the task makes for it", metric.name, length);
+      out.back().description = fmt::format("{} of sequences of length {}, which the task makes for it", metric.name,
+                                           length);
     }
   for (const ValidationSet& set : validation_sets(config.data))
-    for (const Metric& metric : of_rows) {
+    for (const Metric& metric : of_sequences) {
       out.push_back(metric);
       out.back().name = name_on_set(metric.name, set.name);
-      out.back().description = fmt::format("{} of the rows of {}, a further validation set", metric.name, set.path);
+      out.back().description = fmt::format("{} of the sequences of {}, a further validation set", metric.name,
+                                           set.path);
     }
   for (const InspectedMetric& m : inspected_metrics())
     if (m.of != InspectedMetric::Of::modules && (of_any || is_inspected(config.train.inspect, m.name)))

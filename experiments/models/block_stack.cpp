@@ -3,7 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/models/recurrent_parts.hpp"
-#include "layers/for_each_row.hpp"
+#include "layers/for_each_sequence.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -158,8 +158,8 @@ PositionalEmbedding embedding_positions(const Scope& scope, const Config& config
 
 } // namespace
 
-BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& shape)
-    : position(embedding_positions(scope / "position", config, shape.longest)), dropout(config.model.dropout) {
+BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& sizes)
+    : position(embedding_positions(scope / "position", config, sizes.longest)), dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
   for (const std::string& why : {wrong_first_values(config, width()), wrong_shared_positions(config, width())})
     if (!why.empty()) throw Failed("[attention] " + why);
@@ -171,25 +171,25 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& sh
     const LayerChoice& choice = config.layers[i];
     RelativeSizes heads = MultiHeadAttention::relative_sizes(choice, {.width = width(),
                                                                       .heads = config.model.heads,
-                                                                      .longest = shape.longest});
-    heads.trained = shape.trained;
+                                                                      .longest = sizes.longest});
+    heads.trained = sizes.trained;
     blocks.emplace_back(block, choice,
                         Block::Sizes{
                             .width = width(),
                             .heads = config.model.heads,
                             .residual_init = residual_init(config),
                             .position = relative.for_block(block, choice.position, choice.position_options, heads),
-                            .longest = shape.longest,
-                            .trained = shape.trained,
-                            .memory_width = shape.memory_width,
-                            .longest_memory = shape.longest_memory,
-                            .trained_memory = shape.trained_memory,
+                            .longest = sizes.longest,
+                            .trained = sizes.trained,
+                            .memory_width = sizes.memory_width,
+                            .longest_memory = sizes.longest_memory,
+                            .trained_memory = sizes.trained_memory,
                             .layer = static_cast<std::int64_t>(i),
                             .layers = std::ssize(config.layers),
                             .shared_layers = config.model.shared_layers,
                             .hands_on_values = hands_on_values && i == 0,
                             .registers = config.model.registers,
-                            .patches_in_row = shape.patches_in_row});
+                            .patches_in_row = sizes.patches_in_row});
   }
   if (config.model.registers > 0)
     registers = scope.vectors("registers", {config.model.registers, width()}, Init::normal(register_deviation));
@@ -212,7 +212,7 @@ Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const Mask& mas
 
 Tensor BlockStack::enter(Pass& pass, const Tensor& x, std::int64_t first) const {
   Tensor y = position(pass, x, first);
-  if (registers && first == 0) y = concat({for_each_row(pass(*registers), y.shape[0]), y}, 1);
+  if (registers && first == 0) y = concat({for_each_sequence(pass(*registers), y.shape[0]), y}, 1);
   return pass.dropout(embedding_norm ? (*embedding_norm)(pass, y) : y, dropout);
 }
 

@@ -172,17 +172,17 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
   const LearnedSeeds& learned = *arm.learned;
   if (learned.arm.seeds == learned.arm.of && learned.reference.seeds == learned.reference.of) return "";
   const statistics::Estimate share = statistics::share_of(static_cast<double>(learned.arm.seeds), learned.arm.of);
-  return fmt::format("{}: {} of {} seeds learned ({:.0f} %, 95 % interval [{:.0f}, {:.0f}]; {} {} {}{}), and {} of {} of the "
-                     "reference, p {} (Fisher{}). ",
-                     subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value,
-                     100 * share.interval->low, 100 * share.interval->high, report.metric.shown(),
-                     report.metric.higher_is_better() ? ">=" : "<=",
-                     learned.found ? fmt::format("{:.3g}", learned.threshold) : fmt::format("{:g}", learned.threshold),
-                     learned.is_least ? ", better than guessing"
-                     : learned.found  ? ", a threshold from the gap in these runs"
-                                      : "",
-                     learned.reference.seeds, learned.reference.of, p_with_relation(learned.p),
-                     learned.arms > 1 ? fmt::format(", corrected for {} arms", learned.arms) : "");
+  return fmt::format(
+      "{}: {} of {} seeds learned ({:.0f} %, 95 % interval [{:.0f}, {:.0f}]; {} {} {}{}), and {} of {} of the "
+      "reference, p {} (Fisher{}). ",
+      subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value, 100 * share.interval->low,
+      100 * share.interval->high, report.metric.shown(), report.metric.higher_is_better() ? ">=" : "<=",
+      learned.found ? fmt::format("{:.3g}", learned.threshold) : fmt::format("{:g}", learned.threshold),
+      learned.is_least ? ", better than guessing"
+      : learned.found  ? ", a threshold from the gap in these runs"
+                       : "",
+      learned.reference.seeds, learned.reference.of, p_with_relation(learned.p),
+      learned.arms > 1 ? fmt::format(", corrected for {} arms", learned.arms) : "");
 }
 
 /// " 2 of its 6 runs and 1 of the reference's did not reach the target and were counted as 310 steps. ..."

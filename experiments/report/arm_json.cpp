@@ -76,7 +76,7 @@ json::value band_by_length(const ReportArm& arm, std::string_view metric) {
   return out;
 }
 
-/// Each metric on rows of the lengths of [train] evaluate_lengths.
+/// Each metric on sequences of the lengths of [train] evaluate_lengths.
 /// @param metrics  length_metrics(report)
 json::array at_lengths_of(const ReportArm& arm, const std::vector<std::string>& metrics) {
   json::array out;

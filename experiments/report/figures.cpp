@@ -131,7 +131,7 @@ std::vector<LinesOf> all_lines(const ReportData& report) {
                    .metric = of,
                    .across = "length",
                    .up = shown,
-                   .title = shown + " of rows of each length, in the last evaluation",
+                   .title = shown + " of sequences of each length, in the last evaluation",
                    .decimals = 3,
                    .made_lengths = made,
                    .second = made && family != most_wanted});

@@ -185,8 +185,7 @@ Contrasts contrasts_of(const ReportData& report, double level) {
     });
     contrast.of.effect_without = statistics::mean(alone.values);
     contrast.of.effect_with = statistics::mean(with.values);
-    for (const ReportArm* arm : arms)
-      contrast.of.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
+    for (const ReportArm* arm : arms) contrast.of.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
     const std::size_t at = out.values.size();
     out.values.push_back(std::move(alone));
     out.values.push_back(std::move(with));

@@ -56,12 +56,10 @@ std::string difference_note(const ReportData& report) {
   if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
   const std::string its_level = report.looks.empty() ? level_text(level) : "its look's level";
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
-  const bool contradicts = any(report, [](const auto& c) { return c.contradicts; }), same = any(report, is_same);
-  const std::string exception = fmt::format("{}{}{}", contradicts || same ? ", unless " : "",
-                                            same ? "the arm is the same" : "",
-                                            !contradicts ? ""
-                                                         : fmt::format("{}ranks and means have opposite directions",
-                                                                       same ? " or " : ""));
+  const bool contradicts = any(report, [](const auto&c) { return c.contradicts; }), same = any(report, is_same);
+  const std::string exception =
+      fmt::format("{}{}{}", contradicts || same ? ", unless " : "", same ? "the arm is the same" : "",
+                  !contradicts ? "" : fmt::format("{}ranks and means have opposite directions", same ? " or " : ""));
   const std::string about_zero = fmt::format(
       "An interval excludes 0 exactly when p is at most {}{}. p can find a difference that the joint interval does not "
       "yet show; then the end nearest to 0 is printed as 0 with a round bracket, as in (0, 0.1]",
@@ -224,13 +222,13 @@ std::string rare_failures_note(const ReportData& report) {
 /// What p and intervals generalise to.
 std::string scope_note(const ReportData& report) {
   const std::string by = report.paired_by();
-  const std::string others = !report.table                            ? "seeds on the same validation examples"
-                             : report.table->paired_by.empty()        ? "runs on the same examples"
-                             : by == "seed"                           ? "seeds on the same examples"
+  const std::string others = !report.table                           ? "seeds on the same validation examples"
+                             : report.table->paired_by.empty()       ? "runs on the same examples"
+                             : by == "seed"                          ? "seeds on the same examples"
                              : by.find(" and ") != std::string::npos ? fmt::format("combinations of {}", by)
-                                                                      : fmt::format("values of {}", by);
-  return fmt::format("{} about other {}, not about other examples.", has_intervals(report) ? "p and intervals are" : "p is",
-                     others);
+                                                                     : fmt::format("values of {}", by);
+  return fmt::format("{} about other {}, not about other examples.",
+                     has_intervals(report) ? "p and intervals are" : "p is", others);
 }
 
 /// A note about the threshold between two groups of runs, if it was found in the runs themselves.
@@ -428,7 +426,8 @@ std::vector<Note> report_notes(const ReportData& report) {
   add("evaluations", first_evaluation_note(report));
   add_note("starts", starts_note(report));
   if (!report.interactions.empty())
-    add("interactions", "by sign flips of each seed's change; p is corrected for arms and interactions together.", true);
+    add("interactions", "by sign flips of each seed's change; p is corrected for arms and interactions together.",
+        true);
   if (report.tuning)
     add("tuned",
         "p and intervals hold for the settings that were chosen. Two arms that are the same function can differ "

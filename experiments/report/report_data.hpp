@@ -32,7 +32,7 @@ struct CurvePoint {
   double value = 0;
 };
 
-/// The metric over the rows of one length.
+/// The metric over the sequences of one length.
 struct LengthPoint {
   std::int64_t length = 0;
   double value = 0;
@@ -135,7 +135,7 @@ struct ReportArm {
   std::vector<ReportRun> runs;
   std::optional<PlannedCost> cost;    ///< empty: not in the plan
   std::optional<Task::Chance> chance; ///< empty if the data does not exist any more
-  /// Likewise for rows of each of [train] evaluate_lengths.
+  /// Likewise for sequences of each of [train] evaluate_lengths.
   std::map<std::int64_t, Task::Chance> chance_at_lengths = {};
   std::string start = {}; ///< the run that its runs start from ([train] start); empty: initial weights
   /// Why its model can see its prediction targets; empty: it cannot, or the data does not exist any more.
@@ -177,7 +177,8 @@ struct ReportArm {
   /// Differences of configuration: a is its reference's option, b is this arm's. A group's reference is compared with
   /// the first arm.
   std::vector<Difference> differences;
-  /// The longest rows of its training, in the unit of [train] evaluate_lengths; empty if the task has no such option.
+  /// The longest sequences of its training, in the unit of [train] evaluate_lengths; empty if the task has no such
+  /// option.
   std::optional<std::int64_t> training_length;
   std::optional<BudgetMatch> matched; ///< only if arms are matched in parameters or FLOPs
 };

@@ -343,7 +343,7 @@ std::string length_table_caption(const ReportData& report, const std::string& me
   const bool own = metric == by_length_metric;
   const std::string of = own ? "val_accuracy" : metric_of_family(metric);
   return fmt::format("{} {}{}.", report.shown_metric(of),
-                     own ? "by the rows' own lengths" : "on rows of each length of [train] evaluate_lengths",
+                     own ? "by the sequences' own lengths" : "on sequences of each length of [train] evaluate_lengths",
                      report.seeds.size() > 1 ? ": mean ± standard deviation over the seeds" : "");
 }
 

@@ -17,7 +17,7 @@ document::Table arm_table(const ReportData& report);
 /// @param metric  one of `length_metrics`
 TextTable length_table(const ReportData& report, const std::string& metric);
 
-/// "val_accuracy on rows of each length of [train] evaluate_lengths: mean ± standard deviation over the seeds."
+/// "val_accuracy on sequences of each length of [train] evaluate_lengths: mean ± standard deviation over the seeds."
 std::string length_table_caption(const ReportData& report, const std::string& metric);
 
 } // namespace heed

@@ -370,8 +370,8 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
       continue;
     }
     const std::vector<double>& b = arms[reference_of[i]].values;
-    bounds[i] = permutation_test(without_rounding(arms[i].values, b, questions[i].resolution), b, 1 - level / reaching)
-                    .sides;
+    bounds[i] =
+        permutation_test(without_rounding(arms[i].values, b, questions[i].resolution), b, 1 - level / reaching).sides;
   }
   for (const std::size_t i : members) {
     Comparison& c = *out[i];

@@ -57,17 +57,17 @@ struct Comparison {
   /// Some runs are censored (`Question::censored_at`). Then all p are of ranks among the arm's and the reference's
   /// values, and all other statistics are of the values, which are restricted to the horizon. Nothing is the same.
   bool ranked = false;
-  double rank_difference = 0;     ///< mean rank of the arm minus the reference's, if `ranked`
-  bool contradicts = false;       ///< the ranks find a difference, and the values' mean is 0 or has the other direction
+  double rank_difference = 0; ///< mean rank of the arm minus the reference's, if `ranked`
+  bool contradicts = false;   ///< the ranks find a difference, and the values' mean is 0 or has the other direction
   /// All differences of at least two pairs are equal, and not 0. Then their spread is unknown, and no interval is
   /// stated, except the margin's for `same`.
   bool constant = false;
-  bool equal = false;             ///< all runs of common seeds have the same value; unpaired: of the same seeds
-  bool rounded = false;           ///< some values of a pair differed only by rounding and were treated as equal
-  std::size_t reference_runs = 0; ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
-  std::size_t family = 0;         ///< number of arms that p is corrected over, including this one
-  double smallest_p = 1;          ///< the smallest p that this number of runs can reach with any data
-  std::size_t seeds_needed = 0;   ///< seeds of each arm with which smallest_p is at most the level
+  bool equal = false;                ///< all runs of common seeds have the same value; unpaired: of the same seeds
+  bool rounded = false;              ///< some values of a pair differed only by rounding and were treated as equal
+  std::size_t reference_runs = 0;    ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
+  std::size_t family = 0;            ///< number of arms that p is corrected over, including this one
+  double smallest_p = 1;             ///< the smallest p that this number of runs can reach with any data
+  std::size_t seeds_needed = 0;      ///< seeds of each arm with which smallest_p is at most the level
   double level = significance_level; ///< significance level of p; intervals have confidence 1 - level
 };
 

@@ -36,22 +36,22 @@ std::map<std::string, std::string> deciding(const Config& config) {
 /// Whether a task has a fixed list of examples, part of which are held out. The list then identifies the task.
 bool is_listed(const Task& task) { return task.facts().sizes[static_cast<std::size_t>(Split::train)] >= 0; }
 
-/// The number of validation rows that an evaluation uses; empty: all.
-std::optional<std::int64_t> rows_measured(const Config& config, const Task& task, TaskFormat form) {
-  const std::int64_t rows = config.train.evaluate_batches * config.train.batch;
-  if (rows == 0 || rows >= task.evaluation_rows(form, Split::validation)) return std::nullopt;
-  return rows;
+/// The number of validation sequences that an evaluation uses; empty: all.
+std::optional<std::int64_t> sequences_measured(const Config& config, const Task& task, TaskFormat format) {
+  const std::int64_t sequences = config.train.evaluate_batches * config.train.batch;
+  if (sequences == 0 || sequences >= task.evaluation_sequences(format, Split::validation)) return std::nullopt;
+  return sequences;
 }
 
-std::string rows_in_words(const std::optional<std::int64_t>& rows) {
-  return rows ? fmt::format("the first {} held-out rows", *rows) : "all held-out rows";
+std::string sequences_in_words(const std::optional<std::int64_t>& sequences) {
+  return sequences ? fmt::format("the first {} held-out sequences", *sequences) : "all held-out sequences";
 }
 
-std::string_view in_words(TaskFormat form) {
-  switch (form) {
-    case TaskFormat::language_model: return "one row in which each token predicts the next";
+std::string_view in_words(TaskFormat format) {
+  switch (format) {
+    case TaskFormat::language_model: return "one sequence in which each token predicts the next";
     case TaskFormat::sequence_to_sequence: return "an input and an output with its end token";
-    case TaskFormat::classification: return "rows with a class each";
+    case TaskFormat::classification: return "sequences with a class each";
     case TaskFormat::image_classification: return "images with a class each";
   }
   return "";
@@ -59,8 +59,9 @@ std::string_view in_words(TaskFormat form) {
 
 } // namespace
 
-std::string why_not_comparable(const Config& reference, const Task& reference_task, TaskFormat reference_form,
-                               const Config& arm, const Task& arm_task, TaskFormat arm_form, const std::string& name) {
+std::string why_not_comparable(const Config& reference, const Task& reference_task, TaskFormat reference_format,
+                               const Config& arm, const Task& arm_task, TaskFormat arm_format,
+                               const std::string& name) {
   const std::string metric = evaluated_metric(name);
   if (metric != name && arm.train.evaluate_every != reference.train.evaluate_every)
     return fmt::format(
@@ -83,7 +84,7 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   }
   const auto estimated = [](const Config& c) { return c.train.evaluate_random_batches * c.train.batch; };
   if (metric == "val_loss_estimate" && estimated(arm) != estimated(reference))
-    return fmt::format("its loss is estimated from {} rows (train.evaluate_random_batches x train.batch), the "
+    return fmt::format("its loss is estimated from {} sequences (train.evaluate_random_batches x train.batch), the "
                        "reference's from {}",
                        estimated(arm), estimated(reference));
   const auto here = deciding(arm), there = deciding(reference);
@@ -104,20 +105,21 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
     return fmt::format("its examples differ from the reference's: they would be measured on different data ({}, and "
                        "{})",
                        arm_task.fingerprint(), reference_task.fingerprint());
-  if (arm_form != reference_form)
+  if (arm_format != reference_format)
     return fmt::format("its model sees {}, the reference's {}: their losses are over different "
                        "targets",
-                       in_words(arm_form), in_words(reference_form));
-  const std::int64_t classes = arm_task.shape(arm_form).classes, others = reference_task.shape(reference_form).classes;
+                       in_words(arm_format), in_words(reference_format));
+  const std::int64_t classes = arm_task.sizes(arm_format).classes,
+                     others = reference_task.sizes(reference_format).classes;
   if (classes != others)
     return fmt::format("it predicts one of {}, the reference one of {}: their losses are over different "
                        "targets",
                        classes, others);
-  const auto here_rows = rows_measured(arm, arm_task, arm_form),
-             there_rows = rows_measured(reference, reference_task, reference_form);
-  if (here_rows != there_rows)
+  const auto here_sequences = sequences_measured(arm, arm_task, arm_format),
+             there_sequences = sequences_measured(reference, reference_task, reference_format);
+  if (here_sequences != there_sequences)
     return fmt::format("it is measured on {} (train.evaluate_batches x train.batch), the reference on {}",
-                       rows_in_words(here_rows), rows_in_words(there_rows));
+                       sequences_in_words(here_sequences), sequences_in_words(there_sequences));
   return "";
 }
 

@@ -47,9 +47,10 @@ std::string sight_note(const PreparedArm& arm) {
 
 std::string positions_note(const PreparedArm& arm) {
   if (arm.untrained_positions == 0) return "";
-  return fmt::format("position.kind = \"learned\": rows of validation or test are longer than training's longest; {} "
-                     "position{} never trained",
-                     arm.untrained_positions, arm.untrained_positions == 1 ? " is" : "s are");
+  return fmt::format(
+      "position.kind = \"learned\": sequences of validation or test are longer than training's longest; {} "
+      "position{} never trained",
+      arm.untrained_positions, arm.untrained_positions == 1 ? " is" : "s are");
 }
 
 /// A note about an ineffective prefix: all positions see the first position anyway, unless a window or a dilation hides
@@ -72,7 +73,7 @@ std::string keyless_note(const PreparedArm& arm) {
   const std::size_t others = arm.queries_without_keys.size() - 1;
   return fmt::format(
       "attention.{0}mask_mod and {0}score_mod: in {1}, query {2} may attend to no key in head {3}, so its output there "
-      "is 0 (the first row of validation; {4} of its {5} queries{6})",
+      "is 0 (the first sequence of validation; {4} of its {5} queries{6})",
       first.cross ? "cross_" : "", first.attention, first.query, first.head, first.count, first.queries,
       others == 0 ? "" : fmt::format("; and in {} more module{}", others, plural(others)));
 }

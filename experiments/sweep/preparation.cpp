@@ -44,7 +44,7 @@ const Tasks::Made& Tasks::made(const Config& config) {
   return made;
 }
 
-TaskFormat task_format_of(const Config& config) { return f32::model_info(config.model.kind).form; }
+TaskFormat task_format_of(const Config& config) { return f32::model_info(config.model.kind).format; }
 
 Cost cost_of(const Config& config, Tasks& tasks) {
   const Tasks::Made& made = tasks.made(config);
@@ -129,24 +129,24 @@ Metric metric_of(const Config& config, const std::string& name, const std::strin
 
 namespace {
 
-/// The lengths that the validation split's rows have.
+/// The lengths that the validation split's sequences have.
 std::set<std::int64_t> lengths_of_validation(const Config& config, Tasks& tasks) {
   const Task& task = tasks.of(config);
-  const TaskFormat form = task_format_of(config);
-  const TaskSizes shape = task.shape(form);
-  const std::int64_t rows = task.evaluation_rows(form, Split::validation);
+  const TaskFormat format = task_format_of(config);
+  const TaskSizes sizes = task.sizes(format);
+  const std::int64_t sequences = task.evaluation_sequences(format, Split::validation);
   std::set<std::int64_t> out;
   Batch batch;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    batch.reset(1, shape, form);
-    task.evaluation_row_lengths(form, Split::validation, row, batch, 0);
-    out.insert(batch.evaluated_length(0, shape));
+  for (std::int64_t i = 0; i < sequences; ++i) {
+    batch.reset(1, sizes, format);
+    task.evaluation_sequence_lengths(format, Split::validation, i, batch, 0);
+    out.insert(batch.evaluated_length(0, sizes));
   }
   return out;
 }
 
 /// Checks a metric. Whether a metric of a single head, module or layer exists is only known from the model, and whether
-/// some row has a length only from the data.
+/// some sequence has a length only from the data.
 void check_metric(const Config& config, const std::string& name, const std::string& option, Tasks& tasks) {
   metric_of(config, name, option);
   if (const auto goal = steps_to(name)) return check_metric(config, goal->metric, option, tasks);
@@ -154,7 +154,7 @@ void check_metric(const Config& config, const std::string& name, const std::stri
     const std::set<std::int64_t> lengths = lengths_of_validation(config, tasks);
     const auto found = lengths.lower_bound(of->first);
     if (!lengths.empty() && (found == lengths.end() || *found > of->last))
-      throw Refused(fmt::format("{}: \"{}\" would never have a value: no row of the validation split has {}; {}",
+      throw Refused(fmt::format("{}: \"{}\" would never have a value: no sequence of the validation split has {}; {}",
                                 option, name,
                                 of->is_range() ? fmt::format("a length from {} to {}", of->first, of->last)
                                                : fmt::format("length {}", of->first),
@@ -289,18 +289,18 @@ std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
       !config.any_block([](const LayerChoice& block) { return block.position.kind == "learned"; }))
     return 0;
   const Task& task = tasks.of(config);
-  const TaskFormat form = task_format_of(config);
-  const TaskSizes trained = task.training_shape(form);
+  const TaskFormat format = task_format_of(config);
+  const TaskSizes trained = task.training_sizes(format);
   const auto beyond = [&](const TaskSizes& all) {
     return std::max(all.length - trained.length, all.output_length - trained.output_length);
   };
-  std::int64_t untrained = beyond(task.shape(form));
-  for (const Task::NamedSet& set : task.sets()) untrained = std::max(untrained, beyond(set.task->shape(form)));
+  std::int64_t untrained = beyond(task.sizes(format));
+  for (const Task::NamedSet& set : task.sets()) untrained = std::max(untrained, beyond(set.task->sizes(format)));
   return untrained;
 }
 
-/// Whether a check can afford to run the model on one row, which takes memory and time; a cost is only counted.
-bool may_run_a_row(const Cost& cost) {
+/// Whether a check can afford to run the model on one sequence, which takes memory and time; a cost is only counted.
+bool may_run_a_sequence(const Cost& cost) {
   constexpr double most_bytes = 1e9, most_flops_per_step = 2e12; // a second, or less
   return cost.bytes(1) < most_bytes && cost.flops_per_step < most_flops_per_step;
 }
@@ -320,7 +320,7 @@ public:
     arm.warnings = once(warnings_, &task, [&] { return warnings_of(task); });
     const std::pair model{&task, model_of(arm.config)};
     arm.missing_segment_end = once(segments_, model, [&] { return f32::missing_segment_end(arm.config, task); });
-    if (arm.config.any_block(&has_formula) && may_run_a_row(arm.cost))
+    if (arm.config.any_block(&has_formula) && may_run_a_sequence(arm.cost))
       arm.queries_without_keys = once(queries_, model,
                                       [&] { return engine(arm.config).queries_without_keys(arm.config, task); });
   }

@@ -75,7 +75,8 @@ struct PreparedArm {
   /// Learned positions that only sequences longer than all training sequences use.
   std::int64_t untrained_positions = 0;
   std::vector<std::string> warnings = {}; ///< likely mistakes in its task's data
-  std::string missing_segment_end = {}; ///< a note if no row has two segments; empty: some has, or it has none to have
+  /// a note if no sequence has two segments; empty: some has, or it has none to have
+  std::string missing_segment_end = {};
   std::vector<QueryWithoutKeys> queries_without_keys = {}; ///< only with formulas, and not for models above 1 GB
 };
 

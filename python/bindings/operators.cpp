@@ -91,10 +91,10 @@ std::vector<void*> addresses(const std::vector<std::uintptr_t>& all) {
   return out;
 }
 
-std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const OperatorSizes& shape) {
+std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const OperatorSizes& sizes) {
   try {
-    const Config config = operator_config(options, shape);
-    return engine(config).attention_operator(config, shape);
+    const Config config = operator_config(options, sizes);
+    return engine(config).attention_operator(config, sizes);
   } catch (const Failed& e) {
     throw Refused(e.what()); // nothing has been computed yet
   }

@@ -83,7 +83,7 @@ class Report:
         return _figures.curves(self.document, metric, log, ax)
 
     def lengths(self, *, ax: Axes | None = None) -> Figure:
-        """A matplotlib figure of the metric on rows of each length (train.evaluate_by_length, evaluate_lengths)."""
+        """A matplotlib figure of the metric on sequences of each length: train.evaluate_by_length, evaluate_lengths."""
         return _figures.lengths(self.document, ax)
 
     def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0,

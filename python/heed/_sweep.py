@@ -127,7 +127,7 @@ class Sweep:
         return self.report.curves(metric, log=log, ax=ax)
 
     def lengths(self, *, ax: Axes | None = None) -> Figure:
-        """The metric on rows of each length: see Report.lengths."""
+        """The metric on sequences of each length: see Report.lengths."""
         return self.report.lengths(ax=ax)
 
     def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0,

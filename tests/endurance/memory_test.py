@@ -42,7 +42,7 @@ CASES = [
     ("8 shards of 256", COPY, ["model.width=256", "model.layers=4", "train.shards=8"], 1),
     ("SGD of 512", COPY, ["model.width=512", "model.layers=6", "train.optimizer=sgd"], 1),
     ("a look at attention", COPY, [*MIDDLE, "task.copy.length=256", "train.inspect=attention"], 1),
-    ("20,000 validation rows", COPY, ["task.validation=20000", "task.copy.length=64"], 1),
+    ("20,000 validation sequences", COPY, ["task.validation=20000", "task.copy.length=64"], 1),
     ("an encoder", SHAPES, ["model.width=128", "train.batch=128"], 1),
     ("an encoder and decoder", COPY, [*MIDDLE, "model.kind=encoder_decoder"], 1),
     ("a recurrent model", COPY, ["model.kind=recurrent", "model.width=128", "task.copy.length=32"], 1),

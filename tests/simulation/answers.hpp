@@ -45,7 +45,8 @@ inline SeedDifferences differences_of(const SeedValues& arm, const SeedValues& r
 
 /// The same answers without the bootstrap of `compare`, computed directly from the tests and the intervals. With many
 /// seeds, the bootstrap takes ten times as long as everything else. A TAP point checks that both functions agree.
-inline Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {}, bool intervals_beside_margin = false) {
+inline Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {},
+                           bool intervals_beside_margin = false) {
   Answers out(sweep.size() - 1);
   /// Calls f with the differences of all arms that have at least `fewest` pairs, and with the comparisons of these
   /// arms.

@@ -47,7 +47,8 @@ void paired_cell(Points& points, Table& table, const Kind& kind, std::size_t swe
     const Answers none = ask_quickly(alike);
     any_false.add(any(none, differs));
     if (kind.seeds < 6) continue;
-    const Answers apart = ask_quickly(moved(alike, all_apart * unit)), at_margin = ask_quickly(moved(alike, margin), margin, true);
+    const Answers apart = ask_quickly(moved(alike, all_apart * unit)),
+                  at_margin = ask_quickly(moved(alike, margin), margin, true);
     hold_at_zero.add(all_cover(none, 0));
     hold_apart.add(all_cover(apart, all_apart * unit * deviation));
     false_same.add(any(at_margin, same));
@@ -162,7 +163,8 @@ void smallest_differences(Points& points, std::size_t sweeps, bool all) {
         }
         const std::string name = test == Test::paired ? "paired" : "unpaired";
         table.row({name, fmt::to_string(seeds), fmt::to_string(arms)}, {undecided, enough});
-        points.at_least(0.8, enough, fmt::format("{}, {}: the stated difference has a power of 0.75", name, kind.name()));
+        points.at_least(0.8, enough,
+                        fmt::format("{}, {}: the stated difference has a power of 0.75", name, kind.name()));
       }
   table.print();
 }

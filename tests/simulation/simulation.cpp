@@ -461,9 +461,10 @@ void shares(Points& points) {
 /// With arguments, only these sections.
 int main(int count, char** arguments) {
   Points points;
-  fmt::print("# | {} tables of each kind in the grids, {} sweeps elsewhere, {} from the looks on; per cent ± a standard "
-             "error |\n#\n",
-             tables, sweeps, reports);
+  fmt::print(
+      "# | {} tables of each kind in the grids, {} sweeps elsewhere, {} from the looks on; per cent ± a standard "
+      "error |\n#\n",
+      tables, sweeps, reports);
   const std::vector<std::pair<std::string, std::function<void()>>> sections{
       {"paired-grid", [&] { paired_grid(points, tables, long_form); }},
       {"unpaired-grid", [&] { unpaired_grid(points, tables, long_form); }},

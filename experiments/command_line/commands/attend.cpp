@@ -31,7 +31,7 @@ struct AttendArguments {
   std::string run, out = "runs", npy;
   std::vector<std::string> inputs;
   std::optional<std::string> target;
-  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> examples;
   std::int64_t average = 1;
   ResultOptions result;
 };
@@ -43,7 +43,7 @@ std::vector<AttentionRequest> requests_of(const AttendArguments& arguments, cons
       requests.push_back({input, arguments.target});
   };
   for (const std::string& input : arguments.inputs) add(input);
-  for (const std::int64_t row : arguments.rows) add(row_as_input(run.config, *run.task, row, "--row"));
+  for (const std::int64_t i : arguments.examples) add(example_as_input(run.config, *run.task, i, "--row"));
   if (requests.empty())
     throw Refused("give an input: --input TEXT, or --row N of the validation split; each may be repeated");
   if (arguments.target && requests.size() > 1)
@@ -158,14 +158,15 @@ void add_attend(Commands& commands) {
       "  heed attend 9c01 --input \"jump left twice\" --npy maps\n"
       "The weights are saved in the run's attention.json, where heed report finds them. An input that is already "
       "there\n"
-      "is replaced. For images, an input is a row of the validation split. The decoder of an encoder-decoder reads "
+      "is replaced. For images, an input is an example of the validation split. The decoder of an encoder-decoder "
+      "reads "
       "the\n"
       "model's greedy output, or --target. RUN is the path of a run's folder, or a unique beginning of its ID." +
           std::string(exit_statuses),
       [](Command& command, AttendArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--input", arguments.inputs, "an input text").value_name("TEXT").repeatable();
-        command.add("--row", arguments.rows, "the number of a row of the validation split, from 0")
+        command.add("--row", arguments.examples, "the number of an example of the validation split, from 0")
             .within(0, std::int64_t{1} << 40)
             .repeatable();
         command.add("--target", arguments.target, "the output that the decoder reads [the model's greedy output]")

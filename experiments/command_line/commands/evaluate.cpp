@@ -35,8 +35,8 @@ struct EvaluateArguments {
 std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string& path) {
   if (std::error_code error; std::filesystem::exists(std::filesystem::symlink_status(path, error)))
     throw Refused(fmt::format("--write: '{}' exists already; remove it, or name another file", path));
-  const TaskFormat form = task_format_of(run.config);
-  const bool classes = gives_class(form);
+  const TaskFormat format = task_format_of(run.config);
+  const bool classes = gives_class(format);
   std::optional<NewFile> file; // none before the first example, so that a refusal leaves nothing
   std::int64_t count = 0;
   run.engine().outputs(run.config, *run.task, run.checkpoint, split, [&](const ExampleOutput& example) {

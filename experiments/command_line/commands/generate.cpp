@@ -42,10 +42,11 @@ GenerationRequest question_of(const GenerateArguments& a) {
           .length_penalty_kind = a.length_penalty_kind};
 }
 
-std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat form) {
-  if (a.file.empty() == a.input.empty() && form == TaskFormat::image_classification)
-    throw Refused("give the image whose class is wanted, a row of the validation split, with --input \"row 0\", or a "
-                  "file with one on each line, with --input-file FILE");
+std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat format) {
+  if (a.file.empty() == a.input.empty() && format == TaskFormat::image_classification)
+    throw Refused(
+        "give the image whose class is wanted, an example of the validation split, with --input \"row 0\", or a "
+        "file with one on each line, with --input-file FILE");
   if (a.file.empty() == a.input.empty())
     throw Refused("give the input text, with --input TEXT, or a file with one on each line, with --input-file FILE");
   if (a.file.empty()) return {a.input};
@@ -57,9 +58,9 @@ std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat form) 
 
 int generate(const GenerateArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  const TaskFormat form = task_format_of(run.config);
-  const bool continues = form == TaskFormat::language_model;
-  Sampling sampling = sampling_of(question_of(arguments), form, run.config.model.kind);
+  const TaskFormat format = task_format_of(run.config);
+  const bool continues = format == TaskFormat::language_model;
+  Sampling sampling = sampling_of(question_of(arguments), format, run.config.model.kind);
   sampling.write = [&](std::string_view text) {
     console.data << text;
     console.data.flush();
@@ -69,7 +70,7 @@ int generate(const GenerateArguments& arguments, Console& console) {
     console.err.flush();
   };
   sampling.prompt = arguments.prompt;
-  if (!continues) sampling.inputs = inputs_of(arguments, form);
+  if (!continues) sampling.inputs = inputs_of(arguments, format);
   run.engine().generate(run.config, *run.task, run.checkpoint, sampling);
   if (continues) console.data << "\n";
   return 0;
@@ -88,7 +89,7 @@ void add_generate(Commands& commands) {
       "  heed generate 77d0 --input \"a film to remember\"\n"
       "A decoder continues --prompt. An encoder-decoder prints a line with the output for each input. A classifier\n"
       "prints a line for each of the most probable classes: the probability, a tab, and the class; an empty line\n"
-      "separates inputs. For a model of images, an input is a row of the validation split: \"row 0\".\n"
+      "separates inputs. For a model of images, an input is an example of the validation split: \"row 0\".\n"
       "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
           std::string(exit_statuses),
       [](Command& command, GenerateArguments& arguments) {

@@ -24,7 +24,7 @@ namespace json = boost::json;
 struct InspectArguments {
   std::string run, out = "runs", split = "validation";
   std::vector<std::string> overrides;
-  std::int64_t rows = 0, average = 1;
+  std::int64_t examples = 0, average = 1;
   ResultOptions result;
 };
 
@@ -41,7 +41,7 @@ json::value as_json(const std::string& subject, const InspectArguments& argument
                    {"step", found.step},
                    {"average", arguments.average},
                    {"split", arguments.split},
-                   {"rows", found.rows}};
+                   {"rows", found.sequences}};
   for (auto& member : inspection_json(found)) out.emplace(member.key(), std::move(member.value()));
   return out;
 }
@@ -114,14 +114,14 @@ Subject look(const InspectArguments& arguments, Console& console) {
     const Engine& with = engine(config);
     with.check(config, *task);
     return {arguments.run, fmt::format("{} before any step, with seed {}", arguments.run, config.general.seed),
-            with.inspect(config, *task, nullptr, split, arguments.rows)};
+            with.inspect(config, *task, nullptr, split, arguments.examples)};
   }
   if (!arguments.overrides.empty())
     throw Refused(fmt::format("{}: a run's options can't be changed, only those of a configuration's file, and there "
                               "is no file {}",
                               arguments.overrides.front(), arguments.run));
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.rows);
+  Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.examples);
   return {run.id, fmt::format("run {} at step {}", run.id, found.step), std::move(found)};
 }
 
@@ -132,8 +132,8 @@ int inspect(const InspectArguments& arguments, Console& console) {
     output.write(indented(as_json(name, arguments, found)), console);
     return 0;
   }
-  console.out << fmt::format("{}, {} rows of the {} split{}\n", words, with_commas(found.rows), arguments.split,
-                             average_in_words(arguments.average));
+  console.out << fmt::format("{}, {} examples of the {} split{}\n", words, with_commas(found.sequences),
+                             arguments.split, average_in_words(arguments.average));
   if (!found.heads.empty()) print_heads(found, console);
   if (!found.layers.empty()) print_layers(found, console);
   print_modules(found, console);
@@ -162,7 +162,7 @@ void add_inspect(Commands& commands) {
         command.add("--split", arguments.split, "train or validation [validation]")
             .one_of({"train", "validation"})
             .value_name("SPLIT");
-        command.add("--rows", arguments.rows, "number of examples of the split, the first ones [0: all]")
+        command.add("--rows", arguments.examples, "number of examples of the split, the first ones [0: all]")
             .within(0, std::int64_t{1} << 40);
         add_average(command, arguments.average);
         add_result_options(command, arguments.result, {"terminal", "json"});

@@ -168,7 +168,7 @@ void add_report(Commands& commands) {
       "  markdown  report.md\n"
       "  latex     report.tex, a table and figures, a complete LaTeX document\n"
       "  csv       report.csv, a line for each arm, and runs.csv, a line for each run; lengths.csv, a line for each\n"
-      "            arm, metric and length, if rows are evaluated by length\n"
+      "            arm, metric and length, if sequences are evaluated by length\n"
       "  json      report.json, all data of the report\n"
       "  terminal  no file: prints the table\n"
       "--output writes the report (of csv, report.csv only) to another file; - is standard output. --figure writes "

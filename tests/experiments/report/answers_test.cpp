@@ -100,7 +100,8 @@ TEST_CASE("the same within the margin is an answer of its own", "[report]") {
   compute_statistics(report);
   CHECK(answer(report) == AnswerWord::same);
   // In one flip of 64, all differences are within the margin. 0.05^(1/6) = 0.607: the bound of no failure in 6 runs.
-  CHECK_THAT(sentence(report), Contains("+0.001 nats") && Contains("0.05 nats") && Contains("p = 0.016, n = 6") && Contains("[-0.015, 0.015]") && Contains("39 %"));
+  CHECK_THAT(sentence(report), Contains("+0.001 nats") && Contains("0.05 nats") && Contains("p = 0.016, n = 6") &&
+                                   Contains("[-0.015, 0.015]") && Contains("39 %"));
 }
 
 TEST_CASE("arms of which half the seeds learned leave the others' intervals of use", "[report]") {
@@ -217,9 +218,10 @@ TEST_CASE("where some seeds learn and some don't, their shares come first", "[re
                  Contains("and 6 of 6 of the reference, p = 0.45 (Fisher). norm = post is undecided"));
   report.learned = 0.985;
   compute_statistics(report);
-  CHECK_THAT(sentence(report),
-             Catch::StartsWith("norm = post: 2 of 6 seeds learned (33 %, 95 % interval [4, 78]; val_accuracy >= 0.985)") &&
-                 Contains("4 of 6 of the reference, p = 0.57 (Fisher). "));
+  CHECK_THAT(
+      sentence(report),
+      Catch::StartsWith("norm = post: 2 of 6 seeds learned (33 %, 95 % interval [4, 78]; val_accuracy >= 0.985)") &&
+          Contains("4 of 6 of the reference, p = 0.57 (Fisher). "));
   report.learned = 0.1; // all learned: no statement
   compute_statistics(report);
   CHECK_THAT(sentence(report), Catch::StartsWith("norm = post is undecided"));

@@ -177,8 +177,9 @@ TEST_CASE("seeds that are no better than guessing have not learned", "[report]")
   REQUIRE(report.arms[1].learned);
   CHECK(report.arms[1].learned->arm.seeds == 0);
   CHECK(report.arms[1].learned->reference.seeds == 0);
-  CHECK_THAT(sentence(report),
-             Contains("0 of 6 seeds learned (0 %, 95 % interval [0, 46]; val_perplexity <= 3.73, better than guessing"));
+  CHECK_THAT(
+      sentence(report),
+      Contains("0 of 6 seeds learned (0 %, 95 % interval [0, 46]; val_perplexity <= 3.73, better than guessing"));
 }
 
 TEST_CASE("where some seeds learned, an arm is not at chance, however wide its interval", "[report]") {

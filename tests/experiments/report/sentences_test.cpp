@@ -172,17 +172,22 @@ TEST_CASE("the sentence of each answer", "[report][sentences]") {
   CHECK(sentence(with(sweep_with("a", clear), [](ReportData& r) { r.metric.direction = Direction::none; })) ==
         "a differs: val_loss is 0.307 nats higher [0.270, 0.340], p = 0.031, n = 6.");
   CHECK(sentence(with_margin(sweep_with("heads = 8", little), 0.05)) ==
-        "heads = 8 is the same as the reference: the difference, +0.001 nats [-0.015, 0.015], is within the margin of 0.05 nats (equivalence test: p = 0.016, n = 6)." +
+        "heads = 8 is the same as the reference: the difference, +0.001 nats [-0.015, 0.015], is within the margin of "
+        "0.05 nats (equivalence test: p = 0.016, n = 6)." +
             none_failed);
   CHECK(sentence(with_margin(sweep_with("heads = 8", {0.010, 0.012, 0.011, 0.010, 0.013, 0.011}), 0.05)) ==
-        "heads = 8 is the same as the reference: the difference, +0.0112 nats [0.0000, 0.0120], is within the margin of 0.05 nats (equivalence test: p = 0.016, n = 6). A difference is found (p = 0.031), but it is smaller than the margin." +
+        "heads = 8 is the same as the reference: the difference, +0.0112 nats [0.0000, 0.0120], is within the margin "
+        "of 0.05 nats (equivalence test: p = 0.016, n = 6). A difference is found (p = 0.031), but it is smaller than "
+        "the margin." +
             none_failed);
   CHECK(sentence(sweep_with("norm = post", unclear)) ==
         "norm = post is undecided (no difference from the reference is shown): +0.08 nats [-0.20, 0.30], p = 0.50, n = "
-        "6. With the spread at its upper 80 % bound, a true difference of 0.57 nats would be found in 80 of 100 such sweeps.");
+        "6. With the spread at its upper 80 % bound, a true difference of 0.57 nats would be found in 80 of 100 such "
+        "sweeps.");
   CHECK(sentence(with_margin(sweep_with("norm = post", unclear), 0.05)) ==
         "norm = post is undecided (neither different from the reference nor the same within 0.05 nats): +0.08 nats "
-        "[-0.20, 0.30], p = 0.50, n = 6. With the spread at its upper 80 % bound, a true difference of 0.57 nats would be found in 80 of 100 such sweeps.");
+        "[-0.20, 0.30], p = 0.50, n = 6. With the spread at its upper 80 % bound, a true difference of 0.57 nats would "
+        "be found in 80 of 100 such sweeps.");
   CHECK(sentence(sweep_with("a", none)) ==
         "a is equal to the reference, bit for bit: both have the same val_loss in each of 6 seeds.");
   CHECK(sentence(sweep_with("a", {0})) ==
@@ -199,7 +204,8 @@ TEST_CASE("the sentence of each answer", "[report][sentences]") {
   CHECK(sentence(unpaired(sweep_with("a", {3, 3.1, 2.9, 3.05}))) ==
         "a is worse: val_loss is 3.01 nats higher [2.70, 3.35], p = 0.029, n = 4 and 4 (reference).");
   CHECK(sentence(contradicting()) ==
-        "a: 11 of 12 seeds learned (92 %, 95 % interval [62, 100]; steps_to(val_loss, 1.0) <= 35.5, a threshold from the gap in these "
+        "a: 11 of 12 seeds learned (92 %, 95 % interval [62, 100]; steps_to(val_loss, 1.0) <= 35.5, a threshold from "
+        "the gap in these "
         "runs), and 12 of 12 of the reference, p = 1.00 (Fisher). a is undecided (by ranks it is better, by the mean "
         "worse): +1.5 steps [-1.0, 6.5], p = 0.00098, n = 12. 1 of its 12 runs did not reach the target and was "
         "counted as 50 steps." +
@@ -269,21 +275,25 @@ TEST_CASE("what stands before an answer", "[report][sentences]") {
                              {{"reference", {0.99, 0.98, 1.0, 0.99, 0.98, 0.99}},
                               {"norm = post", {0.99, 0.12, 0.98, 0.15, 0.99, 0.98}}});
   // SciPy 1.17.1: fisher_exact([[4, 2], [6, 0]]), binomtest(4, 6).proportion_ci().
-  CHECK(before(half) == "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.565, a threshold from the "
-                        "gap in these runs), and 6 of 6 of the reference, p = 0.45 (Fisher). ");
+  CHECK(before(half) ==
+        "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.565, a threshold from the "
+        "gap in these runs), and 6 of 6 of the reference, p = 0.45 (Fisher). ");
   CHECK(before(with(half, [](ReportData& report) { report.learned = 0.985; })) ==
-        "norm = post: 2 of 6 seeds learned (33 %, 95 % interval [4, 78]; val_accuracy >= 0.985), and 4 of 6 of the reference, p = "
+        "norm = post: 2 of 6 seeds learned (33 %, 95 % interval [4, 78]; val_accuracy >= 0.985), and 4 of 6 of the "
+        "reference, p = "
         "0.57 (Fisher). ");
   half.arms.push_back(half.arms[1]);
   CHECK(before(with(half, [](ReportData&) {})) ==
-        "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.565, a threshold from the gap in these "
+        "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.565, a threshold from the "
+        "gap in these "
         "runs), and 6 of 6 of the reference, p = 0.91 (Fisher, corrected for 2 arms). ");
   CHECK(before(sweep_of({"val_perplexity", Direction::lower, "", "e to the power of val_loss", 1},
                         {{"reference", {4.1, 4.2, 4.2, 4.3, 4.3, 4.4}},
                          {"rate = 3", {1e21, 1e21, 2e21, 4e22, 4e22, 5e22}}},
                         Task::Chance{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}})) ==
         "Worse than chance: training diverged, or the model fitted patterns that do not hold for other data. rate = 3: "
-        "0 of 6 seeds learned (0 %, 95 % interval [0, 46]; val_perplexity <= 3.73, better than guessing), and 0 of 6 of the "
+        "0 of 6 seeds learned (0 %, 95 % interval [0, 46]; val_perplexity <= 3.73, better than guessing), and 0 of 6 "
+        "of the "
         "reference, p = 1.00 (Fisher). ");
   // Two arms at chance differ.
   CHECK(sentence(sweep_of(loss,
@@ -605,7 +615,9 @@ TEST_CASE("the notes on the metric, on differences and on p", "[report][sentence
         "arm minus the reference, paired by seed. [95 %]: simultaneous intervals of all arms, from the same sign flips "
         "as p. An interval excludes 0 exactly when p is at most 0.05, unless the arm is the same." +
             end_at_zero +
-            " With fewer than 6 seeds there is none, except for \"same\". For \"same\", the interval is that of the equivalence tests, which also contains 0: it lies within the margin of 0.5, and an end at the margin itself has a round bracket.");
+            " With fewer than 6 seeds there is none, except for \"same\". For \"same\", the interval is that of the "
+            "equivalence tests, which also contains 0: it lies within the margin of 0.5, and an end at the margin "
+            "itself has a round bracket.");
   CHECK(text(sweep_with("a", {0.3}), "difference") == "from the reference; one seed says nothing about the spread.");
   CHECK(text(sweep_with("a", {0.3, 0.31, 0.29}), "difference") ==
         "arm minus the reference, paired by seed; too few seeds for an interval.");
@@ -681,17 +693,24 @@ TEST_CASE("the notes on the metric, on differences and on p", "[report][sentence
                              "observed one; approximate above 20 seeds, from 100,000 random flips." +
                                  all_together);
   CHECK(claim(twenty, "p") == "the share of sign flips with a result at least as clear, corrected for all arms.");
-  CHECK(text(unpaired(six), "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the reference's (all of them). Corrected for the number of arms (Holm).");
+  CHECK(text(unpaired(six), "p") ==
+        "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the "
+        "reference's (all of them). Corrected for the number of arms (Holm).");
   CHECK(claim(unpaired(six), "p") ==
         "permutations of the runs with a result at least as clear, corrected for all arms.");
-  CHECK(text(unpaired(also), "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the reference's (all of them). Corrected for the number of arms and metrics (Holm).");
-  CHECK(text(unpaired(twenty), "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the reference's (100,000 random ones). Corrected for the number of arms (Holm).");
+  CHECK(text(unpaired(also), "p") ==
+        "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the "
+        "reference's (all of them). Corrected for the number of arms and metrics (Holm).");
+  CHECK(text(unpaired(twenty), "p") ==
+        "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the "
+        "reference's (100,000 random ones). Corrected for the number of arms (Holm).");
   CHECK(text(with(unpaired(six),
                   [](ReportData& r) {
                     r.arms[0].runs.push_back(r.arms[0].runs.back());
                     r.arms[0].runs.back().seed = 77;
                   }),
-             "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the reference's (all of them). Corrected for the number of arms (Holm).");
+             "p") == "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which "
+                     "the reference's (all of them). Corrected for the number of arms (Holm).");
 }
 
 TEST_CASE("the notes on pairs, answers, spreads and seeds", "[report][sentences]") {

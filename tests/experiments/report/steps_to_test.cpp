@@ -53,7 +53,8 @@ TEST_CASE("an arm that gets there sooner gains, though both end at the same valu
   CHECK(values_of(report.arms[0]) == std::vector<double>(6, 30));
   CHECK(values_of(report.arms[1]) == std::vector<double>(6, 10));
   CHECK(answer(report) == AnswerWord::better);
-  CHECK_THAT(sentence(report), Contains("steps_to(val_loss, 1.0) is 20 steps lower in each of 6 seeds, p = 0.031, n = 6."));
+  CHECK_THAT(sentence(report),
+             Contains("steps_to(val_loss, 1.0) is 20 steps lower in each of 6 seeds, p = 0.031, n = 6."));
   CHECK(report.curve_metric().name == "val_loss");
   CHECK(report.arms[0].runs[0].curve[0].value == 3);
   const ReportData ends = report_of(std::vector(6, slow), std::vector(6, quick), "metric = \"val_loss\"");

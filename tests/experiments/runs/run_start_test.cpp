@@ -59,13 +59,13 @@ struct Log {
   }
 };
 
-TaskFormat form_in(const Config& config) { return f32::model_info(config.model.kind).form; }
+TaskFormat format_in(const Config& config) { return f32::model_info(config.model.kind).format; }
 
 WorkerParts parts(const Log& log) {
   WorkerParts out{
       [](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
       make_task,
-      form_in,
+      format_in,
       {"0.1.0", "gcc", "-O2", "blas"}};
   out.log = log.file.get();
   return out;

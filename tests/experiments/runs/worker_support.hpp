@@ -22,10 +22,10 @@ namespace heed::test {
 class PlainTask : public Task {
 public:
   std::string refuses(TaskFormat) const override { return {}; }
-  TaskSizes shape(TaskFormat) const override { return {}; }
-  void training_row(TaskFormat, std::uint64_t, std::int64_t, std::int64_t, Batch&, std::int64_t) const override {}
-  std::int64_t evaluation_rows(TaskFormat, Split) const override { return 0; }
-  void evaluation_row(TaskFormat, Split, std::int64_t, Batch&, std::int64_t) const override {}
+  TaskSizes sizes(TaskFormat) const override { return {}; }
+  void training_sequence(TaskFormat, std::uint64_t, std::int64_t, std::int64_t, Batch&, std::int64_t) const override {}
+  std::int64_t evaluation_sequences(TaskFormat, Split) const override { return 0; }
+  void evaluation_sequence(TaskFormat, Split, std::int64_t, Batch&, std::int64_t) const override {}
   Chance chance(TaskFormat) const override { return {}; }
   std::string own_fingerprint() const override { return "plain"; }
   std::string decode(std::span<const std::int32_t>) const override { return {}; }

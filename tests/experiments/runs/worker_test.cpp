@@ -66,7 +66,7 @@ TEST_CASE("a run on the user's texts has its vocabulary in a file, which changes
   const std::string written = content(run.vocabulary());
   const auto tokens = boost::json::parse(written).at("tokens").as_array();
   const auto task = make_task(config);
-  REQUIRE(std::ssize(tokens) == task->shape(TaskFormat::language_model).vocabulary);
+  REQUIRE(std::ssize(tokens) == task->sizes(TaskFormat::language_model).vocabulary);
   for (std::int32_t i = 0; i < 6; ++i) CHECK(tokens[static_cast<std::size_t>(i)].as_string() == task->decode({&i, 1}));
   CHECK(tokens[1].as_string() == "\n");
   CHECK(std::ranges::count(written, '\n') == std::ssize(tokens) + 4);
@@ -91,9 +91,9 @@ TEST_CASE("a run on the user's texts has its vocabulary in a file, which changes
   REQUIRE(run_worker(of_pairs, 2, own) == 0);
   const auto both = boost::json::parse(content(of_pairs.vocabulary())).as_object();
   CHECK(std::ssize(both.at("tokens").as_array()) ==
-        make_task(pairs)->shape(TaskFormat::sequence_to_sequence).vocabulary);
+        make_task(pairs)->sizes(TaskFormat::sequence_to_sequence).vocabulary);
   CHECK(std::ssize(both.at("output_tokens").as_array()) ==
-        make_task(pairs)->shape(TaskFormat::sequence_to_sequence).classes);
+        make_task(pairs)->sizes(TaskFormat::sequence_to_sequence).classes);
 
   // A run on generated data has none.
   const RunFolder other = planned_run(out);

@@ -138,9 +138,8 @@ TEST_CASE("a constant difference leaves the intervals of other arms as they are"
   const SeedDifferences varied = arm({0.31, -0.12, 0.48, 0.22, 0.27, 0.41, 0.05, 0.33, 0.19});
   const Interval expected = flip_intervals(std::vector{varied}).together[0].value();
   for (const double constant : {0.37, 1.0 / 3, 1e-9, -12345.678}) { // the mean of nine of them is rounded
-    const Interval found = flip_intervals(std::vector{varied, arm(std::vector<double>(9, constant))})
-                               .together[0]
-                               .value();
+    const Interval found =
+        flip_intervals(std::vector{varied, arm(std::vector<double>(9, constant))}).together[0].value();
     CHECK(found.low == expected.low);
     CHECK(found.high == expected.high);
   }

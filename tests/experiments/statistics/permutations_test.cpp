@@ -58,7 +58,7 @@ TEST_CASE("arms have the larger p of Welch's t and of the permutations", "[stati
                               {0.9, 1.0, 1.25, 0.8},
                               0.08822270760986833,
                               0.044111353804934165,
-                              70}, // equal sizes: both of Welch's
+                              70},                                                    // equal sizes: both of Welch's
                          Case{{5, 6, 7, 8}, {1, 2, 3, 4}, 2.0 / 70, 1.0 / 70, 70}}) { // both of the permutations
     const PermutationTest test = permutation_test(of.a, of.b);
     CHECK(test.p == Approx(of.p));

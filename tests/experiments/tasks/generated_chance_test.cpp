@@ -72,7 +72,7 @@ TEST_CASE("chance of one label is the share of the commonest, over all examples 
     std::map<std::int32_t, int> count;
     constexpr int draws = 30000;
     for (std::int64_t i = 0; i < draws; ++i)
-      ++count[training_row(*task, TaskFormat::classification, 1, i, 0).targets[0]];
+      ++count[training_sequence(*task, TaskFormat::classification, 1, i, 0).targets[0]];
     const double chance = task->chance(TaskFormat::classification).accuracy;
     const auto commonest = std::ranges::max_element(count, {}, [](const auto& c) { return c.second; })->second;
     // A tolerance of half a percentage point for the random choice of training examples, plus five standard errors.
@@ -91,14 +91,14 @@ TEST_CASE("chance of a long sort is that of its limit", "[tasks][many]") {
   CHECK(task->chance(TaskFormat::language_model).accuracy == Approx(2 * occurs * occurs).margin(0.002));
 }
 
-TEST_CASE("chance of whole rows, of ends and of losses, by enumerating all outputs", "[tasks]") {
+TEST_CASE("chance of whole sequences, of ends and of losses, by enumerating all outputs", "[tasks]") {
   struct Case {
     int shortest, longest, symbols;
   };
   for (const Case& c : {Case{3, 3, 3}, Case{2, 4, 3}, Case{1, 5, 2}, Case{4, 4, 2}})
     for (const bool ends : {false, true}) {
       INFO(c.shortest << " to " << c.longest << " of " << c.symbols << (ends ? " with ends" : ""));
-      // The possible contents of a row's position, by probability; an output's own contents, by its length.
+      // The possible contents of a sequence's position, by probability; an output's own contents, by its length.
       std::map<int, std::map<int, double>> at;
       std::map<int, double> likeliest;
       double best = 0;
@@ -137,8 +137,8 @@ TEST_CASE("chance of whole rows, of ends and of losses, by enumerating all outpu
     }
 }
 
-TEST_CASE("a form that ends outputs has another chance", "[tasks]") {
-  // Eight symbols out of eight: a guess of the whole row is right in one of 8^8 cases.
+TEST_CASE("a format that ends outputs has another chance", "[tasks]") {
+  // Eight symbols out of eight: a guess of the whole sequence is right in one of 8^8 cases.
   const auto copy = make_task(task_config("copy", whole_numbers({{"length", 8}, {"symbols", 8}})));
   const Task::Chance plain = copy->chance(TaskFormat::language_model),
                      ended = copy->chance(TaskFormat::sequence_to_sequence);

@@ -37,15 +37,15 @@ TEST_CASE("the splits share no example, and none stands twice in a split for eva
     const auto task = make_task(config);
     std::map<Split, std::set<std::string>> examples;
     for (const Split split : all_splits) {
-      for (const Row& row : evaluation_rows(*task, TaskFormat::language_model, split))
-        CHECK(examples[split].insert(joined(prompt_of(*task, row))).second);
+      for (const Sequence& sequence : evaluation_sequences(*task, TaskFormat::language_model, split))
+        CHECK(examples[split].insert(joined(prompt_of(*task, sequence))).second);
       CHECK(static_cast<std::int64_t>(examples[split].size()) ==
-            task->evaluation_rows(TaskFormat::language_model, split));
+            task->evaluation_sequences(TaskFormat::language_model, split));
     }
     for (const std::uint64_t seed : {0U, 1U})
       for (std::int64_t i = 0; i < 5000; ++i)
-        examples[Split::train].insert(joined(prompt_of(*task, training_row(*task, TaskFormat::language_model, seed, i,
-                                                                           i % 7))));
+        examples[Split::train].insert(joined(prompt_of(*task, training_sequence(*task, TaskFormat::language_model, seed,
+                                                                                i, i % 7))));
     std::set<std::string> all;
     for (const auto& [split, some] : examples) all.insert(some.begin(), some.end());
     CHECK(all.size() ==
@@ -61,16 +61,17 @@ TEST_CASE("together the splits are all there is, in about 80 : 10 : 10", "[tasks
   const double examples = 41 * 41;
   std::set<Tokens> all;
   for (const Split split : all_splits) {
-    auto rows = evaluation_rows(*task, TaskFormat::classification, split);
+    auto sequences = evaluation_sequences(*task, TaskFormat::classification, split);
     if (split == Split::train)
-      for (std::int64_t i = 0; i < 40000; ++i) rows.push_back(training_row(*task, TaskFormat::classification, 0, i, 0));
-    const std::set<Row, decltype([](const Row& a, const Row& b) { return a.tokens < b.tokens; })> different(
-        rows.begin(), rows.end());
-    rows.assign(different.begin(), different.end());
+      for (std::int64_t i = 0; i < 40000; ++i)
+        sequences.push_back(training_sequence(*task, TaskFormat::classification, 0, i, 0));
+    const std::set<Sequence, decltype([](const Sequence& a, const Sequence& b) { return a.tokens < b.tokens; })>
+        different(sequences.begin(), sequences.end());
+    sequences.assign(different.begin(), different.end());
     const double share = split == Split::train ? 0.8 : 0.1;
     const double error = std::sqrt(examples * share * (1 - share));
-    CHECK(std::abs(static_cast<double>(rows.size()) - share * examples) < 4 * error);
-    for (const Row& row : rows) all.insert(row.tokens);
+    CHECK(std::abs(static_cast<double>(sequences.size()) - share * examples) < 4 * error);
+    for (const Sequence& sequence : sequences) all.insert(sequence.tokens);
   }
   CHECK(static_cast<double>(all.size()) == examples);
 }
@@ -101,10 +102,10 @@ TEST_CASE("splits of few examples are the first that so many draws give, as thos
     const auto task = make_task(config);
     const auto inputs = [&](Split split) {
       std::vector<Tokens> out;
-      for (std::int64_t i = 0; i < task->evaluation_rows(TaskFormat::sequence_to_sequence, split); ++i) {
+      for (std::int64_t i = 0; i < task->evaluation_sequences(TaskFormat::sequence_to_sequence, split); ++i) {
         Batch batch;
-        batch.reset(1, task->shape(TaskFormat::sequence_to_sequence), TaskFormat::sequence_to_sequence);
-        task->evaluation_row(TaskFormat::sequence_to_sequence, split, i, batch, 0);
+        batch.reset(1, task->sizes(TaskFormat::sequence_to_sequence), TaskFormat::sequence_to_sequence);
+        task->evaluation_sequence(TaskFormat::sequence_to_sequence, split, i, batch, 0);
         out.emplace_back(batch.tokens.begin(), batch.tokens.begin() + batch.lengths[0]);
       }
       return out;
@@ -121,7 +122,7 @@ TEST_CASE("splits of few examples are the first that so many draws give, as thos
       const Lengths lengths = own ? Lengths{length + 1, test_length} : Lengths{number("min_length", length), length};
       const std::int64_t wanted = split == Split::test ? c.test : c.validation;
       const double most = std::min(static_cast<double>(wanted), count_inputs(lengths, symbols));
-      RandomSource random({0, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
+      RandomSource random({0, Stream::evaluation_sequences, static_cast<std::uint64_t>(split)});
       std::vector<Tokens> expected;
       std::set<Tokens> seen;
       Tokens input;
@@ -144,7 +145,7 @@ TEST_CASE("training goes through all of its part, and each example is as likely 
   std::map<Tokens, int> count;
   constexpr int draws = 40000;
   for (std::int64_t i = 0; i < draws; ++i)
-    ++count[training_row(*task, TaskFormat::classification, 9, i / 32, i % 32).tokens];
+    ++count[training_sequence(*task, TaskFormat::classification, 9, i / 32, i % 32).tokens];
   // All of the 17 * 17 pairs that are not in the evaluation splits.
   REQUIRE(static_cast<std::int64_t>(count.size()) == 17 * 17 - most_of(config, "validation") - most_of(config, "test"));
   const double expected = draws / static_cast<double>(count.size());
@@ -161,50 +162,54 @@ TEST_CASE("a listed training part is gone through in epochs, and validation is a
     config.train.batch = 9;
     config.train.full_batch = full;
     const auto task = make_task(config);
-    constexpr TaskFormat form = TaskFormat::classification;
+    constexpr TaskFormat format = TaskFormat::classification;
     CHECK(task->facts().sizes == std::array<std::int64_t, 3>{36, 85, 0}); // 0.3 of 121
-    CHECK(task->listed_rows(form, Split::train) == 36);
-    CHECK(task->evaluation_rows(form, Split::train) == 36);
-    CHECK(task->evaluation_rows(form, Split::test) == 0);
-    CHECK(task->training_rows(form, 0, 0) == (full ? 36 : 0));
+    CHECK(task->listed_sequences(format, Split::train) == 36);
+    CHECK(task->evaluation_sequences(format, Split::train) == 36);
+    CHECK(task->evaluation_sequences(format, Split::test) == 0);
+    CHECK(task->training_sequences(format, 0, 0) == (full ? 36 : 0));
     CHECK_THAT(task->facts().notes.back(), Contains("there is no test"));
     std::set<Tokens> training, validation;
-    for (const Row& row : evaluation_rows(*task, form, Split::train)) training.insert(row.tokens);
-    for (const Row& row : evaluation_rows(*task, form, Split::validation)) validation.insert(row.tokens);
+    for (const Sequence& sequence : evaluation_sequences(*task, format, Split::train)) training.insert(sequence.tokens);
+    for (const Sequence& sequence : evaluation_sequences(*task, format, Split::validation))
+      validation.insert(sequence.tokens);
     CHECK(training.size() == 36);
     CHECK(validation.size() == 85);
-    // Each epoch (four steps of nine rows, or one step of all rows) has every training example once, in another order.
+    // Each epoch (four steps of nine sequences, or one step of all sequences) has every training example once, in
+    // another order.
     std::set<std::vector<Tokens>> orders;
     for (const std::uint64_t seed : {0U, 1U})
       for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
-        std::vector<Tokens> rows;
+        std::vector<Tokens> sequences;
         for (std::int64_t i = 0; i < 36; ++i)
-          rows.push_back(training_row(*task, form, seed, full ? epoch : 4 * epoch + i / 9, full ? i : i % 9).tokens);
-        CHECK(std::set<Tokens>(rows.begin(), rows.end()) == training);
-        CHECK(orders.insert(rows).second);
+          sequences.push_back(
+              training_sequence(*task, format, seed, full ? epoch : 4 * epoch + i / 9, full ? i : i % 9).tokens);
+        CHECK(std::set<Tokens>(sequences.begin(), sequences.end()) == training);
+        CHECK(orders.insert(sequences).second);
       }
     for (const Tokens& tokens : training) validation.insert(tokens);
     CHECK(validation.size() == 121);
     // Another task.seed gives another training part.
     config.task.seed = 1;
     std::set<Tokens> others;
-    for (const Row& row : evaluation_rows(*make_task(config), form, Split::train)) others.insert(row.tokens);
+    for (const Sequence& sequence : evaluation_sequences(*make_task(config), format, Split::train))
+      others.insert(sequence.tokens);
     CHECK(others != training);
     CHECK(make_task(config)->fingerprint() == "modular_addition 1: modulus = 11, train = 0.3; seed = 1");
   }
 }
 
-TEST_CASE("the evaluation rows follow task.seed, and a larger split begins with the smaller", "[tasks]") {
+TEST_CASE("the evaluation sequences follow task.seed, and a larger split begins with the smaller", "[tasks]") {
   Config config = task_config("copy");
   config.task.validation = 40;
-  const auto forty = evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation);
+  const auto forty = evaluation_sequences(*make_task(config), TaskFormat::language_model, Split::validation);
   CHECK(forty.size() == 40);
   config.task.validation = 100;
-  const auto hundred = evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation);
+  const auto hundred = evaluation_sequences(*make_task(config), TaskFormat::language_model, Split::validation);
   REQUIRE(hundred.size() == 100);
   CHECK(std::equal(forty.begin(), forty.end(), hundred.begin()));
   config.task.seed = 1;
-  CHECK(evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation) != hundred);
+  CHECK(evaluation_sequences(*make_task(config), TaskFormat::language_model, Split::validation) != hundred);
 }
 
 TEST_CASE("the splits have the sizes asked for", "[tasks]") {
@@ -212,9 +217,9 @@ TEST_CASE("the splits have the sizes asked for", "[tasks]") {
   config.task.validation = 33;
   config.task.test = 0;
   const auto task = make_task(config);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::train) == 33);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::validation) == 33);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::test) == 0);
+  CHECK(task->evaluation_sequences(TaskFormat::language_model, Split::train) == 33);
+  CHECK(task->evaluation_sequences(TaskFormat::language_model, Split::validation) == 33);
+  CHECK(task->evaluation_sequences(TaskFormat::language_model, Split::test) == 0);
 }
 
 TEST_CASE("too few examples for the splits are refused, with the options to raise", "[tasks]") {
@@ -251,16 +256,16 @@ TEST_CASE("a wish for more examples than there are is refused with how many ther
                       std::to_string(most) + " are for the validation; take " + std::to_string(most) + " or fewer"));
   CHECK_THAT(message, Contains("or raise task.modular_addition.modulus"));
   config.task.validation = most;
-  CHECK(make_task(config)->evaluation_rows(TaskFormat::classification, Split::validation) == most);
+  CHECK(make_task(config)->evaluation_sequences(TaskFormat::classification, Split::validation) == most);
   config.task.validation = most + 1;
   CHECK_THAT(refusal([&] { make_task(config); }), Contains("is more than there is"));
   config.task.validation = 16;
   config.task.test = 5000;
   CHECK_THAT(refusal([&] { make_task(config); }), Contains("[task] test = 5000 is more than there is"));
-  // Without a requested size, a split has as many rows as there are, and a note says so.
+  // Without a requested size, a split has as many sequences as there are, and a note says so.
   config.task = TaskOptions{.kind = config.task.kind};
   const auto task = make_task(config);
-  CHECK(task->evaluation_rows(TaskFormat::classification, Split::validation) == most);
+  CHECK(task->evaluation_sequences(TaskFormat::classification, Split::validation) == most);
   CHECK_THAT(task->facts().notes.at(1), Contains("validation has all " + std::to_string(most) +
                                                  " examples that are for it: fewer than "
                                                  "task.validation, 512"));
@@ -271,6 +276,6 @@ TEST_CASE("who asks for fewer examples than the least gets them", "[tasks]") {
   config.task.validation = 3;
   config.task.test = 2;
   const auto task = make_task(config);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::validation) == 3);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::test) == 2);
+  CHECK(task->evaluation_sequences(TaskFormat::language_model, Split::validation) == 3);
+  CHECK(task->evaluation_sequences(TaskFormat::language_model, Split::test) == 2);
 }

@@ -1,4 +1,4 @@
-// Generated tasks for tests, and what stands in their rows.
+// Generated tasks for tests, and what stands in their examples.
 #pragma once
 
 #include "experiments/config/config.hpp"
@@ -46,10 +46,11 @@ inline std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// The part of a language-model row that identifies the example: everything up to the first target's position.
-inline std::vector<std::string> prompt_of(const Task& task, const Row& row) {
-  const auto first = std::ranges::find_if(row.targets, [](std::int32_t t) { return t != ignored; });
-  return words_of(task.decode(std::span(row.tokens).first(static_cast<std::size_t>(first - row.targets.begin()) + 1)));
+/// The part of a language-model sequence that identifies the example: everything up to the first target's position.
+inline std::vector<std::string> prompt_of(const Task& task, const Sequence& sequence) {
+  const auto first = std::ranges::find_if(sequence.targets, [](std::int32_t t) { return t != ignored; });
+  return words_of(
+      task.decode(std::span(sequence.tokens).first(static_cast<std::size_t>(first - sequence.targets.begin()) + 1)));
 }
 
 } // namespace heed::test

@@ -20,9 +20,9 @@ using Catch::Contains;
 namespace {
 
 std::vector<TaskFormat> forms_of(const Task& task) {
-  std::vector<TaskFormat> forms = {TaskFormat::language_model};
-  if (task.refuses(TaskFormat::classification).empty()) forms.push_back(TaskFormat::classification);
-  return forms;
+  std::vector<TaskFormat> formats = {TaskFormat::language_model};
+  if (task.refuses(TaskFormat::classification).empty()) formats.push_back(TaskFormat::classification);
+  return formats;
 }
 
 /// The result of x and y modulo 97; a quotient is found by trying all numbers.
@@ -86,34 +86,34 @@ std::string answer(const std::string& kind, std::vector<std::string> prompt) {
   return joined(prompt);
 }
 
-void check_row(const Task& task, const std::string& kind, const Row& row) {
-  const std::vector<std::string> prompt = prompt_of(task, row);
+void check_sequence(const Task& task, const std::string& kind, const Sequence& sequence) {
+  const std::vector<std::string> prompt = prompt_of(task, sequence);
   const std::size_t first = prompt.size() - 1;
-  CHECK(std::all_of(row.targets.begin(), row.targets.begin() + static_cast<std::ptrdiff_t>(first),
+  CHECK(std::all_of(sequence.targets.begin(), sequence.targets.begin() + static_cast<std::ptrdiff_t>(first),
                     [](std::int32_t target) { return target == ignored; }));
-  CHECK(task.decode(std::span(row.targets).subspan(first)) == answer(kind, prompt));
-  for (std::size_t i = first; i + 1 < row.tokens.size(); ++i) CHECK(row.tokens[i + 1] == row.targets[i]);
+  CHECK(task.decode(std::span(sequence.targets).subspan(first)) == answer(kind, prompt));
+  for (std::size_t i = first; i + 1 < sequence.tokens.size(); ++i) CHECK(sequence.tokens[i + 1] == sequence.targets[i]);
 }
 
 } // namespace
 
-TEST_CASE("every row holds an example and its right answer", "[tasks]") {
+TEST_CASE("every sequence holds an example and its right answer", "[tasks]") {
   for (const Config& config : generated_configs()) {
     INFO(config.task.kind);
     const auto task = make_task(config);
     for (const Split split : all_splits)
-      for (const Row& row : evaluation_rows(*task, TaskFormat::language_model, split))
-        check_row(*task, config.task.kind, row);
+      for (const Sequence& sequence : evaluation_sequences(*task, TaskFormat::language_model, split))
+        check_sequence(*task, config.task.kind, sequence);
     for (std::int64_t i = 0; i < 200; ++i)
-      check_row(*task, config.task.kind, training_row(*task, TaskFormat::language_model, 3, i / 8, i % 8));
+      check_sequence(*task, config.task.kind, training_sequence(*task, TaskFormat::language_model, 3, i / 8, i % 8));
   }
 }
 
 TEST_CASE("an example in its shortest words", "[tasks]") {
   Config config = task_config("recall", whole_numbers({{"pairs", 2}, {"keys", 4}, {"values", 4}}));
   const auto recall = make_task(config);
-  const Row row = evaluation_row(*recall, TaskFormat::language_model, Split::validation, 0);
-  const auto words = words_of(recall->decode(row.tokens));
+  const Sequence sequence = evaluation_sequence(*recall, TaskFormat::language_model, Split::validation, 0);
+  const auto words = words_of(recall->decode(sequence.tokens));
   REQUIRE(words.size() == 6);
   const std::string starts = "kvkv?k";
   for (std::size_t i = 0; i < 6; ++i) CHECK(words[i].front() == starts[i]);
@@ -126,31 +126,31 @@ TEST_CASE("sequence to sequence: the same examples, with the output read one pla
     INFO(config.task.kind);
     const auto task = make_task(config);
     REQUIRE(task->refuses(s2s).empty());
-    const TaskSizes shape = task->shape(s2s);
-    const TaskSizes words = task->shape(TaskFormat::language_model);
-    CHECK(shape.vocabulary == words.vocabulary + 2);
-    CHECK(shape.classes == shape.vocabulary);
-    CHECK(shape.shared_vocabulary);
-    CHECK(std::set<std::int64_t>{shape.begin, shape.end} ==
+    const TaskSizes sizes = task->sizes(s2s);
+    const TaskSizes words = task->sizes(TaskFormat::language_model);
+    CHECK(sizes.vocabulary == words.vocabulary + 2);
+    CHECK(sizes.classes == sizes.vocabulary);
+    CHECK(sizes.shared_vocabulary);
+    CHECK(std::set<std::int64_t>{sizes.begin, sizes.end} ==
           std::set<std::int64_t>{words.vocabulary, words.vocabulary + 1});
     std::int64_t longest = 0;
-    for (std::int64_t i = 0; i < task->evaluation_rows(s2s, Split::validation); ++i) {
+    for (std::int64_t i = 0; i < task->evaluation_sequences(s2s, Split::validation); ++i) {
       Batch batch;
-      batch.reset(1, shape, s2s);
-      task->evaluation_row(s2s, Split::validation, i, batch, 0);
+      batch.reset(1, sizes, s2s);
+      task->evaluation_sequence(s2s, Split::validation, i, batch, 0);
       batch.trim();
       longest = std::max(longest, batch.output_length);
       REQUIRE(batch.output_lengths[0] == batch.output_length);
-      CHECK(batch.outputs.front() == shape.begin);
-      CHECK(batch.targets.back() == shape.end);
+      CHECK(batch.outputs.front() == sizes.begin);
+      CHECK(batch.targets.back() == sizes.end);
       CHECK(std::equal(batch.outputs.begin() + 1, batch.outputs.end(), batch.targets.begin()));
-      auto prompt = prompt_of(*task, evaluation_row(*task, TaskFormat::language_model, Split::validation, i));
+      auto prompt = prompt_of(*task, evaluation_sequence(*task, TaskFormat::language_model, Split::validation, i));
       CHECK(task->decode_output(s2s, batch.targets) == answer(config.task.kind, prompt));
       CHECK(task->decode_output(s2s, batch.outputs) == answer(config.task.kind, prompt));
       if (prompt.back() == "|" || prompt.back() == "=") prompt.pop_back();
       CHECK(task->decode(batch.tokens) == joined(prompt));
     }
-    CHECK(longest == shape.output_length);
+    CHECK(longest == sizes.output_length);
   }
 }
 
@@ -159,25 +159,25 @@ TEST_CASE("a classifier sees the same examples, with the answer as its label", "
     const auto task = make_task(config);
     if (!task->refuses(TaskFormat::classification).empty()) continue;
     INFO(config.task.kind);
-    const TaskSizes shape = task->shape(TaskFormat::classification);
+    const TaskSizes sizes = task->sizes(TaskFormat::classification);
     std::set<std::int32_t> labels;
-    for (std::int64_t i = 0; i < task->evaluation_rows(TaskFormat::classification, Split::validation); ++i) {
-      const Row label = evaluation_row(*task, TaskFormat::classification, Split::validation, i);
-      const Row model = evaluation_row(*task, TaskFormat::language_model, Split::validation, i);
+    for (std::int64_t i = 0; i < task->evaluation_sequences(TaskFormat::classification, Split::validation); ++i) {
+      const Sequence label = evaluation_sequence(*task, TaskFormat::classification, Split::validation, i);
+      const Sequence model = evaluation_sequence(*task, TaskFormat::language_model, Split::validation, i);
       auto prompt = prompt_of(*task, model);
       const auto answer_word = words_of(answer(config.task.kind, prompt)).at(0);
       if (prompt.back() == "=") prompt.pop_back();
       CHECK(task->decode(label.tokens) == joined(prompt));
       REQUIRE(label.targets.size() == 1);
-      CHECK((label.targets[0] >= 0 && label.targets[0] < shape.classes));
+      CHECK((label.targets[0] >= 0 && label.targets[0] < sizes.classes));
       labels.insert(label.targets[0]);
       // Labels number the answer words from the first: v3 is 3, 1 is 1.
       const auto digits = answer_word.find_first_of("0123456789");
       CHECK(std::to_string(label.targets[0]) == answer_word.substr(digits));
     }
-    CHECK(static_cast<std::int64_t>(labels.size()) > shape.classes / 2);
-    CHECK(training_row(*task, TaskFormat::classification, 1, 2, 3).targets[0] ==
-          training_row(*task, TaskFormat::language_model, 1, 2, 3).targets.back() -
+    CHECK(static_cast<std::int64_t>(labels.size()) > sizes.classes / 2);
+    CHECK(training_sequence(*task, TaskFormat::classification, 1, 2, 3).targets[0] ==
+          training_sequence(*task, TaskFormat::language_model, 1, 2, 3).targets.back() -
               (config.task.kind == "recall" ? task->encode("v0")[0] : 0));
   }
 }
@@ -195,7 +195,7 @@ TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
     std::size_t shortest = 1000, longest = 0;
     std::set<std::string> seen;
     for (std::int64_t i = 0; i < 1000; ++i) {
-      const auto words = words_of(task->decode(training_row(*task, TaskFormat::classification, 0, i, 0).tokens));
+      const auto words = words_of(task->decode(training_sequence(*task, TaskFormat::classification, 0, i, 0).tokens));
       shortest = std::min(shortest, words.size());
       longest = std::max(longest, words.size());
       std::vector<int> counts{0};
@@ -214,8 +214,8 @@ TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
       CHECK(counts == std::vector<int>{1});
     }
     CHECK(seen.size() == 15);
-    CHECK(task->shape(TaskFormat::classification).varied);
-    CHECK(task->shape(TaskFormat::language_model).varied);
+    CHECK(task->sizes(TaskFormat::classification).varied);
+    CHECK(task->sizes(TaskFormat::language_model).varied);
     CHECK(shortest >= static_cast<std::size_t>(c.min_length));
     CHECK(longest <= static_cast<std::size_t>(c.length));
     CHECK(most == c.arguments);
@@ -256,9 +256,9 @@ TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
     const auto task = make_task(config);
     std::set<std::string> seen;
     for (std::int64_t i = 0; i < 300; ++i) {
-      const Row row = training_row(*task, TaskFormat::language_model, 0, i, 0);
-      seen.insert(words_of(task->decode(row.tokens)).at(1));
-      check_row(*task, "modular_addition", row);
+      const Sequence sequence = training_sequence(*task, TaskFormat::language_model, 0, i, 0);
+      seen.insert(words_of(task->decode(sequence.tokens)).at(1));
+      check_sequence(*task, "modular_addition", sequence);
     }
     CHECK(seen == std::set<std::string>{operation});
     // Chance accuracy, over all pairs.
@@ -295,64 +295,68 @@ TEST_CASE("operations and training parts that can't be are refused", "[tasks][mo
         "needs 16; take another share, or raise task.modular_addition.modulus");
 }
 
-TEST_CASE("a row depends on seed, step and row alone, not on what was asked before or where it is put", "[tasks]") {
+TEST_CASE("a sequence depends on seed, step and sequence alone, not on what was asked before or where it is put",
+          "[tasks]") {
   for (const Config& config : generated_configs()) {
     INFO(config.task.kind);
     const auto task = make_task(config), again = make_task(config);
-    for (const TaskFormat form : forms_of(*task)) {
+    for (const TaskFormat format : forms_of(*task)) {
       Batch forwards, backwards;
-      forwards.reset(8, task->shape(form).length, form);
-      backwards.reset(8, task->shape(form).length + 3, form);
-      for (std::int64_t row = 0; row < 8; ++row) task->training_row(form, 5, 11, row, forwards, row);
-      for (std::int64_t row = 7; row >= 0; --row) {
-        again->training_row(form, 99, 4, row, backwards, 7 - row);
-        backwards.reset(8, backwards.length, form);
-        again->training_row(form, 5, 11, row, backwards, 7 - row);
-        CHECK(row_of(forwards, form, row) == row_of(backwards, form, 7 - row));
+      forwards.reset(8, task->sizes(format).length, format);
+      backwards.reset(8, task->sizes(format).length + 3, format);
+      for (std::int64_t sequence = 0; sequence < 8; ++sequence)
+        task->training_sequence(format, 5, 11, sequence, forwards, sequence);
+      for (std::int64_t sequence = 7; sequence >= 0; --sequence) {
+        again->training_sequence(format, 99, 4, sequence, backwards, 7 - sequence);
+        backwards.reset(8, backwards.length, format);
+        again->training_sequence(format, 5, 11, sequence, backwards, 7 - sequence);
+        CHECK(sequence_of(forwards, format, sequence) == sequence_of(backwards, format, 7 - sequence));
       }
       for (const Split split : all_splits)
-        for (std::int64_t row : {2, 1, 0, 1})
-          if (task->evaluation_rows(form, split) > 0)
-            CHECK(evaluation_row(*task, form, split, row) == evaluation_row(*again, form, split, row));
+        for (std::int64_t sequence : {2, 1, 0, 1})
+          if (task->evaluation_sequences(format, split) > 0)
+            CHECK(evaluation_sequence(*task, format, split, sequence) ==
+                  evaluation_sequence(*again, format, split, sequence));
     }
   }
 }
 
-TEST_CASE("seed, step and row each change a training row", "[tasks]") {
+TEST_CASE("seed, step and sequence each change a training sequence", "[tasks]") {
   const auto task = make_task(task_config("copy"));
-  std::set<Tokens> rows;
+  std::set<Tokens> sequences;
   for (const std::uint64_t seed : {0U, 1U})
     for (std::int64_t step : {0, 1})
-      for (std::int64_t row : {0, 1})
-        rows.insert(training_row(*task, TaskFormat::language_model, seed, step, row).tokens);
-  CHECK(rows.size() == 8);
+      for (std::int64_t sequence : {0, 1})
+        sequences.insert(training_sequence(*task, TaskFormat::language_model, seed, step, sequence).tokens);
+  CHECK(sequences.size() == 8);
 }
 
-TEST_CASE("shorter rows are padded with token 0 and ignored targets, and every length occurs", "[tasks]") {
+TEST_CASE("shorter sequences are padded with token 0 and ignored targets, and every length occurs", "[tasks]") {
   const auto task = make_task(task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})));
-  const TaskSizes shape = task->shape(TaskFormat::language_model);
-  CHECK(shape.length == 12); // six symbols, a separator, and six outputs; the last output is only a target
-  CHECK(shape.vocabulary == 6);
-  CHECK(shape.classes == 6);
+  const TaskSizes sizes = task->sizes(TaskFormat::language_model);
+  CHECK(sizes.length == 12); // six symbols, a separator, and six outputs; the last output is only a target
+  CHECK(sizes.vocabulary == 6);
+  CHECK(sizes.classes == 6);
   Batch batch;
-  constexpr std::int64_t rows = 200;
-  batch.reset(rows, shape.length, TaskFormat::language_model);
-  for (std::int64_t row = 0; row < rows; ++row) task->training_row(TaskFormat::language_model, 0, 0, row, batch, row);
+  constexpr std::int64_t sequences = 200;
+  batch.reset(sequences, sizes.length, TaskFormat::language_model);
+  for (std::int64_t sequence = 0; sequence < sequences; ++sequence)
+    task->training_sequence(TaskFormat::language_model, 0, 0, sequence, batch, sequence);
   std::set<std::int32_t> lengths;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int32_t length = batch.lengths[static_cast<std::size_t>(row)];
+  for (std::int64_t sequence = 0; sequence < sequences; ++sequence) {
+    const std::int32_t length = batch.lengths[static_cast<std::size_t>(sequence)];
     lengths.insert(length);
-    for (std::int64_t i = length; i < shape.length; ++i) {
-      CHECK(batch.tokens[static_cast<std::size_t>(row * shape.length + i)] == 0);
-      CHECK(batch.targets[static_cast<std::size_t>(row * shape.length + i)] == ignored);
+    for (std::int64_t i = length; i < sizes.length; ++i) {
+      CHECK(batch.tokens[static_cast<std::size_t>(sequence * sizes.length + i)] == 0);
+      CHECK(batch.targets[static_cast<std::size_t>(sequence * sizes.length + i)] == ignored);
     }
   }
   CHECK(lengths == std::set<std::int32_t>{6, 8, 10, 12});
 }
 
-TEST_CASE("the shape is that of the longest row and of the tokens", "[tasks]") {
-  const auto shape = [](const char* kind, OptionValues options, TaskFormat form) {
-    const TaskSizes s = make_task(task_config(kind, std::move(options)))->shape(form);
+TEST_CASE("the shape is that of the longest sequence and of the tokens", "[tasks]") {
+  const auto shape = [](const char* kind, OptionValues options, TaskFormat format) {
+    const TaskSizes s = make_task(task_config(kind, std::move(options)))->sizes(format);
     return std::vector<std::int64_t>{s.vocabulary, s.length, s.classes};
   };
   const OptionValues recall = whole_numbers({{"pairs", 3}, {"keys", 4}, {"values", 5}});
@@ -388,7 +392,7 @@ TEST_CASE("options that do not fit are refused by name", "[tasks]") {
 TEST_CASE("words become tokens and tokens words", "[tasks]") {
   for (const Config& config : generated_configs()) {
     const auto task = make_task(config);
-    Tokens all(static_cast<std::size_t>(task->shape(TaskFormat::language_model).vocabulary));
+    Tokens all(static_cast<std::size_t>(task->sizes(TaskFormat::language_model).vocabulary));
     std::iota(all.begin(), all.end(), 0);
     CHECK(task->encode(task->decode(all)) == all);
   }
@@ -406,15 +410,15 @@ TEST_CASE("words become tokens and tokens words", "[tasks]") {
   CHECK(failure([&] { (void)task->decode(Tokens{-1}); }) == "[task.copy] token -1 does not exist: there are 9");
 }
 
-TEST_CASE("a row that does not fit into the batch fails rather than writes beside it", "[tasks]") {
+TEST_CASE("a sequence that does not fit into the batch fails rather than writes beside it", "[tasks]") {
   const auto task = make_task(task_config("copy"));
   Batch batch;
   batch.reset(2, 15, TaskFormat::language_model);
-  CHECK(failure([&] { task->training_row(TaskFormat::language_model, 0, 0, 0, batch, 0); }) ==
-        "[task.copy] an example of 16 tokens does not fit as row 0 of a batch [2, 15]");
+  CHECK(failure([&] { task->training_sequence(TaskFormat::language_model, 0, 0, 0, batch, 0); }) ==
+        "[task.copy] an example of 16 tokens does not fit as sequence 0 of a batch [2, 15]");
   batch.reset(2, 16, TaskFormat::language_model);
-  CHECK(failure([&] { task->training_row(TaskFormat::language_model, 0, 0, 0, batch, 2); }) ==
-        "[task.copy] an example of 16 tokens does not fit as row 2 of a batch [2, 16]");
+  CHECK(failure([&] { task->training_sequence(TaskFormat::language_model, 0, 0, 0, batch, 2); }) ==
+        "[task.copy] an example of 16 tokens does not fit as sequence 2 of a batch [2, 16]");
 }
 
 TEST_CASE("the fingerprint changes with what changes the examples", "[tasks]") {

@@ -1,4 +1,4 @@
-// Puts the scores of a pass over one row together.
+// Puts the scores of a pass over one sequence together.
 #pragma once
 
 #include "autograd/ops.hpp"
@@ -11,8 +11,8 @@
 
 namespace heed::HEED_REAL {
 
-/// Gets the scores of each query, in the order of the row, by however many parts an attention reports them.
-class RowScores : public Observer {
+/// Gets the scores of each query, in the order of the sequence, by however many parts an attention reports them.
+class SequenceScores : public Observer {
 public:
   /// The scores of one query in the first map of each head, without the last keys if their part has none that is seen.
   struct Query {
@@ -31,7 +31,7 @@ public:
   }
 
 protected:
-  /// @param position  of the query in its row
+  /// @param position  of the query in its sequence
   virtual void query(const AttentionPlace& place, std::int64_t position, const Query& scores) = 0;
 
 private:

@@ -1,4 +1,4 @@
-#include "experiments/tasks/example_row.hpp"
+#include "experiments/tasks/example_sequence.hpp"
 
 #include "autograd/error.hpp"
 
@@ -12,41 +12,41 @@ namespace {
 
 void require_room(std::string_view task, std::int64_t tokens, std::int64_t length, const Batch& batch,
                   std::int64_t at) {
-  if (at < 0 || at >= batch.rows || tokens > length)
-    throw Failed(fmt::format("[task.{}] an example of {} tokens does not fit as row {} of a batch [{}, {}]", task,
-                             tokens, at, batch.rows, length));
+  if (at < 0 || at >= batch.sequences || tokens > length)
+    throw Failed(fmt::format("[task.{}] an example of {} tokens does not fit as sequence {} of a batch [{}, {}]", task,
+                             tokens, at, batch.sequences, length));
 }
 
 } // namespace
 
-void write_example(const RowTokens& with, TaskFormat form, std::span<const std::int32_t> input,
+void write_example(const SequenceTokens& with, TaskFormat format, std::span<const std::int32_t> input,
                    std::span<const std::int32_t> output, Batch& batch, std::int64_t at,
                    std::span<const std::int32_t> counts) {
-  const bool joined = form == TaskFormat::language_model;
+  const bool joined = format == TaskFormat::language_model;
   const auto outputs = static_cast<std::int64_t>(output.size());
   const std::int64_t predicted = outputs + (with.end == no_token ? 0 : 1);
   const std::int64_t prompt = static_cast<std::int64_t>(input.size()) + (joined && with.separator != no_token ? 1 : 0);
   const std::int64_t length = prompt + (joined ? predicted - 1 : 0);
   require_room(with.task, length, batch.length, batch, at);
-  const std::int64_t row = at * batch.length;
-  auto token = std::copy(input.begin(), input.end(), batch.tokens.begin() + row);
+  const std::int64_t sequence = at * batch.length;
+  auto token = std::copy(input.begin(), input.end(), batch.tokens.begin() + sequence);
   batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(length);
-  if (form == TaskFormat::classification) {
+  if (format == TaskFormat::classification) {
     batch.targets[static_cast<std::size_t>(at)] = output[0] - with.first_label;
     return;
   }
-  auto target = batch.targets.begin() + row + prompt - 1;
+  auto target = batch.targets.begin() + sequence + prompt - 1;
   if (joined) {
     if (prompt > static_cast<std::int64_t>(input.size())) *token++ = with.separator;
     std::copy_n(output.begin(), predicted - 1, token);
   } else {
     require_room(with.task, predicted, batch.output_length, batch, at);
-    const std::int64_t output_row = at * batch.output_length;
-    auto read = batch.outputs.begin() + output_row;
+    const std::int64_t output_sequence = at * batch.output_length;
+    auto read = batch.outputs.begin() + output_sequence;
     *read++ = with.begin;
     std::copy_n(output.begin(), predicted - 1, read);
     batch.output_lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(predicted);
-    target = batch.targets.begin() + output_row;
+    target = batch.targets.begin() + output_sequence;
   }
   for (std::size_t i = 0; i < output.size(); ++i) *target++ = counts.empty() || counts[i] ? output[i] : ignored;
   if (with.end != no_token) *target = with.end;
