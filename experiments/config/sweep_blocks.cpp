@@ -95,10 +95,8 @@ const std::vector<SweepKind>& sweep_kinds() {
       {"random", "values drawn from distributions", "random", SweepForm::draws, "", expand_random},
       {"leave_one_out", "each ablation by itself", "off", SweepForm::sets, "each ablation", expand_leave_one_out},
       {"add_one", "each addition by itself", "on", SweepForm::sets, "each addition", expand_add_one},
-      {"pairwise",
-       "each ablation by itself, and every pair of ablations "
-       "together",
-       "off", SweepForm::sets, "each ablation", expand_pairwise},
+      {"pairwise", "each ablation by itself, and every pair of ablations together", "off", SweepForm::sets,
+       "each ablation", expand_pairwise},
   };
   return all;
 }

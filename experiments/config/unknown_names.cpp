@@ -219,15 +219,13 @@ const std::vector<Hint>& hints() {
       {"[train]", {"lr_scheduler_type", "lr_scheduler", "scheduler", "lr_decay", "lr_schedule"}, "train.schedule"},
       {"[train]",
        {"eval_iters", "eval_steps"},
-       "train.evaluate_every for the steps between evaluations, and "
-       "train.evaluate_batches for their size"},
+       "train.evaluate_every for the steps between evaluations, and train.evaluate_batches for their size"},
       {"[train]", {"grad_clip", "clip_norm", "max_grad_norm", "gradient_clip"}, "train.clip"},
       {"[train]", {"warmup_steps", "warmup_iters", "num_warmup_steps"}, "train.warmup"},
       {"[train]", {"eval_interval", "eval_every"}, "train.evaluate_every"},
       {"[sweep]",
        {"grid", "vary", "kind", "remove", "with"},
-       "an entry of [[sweep.block]]: write the line "
-       "[[sweep.block]] above it"},
+       "an entry of [[sweep.block]]: write the line [[sweep.block]] above it"},
       {"[sweep]", {"reference_name", "reference_label", "baseline", "baseline_name"}, "sweep.reference"},
       // options of the command line
       {"--", {"seeds", "n_seeds", "num_seeds"}, "sweep.seeds=N, without dashes"},

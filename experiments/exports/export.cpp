@@ -26,8 +26,7 @@ void each_line_of(const RunFolder& run, const std::function<void(const MetricsRe
 void refuse_other_than_file(const OutputFile& file) {
   if (file.exists() && !file.is_regular_file())
     throw Failed(
-        fmt::format("'{}' is no regular file, and an export replaces nothing else: remove it, or choose another "
-                    "folder",
+        fmt::format("'{}' is no regular file, and an export replaces nothing else: remove it, or choose another folder",
                     file.string()));
 }
 

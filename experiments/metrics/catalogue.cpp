@@ -137,8 +137,7 @@ namespace {
 std::vector<Metric> listed(const Config& config, bool of_any) {
   std::vector<Metric> out{
       {"val_loss", Direction::lower, "nats",
-       "cross-entropy on the validation split, averaged over the targets (tokens or labels), without label "
-       "smoothing"},
+       "cross-entropy on the validation split, averaged over the targets (tokens or labels), without label smoothing"},
       {"val_accuracy", Direction::higher, "",
        "fraction of the validation split's targets that are the most probable class", 0, 1}};
   const bool sequences = of_any || has_sequence_accuracy(config);

@@ -320,10 +320,9 @@ std::vector<std::string> spellings_in_words(const ResultRuns& runs) {
   const auto look_at = [&](const std::string& name, const char* what, const std::string& place) {
     const auto [known, is_new] = first.try_emplace(place + as_one_spelling(name), name);
     if (!is_new && known->second != name && told.insert(place + name).second)
-      out.push_back(
-          fmt::format("Two spellings: {} and {} are different {}s here. If they are one, spell them alike in the "
-                      "table.",
-                      shown_text(known->second), shown_text(name), what));
+      out.push_back(fmt::format(
+          "Two spellings: {} and {} are different {}s here. If they are one, spell them alike in the table.",
+          shown_text(known->second), shown_text(name), what));
   };
   PolledWork work;
   for (const ResultRun& run : runs.runs) {

@@ -51,11 +51,10 @@ struct TakenOn : Failed {
 void require_own(const RunFolder& run, bool own) {
   if (own) return;
   const auto owner = RunClaim::owner(run);
-  throw TakenOn(fmt::format("this process was halted, or could not reach '{}', and {} took the run over meanwhile; it "
-                            "continues there",
-                            run.path.string(),
-                            owner ? "process " + fmt::format("{} on {}", owner->process, owner->host)
-                                  : std::string("another process")));
+  throw TakenOn(fmt::format(
+      "this process was halted, or could not reach '{}', and {} took the run over meanwhile; it continues there",
+      run.path.string(),
+      owner ? "process " + fmt::format("{} on {}", owner->process, owner->host) : std::string("another process")));
 }
 
 /// This process's manifest of the run, updated during the run.
@@ -166,9 +165,9 @@ private:
     const auto there = run_.metrics().identity();
     require_readable(there);
     if (there.value.value_or(FileIdentity{}).size != size_)
-      throw Failed(fmt::format("'{}' was changed or removed during the run; run again, and it resumes from the last "
-                               "complete checkpoint",
-                               run_.metrics().string()));
+      throw Failed(fmt::format(
+          "'{}' was changed or removed during the run; run again, and it resumes from the last complete checkpoint",
+          run_.metrics().string()));
   }
 
   RunFolder run_;

@@ -71,9 +71,9 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   if (const std::string& words = arm.train.evaluate_bleu_tokenization,
       &others = reference.train.evaluate_bleu_tokenization;
       metric == "val_bleu" && words != others)
-    return fmt::format("its BLEU uses a different tokenization: train.evaluate_bleu_tokenization is {}, and the "
-                       "reference's is {}",
-                       words, others);
+    return fmt::format(
+        "its BLEU uses a different tokenization: train.evaluate_bleu_tokenization is {}, and the reference's is {}",
+        words, others);
   if (const auto of = metric_of_lengths(metric); of && !of->of_split()) {
     const auto here = lengths_within(*of, arm.train.evaluate_lengths),
                there = lengths_within(*of, reference.train.evaluate_lengths);
@@ -83,9 +83,9 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   }
   const auto estimated = [](const Config& c) { return c.train.evaluate_random_batches * c.train.batch; };
   if (metric == "val_loss_estimate" && estimated(arm) != estimated(reference))
-    return fmt::format("its loss is estimated from {} rows (train.evaluate_random_batches x train.batch), the "
-                       "reference's from {}",
-                       estimated(arm), estimated(reference));
+    return fmt::format(
+        "its loss is estimated from {} rows (train.evaluate_random_batches x train.batch), the reference's from {}",
+        estimated(arm), estimated(reference));
   const auto here = deciding(arm), there = deciding(reference);
   for (const auto& [key, value] : there) {
     const auto own = here.find(key);
@@ -95,23 +95,20 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   }
   for (const auto& [key, value] : here)
     if (!there.contains(key))
-      return fmt::format("{} is {}, an option without effect in the reference: they would be measured on different "
-                         "data",
-                         key, value);
+      return fmt::format(
+          "{} is {}, an option without effect in the reference: they would be measured on different data", key, value);
   if (!arm.data.path.empty() && arm_task.fingerprint() != reference_task.fingerprint())
     return "its data differs from the reference's";
   if (is_listed(arm_task) && arm_task.fingerprint() != reference_task.fingerprint())
-    return fmt::format("its examples differ from the reference's: they would be measured on different data ({}, and "
-                       "{})",
-                       arm_task.fingerprint(), reference_task.fingerprint());
+    return fmt::format(
+        "its examples differ from the reference's: they would be measured on different data ({}, and {})",
+        arm_task.fingerprint(), reference_task.fingerprint());
   if (arm_form != reference_form)
-    return fmt::format("its model sees {}, the reference's {}: their losses are over different "
-                       "targets",
+    return fmt::format("its model sees {}, the reference's {}: their losses are over different targets",
                        in_words(arm_form), in_words(reference_form));
   const std::int64_t classes = arm_task.shape(arm_form).classes, others = reference_task.shape(reference_form).classes;
   if (classes != others)
-    return fmt::format("it predicts one of {}, the reference one of {}: their losses are over different "
-                       "targets",
+    return fmt::format("it predicts one of {}, the reference one of {}: their losses are over different targets",
                        classes, others);
   const auto here_rows = rows_measured(arm, arm_task, arm_form),
              there_rows = rows_measured(reference, reference_task, reference_form);

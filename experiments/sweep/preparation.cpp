@@ -68,9 +68,9 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
                               "in \"steps_to(val_loss, 0.5)\"",
                               option, goal.metric));
   if (config.train.evaluate_every == 0)
-    throw Refused(fmt::format("{}: {} needs evaluations during training, but there is only one, at the end; set "
-                              "train.evaluate_every",
-                              option, name));
+    throw Refused(fmt::format(
+        "{}: {} needs evaluations during training, but there is only one, at the end; set train.evaluate_every", option,
+        name));
   return {name,
           Direction::lower,
           "steps",
@@ -120,8 +120,7 @@ Metric metric_of(const Config& config, const std::string& name, const std::strin
           evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
   }
   if (of && of->of_split() && !config.train.evaluate_by_length)
-    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is "
-                              "false",
+    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is false",
                               option, name));
   names.emplace_back("steps_to(METRIC, VALUE)");
   refuse_metric(name, option, "here", names);

@@ -105,8 +105,7 @@ void add_evaluate(Commands& commands) {
             .within(0, EvaluationRequest::most_beam);
         command
             .add("--length-penalty", arguments.length_penalty,
-                 "alpha of the beam search's length penalty "
-                 "[train.evaluate_length_penalty]")
+                 "alpha of the beam search's length penalty [train.evaluate_length_penalty]")
             .within(0.0, EvaluationRequest::most_length_penalty);
         command
             .add("--length-penalty-kind", arguments.length_penalty_kind,
@@ -120,9 +119,9 @@ void add_evaluate(Commands& commands) {
             .one_of(bleu_tokenizations())
             .value_name("NAME");
         command
-            .add("--lengths", arguments.lengths,
-                 "also measure on sequences of these lengths, which the task generates: 64,128 "
-                 "[train.evaluate_lengths]")
+            .add(
+                "--lengths", arguments.lengths,
+                "also measure on sequences of these lengths, which the task generates: 64,128 [train.evaluate_lengths]")
             .within(1, EvaluationRequest::longest)
             .separated_by(',')
             .value_name("LENGTHS");

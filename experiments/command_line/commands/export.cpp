@@ -37,8 +37,7 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
   for (const std::string& run : arguments.runs) out.push_back(find_run(arguments.out, run));
   if (!out.empty()) {
     if (!arguments.where.empty())
-      throw Refused("export: --where does nothing if runs are named; leave one of the two "
-                    "out");
+      throw Refused("export: --where does nothing if runs are named; leave one of the two out");
     return out;
   }
   RunIndex index(arguments.out);

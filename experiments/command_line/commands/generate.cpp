@@ -98,13 +98,10 @@ void add_generate(Commands& commands) {
             .within(1, GenerationRequest::most_tokens);
         command
             .add("--temperature", arguments.temperature,
-                 "temperature of the random choices; 0: always the most "
-                 "probable token [1]")
+                 "temperature of the random choices; 0: always the most probable token [1]")
             .within(0.0, GenerationRequest::most_temperature);
         command
-            .add("--top-k", arguments.top_k,
-                 "choose only among the k most probable tokens; 0: all [0; for classes "
-                 "5]")
+            .add("--top-k", arguments.top_k, "choose only among the k most probable tokens; 0: all [0; for classes 5]")
             .within(0, GenerationRequest::most_top_k);
         command.add("--seed", arguments.seed, "seed of the random choices [0]").value_name("N");
         command.add("--input", arguments.input, "the input text").value_name("TEXT");
@@ -117,8 +114,7 @@ void add_generate(Commands& commands) {
             .within(0.0, GenerationRequest::most_length_penalty);
         command
             .add("--length-penalty-kind", arguments.length_penalty_kind,
-                 "base of the length penalty: gnmt: (5 + "
-                 "tokens) / 6; fairseq: tokens [gnmt]")
+                 "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens [gnmt]")
             .one_of({"gnmt", "fairseq"})
             .value_name("KIND");
         add_average(command, arguments.average);

@@ -117,9 +117,9 @@ Subject look(const InspectArguments& arguments, Console& console) {
             with.inspect(config, *task, nullptr, split, arguments.rows)};
   }
   if (!arguments.overrides.empty())
-    throw Refused(fmt::format("{}: a run's options can't be changed, only those of a configuration's file, and there "
-                              "is no file {}",
-                              arguments.overrides.front(), arguments.run));
+    throw Refused(fmt::format(
+        "{}: a run's options can't be changed, only those of a configuration's file, and there is no file {}",
+        arguments.overrides.front(), arguments.run));
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.rows);
   return {run.id, fmt::format("run {} at step {}", run.id, found.step), std::move(found)};
@@ -145,8 +145,7 @@ int inspect(const InspectArguments& arguments, Console& console) {
 void add_inspect(Commands& commands) {
   add_command<InspectArguments>(
       commands, "inspect",
-      "measure heads, layers and modules inside a run's model, or inside a config's untrained "
-      "model",
+      "measure heads, layers and modules inside a run's model, or inside a config's untrained model",
       "Examples:\n"
       "  heed inspect 3f2a\n"
       "  heed inspect 3f2a --rows 64\n"

@@ -199,8 +199,7 @@ void register_plan(const Plan& plan, const Estimate& e, const PlanArguments& arg
   write_file(arguments.record, registration(plan, e));
   const std::string known = e.finished == 0
                                 ? ""
-                                : fmt::format("{} of its {} runs {} finished in {} already, and the file says "
-                                              "so. ",
+                                : fmt::format("{} of its {} runs {} finished in {} already, and the file says so. ",
                                               e.finished, e.runs.size(), e.finished == 1 ? "is" : "are", arguments.out);
   console.out << wrapped(fmt::format("{} is plan {}, written to {}. {}Every report of the sweep, {}, shows this hash.",
                                      plan.name, plan.hash, arguments.record, known, plan.folder_name()),
@@ -220,8 +219,8 @@ int plan(const PlanArguments& arguments, Console& console) {
   check_record(arguments.record);
   ResultOutput output("plan", arguments.result);
   if (!arguments.record.empty() && !output.is("terminal"))
-    throw Refused("plan: --register only writes the plan's record, so it prints no result; leave out --format, --json "
-                  "and --csv");
+    throw Refused(
+        "plan: --register only writes the plan's record, so it prints no result; leave out --format, --json and --csv");
   if (arguments.effect && output.is("csv"))
     throw Refused("plan: --effect does nothing with --format csv, which has runs only; leave it out");
   Tasks tasks;
@@ -243,8 +242,7 @@ int plan(const PlanArguments& arguments, Console& console) {
 void add_plan(Commands& commands) {
   add_command<PlanArguments>(
       commands, "plan",
-      "show the runs of a config before training: number, parameters, FLOPs, memory, time; saves "
-      "nothing",
+      "show the runs of a config before training: number, parameters, FLOPs, memory, time; saves nothing",
       "Examples:\n"
       "  heed plan configs/quickstart.toml\n"
       "  heed plan configs/quickstart.toml train.steps=5000 --no-probe\n"

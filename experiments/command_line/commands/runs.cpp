@@ -112,14 +112,10 @@ void add_runs(Commands& commands) {
       [](Command& command, RunsArguments& arguments) {
         add_output_folder(command, arguments.out);
         command.add("--where", arguments.where, "a filter; only runs that match it [all]").value_name("EXPR");
-        command
-            .add("--sort", arguments.sort,
-                 "sort by this field, the smallest value first "
-                 "[created]")
+        command.add("--sort", arguments.sort, "sort by this field, the smallest value first [created]")
             .value_name("FIELD");
         command.add_flag("--reverse", arguments.reverse,
-                         "sort in reverse: the largest value, or the newest run, "
-                         "first");
+                         "sort in reverse: the largest value, or the newest run, first");
         command.add("--columns", arguments.columns, "show these fields, separated by commas [fields that differ]")
             .separated_by(',')
             .value_name("FIELDS");

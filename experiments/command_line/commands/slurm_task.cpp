@@ -76,9 +76,7 @@ public:
     if (!stop()) return failed_ ? 1 : 0;
     if (deadline_.near()) note_end();
     print(console_.out, "heed slurm-task: stopped, {}\n",
-          deadline_.near() ? "because its time limit is "
-                             "reached"
-                           : "as requested");
+          deadline_.near() ? "because its time limit is reached" : "as requested");
     return begin_again;
   }
 

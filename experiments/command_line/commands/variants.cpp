@@ -231,10 +231,9 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
              Console& console) {
   std::erase_if(families, [](const VariantFamily& family) { return !is_measured(family); });
   if (families.empty())
-    throw Refused(
-        fmt::format("variants: --measure is only for attention.score, attention.normalizer and position.kind, not for "
-                    "{}",
-                    arguments.family));
+    throw Refused(fmt::format(
+        "variants: --measure is only for attention.score, attention.normalizer and position.kind, not for {}",
+        arguments.family));
   const Measure measure(arguments);
   if (output.is("json")) output.write(indented(measured_json(families, measure)), console);
   else print_measured(families, measure, console);
@@ -321,8 +320,7 @@ void add_variants(Commands& commands) {
         command.add("--heads", arguments.heads, "with --measure: model.heads [4]").within(1, 1 << 20);
         command
             .add("--seconds", arguments.seconds,
-                 "with --measure: seconds for each variant, at least three repetitions "
-                 "[0.2]")
+                 "with --measure: seconds for each variant, at least three repetitions [0.2]")
             .within(0.0, 3600.0);
       },
       variants);
