@@ -44,6 +44,10 @@ void write(std::string& out, const boost::json::value& value, std::size_t depth)
   }
 }
 
+boost::json::value number_or_null(std::optional<double> value) {
+  return value ? boost::json::value(*value) : boost::json::value();
+}
+
 } // namespace
 
 std::string indented(const boost::json::value& value) {
@@ -51,14 +55,6 @@ std::string indented(const boost::json::value& value) {
   write(out, value, 0);
   return out + "\n";
 }
-
-namespace {
-
-boost::json::value number_or_null(std::optional<double> value) {
-  return value ? boost::json::value(*value) : boost::json::value();
-}
-
-} // namespace
 
 bool is_localised(const HeadInspection& head) { return head.distance && *head.distance < localised_below; }
 

@@ -22,6 +22,27 @@ namespace heed {
 namespace {
 constexpr double redraw_seconds = 0.2;
 constexpr double plain_seconds = 30;
+/// Runs that are reported in one sentence.
+struct Group {
+  std::size_t runs = 0;
+  std::set<std::string> nodes;
+};
+
+std::vector<QueuedRun> marked_runs(const std::filesystem::path& out) {
+  std::vector<QueuedRun> runs;
+  for (const std::string& id : run_ids(out)) {
+    const RunFolder run{out / id};
+    try {
+      if (auto mark = read_queue_mark(run)) runs.push_back({run, std::move(*mark)});
+    } catch (const Unreadable&) {
+      // Whether it is queued cannot be determined now.
+    }
+  }
+  return runs;
+}
+
+std::string array_of(const SlurmTask& task) { return task.job.substr(0, task.job.find('_')); }
+
 } // namespace
 
 double RunDisplay::steady_seconds() {
@@ -117,31 +138,6 @@ void RunDisplay::draw(double now) {
   last_shown_ = now;
   changed_ = false;
 }
-
-namespace {
-
-/// Runs that are reported in one sentence.
-struct Group {
-  std::size_t runs = 0;
-  std::set<std::string> nodes;
-};
-
-std::vector<QueuedRun> marked_runs(const std::filesystem::path& out) {
-  std::vector<QueuedRun> runs;
-  for (const std::string& id : run_ids(out)) {
-    const RunFolder run{out / id};
-    try {
-      if (auto mark = read_queue_mark(run)) runs.push_back({run, std::move(*mark)});
-    } catch (const Unreadable&) {
-      // Whether it is queued cannot be determined now.
-    }
-  }
-  return runs;
-}
-
-std::string array_of(const SlurmTask& task) { return task.job.substr(0, task.job.find('_')); }
-
-} // namespace
 
 std::string queue_report(const std::filesystem::path& out,
                          const std::function<std::string(const std::string& id)>& name_of) {

@@ -50,6 +50,13 @@ std::string how_to_keep(const RunFolder& run, const Config& config, std::int64_t
 TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
                    const std::string& program);
 
+TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
+                   const std::string& program) {
+  const Config config = read_config(run);
+  Checkpoint weights = trained_weights(run, config, average, damaged, program);
+  return {run.id(), config, task_of_run(run, config), std::move(weights), instruction_set_of_run(run, config)};
+}
+
 } // namespace
 
 TrainedRun trained_run(const std::string& out, const std::string& name, std::int64_t average, Console& console) {
@@ -103,17 +110,6 @@ std::string instruction_set_of_run(const RunFolder& run, const Config& config) {
   const auto manifest = read_manifest(run);
   return instruction_set_of(config, {manifest ? manifest->build.kernels : ""});
 }
-
-namespace {
-
-TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
-                   const std::string& program) {
-  const Config config = read_config(run);
-  Checkpoint weights = trained_weights(run, config, average, damaged, program);
-  return {run.id(), config, task_of_run(run, config), std::move(weights), instruction_set_of_run(run, config)};
-}
-
-} // namespace
 
 std::string row_as_input(const Config& config, const Task& task, std::int64_t row, const std::string& option) {
   const TaskFormat form = task_format_of(config);

@@ -91,10 +91,6 @@ std::vector<OptionCondition> make_dependencies() {
   return out;
 }
 
-} // namespace
-
-namespace {
-
 /// A dependency or one of its alternatives, with the index of the option on which it depends.
 struct Choice {
   std::size_t on;

@@ -50,6 +50,24 @@ std::vector<LayerChoice> layers_of(const std::vector<View>& stack) {
   return out;
 }
 
+constexpr const char* start_option = "train.start";
+
+/// Calls `use` for each change of the sweep.
+template <class Use> void each_change(SweepSpec& sweep, const Use& use) {
+  const auto all = [&](std::vector<Change>& changes) {
+    for (Change& change : changes) use(change);
+  };
+  for (SweepBlock& block : sweep.blocks) {
+    for (auto& [key, values] : block.axes) all(values);
+    for (NamedChanges& set : block.sets) all(set.changes);
+    for (Draw& draw : block.draws) all(draw.values);
+    for (auto* conditions : {&block.exclude, &block.require})
+      for (std::vector<Change>& changes : *conditions) all(changes);
+  }
+  if (sweep.tune)
+    for (auto& [key, values] : sweep.tune->axes) all(values);
+}
+
 } // namespace
 
 Config resolved_config(const Resolution& resolution) {
@@ -148,28 +166,6 @@ void Resolution::check_formulas() {
     }
   });
 }
-
-namespace {
-
-constexpr const char* start_option = "train.start";
-
-/// Calls `use` for each change of the sweep.
-template <class Use> void each_change(SweepSpec& sweep, const Use& use) {
-  const auto all = [&](std::vector<Change>& changes) {
-    for (Change& change : changes) use(change);
-  };
-  for (SweepBlock& block : sweep.blocks) {
-    for (auto& [key, values] : block.axes) all(values);
-    for (NamedChanges& set : block.sets) all(set.changes);
-    for (Draw& draw : block.draws) all(draw.values);
-    for (auto* conditions : {&block.exclude, &block.require})
-      for (std::vector<Change>& changes : *conditions) all(changes);
-  }
-  if (sweep.tune)
-    for (auto& [key, values] : sweep.tune->axes) all(values);
-}
-
-} // namespace
 
 void Settings::use_starts(const std::function<Start(const std::string& run)>& find) {
   const auto complete = [&](Value& value, const Origin& origin) {

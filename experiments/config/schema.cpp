@@ -298,10 +298,6 @@ json::object extends_schema() {
           {"anyOf", {file, list_of(file)}}};
 }
 
-} // namespace
-
-namespace {
-
 std::string indented(const std::string& lines) {
   constexpr std::string_view space = "        ";
   std::string out(space);

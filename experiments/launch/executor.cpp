@@ -332,6 +332,9 @@ private:
   Clock::time_point next_look_ = Clock::now(), next_news_ = Clock::now();
 };
 
+// The claim is not considered: another process may hold the claim of a finished run only to see that nothing remains.
+bool is_finished(const RunFolder& run) { return state_of_claimed(run) == RunState::finished; }
+
 } // namespace
 
 int Allocation::threads_of_next(int used, int to_start) const {
@@ -375,13 +378,6 @@ void clear_finished(const RunFolder& run) {
   } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
   }
 }
-
-namespace {
-
-// The claim is not considered: another process may hold the claim of a finished run only to see that nothing remains.
-bool is_finished(const RunFolder& run) { return state_of_claimed(run) == RunState::finished; }
-
-} // namespace
 
 std::size_t unfinished(std::span<const RunFolder> runs) {
   return static_cast<std::size_t>(std::ranges::count_if(runs, std::not_fn(is_finished)));

@@ -39,20 +39,6 @@ std::string_view part_in_words(std::string_view name) {
   return name;
 }
 
-} // namespace
-
-std::string subject(const ReportData& report, const ReportArm& arm) {
-  constexpr std::string_view removed = "without ";
-  const std::string group = report.group_label(arm);
-  std::string what = arm.name.empty() ? arm.label : arm.name;
-  if (what.starts_with(removed))
-    what = fmt::format("{} model without {}", group.empty() ? "The" : "the",
-                       part_in_words(std::string_view(what).substr(removed.size())));
-  return group.empty() ? what : fmt::format("At {}, {}", group, what);
-}
-
-namespace {
-
 bool is_better(const Comparison& c, const Metric& metric) { return improves(c.difference.mean, metric.direction); }
 
 /// "is worse: val_loss is 0.31 nats higher [0.28, 0.34]"; if no direction is better, "differs: ...".
@@ -208,14 +194,6 @@ std::string equivalence_text(const Comparison& c, int decimals) {
                      100 * (1 - 2 * c.level), fixed(low, shown), fixed(high, shown));
 }
 
-} // namespace
-
-std::string margin_text(const ReportData& report) {
-  return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
-}
-
-namespace {
-
 /// " A true difference of 0.42 nats would be found in 80 of 100 such sweeps."
 std::string smallest_found(const ReportData& report, const ReportArm& arm, const ArmLimits& limits) {
   if (!arm.smallest_found || limits.own == Limit::worse_than_chance) return "";
@@ -330,6 +308,20 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
 }
 
 } // namespace
+
+std::string subject(const ReportData& report, const ReportArm& arm) {
+  constexpr std::string_view removed = "without ";
+  const std::string group = report.group_label(arm);
+  std::string what = arm.name.empty() ? arm.label : arm.name;
+  if (what.starts_with(removed))
+    what = fmt::format("{} model without {}", group.empty() ? "The" : "the",
+                       part_in_words(std::string_view(what).substr(removed.size())));
+  return group.empty() ? what : fmt::format("At {}, {}", group, what);
+}
+
+std::string margin_text(const ReportData& report) {
+  return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
+}
 
 std::string excluded_seeds(std::size_t count, std::size_t of) {
   if (count == 0) return "";

@@ -178,6 +178,42 @@ json::object arm_texts(const ReportArm& arm, const ReportArm& reference, std::op
   return texts;
 }
 
+json::value estimate(const std::optional<statistics::Estimate>& of) {
+  if (!of) return nullptr;
+  return json::object{{"value", json_number(of->value)}, {"interval", json_interval(of->interval)}};
+}
+
+json::value probability_or_null(std::optional<double> p) {
+  return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
+}
+
+/// Another interval of a comparison, with the digits of the arm.
+std::string other_interval(double difference, const std::optional<statistics::Interval>& interval, int decimals) {
+  if (!interval) return "";
+  const Decimals shown = decimals_showing({difference, interval->low, interval->high}, decimals);
+  return fmt::format("[{}, {}]", signed_fixed(interval->low, shown), signed_fixed(interval->high, shown));
+}
+
+std::string interquartile_text(const statistics::Estimate& of, int decimals) {
+  const Decimals shown = of.interval ? decimals_showing({of.value, of.interval->low, of.interval->high}, decimals)
+                                     : decimals_showing({of.value}, decimals);
+  return signed_fixed(of.value, shown) + " " + other_interval(of.value, of.interval, decimals);
+}
+
+json::object other_texts(const statistics::Comparison& c, int decimals) {
+  const double mean = c.difference.mean;
+  const Decimals size = decimals_showing({mean}, decimals);
+  return {{"flips", other_interval(mean, c.interval_flips, decimals)},
+          {"student", other_interval(mean, c.difference.interval, decimals)},
+          {"interquartile", c.interquartile ? interquartile_text(*c.interquartile, decimals) : ""},
+          {"equivalence", other_interval(mean, c.equivalence, decimals)},
+          {"correlation", c.correlation ? fixed(c.correlation, 2) : ""},
+          {"effect_size", fixed(c.effect_size, 2)},
+          {"improvement", c.improvement ? fixed(c.improvement->value, 2) : ""},
+          {"ends", json::array{json::string(signed_fixed(-std::abs(mean), size)),
+                               json::string(signed_fixed(std::abs(mean), size))}}};
+}
+
 } // namespace
 
 json::object arm_json(const ReportData& report, const ReportArm& arm, const TableDigits& table,
@@ -239,48 +275,6 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
       {"differences", std::move(differences)},
       {"runs", std::move(runs)}};
 }
-
-namespace {
-
-namespace json = boost::json;
-
-json::value estimate(const std::optional<statistics::Estimate>& of) {
-  if (!of) return nullptr;
-  return json::object{{"value", json_number(of->value)}, {"interval", json_interval(of->interval)}};
-}
-
-json::value probability_or_null(std::optional<double> p) {
-  return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
-}
-
-/// Another interval of a comparison, with the digits of the arm.
-std::string other_interval(double difference, const std::optional<statistics::Interval>& interval, int decimals) {
-  if (!interval) return "";
-  const Decimals shown = decimals_showing({difference, interval->low, interval->high}, decimals);
-  return fmt::format("[{}, {}]", signed_fixed(interval->low, shown), signed_fixed(interval->high, shown));
-}
-
-std::string interquartile_text(const statistics::Estimate& of, int decimals) {
-  const Decimals shown = of.interval ? decimals_showing({of.value, of.interval->low, of.interval->high}, decimals)
-                                     : decimals_showing({of.value}, decimals);
-  return signed_fixed(of.value, shown) + " " + other_interval(of.value, of.interval, decimals);
-}
-
-json::object other_texts(const statistics::Comparison& c, int decimals) {
-  const double mean = c.difference.mean;
-  const Decimals size = decimals_showing({mean}, decimals);
-  return {{"flips", other_interval(mean, c.interval_flips, decimals)},
-          {"student", other_interval(mean, c.difference.interval, decimals)},
-          {"interquartile", c.interquartile ? interquartile_text(*c.interquartile, decimals) : ""},
-          {"equivalence", other_interval(mean, c.equivalence, decimals)},
-          {"correlation", c.correlation ? fixed(c.correlation, 2) : ""},
-          {"effect_size", fixed(c.effect_size, 2)},
-          {"improvement", c.improvement ? fixed(c.improvement->value, 2) : ""},
-          {"ends", json::array{json::string(signed_fixed(-std::abs(mean), size)),
-                               json::string(signed_fixed(std::abs(mean), size))}}};
-}
-
-} // namespace
 
 json::object comparison_json(const statistics::Comparison& c, const Metric& metric, int decimals) {
   return json::object{

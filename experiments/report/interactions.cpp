@@ -123,63 +123,6 @@ void add_groups(const ReportData& report, std::vector<Contrast>& out) {
   }
 }
 
-} // namespace
-
-std::vector<Interaction> interactions_of(const ReportData& report) {
-  std::vector<Contrast> contrasts;
-  add_crossed(report, contrasts);
-  add_groups(report, contrasts);
-  // removes contrasts in which only some arms see their prediction targets
-  std::erase_if(contrasts, [](const Contrast& c) {
-    return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
-                               [&](const ReportArm* arm) { return arm->leakage.empty() != c.with->leakage.empty(); });
-  });
-  std::vector<statistics::SeedValues> values;
-  std::vector<std::size_t> reference_of;
-  std::vector<statistics::Question> questions;
-  for (const Contrast& contrast : contrasts) {
-    poll_caller();
-    auto [with, alone] = effects(contrast);
-    const std::size_t at = values.size();
-    values.push_back(std::move(alone));
-    values.push_back(std::move(with));
-    reference_of.insert(reference_of.end(), {at, at});
-    const bool censored = std::ranges::any_of(std::array{contrast.with, contrast.with_base, contrast.alone,
-                                                         contrast.base},
-                                              [&](const ReportArm* arm) {
-                                                return std::ranges::any_of(values_by_seed(*arm), [&](const auto& run) {
-                                                  return is_censored(report.metric, run.second);
-                                                });
-                                              });
-    questions.insert(questions.end(), 2,
-                     {.test = statistics::Test::paired,
-                      .higher_is_better = report.metric.higher_is_better(),
-                      .margin = censored ? std::nullopt : report.margin,
-                      .rounding = rounding_of(report, contrast)});
-  }
-  const auto compared = statistics::compare_each(values, reference_of, questions);
-  std::vector<Interaction> out;
-  for (std::size_t i = 0; i < contrasts.size(); ++i) {
-    if (!compared[2 * i + 1]) continue;
-    Interaction interaction = std::move(contrasts[i].of);
-    for (const ReportArm* arm : {contrasts[i].with, contrasts[i].with_base, contrasts[i].alone, contrasts[i].base})
-      interaction.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
-    interaction.comparison = *compared[2 * i + 1];
-    if (!report.metric.is_goal()) interaction.comparison.improvement.reset(); // no direction is better
-    const auto mean = [](const std::vector<double>& of) {
-      double sum = 0;
-      for (const double x : of) sum += x;
-      return sum / static_cast<double>(of.size());
-    };
-    interaction.effect_without = mean(values[2 * i].values);
-    interaction.effect_with = mean(values[2 * i + 1].values);
-    out.push_back(std::move(interaction));
-  }
-  return out;
-}
-
-namespace {
-
 std::string compared_sentence(const ReportData& report, const Interaction& interaction) {
   const statistics::Comparison& c = interaction.comparison;
   const std::string unit = unit_of(report.metric), n = fmt::format("{}", c.seeds.size());
@@ -240,6 +183,59 @@ std::string missing_runs(const ReportData& report, const Interaction& interactio
 }
 
 } // namespace
+
+std::vector<Interaction> interactions_of(const ReportData& report) {
+  std::vector<Contrast> contrasts;
+  add_crossed(report, contrasts);
+  add_groups(report, contrasts);
+  // removes contrasts in which only some arms see their prediction targets
+  std::erase_if(contrasts, [](const Contrast& c) {
+    return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
+                               [&](const ReportArm* arm) { return arm->leakage.empty() != c.with->leakage.empty(); });
+  });
+  std::vector<statistics::SeedValues> values;
+  std::vector<std::size_t> reference_of;
+  std::vector<statistics::Question> questions;
+  for (const Contrast& contrast : contrasts) {
+    poll_caller();
+    auto [with, alone] = effects(contrast);
+    const std::size_t at = values.size();
+    values.push_back(std::move(alone));
+    values.push_back(std::move(with));
+    reference_of.insert(reference_of.end(), {at, at});
+    const bool censored = std::ranges::any_of(std::array{contrast.with, contrast.with_base, contrast.alone,
+                                                         contrast.base},
+                                              [&](const ReportArm* arm) {
+                                                return std::ranges::any_of(values_by_seed(*arm), [&](const auto& run) {
+                                                  return is_censored(report.metric, run.second);
+                                                });
+                                              });
+    questions.insert(questions.end(), 2,
+                     {.test = statistics::Test::paired,
+                      .higher_is_better = report.metric.higher_is_better(),
+                      .margin = censored ? std::nullopt : report.margin,
+                      .rounding = rounding_of(report, contrast)});
+  }
+  const auto compared = statistics::compare_each(values, reference_of, questions);
+  std::vector<Interaction> out;
+  for (std::size_t i = 0; i < contrasts.size(); ++i) {
+    if (!compared[2 * i + 1]) continue;
+    Interaction interaction = std::move(contrasts[i].of);
+    for (const ReportArm* arm : {contrasts[i].with, contrasts[i].with_base, contrasts[i].alone, contrasts[i].base})
+      interaction.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
+    interaction.comparison = *compared[2 * i + 1];
+    if (!report.metric.is_goal()) interaction.comparison.improvement.reset(); // no direction is better
+    const auto mean = [](const std::vector<double>& of) {
+      double sum = 0;
+      for (const double x : of) sum += x;
+      return sum / static_cast<double>(of.size());
+    };
+    interaction.effect_without = mean(values[2 * i].values);
+    interaction.effect_with = mean(values[2 * i + 1].values);
+    out.push_back(std::move(interaction));
+  }
+  return out;
+}
 
 std::string interaction_sentence(const ReportData& report, const Interaction& interaction) {
   poll_caller();

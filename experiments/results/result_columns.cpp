@@ -77,6 +77,16 @@ std::string names_in_words(const ResultTable& table, const std::vector<std::size
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
+std::string_view hint_for(std::string_view text) {
+  if (text.ends_with('%') && read_number(text.substr(0, text.size() - 1))) return "; write per cent without the sign";
+  if (const std::size_t comma = text.find(','); comma != std::string_view::npos) {
+    std::string without(text);
+    std::erase(without, ',');
+    if (read_number(without)) return "; write 0.5 and 1000, not 0,5 and 1,000";
+  }
+  return "";
+}
+
 } // namespace
 
 std::string plain_column(std::string_view name) {
@@ -169,20 +179,6 @@ std::string hint_of_arms_as_columns(const ResultTable& table, const ResultReques
                      fmt::join(arms, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
                      shown_name(table.columns[*seed]), shown_name(metric));
 }
-
-namespace {
-
-std::string_view hint_for(std::string_view text) {
-  if (text.ends_with('%') && read_number(text.substr(0, text.size() - 1))) return "; write per cent without the sign";
-  if (const std::size_t comma = text.find(','); comma != std::string_view::npos) {
-    std::string without(text);
-    std::erase(without, ',');
-    if (read_number(without)) return "; write 0.5 and 1000, not 0,5 and 1,000";
-  }
-  return "";
-}
-
-} // namespace
 
 std::string lower_case(std::string_view text) {
   std::string out(text);

@@ -198,6 +198,24 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
   return checkpoint;
 }
 
+/// The file can't be read at the moment.
+struct Unread {
+  std::string why;
+};
+
+Parsed<Checkpoint> parsed(const CheckpointSource& file, CheckpointPart part) {
+  using Result = Parsed<Checkpoint>;
+  try {
+    return Result::ok(read(file, part));
+  } catch (const Malformed& malformed) {
+    return Result::wrong(malformed.why);
+  } catch (const Unread& unread) {
+    return Result::wrong(unread.why, ReadProblem::unreadable);
+  } catch (const std::bad_alloc&) {
+    return Result::wrong(fmt::format("its {} bytes do not fit into memory", file.size), ReadProblem::unreadable);
+  }
+}
+
 } // namespace
 
 std::string to_safetensors(const Checkpoint& checkpoint) {
@@ -236,26 +254,6 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
   for (const StoredTensor& tensor : checkpoint.tensors) out += view(tensor.bytes);
   return out;
 }
-
-namespace {
-/// The file can't be read at the moment.
-struct Unread {
-  std::string why;
-};
-
-Parsed<Checkpoint> parsed(const CheckpointSource& file, CheckpointPart part) {
-  using Result = Parsed<Checkpoint>;
-  try {
-    return Result::ok(read(file, part));
-  } catch (const Malformed& malformed) {
-    return Result::wrong(malformed.why);
-  } catch (const Unread& unread) {
-    return Result::wrong(unread.why, ReadProblem::unreadable);
-  } catch (const std::bad_alloc&) {
-    return Result::wrong(fmt::format("its {} bytes do not fit into memory", file.size), ReadProblem::unreadable);
-  }
-}
-} // namespace
 
 Parsed<Checkpoint> from_safetensors(std::string_view bytes, CheckpointPart part) {
   return parsed({bytes.size(),

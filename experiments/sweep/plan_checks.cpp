@@ -116,6 +116,29 @@ std::string seeds_note(const Plan& plan) {
                      seeds, smallest_p_of(plan, seeds), enough, enough);
 }
 
+/// The first of the looks at which no p can be small enough.
+std::optional<std::size_t> first_without_power(const Plan& plan, const std::vector<std::size_t>& looks) {
+  const std::vector<double> levels = statistics::look_levels(looks);
+  for (std::size_t k = 0; k < levels.size(); ++k)
+    if (smallest_p_of(plan, looks[k]) > levels[k]) return k;
+  return std::nullopt;
+}
+
+/// "the first look that can find a difference among 10 seeds is at 6: looks = [6, 10]"
+std::string possible_looks(const Plan& plan) {
+  constexpr std::size_t most = 1000;
+  for (std::size_t seeds = plan.seeds.size(); seeds <= most; ++seeds)
+    for (std::size_t first = 2; first < seeds; ++first) {
+      if (first_without_power(plan, {first, seeds})) continue;
+      const std::string looks = fmt::format("looks = [{}, {}]", first, seeds);
+      if (seeds == plan.seeds.size())
+        return fmt::format("with {} seeds, the first look can be at {}: {}", seeds, first, looks);
+      return fmt::format("{} seeds are too few for two looks; remove looks, or take sweep.seeds = {} with {}",
+                         plan.seeds.size(), seeds, looks);
+    }
+  return "remove looks";
+}
+
 } // namespace
 
 void refuse_unreachable(const Preparation& prepared) {
@@ -165,33 +188,6 @@ double smallest_p_of(const Plan& plan, std::size_t seeds) {
   return std::min(1.0, static_cast<double>(std::max<std::ptrdiff_t>(compared, 1)) *
                            statistics::smallest_unpaired_p(seeds, seeds));
 }
-
-namespace {
-
-/// The first of the looks at which no p can be small enough.
-std::optional<std::size_t> first_without_power(const Plan& plan, const std::vector<std::size_t>& looks) {
-  const std::vector<double> levels = statistics::look_levels(looks);
-  for (std::size_t k = 0; k < levels.size(); ++k)
-    if (smallest_p_of(plan, looks[k]) > levels[k]) return k;
-  return std::nullopt;
-}
-
-/// "the first look that can find a difference among 10 seeds is at 6: looks = [6, 10]"
-std::string possible_looks(const Plan& plan) {
-  constexpr std::size_t most = 1000;
-  for (std::size_t seeds = plan.seeds.size(); seeds <= most; ++seeds)
-    for (std::size_t first = 2; first < seeds; ++first) {
-      if (first_without_power(plan, {first, seeds})) continue;
-      const std::string looks = fmt::format("looks = [{}, {}]", first, seeds);
-      if (seeds == plan.seeds.size())
-        return fmt::format("with {} seeds, the first look can be at {}: {}", seeds, first, looks);
-      return fmt::format("{} seeds are too few for two looks; remove looks, or take sweep.seeds = {} with {}",
-                         plan.seeds.size(), seeds, looks);
-    }
-  return "remove looks";
-}
-
-} // namespace
 
 void check_looks(const LookSpec& spec, const Plan& plan) {
   if (spec.seeds.empty()) return;

@@ -92,42 +92,6 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
                                            : fmt::format(" (nearest: {})", near)));
 }
 
-} // namespace
-
-Metric metric_of(const Config& config, const std::string& name, const std::string& option) {
-  std::optional<StepsTo> goal;
-  try {
-    goal = steps_to(name);
-  } catch (const Refused& error) {
-    throw Refused(fmt::format("{}: {}", option, error.what()));
-  }
-  if (goal) return steps_metric(config, name, *goal, option);
-  if (auto metric = metric_named(config, name)) return std::move(*metric);
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
-  for (const InspectedMetric& metric : inspected_metrics())
-    if (name.starts_with(fmt::format("{}.", metric.name)))
-      throw Refused(fmt::format("{}: \"{}\" is measured only if train.inspect is one of {}, but it is {}", option, name,
-                                fmt::join(metric.words, ", "), config.train.inspect));
-  const std::optional<MetricOfLengths> of = metric_of_lengths(name);
-  if (of && of->is_range() && !of->of_split()) {
-    const std::vector<std::int64_t>& evaluated = config.train.evaluate_lengths;
-    if (lengths_within(*of, evaluated).empty())
-      throw Refused(fmt::format(
-          "{}: \"{}\" is the mean over the lengths of train.evaluate_lengths from {} to {}, but {}; add lengths to "
-          "train.evaluate_lengths",
-          option, name, of->first, of->last,
-          evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
-  }
-  if (of && of->of_split() && !config.train.evaluate_by_length)
-    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is false",
-                              option, name));
-  names.emplace_back("steps_to(METRIC, VALUE)");
-  refuse_metric(name, option, "here", names);
-}
-
-namespace {
-
 /// The lengths that the validation split's rows have.
 std::set<std::int64_t> lengths_of_validation(const Config& config, Tasks& tasks) {
   const Task& task = tasks.of(config);
@@ -176,32 +140,6 @@ std::string not_comparable(const Config& reference, const Config& arm, const std
   return why_not_comparable(reference, tasks.of(reference), task_format_of(reference), arm, tasks.of(arm),
                             task_format_of(arm), metric);
 }
-
-} // namespace
-
-std::string with_places(const std::string& message, const Config& config, const Settings& settings) {
-  const auto names = [&](const std::string& name) {
-    const std::size_t at = message.find(name), end = at + name.size();
-    const auto in_word = [&](std::size_t i) {
-      return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
-    };
-    return at != std::string::npos && !in_word(end) && !in_word(at - 1); // 0 - 1 is beyond the end
-  };
-  const std::vector<FlatOption> values = flatten(config);
-  std::string out;
-  for (const auto& [key, setting] : settings.values()) {
-    const std::size_t dot = key.rfind('.');
-    if (dot == std::string::npos) continue;
-    const auto value = std::ranges::find(values, key, &FlatOption::key);
-    if (value != values.end() && value->value != value_text(setting.value)) continue; // an arm's own value
-    const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
-    if (names(key) || names(in_table))
-      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
-  }
-  return out.empty() ? message : fmt::format("{} ({})", message, out);
-}
-
-namespace {
 
 /// Checks the metrics of the reference: report.metric, then those of report.also. If the model cannot be built, only
 /// the names are checked.
@@ -346,6 +284,60 @@ private:
 };
 
 } // namespace
+
+Metric metric_of(const Config& config, const std::string& name, const std::string& option) {
+  std::optional<StepsTo> goal;
+  try {
+    goal = steps_to(name);
+  } catch (const Refused& error) {
+    throw Refused(fmt::format("{}: {}", option, error.what()));
+  }
+  if (goal) return steps_metric(config, name, *goal, option);
+  if (auto metric = metric_named(config, name)) return std::move(*metric);
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
+  for (const InspectedMetric& metric : inspected_metrics())
+    if (name.starts_with(fmt::format("{}.", metric.name)))
+      throw Refused(fmt::format("{}: \"{}\" is measured only if train.inspect is one of {}, but it is {}", option, name,
+                                fmt::join(metric.words, ", "), config.train.inspect));
+  const std::optional<MetricOfLengths> of = metric_of_lengths(name);
+  if (of && of->is_range() && !of->of_split()) {
+    const std::vector<std::int64_t>& evaluated = config.train.evaluate_lengths;
+    if (lengths_within(*of, evaluated).empty())
+      throw Refused(fmt::format(
+          "{}: \"{}\" is the mean over the lengths of train.evaluate_lengths from {} to {}, but {}; add lengths to "
+          "train.evaluate_lengths",
+          option, name, of->first, of->last,
+          evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
+  }
+  if (of && of->of_split() && !config.train.evaluate_by_length)
+    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is false",
+                              option, name));
+  names.emplace_back("steps_to(METRIC, VALUE)");
+  refuse_metric(name, option, "here", names);
+}
+
+std::string with_places(const std::string& message, const Config& config, const Settings& settings) {
+  const auto names = [&](const std::string& name) {
+    const std::size_t at = message.find(name), end = at + name.size();
+    const auto in_word = [&](std::size_t i) {
+      return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
+    };
+    return at != std::string::npos && !in_word(end) && !in_word(at - 1); // 0 - 1 is beyond the end
+  };
+  const std::vector<FlatOption> values = flatten(config);
+  std::string out;
+  for (const auto& [key, setting] : settings.values()) {
+    const std::size_t dot = key.rfind('.');
+    if (dot == std::string::npos) continue;
+    const auto value = std::ranges::find(values, key, &FlatOption::key);
+    if (value != values.end() && value->value != value_text(setting.value)) continue; // an arm's own value
+    const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
+    if (names(key) || names(in_table))
+      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
+  }
+  return out.empty() ? message : fmt::format("{} ({})", message, out);
+}
 
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
                     const std::filesystem::path& out) {
