@@ -2,7 +2,9 @@
 // of a sweep is expanded into many of these configurations (experiments/sweep).
 #pragma once
 
+#include "experiments/config/settings.hpp"
 #include "layers/layer_options.hpp"
+#include "options/variant.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -186,5 +188,23 @@ std::vector<Difference> difference(const Config& a, const Config& b);
 
 /// The configuration of an empty file.
 Config default_config();
+
+/// Increases whenever the same file gives different bits than before: because results of any configuration changed, or
+/// because an option has another default. If only the results of one variant changed, the number in its record
+/// (`Variant::numerics`) increases instead, and the IDs of runs without this variant stay.
+inline constexpr int numerics_version = 13;
+
+struct VariantInUse {
+  std::string name; ///< with its table: "attention.softpick"
+  const Variant* variant;
+};
+/// The variants and the parts of attention that a configuration uses, in the model or in some block, each once.
+std::vector<VariantInUse> variants_in_use(const std::vector<FlatOption>& options);
+
+/// "13", followed by the variants whose results have changed since: "13, attention.softpick 2".
+std::string numerics_text(const std::vector<VariantInUse>& variants);
+
+/// The numerics of a configuration. They are part of a run's identity, so runs of different numerics are never mixed.
+std::string numerics_of(const std::vector<FlatOption>& options);
 
 } // namespace heed

@@ -1,4 +1,5 @@
-#include "experiments/config/numerics.hpp"
+// The versions of the numerics that a configuration's results depend on.
+#include "experiments/config/config.hpp"
 
 #include "experiments/config/catalogue.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"

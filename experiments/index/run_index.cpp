@@ -2,7 +2,6 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/index/index_place.hpp"
 #include "experiments/index/run_columns.hpp"

@@ -7,7 +7,6 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 

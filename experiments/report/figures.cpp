@@ -6,7 +6,6 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/runs/names.hpp"
 
 #include <algorithm>

@@ -9,7 +9,6 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
 #include "experiments/runs/names.hpp"

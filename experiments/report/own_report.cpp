@@ -1,4 +1,5 @@
-#include "experiments/report/own_report.hpp"
+// Recognises reports that Heed wrote.
+#include "experiments/report/renderers.hpp"
 
 #include "experiments/report/page_files.hpp"
 

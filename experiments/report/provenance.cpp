@@ -1,4 +1,5 @@
-#include "experiments/report/provenance.hpp"
+// Where a report's numbers come from, as far as a reader must know it before reading them.
+#include "experiments/report/tables.hpp"
 
 #include "experiments/report/numbers.hpp"
 

@@ -7,6 +7,7 @@
 #include "experiments/report/text_table.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -45,5 +46,12 @@ std::string render_runs_csv(const ReportData& report);
 /// Lines for each arm, each metric by length, and each length: n, mean, standard deviation, lowest and highest value
 /// over the seeds. Empty if nothing was measured at two or more lengths.
 std::string render_lengths_csv(const ReportData& report);
+
+/// The first line of a report in Markdown, which readers do not see.
+inline constexpr std::string_view markdown_mark = "<!-- A report of Heed. -->\n";
+
+/// Whether a file with this beginning is a report of Heed, in any of its formats. Such a file can be made again. A
+/// report in Markdown of before the mark is not recognised.
+bool is_report_of_heed(std::string_view beginning);
 
 } // namespace heed

@@ -1,8 +1,8 @@
+#include "experiments/report/answers.hpp"
 #include "experiments/report/measured.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/text.hpp"
 

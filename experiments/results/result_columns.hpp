@@ -2,7 +2,6 @@
 // numbers, whole numbers, steps and names.
 #pragma once
 
-#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_table.hpp"
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "experiments/results/result_columns.hpp"
-#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_table.hpp"
 
 #include <cstddef>

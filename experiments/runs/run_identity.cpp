@@ -1,7 +1,6 @@
 #include "experiments/runs/run_identity.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/system/content_hash.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/checkpoints.hpp"

@@ -1,7 +1,6 @@
 #include "experiments/runs/worker.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoints.hpp"

@@ -5,7 +5,6 @@
 #include "experiments/command_line/build.hpp"
 #include "experiments/system/program.hpp"
 #include "python/bindings/lock.hpp"
-#include "python/bindings/texts.hpp"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>

@@ -1,8 +1,6 @@
 // heed attend: shows the attention weights of a trained model's heads for inputs that the user gives.
 #include "experiments/command_line/attention_heatmap.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/trained_run.hpp"

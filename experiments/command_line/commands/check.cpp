@@ -1,6 +1,5 @@
 // heed check: checks a configuration, its data and the model of every arm, without running anything.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/sketch_svg.hpp"

@@ -3,11 +3,8 @@
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // training.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/csv.hpp"

@@ -1,6 +1,5 @@
 // heed diff: compares two runs, or a run and a configuration: options, metrics, and how the runs were made.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"

@@ -2,7 +2,6 @@
 #include "experiments/exports/export.hpp"
 
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"

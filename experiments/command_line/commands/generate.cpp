@@ -1,6 +1,5 @@
 // heed generate: generates text with a trained run's model.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/requests.hpp"
 #include "experiments/command_line/trained_run.hpp"
 

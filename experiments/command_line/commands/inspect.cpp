@@ -1,7 +1,6 @@
 // heed inspect: shows statistics of the heads, layers and modules of a run's model, or of a configuration's untrained
 // model.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/trained_run.hpp"

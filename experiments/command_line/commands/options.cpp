@@ -1,7 +1,6 @@
 // heed options: lists every configuration option, as text, as JSON, or as a JSON schema for editors.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/schema.hpp"
 

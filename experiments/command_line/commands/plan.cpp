@@ -1,7 +1,5 @@
 // heed plan: shows the runs that a configuration would execute, and their cost: parameters, FLOPs, memory, time.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"

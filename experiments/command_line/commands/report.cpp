@@ -1,9 +1,7 @@
 // heed report: reports the results of a sweep. The sweep may still be running.
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/own_report.hpp"
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/svg_figure.hpp"
@@ -11,7 +9,6 @@
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
 
 #include <algorithm>

@@ -1,11 +1,9 @@
 // heed rerun: repeats a finished run from its resolved configuration, and says whether the results are bit-identical.
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/index/run_entry.hpp"

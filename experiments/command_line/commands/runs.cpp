@@ -1,8 +1,6 @@
 // heed runs: lists the runs of a folder, filtered and sorted.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/found_runs.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/report/text_table.hpp"

@@ -1,7 +1,6 @@
 // heed show: prints a configuration with the value of every option, or with its changes only; for a run, also its
 // outcome.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"

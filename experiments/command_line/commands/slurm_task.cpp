@@ -1,7 +1,6 @@
 // heed slurm-task: executes the runs of one Slurm array task, one after the other. Slurm starts it, users don't.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/launch/executor.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/launch/slurm_queue.hpp"

@@ -1,8 +1,6 @@
 // heed status: shows the sweeps and runs in an output folder, and the progress of the runs that are running now.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/index/run_entry.hpp"

@@ -2,8 +2,6 @@
 // cost.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
 #include "experiments/config/catalogue.hpp"

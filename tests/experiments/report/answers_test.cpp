@@ -1,8 +1,8 @@
 // Tests of the sentences that state a sweep's findings.
 #include "experiments/report/answers.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/tables.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // Tests of the worker, with an engine of three lines, so that each test sees only the worker's own behaviour.
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/runs/checkpoints.hpp"
@@ -10,15 +9,15 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <boost/json.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <map>
-#include <cstring>
-#include <cstdio>
 #include <memory>
-#include <boost/json.hpp>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
