@@ -1,6 +1,5 @@
 #include "autograd/pages.hpp"
 
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>

@@ -11,8 +11,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <iostream>
-#include <ostream>
-#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <unistd.h>

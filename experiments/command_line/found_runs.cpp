@@ -1,6 +1,5 @@
 #include "experiments/command_line/found_runs.hpp"
 
-#include "experiments/command_line/console.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/index/run_filter.hpp"
 #include "experiments/metrics/metric.hpp"
@@ -12,7 +11,6 @@
 #include <fmt/ranges.h>
 #include <iterator>
 #include <map>
-#include <ostream>
 
 namespace heed {
 

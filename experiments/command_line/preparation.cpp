@@ -1,7 +1,6 @@
 #include "experiments/command_line/preparation.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/engines/mpi.hpp"
@@ -13,7 +12,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 #include <string_view>
 #include <utility>
 

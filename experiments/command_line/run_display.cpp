@@ -1,6 +1,5 @@
 #include "experiments/command_line/run_display.hpp"
 
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/launch/slurm_queue.hpp"
@@ -20,7 +19,6 @@
 #include <set>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 namespace heed {
 

@@ -1,15 +1,12 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoints.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <ostream>
 
 namespace heed {
 

@@ -3,8 +3,6 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/formulas.hpp"
 
-#include <algorithm>
-
 // Defined here, so that they are compiled once and not in each file that uses Config.
 
 namespace heed {

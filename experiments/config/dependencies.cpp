@@ -1,7 +1,6 @@
 #include "experiments/config/dependencies.hpp"
 
 #include "experiments/config/values.hpp"
-#include "options/variant.hpp"
 
 #include <fmt/format.h>
 

@@ -1,14 +1,11 @@
 #include "experiments/config/resolution.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/values.hpp"
 #include "options/variant.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
 #include <iterator>
 
 namespace heed {

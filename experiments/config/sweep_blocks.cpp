@@ -4,12 +4,10 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/formulas.hpp"
 #include "experiments/config/unknown_names.hpp"
-#include "experiments/config/values.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <xxhash.h>
 
 namespace heed {

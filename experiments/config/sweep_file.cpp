@@ -4,7 +4,6 @@
 #include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
-#include "experiments/config/values.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

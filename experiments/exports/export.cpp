@@ -3,15 +3,12 @@
 #include "autograd/error.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/exports/tensorboard.hpp"
-#include "experiments/metrics/record.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_records.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <string>
-#include <vector>
 
 namespace heed {
 namespace {

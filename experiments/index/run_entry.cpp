@@ -15,7 +15,6 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <map>
 #include <span>
 #include <tuple>

@@ -3,7 +3,6 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/index/index_place.hpp"
 #include "experiments/index/run_columns.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
@@ -13,9 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 #include <sqlite3.h>
 #include <xxhash.h>

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <deque>
 #include <fmt/format.h>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <string_view>

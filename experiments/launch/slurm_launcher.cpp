@@ -2,7 +2,6 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/launch/slurm_queue.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_state.hpp"

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 #include <iterator>
 #include <limits>
-#include <utility>
 
 namespace heed {
 

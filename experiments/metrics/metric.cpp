@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace heed {
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <fmt/format.h>
-#include <utility>
 
 namespace heed {
 

@@ -15,7 +15,6 @@
 #include <initializer_list>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace heed {

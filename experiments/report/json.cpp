@@ -11,7 +11,6 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/measured.hpp"
 #include "experiments/report/notes.hpp"
-#include "experiments/report/numbers.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
@@ -20,11 +19,8 @@
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
-#include <boost/json.hpp>
-#include <cmath>
 #include <limits>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 namespace heed {

@@ -14,7 +14,6 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace heed {
 

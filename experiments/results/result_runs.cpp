@@ -1,7 +1,6 @@
 #include "experiments/results/result_runs.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/results/result_columns.hpp"
 
 #include <algorithm>
 #include <array>

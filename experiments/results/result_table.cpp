@@ -6,11 +6,9 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/system/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <set>
-#include <utility>
 
 namespace heed {
 

@@ -14,11 +14,7 @@
 #include <fmt/ranges.h>
 #include <limits>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 namespace heed {
 

@@ -1,7 +1,6 @@
 #include "experiments/runs/checkpoints.hpp"
 
 #include "experiments/system/text.hpp"
-#include "experiments/training/training.hpp"
 
 #include <algorithm>
 #include <charconv>

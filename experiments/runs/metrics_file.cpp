@@ -1,6 +1,5 @@
 #include "experiments/runs/metrics_file.hpp"
 
-#include "experiments/metrics/record.hpp"
 #include "experiments/system/content_hash.hpp"
 
 #include <algorithm>

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <fmt/format.h>
 #include <stdexcept>
-#include <string_view>
 
 namespace heed {
 

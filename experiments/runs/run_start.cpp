@@ -1,7 +1,6 @@
 #include "experiments/runs/run_start.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/checkpoints.hpp"

@@ -8,7 +8,6 @@
 #include "experiments/system/bounds.hpp"
 #include "experiments/system/threads.hpp"
 
-#include <fmt/format.h>
 #include <utility>
 
 namespace heed {

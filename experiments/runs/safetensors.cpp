@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
-#include <memory>
 #include <new>
 #include <span>
 

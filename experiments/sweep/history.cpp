@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
-#include <set>
 #include <string_view>
-#include <vector>
 
 namespace heed {
 

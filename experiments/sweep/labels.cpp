@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
-#include <vector>
 
 namespace heed {
 namespace {

@@ -16,9 +16,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace heed {
 

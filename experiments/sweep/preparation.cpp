@@ -2,14 +2,12 @@
 
 #include "autograd/error.hpp"
 #include "autograd/pages.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/config/problems.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
-#include "experiments/metrics/metric.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/models/segments.hpp"
 #include "experiments/models/target_leakage.hpp"
@@ -20,7 +18,6 @@
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "experiments/system/file_entry.hpp"
 
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -6,11 +6,9 @@
 #include "experiments/system/polling.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 namespace heed {
 

@@ -7,13 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string_view>
 #include <sys/types.h>
 #include <system_error>

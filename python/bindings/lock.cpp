@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <pthread.h>
-#include <thread>
 #include <unistd.h>
 
 namespace nb = nanobind;

@@ -16,7 +16,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <mutex>
 #include <pthread.h>
 #include <tuple>

@@ -2,8 +2,6 @@
 #include "experiments/command_line/completion.hpp"
 #include "experiments/command_line/commands.hpp"
 
-#include <ostream>
-
 namespace heed {
 
 namespace {

@@ -12,7 +12,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <ostream>
 #include <span>
 #include <string_view>
 

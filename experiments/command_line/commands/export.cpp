@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
-#include <ostream>
 
 namespace heed {
 

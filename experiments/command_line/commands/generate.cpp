@@ -8,11 +8,9 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/sweep/preparation.hpp"
 
-#include <fmt/format.h>
 #include <optional>
 #include <ostream>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace heed {

@@ -12,7 +12,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
-#include <ostream>
 
 namespace heed {
 

@@ -5,7 +5,6 @@
 #include "experiments/config/schema.hpp"
 
 #include <boost/json/parse.hpp>
-#include <ostream>
 
 namespace heed {
 

@@ -8,7 +8,6 @@
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
-#include <ostream>
 
 namespace heed {
 
