@@ -1,4 +1,4 @@
-#include "experiments/index/run_columns.hpp"
+#include "experiments/index/run_index.hpp"
 
 #include <string>
 

@@ -3,7 +3,6 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/index/run_columns.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/system/content_hash.hpp"

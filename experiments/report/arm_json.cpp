@@ -1,4 +1,4 @@
-#include "experiments/report/arm_json.hpp"
+// An arm of a report as JSON: its runs, comparisons and metrics.
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"

@@ -1,4 +1,5 @@
-#include "experiments/report/document_json.hpp"
+// A report's document as JSON.
+#include "experiments/report/json.hpp"
 
 #include "experiments/system/polling.hpp"
 

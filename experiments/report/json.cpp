@@ -2,10 +2,8 @@
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
-#include "experiments/report/arm_json.hpp"
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/curves.hpp"
-#include "experiments/report/document_json.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"

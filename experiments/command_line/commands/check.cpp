@@ -116,8 +116,7 @@ void add_check(Commands& commands) {
       "  heed check configs/quickstart.toml\n"
       "  heed check my.toml attention.score=additive\n"
       "  heed check my.toml 'attention.mask_mod=i - j < 8' --picture mask.svg\n"
-      "Errors name file:line:column, what was found, what is allowed and the nearest name." +
-          std::string(exit_statuses),
+      "Errors name file:line:column, what was found, what is allowed and the nearest name.",
       [](Command& command, CheckArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command

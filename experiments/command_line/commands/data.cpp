@@ -265,8 +265,7 @@ void add_data(Commands& commands) {
       "reads if the task has inputs and outputs; targets, for each token or output (-1: none), or the class; input\n"
       "and output, as text.\n"
       "--vocabulary writes lists of texts, in which a token's number is its index: tokens, which the model reads;\n"
-      "output_tokens, if outputs have their own vocabulary; and classes." +
-          std::string(exit_statuses),
+      "output_tokens, if outputs have their own vocabulary; and classes.",
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--examples", arguments.examples, "number of examples to show [3]").within(0, 1000);

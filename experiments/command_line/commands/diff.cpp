@@ -161,8 +161,7 @@ void add_diff(Commands& commands) {
       "  heed diff 3f2a 9c01\n"
       "  heed diff 3f2a configs/quickstart.toml     what the file would change\n"
       "A and B are runs (the path of a run's folder, or a unique beginning of its ID) or configs. Of a config, the\n"
-      "reference is compared. Metrics are the last values." +
-          std::string(exit_statuses),
+      "reference is compared. Metrics are the last values.",
       [](Command& command, DiffArguments& arguments) {
         command.add("A", arguments.a, "a run, or a TOML file").required().value_name("");
         command.add("B", arguments.b, "another").required().value_name("");

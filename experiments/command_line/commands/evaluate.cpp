@@ -91,8 +91,7 @@ void add_evaluate(Commands& commands) {
       "output and, for a classifier, the probability of the output's class. Tabs, line ends and backslashes within "
       "them\n"
       "are \\t, \\n"
-      ", \\r and \\\\." +
-          std::string(exit_statuses),
+      ", \\r and \\\\.",
       [](Command& command, EvaluateArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--split", arguments.split, "train, validation or test [validation]")

@@ -110,8 +110,7 @@ void add_export(Commands& commands) {
           "are exported, or those that match --where (heed runs --help explains filters). A file's name has the label "
           "of\n"
           "the run's arm in its most recent sweep, the run's seed and its ID. The paths of the files are printed.\n"
-          "Checkpoints need no export: PyTorch's safetensors opens them." +
-          std::string(exit_statuses),
+          "Checkpoints need no export: PyTorch's safetensors opens them.",
       [](Command& command, ExportArguments& arguments) {
         command.add("RUN", arguments.runs, "a filter; only runs that match it [all]").value_name("");
         command.add("--to", arguments.to, fmt::format("the format: {}", fmt::join(export_format_names(), ", ")))

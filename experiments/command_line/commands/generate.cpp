@@ -86,8 +86,7 @@ void add_generate(Commands& commands) {
       "A decoder continues --prompt. An encoder-decoder prints a line with the output for each input. A classifier\n"
       "prints a line for each of the most probable classes: the probability, a tab, and the class; an empty line\n"
       "separates inputs. For a model of images, an input is a row of the validation split: \"row 0\".\n"
-      "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
-          std::string(exit_statuses),
+      "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text.",
       [](Command& command, GenerateArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--prompt", arguments.prompt, "the text to continue").value_name("TEXT");

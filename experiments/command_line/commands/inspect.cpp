@@ -151,8 +151,7 @@ void add_inspect(Commands& commands) {
       "  heed inspect my.toml model.layers=12        before any step\n"
       "RUN is the path of a run's folder, or a unique beginning of its ID; or a config, whose untrained model is\n"
       "inspected (of a sweep, the reference's). The loss is computed once for each head. Large models therefore take\n"
-      "a while: --rows limits the time. [train] inspect measures the same values during training. Nothing is saved." +
-          std::string(exit_statuses),
+      "a while: --rows limits the time. [train] inspect measures the same values during training. Nothing is saved.",
       [](Command& command, InspectArguments& arguments) {
         add_config(command, arguments.run, arguments.overrides);
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");

@@ -40,8 +40,7 @@ void add_options(Commands& commands) {
       "  heed options\n"
       "  heed options train\n"
       "  heed options weight                          options with this word in their names or descriptions\n"
-      "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)" +
-          std::string(exit_statuses),
+      "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)",
       [](Command& command, OptionsArguments& arguments) {
         command
             .add("TABLE", arguments.table,

@@ -246,8 +246,7 @@ void add_plan(Commands& commands) {
       "  heed plan configs/quickstart.toml train.steps=5000 --no-probe\n"
       "  heed plan configs/quickstart.toml --no-probe --csv --output plan.csv\n"
       "  heed plan configs/quickstart.toml --register plan.json\n"
-      "To measure the time, a few steps of each arm are trained." +
-          std::string(exit_statuses),
+      "To measure the time, a few steps of each arm are trained.",
       [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder whose finished runs count as done [runs]").value_name("FOLDER");

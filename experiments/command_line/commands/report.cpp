@@ -170,8 +170,7 @@ void add_report(Commands& commands) {
       "  terminal  no file: prints the table\n"
       "--output writes the report (of csv, report.csv only) to another file; - is standard output. --figure writes "
       "one\n"
-      "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png." +
-          std::string(exit_statuses),
+      "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png.",
       [](Command& command, ReportArguments& arguments) {
         add_output_folder(command, arguments.out);
         command.add("--sweep", arguments.sweep, "the sweep [the latest]").value_name("NAME");

@@ -202,8 +202,7 @@ void add_rerun(Commands& commands) {
       "config.toml, in a temporary folder, or in the folder that --into names. Then all metrics except seconds, and\n"
       "every tensor of the last checkpoint are compared. A warning comes first if CPU, BLAS, compiler or numerics\n"
       "differ from those in the run's manifest.\n"
-      "Exit status 1 also means: the bits differ." +
-          std::string(exit_statuses),
+      "Exit status 1 also means: the bits differ.",
       [](Command& command, RerunArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--threads", arguments.threads, "overrides the configuration's value").within(1, 1024);

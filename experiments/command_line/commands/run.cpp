@@ -395,8 +395,7 @@ void add_run(Commands& commands) {
       "Options of the cluster (never of a run) are slurm.account, .partition, .qos, .time, .memory, .cpus,\n"
       ".at_once, .task_minutes and .options: as overrides (slurm.partition=short), or in the table [slurm] of a file.\n"
       "Started by mpirun -np N, N processes train each run together, bit-identically; --threads is per process [1].\n"
-      "Overrides: a.b=value, read by the option's type; a.b=@default resets it (heed options lists all options)." +
-          std::string(exit_statuses),
+      "Overrides: a.b=value, read by the option's type; a.b=@default resets it (heed options lists all options).",
       [](Command& command, RunArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder for runs and sweeps [runs]").value_name("FOLDER");

@@ -104,8 +104,7 @@ void add_runs(Commands& commands) {
       "that lacks its field, also after not. JSON and CSV have every field with a value, unless --columns names "
       "fields. The command\n"
       "reads an index in ~/.cache/heed/index, which it updates first. OUT/index.sqlite is a copy of the index, which\n"
-      "any SQLite tool opens." +
-          std::string(exit_statuses),
+      "any SQLite tool opens.",
       [](Command& command, RunsArguments& arguments) {
         add_output_folder(command, arguments.out);
         command.add("--where", arguments.where, "a filter; only runs that match it [all]").value_name("EXPR");

@@ -212,8 +212,7 @@ void add_status(Commands& commands) {
   add_command<StatusArguments>(
       commands, "status", "list the sweeps and runs of a folder, and their progress",
       "Example, from another terminal while a sweep runs:\n"
-      "  heed status runs" +
-          std::string(exit_statuses),
+      "  heed status runs",
       [](Command& command, StatusArguments& arguments) { add_output_folder(command, arguments.out); }, status);
 }
 

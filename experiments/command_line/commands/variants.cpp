@@ -296,8 +296,7 @@ void add_variants(Commands& commands) {
       "  heed variants attention.score --measure --lengths 512 4096 --width 128\n"
       "--measure computes one block's attention with each score, normaliser and position, for one sequence forward "
       "and\n"
-      "backward on one thread. Run nothing else during it: it measures times of this machine." +
-          std::string(exit_statuses),
+      "backward on one thread. Run nothing else during it: it measures times of this machine.",
       [](Command& command, VariantsArguments& arguments) {
         command.add("FAMILY", arguments.family, "only these: attention.score, score, position, rotary, ...")
             .value_name("");
