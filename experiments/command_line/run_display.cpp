@@ -230,19 +230,8 @@ double ProgressBoard::fraction(const Entry& entry) const {
   return std::clamp(static_cast<double>(entry.progress.step) / static_cast<double>(steps), 0.0, 1.0);
 }
 
-std::size_t ProgressBoard::done() const {
-  return static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(),
-                                                [](const Entry& e) { return e.state == State::done; }));
-}
-
-std::size_t ProgressBoard::failed() const {
-  return static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(),
-                                                [](const Entry& e) { return e.state == State::failed; }));
-}
-
-std::size_t ProgressBoard::queued() const {
-  return static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(),
-                                                [](const Entry& e) { return e.state == State::queued; }));
+std::size_t ProgressBoard::count(State state) const {
+  return static_cast<std::size_t>(std::ranges::count(runs_, state, &Entry::state));
 }
 
 std::optional<double> ProgressBoard::seconds_left(double now) const {

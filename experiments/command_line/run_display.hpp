@@ -34,10 +34,10 @@ public:
 
   std::size_t total() const { return runs_.size(); }
   /// Number of finished runs, including those that had finished before the start.
-  std::size_t done() const;
-  std::size_t failed() const;
+  std::size_t done() const { return count(State::done); }
+  std::size_t failed() const { return count(State::failed); }
   /// Number of runs that wait in a Slurm queue.
-  std::size_t queued() const;
+  std::size_t queued() const { return count(State::queued); }
   /// Sets the remaining time, if the caller knows it from another source than this board's clock.
   void know_left(double seconds) { known_left_ = seconds; }
 
@@ -64,6 +64,7 @@ private:
     std::optional<double> base; ///< the fraction that was done before this start, 0 to 1
     bool before = false;        ///< finished before this start
   };
+  std::size_t count(State state) const;
   double fraction(const Entry& entry) const;
   std::string at(const Entry& entry) const;
 

@@ -18,26 +18,10 @@ namespace heed {
 namespace {
 
 struct GenerateArguments {
-  std::string run, out = "runs", prompt, input, file;
+  std::string run, out = "runs", input, file;
   std::int64_t average = 1;
-  std::optional<std::int64_t> tokens, top_k, beam;
-  std::optional<double> temperature, length_penalty;
-  std::optional<std::uint64_t> seed;
-  std::optional<std::string> length_penalty_kind;
+  GenerationRequest question;
 };
-
-GenerationRequest question_of(const GenerateArguments& a) {
-  return {.prompt = a.prompt,
-          .has_input = !a.input.empty(),
-          .has_input_file = !a.file.empty(),
-          .tokens = a.tokens,
-          .top_k = a.top_k,
-          .beam = a.beam,
-          .temperature = a.temperature,
-          .length_penalty = a.length_penalty,
-          .seed = a.seed,
-          .length_penalty_kind = a.length_penalty_kind};
-}
 
 std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat form) {
   if (a.file.empty() == a.input.empty() && form == TaskFormat::image_classification)
@@ -56,7 +40,10 @@ int generate(const GenerateArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const TaskFormat form = task_format_of(run.config);
   const bool continues = form == TaskFormat::language_model;
-  Sampling sampling = sampling_of(question_of(arguments), form, run.config.model.kind);
+  GenerationRequest question = arguments.question;
+  question.has_input = !arguments.input.empty();
+  question.has_input_file = !arguments.file.empty();
+  Sampling sampling = sampling_of(question, form, run.config.model.kind);
   sampling.write = [&](std::string_view text) {
     console.data << text;
     console.data.flush();
@@ -65,7 +52,7 @@ int generate(const GenerateArguments& arguments, Console& console) {
     say(console, "note: " + note);
     console.err.flush();
   };
-  sampling.prompt = arguments.prompt;
+  sampling.prompt = question.prompt;
   if (!continues) sampling.inputs = inputs_of(arguments, form);
   run.engine().generate(run.config, *run.task, run.checkpoint, sampling);
   if (continues) console.data << "\n";
@@ -89,27 +76,28 @@ void add_generate(Commands& commands) {
       "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text.",
       [](Command& command, GenerateArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
-        command.add("--prompt", arguments.prompt, "the text to continue").value_name("TEXT");
-        command.add("--tokens", arguments.tokens, "number of tokens to generate [500]")
+        command.add("--prompt", arguments.question.prompt, "the text to continue").value_name("TEXT");
+        command.add("--tokens", arguments.question.tokens, "number of tokens to generate [500]")
             .within(1, GenerationRequest::most_tokens);
         command
-            .add("--temperature", arguments.temperature,
+            .add("--temperature", arguments.question.temperature,
                  "temperature of the random choices; 0: always the most probable token [1]")
             .within(0.0, GenerationRequest::most_temperature);
         command
-            .add("--top-k", arguments.top_k, "choose only among the k most probable tokens; 0: all [0; for classes 5]")
+            .add("--top-k", arguments.question.top_k,
+                 "choose only among the k most probable tokens; 0: all [0; for classes 5]")
             .within(0, GenerationRequest::most_top_k);
-        command.add("--seed", arguments.seed, "seed of the random choices [0]").value_name("N");
+        command.add("--seed", arguments.question.seed, "seed of the random choices [0]").value_name("N");
         command.add("--input", arguments.input, "the input text").value_name("TEXT");
         command.add("--input-file", arguments.file, "a file with an input text on each line").value_name("FILE");
-        command.add("--beam", arguments.beam, "beam width; 1: greedy search [1]")
+        command.add("--beam", arguments.question.beam, "beam width; 1: greedy search [1]")
             .within(1, GenerationRequest::most_beam);
         command
-            .add("--length-penalty", arguments.length_penalty,
+            .add("--length-penalty", arguments.question.length_penalty,
                  "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
             .within(0.0, GenerationRequest::most_length_penalty);
         command
-            .add("--length-penalty-kind", arguments.length_penalty_kind,
+            .add("--length-penalty-kind", arguments.question.length_penalty_kind,
                  "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens [gnmt]")
             .one_of({"gnmt", "fairseq"})
             .value_name("KIND");

@@ -16,23 +16,16 @@ namespace {
 namespace json = boost::json;
 
 struct RunsArguments {
-  std::string out = "runs", sort;
-  std::optional<std::string> where;
-  std::vector<std::string> columns;
-  std::optional<std::int64_t> limit;
-  bool reverse = false;
+  std::string out = "runs";
+  RunsRequest question;
   ResultOptions result;
 };
 
 FoundRuns find(const RunsArguments& arguments, bool all_fields, Console& console) {
   RunIndex index(arguments.out);
-  FoundRuns found = find_runs(index, arguments.out,
-                              {.where = arguments.where,
-                               .sort = arguments.sort,
-                               .columns = arguments.columns,
-                               .limit = arguments.limit,
-                               .reverse = arguments.reverse,
-                               .all_fields = all_fields},
+  RunsRequest question = arguments.question;
+  question.all_fields = all_fields;
+  FoundRuns found = find_runs(index, arguments.out, question,
                               [&](const std::string& problem) { say(console, problem); });
   say_left_out(found.left_out, index, console);
   return found;
@@ -78,7 +71,7 @@ void print_table(const FoundRuns& found, Console& console) {
 int runs(const RunsArguments& arguments, Console& console) {
   ResultOutput output("runs", arguments.result);
   const FoundRuns found = find(arguments, !output.is("terminal"), console);
-  if (output.is("json")) output.write(runs_json(found, !arguments.columns.empty()), console);
+  if (output.is("json")) output.write(runs_json(found, !arguments.question.columns.empty()), console);
   else if (output.is("csv")) output.write(runs_csv(found), console);
   else print_table(found, console);
   return 0;
@@ -107,15 +100,16 @@ void add_runs(Commands& commands) {
       "any SQLite tool opens.",
       [](Command& command, RunsArguments& arguments) {
         add_output_folder(command, arguments.out);
-        command.add("--where", arguments.where, "a filter; only runs that match it [all]").value_name("EXPR");
-        command.add("--sort", arguments.sort, "sort by this field, the smallest value first [created]")
+        command.add("--where", arguments.question.where, "a filter; only runs that match it [all]").value_name("EXPR");
+        command.add("--sort", arguments.question.sort, "sort by this field, the smallest value first [created]")
             .value_name("FIELD");
-        command.add_flag("--reverse", arguments.reverse,
+        command.add_flag("--reverse", arguments.question.reverse,
                          "sort in reverse: the largest value, or the newest run, first");
-        command.add("--columns", arguments.columns, "show these fields, separated by commas [fields that differ]")
+        command
+            .add("--columns", arguments.question.columns, "show these fields, separated by commas [fields that differ]")
             .separated_by(',')
             .value_name("FIELDS");
-        command.add("--limit", arguments.limit, "the most runs to show").within(0, std::int64_t{1} << 40);
+        command.add("--limit", arguments.question.limit, "the most runs to show").within(0, std::int64_t{1} << 40);
         add_result_options(command, arguments.result, {"terminal", "json", "csv"});
       },
       runs);
