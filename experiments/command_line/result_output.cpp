@@ -7,14 +7,21 @@
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
+#include <boost/describe/class.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
+#include <boost/json/value_from.hpp>
 #include <cstddef>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <utility>
 
 namespace heed {
+
+// The fields that boost::json::value_from writes, in this order.
+BOOST_DESCRIBE_STRUCT(HeadInspection, (), (attention, head, entropy, distance, importance, first_key, score_variance))
+BOOST_DESCRIBE_STRUCT(ModuleInspection, (), (module, activation, gradient, weight))
+BOOST_DESCRIBE_STRUCT(LayerInspection, (), (layer, rank_residual, gradient, weight))
 
 namespace {
 
@@ -58,10 +65,6 @@ void write(std::string& out, const boost::json::value& value, std::size_t depth)
   } else {
     out += boost::json::serialize(value);
   }
-}
-
-boost::json::value number_or_null(std::optional<double> value) {
-  return value ? boost::json::value(*value) : boost::json::value();
 }
 
 } // namespace
@@ -140,27 +143,15 @@ std::string indented(const boost::json::value& value) {
 bool is_localised(const HeadInspection& head) { return head.distance && *head.distance < localised_below; }
 
 boost::json::object inspection_json(const Inspection& found) {
-  boost::json::array heads, modules, layers;
-  for (const HeadInspection& h : found.heads)
-    heads.push_back(boost::json::object{{"attention", h.attention},
-                                        {"head", h.head},
-                                        {"entropy", h.entropy},
-                                        {"distance", number_or_null(h.distance)},
-                                        {"importance", number_or_null(h.importance)},
-                                        {"first_key", number_or_null(h.first_key)},
-                                        {"score_variance", number_or_null(h.score_variance)},
-                                        {"localised", is_localised(h)}});
-  for (const ModuleInspection& m : found.modules)
-    modules.push_back(boost::json::object{{"module", m.module},
-                                          {"activation", number_or_null(m.activation)},
-                                          {"gradient", number_or_null(m.gradient)},
-                                          {"weight", number_or_null(m.weight)}});
-  for (const LayerInspection& l : found.layers)
-    layers.push_back(boost::json::object{{"layer", l.layer},
-                                         {"rank_residual", number_or_null(l.rank_residual)},
-                                         {"gradient", number_or_null(l.gradient)},
-                                         {"weight", number_or_null(l.weight)}});
-  return {{"heads", std::move(heads)}, {"layers", std::move(layers)}, {"modules", std::move(modules)}};
+  boost::json::array heads;
+  for (const HeadInspection& head : found.heads) {
+    boost::json::object fields = boost::json::value_from(head).as_object();
+    fields["localised"] = is_localised(head);
+    heads.push_back(std::move(fields));
+  }
+  return {{"heads", std::move(heads)},
+          {"layers", boost::json::value_from(found.layers)},
+          {"modules", boost::json::value_from(found.modules)}};
 }
 
 } // namespace heed

@@ -113,7 +113,7 @@ std::string to_json(const Submission& submission) {
 }
 
 Parsed<Submission> submission_from_json(std::string_view bytes) {
-  try {
+  return guarded<Submission>([&] {
     const json::value value = parsed(bytes);
     const json::object& object = as_object(value, "it");
     Submission submission;
@@ -137,10 +137,8 @@ Parsed<Submission> submission_from_json(std::string_view bytes) {
         submission.tasks.back().push_back(id);
       }
     }
-    return Parsed<Submission>::ok(std::move(submission));
-  } catch (const Wrong& wrong) {
-    return Parsed<Submission>::wrong(wrong.why);
-  }
+    return submission;
+  });
 }
 
 bool SlurmTask::alive() const {

@@ -221,9 +221,7 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
   const Digits digits = table.of(arm), common = table.common();
   const std::optional<double> deviation = seconds_deviation(arm);
   const int curve_decimals = report.curve_metric().name == report.metric.name ? common.value : 4;
-  json::array changes, differences, runs;
-  for (const PlannedChange& change : arm.changes)
-    changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
+  json::array differences, runs;
   for (const Difference& difference : arm.differences)
     differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
   PolledWork work;
@@ -239,7 +237,7 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
       {"group", json_list(arm.group)},
       {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
       {"report_name", report_name(arm)},
-      {"changes", std::move(changes)},
+      {"changes", json::value_from(arm.changes)},
       {"answer", reference ? json::value(nullptr) : json::value(name_of(answer_word(arm.comparison, report.metric)))},
       {"sentence", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
       {"n", arm.values},

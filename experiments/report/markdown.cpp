@@ -60,41 +60,11 @@ std::string arms_section(const ReportData& report) {
   return "## Arms\n\n" + markdown_table(table);
 }
 
-/// A table of the means over seeds, at some of the evaluated steps or lengths; empty if there is only one.
-template <class BandOf> std::string means_table(const ReportData& report, const BandOf& band_of) {
-  constexpr std::size_t most_columns = 8;
-  std::set<std::int64_t> places;
-  for (const ReportArm& arm : report.arms)
-    for (const BandPoint& point : band_of(arm)) places.insert(point.at);
-  if (places.size() < 2) return "";
-
-  const std::vector<std::int64_t> all(places.begin(), places.end());
-  std::set<std::int64_t> shown;
-  const std::size_t columns = std::min(most_columns, all.size());
-  for (std::size_t i = 0; i < columns; ++i) shown.insert(all[i * (all.size() - 1) / (columns - 1)]);
-
-  TextTable table{{"arm"}, {Align::left}, {}};
-  for (const std::int64_t place : shown) {
-    table.headings.push_back(fmt::format("{}", place));
-    table.alignment.push_back(Align::right);
-  }
-  for (const ReportArm& arm : report.arms) {
-    const std::vector<BandPoint> band = band_of(arm);
-    std::vector<std::string> row{arm.label};
-    for (const std::int64_t place : shown) {
-      const auto point = std::ranges::find(band, place, &BandPoint::at);
-      row.push_back(point == band.end() ? "-" : fixed(point->mean, 4));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return to_markdown(table);
-}
-
 std::string curves_section(const ReportData& report) {
-  const std::string table = means_table(report, curve_band);
-  if (table.empty()) return "";
+  const TextTable table = band_table(report, curve_band, [](const BandPoint& point) { return fixed(point.mean, 4); });
+  if (table.headings.size() < 3) return ""; // one step
   return fmt::format("## Learning curves\n\nThe mean of {} over the seeds, by training step.\n\n{}",
-                     markdown_text(report.curve_metric().shown()), table);
+                     markdown_text(report.curve_metric().shown()), to_markdown(table));
 }
 
 std::string lengths_section(const ReportData& report) {

@@ -3,10 +3,12 @@
 // it before reading them.
 #pragma once
 
+#include "experiments/report/curves.hpp"
 #include "experiments/report/document.hpp"
 #include "experiments/report/report_data.hpp"
 #include "experiments/report/text_table.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,10 @@ namespace heed {
 
 /// The arms by the report's metric: the only place that decides on columns, digits and marks.
 document::Table arm_table(const ReportData& report);
+
+/// A row for each arm, with points of its band: at each step or length, or at eight spread over all of them.
+TextTable band_table(const ReportData& report, const std::function<std::vector<BandPoint>(const ReportArm&)>& band_of,
+                     const std::function<std::string(const BandPoint&)>& cell_of);
 
 /// Mean ± standard deviation over the seeds at each length, or at eight lengths spread over all of them.
 /// @param metric  one of `length_metrics`

@@ -112,12 +112,6 @@ std::string plan_csv(const Preparation& prepared, const Estimate& e) {
   return out;
 }
 
-json::array changes_json(const std::vector<PlannedChange>& changes) {
-  json::array out;
-  for (const PlannedChange& change : changes) out.push_back({{"key", change.key}, {"value", change.value}});
-  return out;
-}
-
 json::array effects_json(const Plan& plan, std::optional<double> effect) {
   json::array out;
   for (const EffectRow& row : effect_rows(plan, effect)) {
@@ -147,7 +141,7 @@ std::string plan_json(const Preparation& prepared, const Estimate& e, std::optio
     const Arm& arm = plan.arms[i];
     const Cost& cost = prepared.arms[i].cost;
     json::object entry{{"label", arm.label},
-                       {"changes", changes_json(arm.changes)},
+                       {"changes", json::value_from(arm.changes)},
                        {"parameters", cost.parameters},
                        {"flops_per_step", cost.flops_per_step},
                        {"steps", prepared.arms[i].config.train.steps},
@@ -166,7 +160,7 @@ std::string plan_json(const Preparation& prepared, const Estimate& e, std::optio
                        {"seed", run.run->seed},
                        {"id", run.run->id.empty() ? json::value(nullptr) : json::value(run.run->id)},
                        {"state", name_of(run.state)}};
-    if (run.trial) entry["tries"] = changes_json(run.trial->point);
+    if (run.trial) entry["tries"] = json::value_from(run.trial->point);
     runs.push_back(std::move(entry));
   }
   out["runs"] = std::move(runs);
