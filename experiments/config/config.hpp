@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -206,5 +207,20 @@ std::string numerics_text(const std::vector<VariantInUse>& variants);
 
 /// The numerics of a configuration. They are part of a run's identity, so runs of different numerics are never mixed.
 std::string numerics_of(const std::vector<FlatOption>& options);
+
+/// A file whose rows are evaluated beside the validation split.
+struct ValidationSet {
+  std::string name; ///< letters, digits, '_' and '-'
+  std::string path;
+};
+
+/// The sets of [data] validation_sets, which are "NAME = FILE" each. Throws heed::Refused for an entry of another form,
+/// a name with other characters, and a name that occurs twice.
+std::vector<ValidationSet> validation_sets(const DataOptions& data);
+
+/// The metric over the rows of a set: "val_loss_on.noisy".
+std::string name_on_set(std::string_view metric, std::string_view set);
+/// "val_loss" for "val_loss_on.noisy"; empty for a name of another form.
+std::string metric_on_a_set(std::string_view name);
 
 } // namespace heed

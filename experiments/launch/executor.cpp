@@ -1,9 +1,9 @@
 #include "experiments/launch/executor.hpp"
 
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/worker.hpp"
 #include "experiments/system/bounds.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::string last_lines(std::string_view text, std::size_t count) {
 /// the folder is unchanged.
 void note_failure(const RunFolder& run, const std::string& reason) {
   try {
-    auto claim = RunClaim::attempt(run);
+    auto claim = Lease::attempt(run.claim());
     if (!claim) return;
     const auto before = read_manifest(run);
     require_readable(before);
@@ -57,7 +57,7 @@ void note_failure(const RunFolder& run, const std::string& reason) {
 /// Whether a worker that starts now gets the run at once, as far as is known.
 bool is_free(const RunFolder& run) {
   try {
-    return RunClaim::make_free(run);
+    return Lease::make_free(run.claim());
   } catch (const Failed&) {
     return true; // the worker reports it
   }
@@ -66,7 +66,7 @@ bool is_free(const RunFolder& run) {
 /// Whom a run waits for that another process executes, in words; empty if that can't be read now.
 std::string waited_for(const RunFolder& run) {
   try {
-    return RunClaim::waited_for(run).in_words();
+    return Lease::waited_for(run.claim()).in_words();
   } catch (const Unreadable&) {
     return "";
   }
@@ -96,7 +96,7 @@ public:
 
   /// Whether the run was queued and has begun since the last call.
   bool just_begun() {
-    const bool begun = waits_ && RunClaim::held(run_);
+    const bool begun = waits_ && Lease::held(run_.claim());
     if (begun) waits_ = false;
     return begun;
   }
@@ -123,7 +123,7 @@ public:
     // A signal may kill a worker after it has finished its run, while it exits.
     if (state == RunState::finished && (recorded || (!crashed && end.status == 0))) {
       event.kind = RunEvent::Kind::finished;
-    } else if (!stopping && state != RunState::finished && RunClaim::held(run_)) {
+    } else if (!stopping && state != RunState::finished && Lease::held(run_.claim())) {
       event.kind = RunEvent::Kind::elsewhere; // its files are of the other process
       event.reason = waited_for(run_);
     } else if (crashed) {

@@ -2,8 +2,8 @@
 
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/system/bounds.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/lease_owner.hpp"
 #include "experiments/system/text.hpp"
 
@@ -209,7 +209,7 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong("");
   if (!task && submission && submission->job.empty() && may_be_coming(out, mark.submission)) return mark;
   // The task itself, or another process, may have changed it since the snapshot.
-  if (RunClaim::held(queued.run)) return mark;
+  if (Lease::held(queued.run.claim())) return mark;
   std::optional<QueueMark> now;
   try {
     now = read_queue_mark(queued.run);

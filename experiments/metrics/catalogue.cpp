@@ -1,7 +1,6 @@
 #include "experiments/metrics/catalogue.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/tasks/task_info.hpp"

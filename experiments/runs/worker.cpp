@@ -5,14 +5,13 @@
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/run_start.hpp"
 #include "experiments/runs/run_state.hpp"
-#include "experiments/system/clock.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/failure.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/polling.hpp"
 #include "experiments/system/stop_signals.hpp"
@@ -48,7 +47,7 @@ struct TakenOn : Failed {
 
 void require_own(const RunFolder& run, bool own) {
   if (own) return;
-  const auto owner = RunClaim::owner(run);
+  const auto owner = Lease::owner(run.claim());
   throw TakenOn(fmt::format(
       "this process was halted, or could not reach '{}', and {} took the run over meanwhile; it continues there",
       run.path.string(),
@@ -267,7 +266,7 @@ void write_vocabulary(const RunFolder& run, const Config& config, const Task& ta
   }
 }
 
-Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const WorkerParts& parts, Record& record,
+Outcome train(const RunFolder& run, const Lease& claim, int threads, const WorkerParts& parts, Record& record,
               bool& stepped) {
   Config config = read_config(run);
   record.manifest().numerics = numerics_of(flatten(config));
@@ -377,11 +376,11 @@ int run_worker(const RunFolder& folder, int threads, const WorkerParts& given) {
     return status;
   };
   const WaitScope waits([&](const std::string& what) { say(parts, run, what); });
-  std::optional<RunClaim> claim;
+  std::optional<Lease> claim;
   std::optional<Record> record;
   bool stepped = false;
   try {
-    claim = RunClaim::wait(run, parts.stop_requested);
+    claim = Lease::wait(run.claim(), parts.stop_requested);
     if (!claim) return 1;
     run.before_change = [&] { require_own(folder, claim->confirm()); };
     const RunSnapshot look = snapshot_of_claimed(run);

@@ -2,9 +2,11 @@
 // effect.
 #pragma once
 
+#include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/preparation.hpp"
+#include "experiments/tasks/task.hpp"
 
 #include <string>
 #include <vector>
@@ -27,5 +29,9 @@ void check_looks(const LookSpec& spec, const Plan& plan);
 
 /// The smallest p that `seeds` seeds of each arm can give; for unpaired runs after Holm's correction.
 double smallest_p_of(const Plan& plan, std::size_t seeds);
+
+/// The reason why `arm` cannot be compared with `reference` by the metric, as half a sentence; empty if it can.
+std::string why_not_comparable(const Config& reference, const Task& reference_task, TaskFormat reference_form,
+                               const Config& arm, const Task& arm_task, TaskFormat arm_form, const std::string& metric);
 
 } // namespace heed

@@ -12,7 +12,7 @@
 #include "experiments/models/segments.hpp"
 #include "experiments/models/target_leakage.hpp"
 #include "experiments/runs/run_folder.hpp"
-#include "experiments/sweep/comparability.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/tasks/vocabulary_text.hpp"
 

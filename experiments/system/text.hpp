@@ -92,4 +92,7 @@ inline std::size_t unfinished_utf8(std::string_view bytes) {
   return 0;
 }
 
+/// "2026-11-22T10:15:00Z".
+std::string utc_now();
+
 } // namespace heed

@@ -8,7 +8,6 @@
 #include "experiments/report/seed_advice.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/sweep/labels.hpp"
-#include "experiments/system/clock.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
 

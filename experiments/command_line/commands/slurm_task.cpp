@@ -4,8 +4,8 @@
 #include "experiments/launch/executor.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/launch/slurm_queue.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/system/bounds.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
 
@@ -111,7 +111,7 @@ private:
   }
 
   void one(const RunFolder& run) {
-    const auto owner = RunClaim::owner(run);
+    const auto owner = Lease::owner(run.claim());
     // If the claim is from an earlier start of this task, on a node that died, the executor waits until the run is
     // free.
     if (owner && owner->job != this_process().job) {
