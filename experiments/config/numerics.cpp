@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace heed {
 
 std::vector<VariantInUse> variants_in_use(const std::vector<FlatOption>& options) {

@@ -1,10 +1,8 @@
 // Stores resolved values in the structs of Config: options, the formulas of each block, and the runs from which others
 // start ([train] start), by their full IDs and with their checksums.
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/config/registry.hpp"
 #include "experiments/config/resolution.hpp"
-#include "experiments/config/settings.hpp"
 #include "options/variant.hpp"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include "experiments/config/values.hpp"
 
 #include <fmt/format.h>
-#include <map>
 #include <set>
 #include <sqlite3.h>
 

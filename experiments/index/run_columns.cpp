@@ -1,7 +1,5 @@
 #include "experiments/index/run_index.hpp"
 
-#include <string>
-
 namespace heed {
 
 namespace {

@@ -9,7 +9,6 @@
 #include "experiments/system/failure.hpp"
 #include "experiments/system/own_folder.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <set>

@@ -10,10 +10,7 @@
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
-#include <boost/json.hpp>
-#include <cmath>
 #include <fmt/format.h>
-#include <string_view>
 #include <utility>
 
 namespace heed {

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json.hpp>
-#include <cmath>
-#include <optional>
 #include <utility>
 #include <variant>
 

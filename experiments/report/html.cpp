@@ -13,8 +13,6 @@
 #include <fmt/format.h>
 #include <functional>
 #include <map>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -16,7 +16,6 @@
 #include <array>
 #include <cctype>
 #include <fmt/format.h>
-#include <set>
 
 namespace heed {
 

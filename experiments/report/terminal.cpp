@@ -5,7 +5,6 @@
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
-#include "experiments/report/text_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // Converts a plan to and from JSON, the content of plan.json.
 #include "experiments/sweep/plan.hpp"
 
-#include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
@@ -13,7 +12,6 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <optional>
 
 namespace heed {
 namespace {

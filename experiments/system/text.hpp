@@ -1,5 +1,5 @@
-// Text: plurals, trimming, splitting into parts and lines, decoding UTF-8. Texts from files and lists are cut before
-// they are printed, because a file may contain a name of many megabytes.
+// Text: plurals, trimming, splitting into parts and lines, decoding UTF-8, the current time. Texts from files and lists
+// are cut before they are printed, because a file may contain a name of many megabytes.
 #pragma once
 
 #include <cstddef>

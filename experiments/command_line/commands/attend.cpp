@@ -16,15 +16,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace heed {
 

@@ -12,9 +12,7 @@
 #include <fmt/ranges.h>
 #include <iostream>
 #include <limits>
-#include <string>
 #include <system_error>
-#include <vector>
 
 namespace heed {
 

@@ -17,7 +17,6 @@
 
 #include <array>
 #include <optional>
-#include <string_view>
 
 namespace heed {
 

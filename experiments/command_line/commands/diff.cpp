@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <span>
-#include <string_view>
 
 namespace heed {
 

@@ -15,8 +15,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <ostream>
-#include <vector>
 
 namespace heed {
 

@@ -8,11 +8,6 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/sweep/preparation.hpp"
 
-#include <optional>
-#include <ostream>
-#include <string_view>
-#include <vector>
-
 namespace heed {
 
 namespace {

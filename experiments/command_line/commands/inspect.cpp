@@ -9,7 +9,6 @@
 #include "experiments/report/text_table.hpp"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 

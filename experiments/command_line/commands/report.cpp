@@ -15,8 +15,6 @@
 #include <filesystem>
 #include <fmt/ranges.h>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace heed {
 

@@ -18,7 +18,6 @@
 #include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
-#include <ostream>
 #include <stdlib.h>
 #include <system_error>
 

@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <optional>
-#include <vector>
 
 namespace heed {
 

@@ -22,9 +22,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace heed {
 
