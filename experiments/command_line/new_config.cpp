@@ -100,7 +100,21 @@ ModelWords model_for(TaskFormat form) {
 /// The text of a TOML file that grows line by line.
 class ConfigText {
 public:
-  void comment(std::string_view text) { comment_lines(text, columns - 2); }
+  /// A comment whose lines are filled.
+  void comment(std::string_view text) {
+    std::string now;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find(' ', begin), text.size());
+      const std::string_view word = text.substr(begin, end - begin);
+      if (!now.empty() && now.size() + 1 + word.size() > columns - 2) {
+        line(now);
+        now.clear();
+      }
+      now += now.empty() ? std::string(word) : fmt::format(" {}", word);
+      begin = end + 1;
+    }
+    line(now);
+  }
   /// A comment that is not wrapped.
   void line(std::string_view text) {
     std::string written = text.empty() ? "#\n" : fmt::format("# {}\n", text);
@@ -124,21 +138,6 @@ public:
   std::string take() { return std::move(out_); }
 
 private:
-  void comment_lines(std::string_view text, std::size_t width) {
-    std::string now;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find(' ', begin), text.size());
-      const std::string_view word = text.substr(begin, end - begin);
-      if (!now.empty() && now.size() + 1 + word.size() > width) {
-        line(now);
-        now.clear();
-      }
-      now += now.empty() ? std::string(word) : fmt::format(" {}", word);
-      begin = end + 1;
-    }
-    line(now);
-  }
-
   std::string out_;
 };
 

@@ -1,4 +1,5 @@
-// The registry of formats in which a run's metrics are exported for other tools; one of them is CSV.
+// The registry of formats in which a run's metrics are exported for other tools; one of them is CSV. Arrays as NumPy's
+// .npy files.
 #pragma once
 
 #include "experiments/metrics/record.hpp"
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +45,14 @@ using EachMetrics = std::function<void(const std::function<void(const MetricsRec
 /// of first occurrence. A cell is empty if the line does not have the metric. The lines are read twice and written one
 /// by one. If the run is still being executed, a metric that first occurs in the second reading has no column.
 void metrics_csv(const EachMetrics& each, const std::function<void(std::string_view)>& write);
+
+/// The bytes of a .npy file, version 1.0 (numpy.lib.format): "\x93NUMPY", 1, 0; the header's length in two bytes; the
+/// header; the values as float32, little-endian, row-major. The header is a Python dictionary, padded with blanks and
+/// ended by a newline so that the values start at a multiple of 64 bytes. Throws heed::Failed if the number of values
+/// differs from the shape's.
+std::string npy_bytes(std::span<const float> numbers, std::span<const std::int64_t> shape);
+
+/// Whether a file with this beginning can be one that npy_bytes made: float32, row-major.
+bool is_npy(std::string_view beginning);
 
 } // namespace heed

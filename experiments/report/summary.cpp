@@ -46,8 +46,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
     const document::Column& column = table.columns[c];
     if (column.detail != document::Column::Detail::main) continue;
     shown.push_back(c);
-    out.headings.push_back(column.title);
-    out.alignment.push_back(column.is_number() ? Align::right : Align::left);
+    out.add_column(column.title, column.is_number() ? Align::right : Align::left);
   }
   for (const document::Row& row : table.rows) {
     std::vector<std::string>& cells = out.rows.emplace_back();

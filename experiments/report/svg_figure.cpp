@@ -1,4 +1,4 @@
-#include "experiments/report/svg_figure.hpp"
+// Draws figures of a report as SVG.
 
 #include "experiments/report/figures.hpp"
 #include "experiments/report/numbers.hpp"

@@ -323,10 +323,7 @@ TextTable band_table(const ReportData& report, const std::function<std::vector<B
   for (std::size_t i = 0; i < columns; ++i) shown.insert(all[columns == 1 ? 0 : i * (all.size() - 1) / (columns - 1)]);
 
   TextTable table{{"arm"}, {Align::left}, {}};
-  for (const std::int64_t place : shown) {
-    table.headings.push_back(fmt::format("{}", place));
-    table.alignment.push_back(Align::right);
-  }
+  for (const std::int64_t place : shown) table.add_column(fmt::format("{}", place));
   for (std::size_t a = 0; a < bands.size(); ++a) {
     std::vector<std::string> row{report.arms[a].label};
     for (const std::int64_t place : shown) {

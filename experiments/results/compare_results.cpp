@@ -3,7 +3,6 @@
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/normal_form.hpp"
-#include "experiments/results/result_columns.hpp"
 #include "experiments/results/result_groups.hpp"
 #include "experiments/results/result_runs.hpp"
 #include "experiments/results/table_metrics.hpp"

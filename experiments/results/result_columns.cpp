@@ -1,4 +1,6 @@
-#include "experiments/results/result_columns.hpp"
+// Finds the columns of a table of results by the names that people and trackers give them, and reads their cells:
+// numbers, whole numbers, steps and names.
+#include "experiments/results/result_runs.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"

@@ -2,7 +2,6 @@
 #include "experiments/results/result_runs.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/results/result_columns.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>

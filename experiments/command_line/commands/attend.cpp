@@ -4,7 +4,7 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/trained_run.hpp"
-#include "experiments/exports/npy.hpp"
+#include "experiments/exports/export.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/style.hpp"

@@ -56,10 +56,8 @@ std::string runs_csv(const FoundRuns& found) {
 
 void print_table(const FoundRuns& found, Console& console) {
   TextTable table;
-  for (const IndexField& column : found.columns) {
-    table.headings.push_back(column.name);
-    table.alignment.push_back(column.kind == IndexField::Kind::number ? Align::right : Align::left);
-  }
+  for (const IndexField& column : found.columns)
+    table.add_column(column.name, column.kind == IndexField::Kind::number ? Align::right : Align::left);
   for (const auto& row : found.rows) {
     std::vector<std::string>& cells = table.rows.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) cells.push_back(for_people(row[i], found.columns[i]));

@@ -187,10 +187,8 @@ void print_measured(const std::vector<VariantFamily>& families, const Measure& m
   for (const VariantFamily& family : families) {
     TextTable table{{key_of(family)}, {Align::left}, {}};
     for (const std::int64_t length : measure.lengths)
-      for (const char* what : {"parameters", "FLOPs", "time", "memory"}) {
-        table.headings.push_back(fmt::format("{} at {}", what, length));
-        table.alignment.push_back(Align::right);
-      }
+      for (const char* what : {"parameters", "FLOPs", "time", "memory"})
+        table.add_column(fmt::format("{} at {}", what, length));
     for (const Variant* variant : family.variants) {
       std::vector<std::string> row{variant->name};
       for (const AttentionCost& cost : measure(key_of(family), *variant).costs)

@@ -3,7 +3,6 @@
 
 #include "experiments/metrics/record.hpp"
 #include "experiments/models/model.hpp"
-#include "experiments/runs/follower.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_identity.hpp"
