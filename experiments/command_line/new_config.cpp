@@ -5,7 +5,6 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"

@@ -1,8 +1,6 @@
 #include "experiments/config/catalogue.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/formulas.hpp"
-#include "experiments/config/option_tables.hpp"
 #include "experiments/config/registry.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,7 @@
-#include "experiments/config/dependencies.hpp"
+// Which options only have an effect under certain values of other options. The dependencies are data: the conditions in
+// the option tables, and the records of the variants, which list the options that they disable, need and use. The
+// options of a variant only have an effect if the variant is chosen.
+#include "experiments/config/catalogue.hpp"
 
 #include "experiments/config/values.hpp"
 

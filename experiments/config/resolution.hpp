@@ -4,8 +4,6 @@
 #pragma once
 
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/dependencies.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/problems.hpp"
 #include "experiments/config/settings.hpp"
 

@@ -2,9 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/sweep_blocks.hpp"
-#include "experiments/config/sweep_options.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 

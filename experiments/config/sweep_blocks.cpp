@@ -2,7 +2,6 @@
 
 #include "autograd/rng.hpp"
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/unknown_names.hpp"
 
 #include <algorithm>

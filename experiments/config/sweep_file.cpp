@@ -1,4 +1,5 @@
-#include "experiments/config/sweep_file.hpp"
+// Reads the [sweep] of a configuration file.
+#include "experiments/config/config_file.hpp"
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/sweep_blocks.hpp"

@@ -1,7 +1,6 @@
 #include "experiments/config/unknown_names.hpp"
 
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 

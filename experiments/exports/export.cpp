@@ -2,7 +2,6 @@
 
 #include "autograd/error.hpp"
 #include "experiments/data/csv.hpp"
-#include "experiments/exports/tensorboard.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_records.hpp"
 

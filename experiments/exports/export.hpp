@@ -1,5 +1,5 @@
-// The registry of formats in which a run's metrics are exported for other tools; one of them is CSV. Arrays as NumPy's
-// .npy files.
+// The registry of formats in which a run's metrics are exported for other tools: TensorBoard's event files and CSV.
+// Arrays as NumPy's .npy files.
 #pragma once
 
 #include "experiments/metrics/record.hpp"
@@ -15,6 +15,19 @@
 #include <vector>
 
 namespace heed {
+
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4).
+std::uint32_t crc32c(std::string_view bytes);
+
+/// tensorboard_beginning returns the beginning of a file. tensorboard_event returns an event for a line of metrics,
+/// with all its values. Its wall time is `start` (seconds since 1970) plus the seconds trained. Values of parts, such
+/// as attention_entropy.blocks.0.attention.0, are grouped by metric: the tag is
+/// "attention_entropy/blocks.0.attention.0". TensorBoard stores values as 32-bit floats.
+std::string tensorboard_beginning(double start);
+std::string tensorboard_event(const MetricsRecord& line, double start);
+
+/// "2024-05-01T12:00:00Z" in seconds since 1970; 0 if the text is not such a time.
+double seconds_since_1970(const std::string& utc);
 
 /// A run with its name in the other tool.
 struct ExportedRun {

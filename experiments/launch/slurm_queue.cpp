@@ -4,7 +4,6 @@
 #include "experiments/runs/names.hpp"
 #include "experiments/system/bounds.hpp"
 #include "experiments/system/lease.hpp"
-#include "experiments/system/lease_owner.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>

@@ -7,7 +7,6 @@
 #include "experiments/report/figures.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/measured.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"

@@ -6,8 +6,10 @@
 #include "experiments/report/style.hpp"
 #include "experiments/report/text_table.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
 
@@ -17,6 +19,17 @@ TextTable summary_table(const ReportData& report, const Style& style);
 /// Whether the cost of an arm, or its time, is known. A report of a table has no columns for what no arm has.
 bool has_cost(const ReportArm& arm);
 bool has_time(const ReportArm& arm);
+/// The last values of a metric over the runs of the arm.
+struct Measured {
+  Metric metric;
+  std::size_t n = 0; ///< number of runs with a value
+  std::optional<double> mean, standard_deviation;
+  std::string text() const; ///< "0.0123 ± 0.0004"
+};
+
+/// The compared metrics first, then all others. Empty for a report with several arms; metrics without a value are
+/// omitted.
+std::vector<Measured> measured_values(const ReportData& report);
 /// Of a report with one arm: a row for each metric that its runs measured.
 TextTable measured_table(const ReportData& report);
 

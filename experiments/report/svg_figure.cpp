@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace heed {
 

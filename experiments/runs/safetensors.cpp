@@ -1,4 +1,14 @@
-#include "experiments/runs/safetensors.hpp"
+// Reads and writes checkpoints as safetensors (https://github.com/huggingface/safetensors), a format that PyTorch,
+// NumPy and JAX can open:
+//
+//   8 bytes      length N of the header, little-endian
+//   N bytes      JSON: {"__metadata__": {string: string}, NAME: {"dtype", "shape", "data_offsets": [begin, end]}, ...}
+//   the rest     the tensors' data without gaps, each at its offsets from the end of the header
+//
+// Heed adds two checksums to the metadata. "checksum" is the XXH3-128 of the names, shapes and types, the metadata and
+// the data. "weights_checksum" is the same without the optimiser's tensors, so that the weights can be read without
+// them.
+#include "experiments/runs/checkpoints.hpp"
 
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/text.hpp"
@@ -6,12 +16,9 @@
 #include <algorithm>
 #include <bit>
 #include <boost/json.hpp>
-#include <cstdint>
 #include <cstring>
 #include <fmt/format.h>
-#include <functional>
 #include <new>
-#include <span>
 
 namespace heed {
 namespace {

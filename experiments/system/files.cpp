@@ -29,8 +29,6 @@ void make_folder(const fs::path& path) {
   if (const int error = file_entry::try_make_folder(path)) file_entry::fail("make the folder", path, error);
 }
 
-void remove_file(const fs::path& path) { file_entry::remove(entry_of(path)); }
-
 void remove_leftovers(const fs::path& folder) {
   file_entry::remove_leftovers(Descriptor(::open(folder.empty() ? "." : folder.c_str(),
                                                  O_PATH | O_DIRECTORY | O_CLOEXEC)));

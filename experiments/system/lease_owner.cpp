@@ -1,4 +1,6 @@
-#include "experiments/system/lease_owner.hpp"
+// The process that owns a lease: whether it lives, and how long a file that it renews has not changed, by this
+// process's own clock.
+#include "experiments/system/lease.hpp"
 
 #include "experiments/system/files.hpp"
 #include "experiments/system/machine.hpp"

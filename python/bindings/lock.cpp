@@ -1,4 +1,4 @@
-#include "python/bindings/lock.hpp"
+#include "python/bindings/interrupts.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -6,7 +6,6 @@
 #include "experiments/command_line/sketch_svg.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/config/registry.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"

@@ -7,11 +7,11 @@
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/run_records.hpp"
 #include "experiments/runs/run_state.hpp"
-#include "experiments/runs/safetensors.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/most_memory.hpp"
+#include "tests/experiments/runs/read_metrics.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <bit>

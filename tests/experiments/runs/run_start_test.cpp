@@ -11,6 +11,7 @@
 #include "tests/autograd/thread_ranks.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
+#include "tests/experiments/runs/read_metrics.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <cstdio>

@@ -7,6 +7,7 @@
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/worker.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/runs/read_metrics.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <boost/json.hpp>
