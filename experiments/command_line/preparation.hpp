@@ -1,6 +1,6 @@
 // Loads a configuration from a file and overrides, makes its plan and checks it, for several commands. The start of a
-// sweep: which earlier sweep it supersedes, its instruction set, and the agreement of the processes of mpirun on whether
-// to begin, so that an error in one process's command line does not leave the others waiting.
+// sweep: which earlier sweep it supersedes, its instruction set, and the agreement of the processes of mpirun on
+// whether to begin, so that an error in one process's command line does not leave the others waiting.
 #pragma once
 
 #include "experiments/command_line/console.hpp"

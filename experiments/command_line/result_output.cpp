@@ -67,6 +67,8 @@ void write(std::string& out, const boost::json::value& value, std::size_t depth)
   }
 }
 
+constexpr const char* converter = "rsvg-convert";
+
 } // namespace
 
 void add_result_options(Command& command, ResultOptions& options, const std::vector<std::string>& formats) {
@@ -104,10 +106,6 @@ void ResultOutput::write(std::string_view text, Console& console) {
     file_->write(file_->is_terminal() ? without_controls(std::string(text)) : text);
   }
   if (file_->is_file()) print(console.data, "{}\n", file_->path().string());
-}
-
-namespace {
-constexpr const char* converter = "rsvg-convert";
 }
 
 std::string picture_format(const std::filesystem::path& file) {

@@ -32,7 +32,7 @@ struct DataOptions {
   std::int64_t test_rows = 0;       ///< number of test rows; 0: the fraction `test`
   std::string validation_path = ""; ///< a separate file with the validation examples
   std::string test_path = "";       ///< a separate file with the test examples
-  /// Further validation sets, "NAME = FILE" each (config/validation_sets.hpp)
+  /// Further validation sets, "NAME = FILE" each (`validation_sets`)
   std::vector<std::string> validation_sets = {};
   bool shuffle = true;               ///< shuffle the rows of a file before they are split
   std::string tokens = "characters"; ///< characters | bytes | words | sentencepiece

@@ -1,6 +1,7 @@
 // Defines the engine table of one precision.
 #include "autograd/error.hpp"
 #include "autograd/products.hpp"
+#include "experiments/engines/engine.hpp"
 #include "experiments/operators/operator_table.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/training/attending.hpp"

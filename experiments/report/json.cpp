@@ -1,6 +1,5 @@
 #include "experiments/report/json.hpp"
 
-#include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/curves.hpp"
@@ -13,7 +12,6 @@
 #include "experiments/report/tables.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/sweep/tuning.hpp"
-#include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,5 @@
-// The whole report as one JSON document, for other programs and for the HTML page; its parts: arms, the document, values.
+// The whole report as one JSON document, for other programs and for the HTML page. Its parts: arms, the document,
+// values.
 #pragma once
 
 #include "experiments/metrics/metric.hpp"

@@ -1,8 +1,6 @@
 // Where a report's numbers come from, as far as a reader must know it before reading them.
 #include "experiments/report/tables.hpp"
 
-#include "experiments/report/numbers.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

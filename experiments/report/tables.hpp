@@ -1,6 +1,6 @@
 // The tables of a report: the main table, with a row for each arm and all its statistics; and a metric by length, with
-// a row for each arm and a column for each length. Above them, where the numbers come from, as far as a reader must know
-// it before reading them.
+// a row for each arm and a column for each length. Above them: where the numbers come from, as far as a reader must
+// know it before reading them.
 #pragma once
 
 #include "experiments/report/curves.hpp"

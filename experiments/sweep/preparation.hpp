@@ -110,7 +110,8 @@ int useful_threads(const Preparation& prepared);
 /// @param jobs, threads  the requested numbers; 0: chosen automatically
 Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads);
 
-/// Reads each of these runs once. Only names, shapes and checksums of their weights stay in memory.
+/// The runs from which the runs of a plan start ([train] start). Reads each of these runs once. Only names, shapes and
+/// checksums of their weights stay in memory.
 class Starts {
 public:
   /// @param out  the output folder with these runs; empty: there is none, and every [train] start is refused

@@ -1,7 +1,5 @@
 #include "python/bindings/interrupts.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/operators/operator_options.hpp"
-#include "python/bindings/lock.hpp"
+#include "python/bindings/interrupts.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -2,7 +2,6 @@
 #include "python/bindings/bindings.hpp"
 #include "python/bindings/interrupts.hpp"
 
-#include "autograd/error.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/run_display.hpp"
