@@ -25,9 +25,8 @@ void require_exists(const std::string& kind, const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status))
-    throw Refused(fmt::format("{}: this file does not exist; correct the path, or leave it out and edit data.path "
-                              "later",
-                              path));
+    throw Refused(
+        fmt::format("{}: this file does not exist; correct the path, or leave it out and edit data.path later", path));
   const bool folder = std::filesystem::is_directory(status);
   if (folder != (kind == "images"))
     throw Refused(fmt::format("{}: this is a {}, and the data of \"{}\" is read from a {}", path,

@@ -5,7 +5,6 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
@@ -100,7 +99,21 @@ ModelWords model_for(TaskFormat format) {
 /// The text of a TOML file that grows line by line.
 class ConfigText {
 public:
-  void comment(std::string_view text) { comment_lines(text, columns - 2); }
+  /// A comment whose lines are filled.
+  void comment(std::string_view text) {
+    std::string now;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find(' ', begin), text.size());
+      const std::string_view word = text.substr(begin, end - begin);
+      if (!now.empty() && now.size() + 1 + word.size() > columns - 2) {
+        line(now);
+        now.clear();
+      }
+      now += now.empty() ? std::string(word) : fmt::format(" {}", word);
+      begin = end + 1;
+    }
+    line(now);
+  }
   /// A comment that is not wrapped.
   void line(std::string_view text) {
     std::string written = text.empty() ? "#\n" : fmt::format("# {}\n", text);
@@ -124,21 +137,6 @@ public:
   std::string take() { return std::move(out_); }
 
 private:
-  void comment_lines(std::string_view text, std::size_t width) {
-    std::string now;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find(' ', begin), text.size());
-      const std::string_view word = text.substr(begin, end - begin);
-      if (!now.empty() && now.size() + 1 + word.size() > width) {
-        line(now);
-        now.clear();
-      }
-      now += now.empty() ? std::string(word) : fmt::format(" {}", word);
-      begin = end + 1;
-    }
-    line(now);
-  }
-
   std::string out_;
 };
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <utility>
-#include <vector>
 
 namespace heed {
 

@@ -1,15 +1,12 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoints.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <ostream>
 
 namespace heed {
 
@@ -49,6 +46,13 @@ std::string how_to_keep(const RunFolder& run, const Config& config, std::int64_t
 
 TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
                    const std::string& program);
+
+TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
+                   const std::string& program) {
+  const Config config = read_config(run);
+  Checkpoint weights = trained_weights(run, config, average, damaged, program);
+  return {run.id(), config, task_of_run(run, config), std::move(weights), instruction_set_of_run(run, config)};
+}
 
 } // namespace
 
@@ -103,17 +107,6 @@ std::string instruction_set_of_run(const RunFolder& run, const Config& config) {
   const auto manifest = read_manifest(run);
   return instruction_set_of(config, {manifest ? manifest->build.kernels : ""});
 }
-
-namespace {
-
-TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
-                   const std::string& program) {
-  const Config config = read_config(run);
-  Checkpoint weights = trained_weights(run, config, average, damaged, program);
-  return {run.id(), config, task_of_run(run, config), std::move(weights), instruction_set_of_run(run, config)};
-}
-
-} // namespace
 
 std::string example_as_input(const Config& config, const Task& task, std::int64_t number, const std::string& option) {
   const TaskFormat format = task_format_of(config);

@@ -2,11 +2,14 @@
 // of a sweep is expanded into many of these configurations (experiments/sweep).
 #pragma once
 
+#include "experiments/config/settings.hpp"
 #include "layers/layer_options.hpp"
+#include "options/variant.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -29,7 +32,7 @@ struct DataOptions {
   std::int64_t test_rows = 0;       ///< number of test examples; 0: the fraction `test`
   std::string validation_path = ""; ///< a separate file with the validation examples
   std::string test_path = "";       ///< a separate file with the test examples
-  /// Further validation sets, "NAME = FILE" each (config/validation_sets.hpp)
+  /// Further validation sets, "NAME = FILE" each (`validation_sets`)
   std::vector<std::string> validation_sets = {};
   bool shuffle = true;               ///< shuffle the examples of a file before they are split
   std::string tokens = "characters"; ///< characters | bytes | words | sentencepiece
@@ -186,5 +189,38 @@ std::vector<Difference> difference(const Config& a, const Config& b);
 
 /// The configuration of an empty file.
 Config default_config();
+
+/// Increases whenever the same file gives different bits than before: because results of any configuration changed, or
+/// because an option has another default. If only the results of one variant changed, the number in its record
+/// (`Variant::numerics`) increases instead, and the IDs of runs without this variant stay.
+inline constexpr int numerics_version = 13;
+
+struct VariantInUse {
+  std::string name; ///< with its table: "attention.softpick"
+  const Variant* variant;
+};
+/// The variants and the parts of attention that a configuration uses, in the model or in some block, each once.
+std::vector<VariantInUse> variants_in_use(const std::vector<FlatOption>& options);
+
+/// "13", followed by the variants whose results have changed since: "13, attention.softpick 2".
+std::string numerics_text(const std::vector<VariantInUse>& variants);
+
+/// The numerics of a configuration. They are part of a run's identity, so runs of different numerics are never mixed.
+std::string numerics_of(const std::vector<FlatOption>& options);
+
+/// A file whose examples are evaluated beside the validation split.
+struct ValidationSet {
+  std::string name; ///< letters, digits, '_' and '-'
+  std::string path;
+};
+
+/// The sets of [data] validation_sets, which are "NAME = FILE" each. Throws heed::Refused for an entry of another form,
+/// a name with other characters, and a name that occurs twice.
+std::vector<ValidationSet> validation_sets(const DataOptions& data);
+
+/// The metric over the examples of a set: "val_loss_on.noisy".
+std::string name_on_set(std::string_view metric, std::string_view set);
+/// "val_loss" for "val_loss_on.noisy"; empty for a name of another form.
+std::string metric_on_a_set(std::string_view name);
 
 } // namespace heed

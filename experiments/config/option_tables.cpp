@@ -1,4 +1,6 @@
-#include "experiments/config/option_tables.hpp"
+// The option tables of the structs in config.hpp. The tables of the layers are in layers/layer_options. Words that
+// other modules register (`Registry::words`) are not in these tables; the catalogue adds them.
+#include "experiments/config/catalogue.hpp"
 
 #include "experiments/config/values.hpp"
 

@@ -1,7 +1,6 @@
 #include "experiments/metrics/catalogue.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -11,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <iterator>
 #include <limits>
-#include <utility>
 
 namespace heed {
 
@@ -23,20 +21,6 @@ bool puts_out_text(const Config& config) {
   const TaskFormat format = f32::model_info(config.model.kind).format;
   return format == TaskFormat::language_model || format == TaskFormat::sequence_to_sequence;
 }
-
-} // namespace
-
-bool has_sequence_accuracy(const Config& config) {
-  return puts_out_text(config) && !task_info(config.task.kind).running_text;
-}
-
-bool has_perplexity(const Config& config) { return puts_out_text(config); }
-
-bool has_bits_per_character(const Config& config) {
-  return puts_out_text(config) && task_info(config.task.kind).running_text && config.data.tokens == "characters";
-}
-
-namespace {
 
 Metric info_of(const InspectedMetric& m, std::string_view part) {
   const char* where = part == "mean"    ? ", the mean over all layers"
@@ -54,10 +38,6 @@ Metric info_of(const InspectedMetric& m, std::string_view part) {
           .low = m.least,
           .high = m.greatest.value_or(std::numeric_limits<double>::infinity())};
 }
-
-} // namespace
-
-namespace {
 
 Metric info_of(const MetricOfLengths& of, const std::string& name) {
   const std::string_view what = of.family == by_length_metric
@@ -93,53 +73,11 @@ std::optional<Metric> mean_at_lengths(const Config& config, const MetricOfLength
   return std::nullopt;
 }
 
-} // namespace
-
-std::optional<Metric> metric_named(const Config& config, const std::string& name) {
-  for (Metric& metric : metrics_of(config))
-    if (metric.name == name) return std::move(metric);
-  if (const auto of = metric_of_lengths(name)) {
-    if (!of->of_split()) return mean_at_lengths(config, *of, name);
-    return config.train.evaluate_by_length && (of->family == by_length_metric || has_sequence_accuracy(config))
-               ? std::optional(info_of(*of, name))
-               : std::nullopt;
-  }
-  const std::size_t dot = name.find('.');
-  if (dot == std::string::npos || dot + 1 == name.size()) return {};
-  for (const InspectedMetric& m : inspected_metrics())
-    if (m.name == name.substr(0, dot) && is_inspected(config.train.inspect, m.name))
-      return info_of(m, name.substr(dot + 1));
-  return {};
-}
-
-std::vector<Metric> metrics_of(const Config& config) { return listed(config, false); }
-
-std::vector<std::string> metric_names() {
-  std::vector<std::string> out;
-  for (Metric& metric : listed(Config(), true)) out.push_back(std::move(metric.name));
-  return out;
-}
-
-bool may_be_metric(const std::string& name) {
-  const std::vector<std::string> names = metric_names();
-  const auto is_name = [&](std::string_view word) { return std::ranges::find(names, word) != names.end(); };
-  if (is_name(name)) return true;
-  if (const std::string metric = metric_on_a_set(name); !metric.empty()) return is_name(metric);
-  if (const auto of = metric_of_lengths(name)) return of->of_split() || is_name(metric_of_family(of->family));
-  const std::size_t dot = name.find('.');
-  return dot != std::string::npos && dot + 1 < name.size() &&
-         std::ranges::any_of(inspected_metrics(),
-                             [&](const InspectedMetric& m) { return m.name == name.substr(0, dot); });
-}
-
-namespace {
-
 /// The metrics of a configuration. @param of_any  the metrics that any configuration has
 std::vector<Metric> listed(const Config& config, bool of_any) {
   std::vector<Metric> out{
       {"val_loss", Direction::lower, "nats",
-       "cross-entropy on the validation split, averaged over the targets (tokens or labels), without label "
-       "smoothing"},
+       "cross-entropy on the validation split, averaged over the targets (tokens or labels), without label smoothing"},
       {"val_accuracy", Direction::higher, "",
        "fraction of the validation split's targets that are the most probable class", 0, 1}};
   const bool sequences = of_any || has_sequence_accuracy(config);
@@ -199,10 +137,6 @@ std::vector<Metric> listed(const Config& config, bool of_any) {
   return out;
 }
 
-} // namespace
-
-namespace {
-
 using Of = InspectedMetric::Of;
 
 const std::vector<InspectedMetric>& table() {
@@ -253,6 +187,53 @@ struct Summary {
 };
 
 } // namespace
+
+bool has_sequence_accuracy(const Config& config) {
+  return puts_out_text(config) && !task_info(config.task.kind).running_text;
+}
+
+bool has_perplexity(const Config& config) { return puts_out_text(config); }
+
+bool has_bits_per_character(const Config& config) {
+  return puts_out_text(config) && task_info(config.task.kind).running_text && config.data.tokens == "characters";
+}
+
+std::optional<Metric> metric_named(const Config& config, const std::string& name) {
+  for (Metric& metric : metrics_of(config))
+    if (metric.name == name) return std::move(metric);
+  if (const auto of = metric_of_lengths(name)) {
+    if (!of->of_split()) return mean_at_lengths(config, *of, name);
+    return config.train.evaluate_by_length && (of->family == by_length_metric || has_sequence_accuracy(config))
+               ? std::optional(info_of(*of, name))
+               : std::nullopt;
+  }
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos || dot + 1 == name.size()) return {};
+  for (const InspectedMetric& m : inspected_metrics())
+    if (m.name == name.substr(0, dot) && is_inspected(config.train.inspect, m.name))
+      return info_of(m, name.substr(dot + 1));
+  return {};
+}
+
+std::vector<Metric> metrics_of(const Config& config) { return listed(config, false); }
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> out;
+  for (Metric& metric : listed(Config(), true)) out.push_back(std::move(metric.name));
+  return out;
+}
+
+bool may_be_metric(const std::string& name) {
+  const std::vector<std::string> names = metric_names();
+  const auto is_name = [&](std::string_view word) { return std::ranges::find(names, word) != names.end(); };
+  if (is_name(name)) return true;
+  if (const std::string metric = metric_on_a_set(name); !metric.empty()) return is_name(metric);
+  if (const auto of = metric_of_lengths(name)) return of->of_split() || is_name(metric_of_family(of->family));
+  const std::size_t dot = name.find('.');
+  return dot != std::string::npos && dot + 1 < name.size() &&
+         std::ranges::any_of(inspected_metrics(),
+                             [&](const InspectedMetric& m) { return m.name == name.substr(0, dot); });
+}
 
 std::span<const InspectedMetric> inspected_metrics() { return table(); }
 

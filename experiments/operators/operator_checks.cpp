@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
-#include <string>
 
 namespace heed::HEED_REAL {
 

@@ -84,11 +84,10 @@ void check_further(const OperatorOptions& options, Kind kind) {
                                 kind == Kind::heads  ? "attention without projections"
                                 : kind == Kind::self ? "this multi-head attention"
                                                      : "cross attention",
-                                kind == Kind::heads
-                                    ? "options of the score, the normaliser, the position and formulas have an effect, "
-                                      "and attention.talking_heads"
-                                    : "options of [attention], [position] and block.bias have an effect, if they are "
-                                      "about one layer, and init.linear"));
+                                kind == Kind::heads ? "options of the score, the normaliser, the position and formulas "
+                                                      "have an effect, and attention.talking_heads"
+                                                    : "options of [attention], [position] and block.bias have an "
+                                                      "effect, if they are about one layer, and init.linear"));
   }
 }
 

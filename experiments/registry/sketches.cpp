@@ -15,9 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <limits>
-#include <memory>
 
 namespace heed {
 

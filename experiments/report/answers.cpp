@@ -3,18 +3,14 @@
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/numbers.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 #include <span>
-#include <string_view>
 
 namespace heed {
 
@@ -47,20 +43,6 @@ std::string_view part_in_words(std::string_view name) {
   if (name == "norm") return "normalisation layers";
   return name;
 }
-
-} // namespace
-
-std::string subject(const ReportData& report, const ReportArm& arm) {
-  constexpr std::string_view removed = "without ";
-  const std::string group = report.group_label(arm);
-  std::string what = arm.name.empty() ? arm.label : arm.name;
-  if (what.starts_with(removed))
-    what = fmt::format("{} model without {}", group.empty() ? "The" : "the",
-                       part_in_words(std::string_view(what).substr(removed.size())));
-  return group.empty() ? what : fmt::format("At {}, {}", group, what);
-}
-
-namespace {
 
 bool is_better(const Comparison& c, const Metric& metric) { return improves(c.difference.mean, metric.direction); }
 
@@ -207,14 +189,6 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
                      report.margin ? " With such runs, an arm is never called the same." : "");
 }
 
-} // namespace
-
-std::string margin_text(const ReportData& report) {
-  return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
-}
-
-namespace {
-
 /// " With the spread at its upper 80 % bound, a true difference of 0.42 nats would be found in 80 of 100 such sweeps."
 std::string smallest_found(const ReportData& report, const ReportArm& arm, const ArmLimits& limits) {
   if (!arm.smallest_found || limits.own == Limit::worse_than_chance) return "";
@@ -330,6 +304,20 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
 
 } // namespace
 
+std::string subject(const ReportData& report, const ReportArm& arm) {
+  constexpr std::string_view removed = "without ";
+  const std::string group = report.group_label(arm);
+  std::string what = arm.name.empty() ? arm.label : arm.name;
+  if (what.starts_with(removed))
+    what = fmt::format("{} model without {}", group.empty() ? "The" : "the",
+                       part_in_words(std::string_view(what).substr(removed.size())));
+  return group.empty() ? what : fmt::format("At {}, {}", group, what);
+}
+
+std::string margin_text(const ReportData& report) {
+  return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
+}
+
 std::string excluded_seeds(std::size_t count, std::size_t of) {
   if (count == 0) return "";
   return fmt::format(" {} of {} seeds {} excluded (runs that failed, cannot be used, or have no result).", count, of,
@@ -386,6 +374,57 @@ std::vector<std::string> answer_sentences(const ReportData& report) {
     if (!report.is_reference(arm)) sentences.push_back(answer_sentence(report, arm, digits));
   std::ranges::copy(interaction_sentences(report), std::back_inserter(sentences));
   return sentences;
+}
+
+std::string_view name_of(AnswerWord word) {
+  switch (word) {
+    case AnswerWord::none: break;
+    case AnswerWord::better: return "better";
+    case AnswerWord::worse: return "worse";
+    case AnswerWord::differs: return "differs";
+    case AnswerWord::same: return "same";
+    case AnswerWord::equal: return "equal";
+    case AnswerWord::undecided: return "undecided";
+    case AnswerWord::underpowered: return "underpowered";
+  }
+  return "none";
+}
+
+AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric) {
+  if (!comparison) return AnswerWord::none;
+  if (equal_in_all_seeds(*comparison)) return AnswerWord::equal;
+  switch (comparison->answer) {
+    case statistics::Answer::same: return AnswerWord::same;
+    case statistics::Answer::undecided: return AnswerWord::undecided;
+    case statistics::Answer::underpowered: return AnswerWord::underpowered;
+    case statistics::Answer::differs: break;
+  }
+  if (!metric.is_goal()) return AnswerWord::differs;
+  return improves(comparison->difference.mean, metric.direction) ? AnswerWord::better : AnswerWord::worse;
+}
+
+bool is_difference(AnswerWord word) {
+  return word == AnswerWord::better || word == AnswerWord::worse || word == AnswerWord::differs;
+}
+
+std::array<std::string_view, 2> side_words(Direction direction) {
+  if (direction == Direction::none) return {"lower", "higher"};
+  return improves(1, direction) ? std::array<std::string_view, 2>{"worse", "better"}
+                                : std::array<std::string_view, 2>{"better", "worse"};
+}
+
+Verdict verdict_of(const statistics::Comparison& c, const Metric& metric, int decimals) {
+  Verdict out{answer_word(c, metric), {}, {}, {}};
+  const double mean = c.difference.mean;
+  if (mean != 0) out.side = side_words(metric.direction)[mean > 0];
+  if (out.answer == AnswerWord::equal) {
+    out.difference = equal_words(c);
+    return out;
+  }
+  const Decimals shown = decimals_showing(c, decimals);
+  out.difference = signed_fixed(mean, shown);
+  out.interval = interval_text(c, shown, true);
+  return out;
 }
 
 } // namespace heed

@@ -1,4 +1,4 @@
-#include "experiments/report/arm_json.hpp"
+// An arm of a report as JSON: its runs, comparisons and metrics.
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
@@ -7,14 +7,10 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
-#include <boost/json.hpp>
-#include <cmath>
 #include <fmt/format.h>
-#include <string_view>
 #include <utility>
 
 namespace heed {
@@ -178,72 +174,6 @@ json::object arm_texts(const ReportArm& arm, const ReportArm& reference, std::op
   return texts;
 }
 
-} // namespace
-
-json::object arm_json(const ReportData& report, const ReportArm& arm, const TableDigits& table,
-                      const std::vector<std::string>& length_metrics) {
-  poll_caller();
-  const Digits digits = table.of(arm), common = table.common();
-  const std::optional<double> deviation = seconds_deviation(arm);
-  const int curve_decimals = report.curve_metric().name == report.metric.name ? common.value : 4;
-  json::array changes, differences, runs;
-  for (const PlannedChange& change : arm.changes)
-    changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
-  for (const Difference& difference : arm.differences)
-    differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
-  PolledWork work;
-  for (const ReportRun& run : arm.runs) {
-    work.did(2000 + 64 * run.curve.size());
-    runs.push_back(run_of(run, digits.value));
-  }
-  const bool reference = report.is_reference(arm);
-  return json::object{
-      {"label", arm.true_label()},
-      {"report_label", report_label(arm)},
-      {"against", arm.reference},
-      {"group", json_list(arm.group)},
-      {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
-      {"report_name", report_name(arm)},
-      {"changes", std::move(changes)},
-      {"answer", reference ? json::value(nullptr) : json::value(name_of(answer_word(arm.comparison, report.metric)))},
-      {"sentence", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
-      {"n", arm.values},
-      {"mean", json_number(arm.mean)},
-      {"standard_deviation", json_number(arm.standard_deviation)},
-      {"interquartile_mean", json_number(arm.interquartile_mean)},
-      {"comparison",
-       arm.comparison ? comparison_json(*arm.comparison, report.metric, digits.difference) : json::value(nullptr)},
-      {"digits", json_digits(digits)},
-      {"difference_texts", difference_texts(arm, report.metric, digits)},
-      {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
-      {"earlier_look_text", json::string(earlier_look_text(report, arm))},
-      {"missing_answer", json::string(missing_answer(arm))},
-      {"smallest_effect", json_number(arm.smallest_found)},
-      {"learned", learned_of(arm)},
-      {"p_failed_worst", json_number(arm.p_failed_worst)},
-      {"p_choices", json_number(arm.p_choices)},
-      {"other_choices", arm.p_choices ? json_number(arm.other_choices) : json::value(nullptr)},
-      {"later", arm.later ? comparison_json(*arm.later, report.metric, digits.difference) : json::value(nullptr)},
-      {"cost", cost_object(arm)},
-      {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
-      {"seconds_deviation", json_number(deviation)},
-      {"texts", arm_texts(arm, report.arms[arm.reference], deviation, digits, common)},
-      {"limit", place_of(limit_of(report, arm))},
-      {"curve", band_of(curve_band(arm), "step", curve_decimals)},
-      {"training_curve", band_of(training_band(arm), "step", 4)},
-      {"validation_curve", band_of(validation_band(arm), "step", 4)},
-      {"by_length", band_by_length(arm, by_length_metric)},
-      {"at_lengths", at_lengths_of(arm, length_metrics)},
-      {"training_length", arm.training_length ? json::value(*arm.training_length) : json::value(nullptr)},
-      {"config", arm.config},
-      {"differences", std::move(differences)},
-      {"runs", std::move(runs)}};
-}
-
-namespace {
-
-namespace json = boost::json;
-
 json::value estimate(const std::optional<statistics::Estimate>& of) {
   if (!of) return nullptr;
   return json::object{{"value", json_number(of->value)}, {"interval", json_interval(of->interval)}};
@@ -280,6 +210,64 @@ json::object other_texts(const statistics::Comparison& c, int decimals) {
 }
 
 } // namespace
+
+json::object arm_json(const ReportData& report, const ReportArm& arm, const TableDigits& table,
+                      const std::vector<std::string>& length_metrics) {
+  poll_caller();
+  const Digits digits = table.of(arm), common = table.common();
+  const std::optional<double> deviation = seconds_deviation(arm);
+  const int curve_decimals = report.curve_metric().name == report.metric.name ? common.value : 4;
+  json::array differences, runs;
+  for (const Difference& difference : arm.differences)
+    differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
+  PolledWork work;
+  for (const ReportRun& run : arm.runs) {
+    work.did(2000 + 64 * run.curve.size());
+    runs.push_back(run_of(run, digits.value));
+  }
+  const bool reference = report.is_reference(arm);
+  return json::object{
+      {"label", arm.true_label()},
+      {"report_label", report_label(arm)},
+      {"against", arm.reference},
+      {"group", json_list(arm.group)},
+      {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
+      {"report_name", report_name(arm)},
+      {"changes", json::value_from(arm.changes)},
+      {"answer", reference ? json::value(nullptr) : json::value(name_of(answer_word(arm.comparison, report.metric)))},
+      {"sentence", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
+      {"n", arm.values},
+      {"mean", json_number(arm.mean)},
+      {"standard_deviation", json_number(arm.standard_deviation)},
+      {"interquartile_mean", json_number(arm.interquartile_mean)},
+      {"comparison",
+       arm.comparison ? comparison_json(*arm.comparison, report.metric, digits.difference) : json::value(nullptr)},
+      {"digits", json_digits(digits)},
+      {"difference_texts", difference_texts(arm, report.metric, digits)},
+      {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
+      {"earlier_look_text", json::string(earlier_look_text(report, arm))},
+      {"missing_answer", json::string(missing_answer(arm))},
+      {"smallest_effect", json_number(arm.smallest_found)},
+      {"learned", learned_of(arm)},
+      {"p_failed_worst", json_number(arm.p_failed_worst)},
+      {"p_choices", json_number(arm.p_choices)},
+      {"other_choices", arm.p_choices ? json_number(arm.other_choices) : json::value(nullptr)},
+      {"later", arm.later ? comparison_json(*arm.later, report.metric, digits.difference) : json::value(nullptr)},
+      {"cost", cost_object(arm)},
+      {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
+      {"seconds_deviation", json_number(deviation)},
+      {"texts", arm_texts(arm, report.arms[arm.reference], deviation, digits, common)},
+      {"limit", place_of(limit_of(report, arm))},
+      {"curve", band_of(curve_band(arm), "step", curve_decimals)},
+      {"training_curve", band_of(training_band(arm), "step", 4)},
+      {"validation_curve", band_of(validation_band(arm), "step", 4)},
+      {"by_length", band_by_length(arm, by_length_metric)},
+      {"at_lengths", at_lengths_of(arm, length_metrics)},
+      {"training_length", arm.training_length ? json::value(*arm.training_length) : json::value(nullptr)},
+      {"config", arm.config},
+      {"differences", std::move(differences)},
+      {"runs", std::move(runs)}};
+}
 
 json::object comparison_json(const statistics::Comparison& c, const Metric& metric, int decimals) {
   return json::object{

@@ -6,7 +6,6 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/runs/names.hpp"
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 #include <initializer_list>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace heed {

@@ -154,55 +154,6 @@ void add_groups(const ReportData& report, std::vector<Contrast>& out) {
   }
 }
 
-} // namespace
-
-std::size_t interactions_planned(const Plan& plan) {
-  std::vector<CrossedArm> arms;
-  for (const Arm& arm : plan.arms)
-    arms.push_back({arm.name.empty() ? arm.label : arm.name, arm.reference,
-                    own_changes(arm.changes, plan.within, plan.match != "none")});
-  return crossed_options(arms).size() + (plan.within.empty() ? 0 : crossed_groups(arms).size());
-}
-
-Contrasts contrasts_of(const ReportData& report, double level) {
-  std::vector<Contrast> contrasts;
-  add_crossed(report, contrasts);
-  add_groups(report, contrasts);
-  // removes contrasts in which only some arms see their prediction targets
-  std::erase_if(contrasts, [](const Contrast& c) {
-    return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
-                               [&](const ReportArm* arm) { return arm->leakage.empty() != c.with->leakage.empty(); });
-  });
-  Contrasts out;
-  for (Contrast& contrast : contrasts) {
-    poll_caller();
-    auto [with, alone] = effects(contrast);
-    if (with.seeds.empty()) continue;
-    const std::array arms{contrast.with, contrast.with_base, contrast.alone, contrast.base};
-    const bool censored = std::ranges::any_of(arms, [&](const ReportArm* arm) {
-      return std::ranges::any_of(values_by_seed(*arm),
-                                 [&](const auto& run) { return is_censored(report.metric, run.second); });
-    });
-    contrast.of.effect_without = statistics::mean(alone.values);
-    contrast.of.effect_with = statistics::mean(with.values);
-    for (const ReportArm* arm : arms) contrast.of.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
-    const std::size_t at = out.values.size();
-    out.values.push_back(std::move(alone));
-    out.values.push_back(std::move(with));
-    out.reference_of.insert(out.reference_of.end(), {at, at});
-    out.questions.insert(out.questions.end(), 2,
-                         {.test = statistics::Test::paired,
-                          .higher_is_better = report.metric.higher_is_better(),
-                          .margin = censored ? std::nullopt : report.margin,
-                          .rounding = rounding_of(report, contrast),
-                          .level = level});
-    out.interactions.push_back(std::move(contrast.of));
-  }
-  return out;
-}
-
-namespace {
-
 std::string compared_sentence(const ReportData& report, const Interaction& interaction) {
   const statistics::Comparison& c = interaction.comparison;
   const std::string unit = unit_of(report.metric), n = fmt::format("{}", c.seeds.size());
@@ -263,6 +214,51 @@ std::string missing_runs(const ReportData& report, const Interaction& interactio
 }
 
 } // namespace
+
+std::size_t interactions_planned(const Plan& plan) {
+  std::vector<CrossedArm> arms;
+  for (const Arm& arm : plan.arms)
+    arms.push_back({arm.name.empty() ? arm.label : arm.name, arm.reference,
+                    own_changes(arm.changes, plan.within, plan.match != "none")});
+  return crossed_options(arms).size() + (plan.within.empty() ? 0 : crossed_groups(arms).size());
+}
+
+Contrasts contrasts_of(const ReportData& report, double level) {
+  std::vector<Contrast> contrasts;
+  add_crossed(report, contrasts);
+  add_groups(report, contrasts);
+  // removes contrasts in which only some arms see their prediction targets
+  std::erase_if(contrasts, [](const Contrast& c) {
+    return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
+                               [&](const ReportArm* arm) { return arm->leakage.empty() != c.with->leakage.empty(); });
+  });
+  Contrasts out;
+  for (Contrast& contrast : contrasts) {
+    poll_caller();
+    auto [with, alone] = effects(contrast);
+    if (with.seeds.empty()) continue;
+    const std::array arms{contrast.with, contrast.with_base, contrast.alone, contrast.base};
+    const bool censored = std::ranges::any_of(arms, [&](const ReportArm* arm) {
+      return std::ranges::any_of(values_by_seed(*arm),
+                                 [&](const auto& run) { return is_censored(report.metric, run.second); });
+    });
+    contrast.of.effect_without = statistics::mean(alone.values);
+    contrast.of.effect_with = statistics::mean(with.values);
+    for (const ReportArm* arm : arms) contrast.of.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
+    const std::size_t at = out.values.size();
+    out.values.push_back(std::move(alone));
+    out.values.push_back(std::move(with));
+    out.reference_of.insert(out.reference_of.end(), {at, at});
+    out.questions.insert(out.questions.end(), 2,
+                         {.test = statistics::Test::paired,
+                          .higher_is_better = report.metric.higher_is_better(),
+                          .margin = censored ? std::nullopt : report.margin,
+                          .rounding = rounding_of(report, contrast),
+                          .level = level});
+    out.interactions.push_back(std::move(contrast.of));
+  }
+  return out;
+}
 
 std::string interaction_sentence(const ReportData& report, const Interaction& interaction) {
   poll_caller();

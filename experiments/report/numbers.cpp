@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
-#include <optional>
-#include <vector>
 
 namespace heed {
 
@@ -27,6 +24,21 @@ std::string unsigned_zero(const std::string& text) { return is_zero(text) ? text
 
 /// Numbers of at least this size are hard to read without powers of ten.
 constexpr double long_number = 1e6;
+
+const std::optional<statistics::Interval>& shown_interval(const statistics::Comparison& c) {
+  return c.interval ? c.interval : c.difference.interval;
+}
+
+std::optional<double> half_of(const statistics::Comparison& c) {
+  const auto& interval = shown_interval(c);
+  return interval ? std::optional((interval->high - interval->low) / 2) : std::nullopt;
+}
+
+/// Whether all pairs differ by the same whole number, as numbers of steps can.
+bool is_count(const statistics::Comparison& c) {
+  return c.constant && std::floor(c.difference.mean) == c.difference.mean;
+}
+
 } // namespace
 
 int decimals_for(const std::vector<double>& spreads) {
@@ -111,24 +123,6 @@ std::string name_in_list(const std::string& name) {
   const bool parts = name.find(", ") != std::string::npos || name.find(" and ") != std::string::npos;
   return parts ? '"' + name + '"' : name;
 }
-
-namespace {
-
-const std::optional<statistics::Interval>& shown_interval(const statistics::Comparison& c) {
-  return c.interval ? c.interval : c.difference.interval;
-}
-
-std::optional<double> half_of(const statistics::Comparison& c) {
-  const auto& interval = shown_interval(c);
-  return interval ? std::optional((interval->high - interval->low) / 2) : std::nullopt;
-}
-
-/// Whether all pairs differ by the same whole number, as numbers of steps can.
-bool is_count(const statistics::Comparison& c) {
-  return c.constant && std::floor(c.difference.mean) == c.difference.mean;
-}
-
-} // namespace
 
 TableDigits::TableDigits(const ReportData& report) : resolution_(std::max(report.resolution, 0x1p-50)) {
   std::vector<double> spreads, halves;

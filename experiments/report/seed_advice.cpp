@@ -128,8 +128,7 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
 
   TextTable table;
   const auto column = [&](std::string heading, const std::function<std::string(const EffectRow&)>& cell) {
-    table.headings.push_back(std::move(heading));
-    table.alignment.push_back(Align::right);
+    table.add_column(std::move(heading));
     table.rows.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].push_back(cell(rows[i]));
   };

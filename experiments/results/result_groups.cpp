@@ -2,7 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/results/result_columns.hpp"
+#include "experiments/results/result_runs.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
@@ -145,10 +145,9 @@ std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultRequest
                               "values are compared; {}",
                               table.name, arms_in_words(arms), question.option("arm"), columns_in_words(table)));
   if (arms.size() > most_arms)
-    throw Refused(
-        fmt::format("{}: there are {} arms ({}); at most {} are compared. Is the arm another column? {} COLUMN "
-                    "names it",
-                    table.name, arms.size(), arms_in_words(arms), most_arms, question.option("arm")));
+    throw Refused(fmt::format(
+        "{}: there are {} arms ({}); at most {} are compared. Is the arm another column? {} COLUMN names it",
+        table.name, arms.size(), arms_in_words(arms), most_arms, question.option("arm")));
   const std::string reference = reference_arm(table, question, arms);
   std::vector<ResultGroup> out;
   std::map<std::vector<std::string>, std::size_t> places;

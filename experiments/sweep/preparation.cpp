@@ -2,25 +2,23 @@
 
 #include "autograd/error.hpp"
 #include "autograd/pages.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/config/problems.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
-#include "experiments/metrics/metric.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/models/segments.hpp"
 #include "experiments/models/target_leakage.hpp"
-#include "experiments/sweep/comparability.hpp"
-#include "experiments/sweep/starts.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/tasks/vocabulary_text.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -68,9 +66,9 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
                               "in \"steps_to(val_loss, 0.5)\"",
                               option, goal.metric));
   if (config.train.evaluate_every == 0)
-    throw Refused(fmt::format("{}: {} needs evaluations during training, but there is only one, at the end; set "
-                              "train.evaluate_every",
-                              option, name));
+    throw Refused(fmt::format(
+        "{}: {} needs evaluations during training, but there is only one, at the end; set train.evaluate_every", option,
+        name));
   return {name,
           Direction::lower,
           "steps",
@@ -91,43 +89,6 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
                             : near.empty() ? ""
                                            : fmt::format(" (nearest: {})", near)));
 }
-
-} // namespace
-
-Metric metric_of(const Config& config, const std::string& name, const std::string& option) {
-  std::optional<StepsTo> goal;
-  try {
-    goal = steps_to(name);
-  } catch (const Refused& error) {
-    throw Refused(fmt::format("{}: {}", option, error.what()));
-  }
-  if (goal) return steps_metric(config, name, *goal, option);
-  if (auto metric = metric_named(config, name)) return std::move(*metric);
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
-  for (const InspectedMetric& metric : inspected_metrics())
-    if (name.starts_with(fmt::format("{}.", metric.name)))
-      throw Refused(fmt::format("{}: \"{}\" is measured only if train.inspect is one of {}, but it is {}", option, name,
-                                fmt::join(metric.words, ", "), config.train.inspect));
-  const std::optional<MetricOfLengths> of = metric_of_lengths(name);
-  if (of && of->is_range() && !of->of_split()) {
-    const std::vector<std::int64_t>& evaluated = config.train.evaluate_lengths;
-    if (lengths_within(*of, evaluated).empty())
-      throw Refused(fmt::format(
-          "{}: \"{}\" is the mean over the lengths of train.evaluate_lengths from {} to {}, but {}; add lengths to "
-          "train.evaluate_lengths",
-          option, name, of->first, of->last,
-          evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
-  }
-  if (of && of->of_split() && !config.train.evaluate_by_length)
-    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is "
-                              "false",
-                              option, name));
-  names.emplace_back("steps_to(METRIC, VALUE)");
-  refuse_metric(name, option, "here", names);
-}
-
-namespace {
 
 /// The lengths that the validation split's sequences have.
 std::set<std::int64_t> lengths_of_validation(const Config& config, Tasks& tasks) {
@@ -177,32 +138,6 @@ std::string not_comparable(const Config& reference, const Config& arm, const std
   return why_not_comparable(reference, tasks.of(reference), task_format_of(reference), arm, tasks.of(arm),
                             task_format_of(arm), metric);
 }
-
-} // namespace
-
-std::string with_places(const std::string& message, const Config& config, const Settings& settings) {
-  const auto names = [&](const std::string& name) {
-    const std::size_t at = message.find(name), end = at + name.size();
-    const auto in_word = [&](std::size_t i) {
-      return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
-    };
-    return at != std::string::npos && !in_word(end) && !in_word(at - 1); // 0 - 1 is beyond the end
-  };
-  const std::vector<FlatOption> values = flatten(config);
-  std::string out;
-  for (const auto& [key, setting] : settings.values()) {
-    const std::size_t dot = key.rfind('.');
-    if (dot == std::string::npos) continue;
-    const auto value = std::ranges::find(values, key, &FlatOption::key);
-    if (value != values.end() && value->value != value_text(setting.value)) continue; // an arm's own value
-    const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
-    if (names(key) || names(in_table))
-      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
-  }
-  return out.empty() ? message : fmt::format("{} ({})", message, out);
-}
-
-namespace {
 
 /// Checks the metrics of the reference: report.metric, then those of report.also. If the model cannot be built, only
 /// the names are checked.
@@ -348,6 +283,60 @@ private:
 
 } // namespace
 
+Metric metric_of(const Config& config, const std::string& name, const std::string& option) {
+  std::optional<StepsTo> goal;
+  try {
+    goal = steps_to(name);
+  } catch (const Refused& error) {
+    throw Refused(fmt::format("{}: {}", option, error.what()));
+  }
+  if (goal) return steps_metric(config, name, *goal, option);
+  if (auto metric = metric_named(config, name)) return std::move(*metric);
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
+  for (const InspectedMetric& metric : inspected_metrics())
+    if (name.starts_with(fmt::format("{}.", metric.name)))
+      throw Refused(fmt::format("{}: \"{}\" is measured only if train.inspect is one of {}, but it is {}", option, name,
+                                fmt::join(metric.words, ", "), config.train.inspect));
+  const std::optional<MetricOfLengths> of = metric_of_lengths(name);
+  if (of && of->is_range() && !of->of_split()) {
+    const std::vector<std::int64_t>& evaluated = config.train.evaluate_lengths;
+    if (lengths_within(*of, evaluated).empty())
+      throw Refused(fmt::format(
+          "{}: \"{}\" is the mean over the lengths of train.evaluate_lengths from {} to {}, but {}; add lengths to "
+          "train.evaluate_lengths",
+          option, name, of->first, of->last,
+          evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
+  }
+  if (of && of->of_split() && !config.train.evaluate_by_length)
+    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is false",
+                              option, name));
+  names.emplace_back("steps_to(METRIC, VALUE)");
+  refuse_metric(name, option, "here", names);
+}
+
+std::string with_places(const std::string& message, const Config& config, const Settings& settings) {
+  const auto names = [&](const std::string& name) {
+    const std::size_t at = message.find(name), end = at + name.size();
+    const auto in_word = [&](std::size_t i) {
+      return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
+    };
+    return at != std::string::npos && !in_word(end) && !in_word(at - 1); // 0 - 1 is beyond the end
+  };
+  const std::vector<FlatOption> values = flatten(config);
+  std::string out;
+  for (const auto& [key, setting] : settings.values()) {
+    const std::size_t dot = key.rfind('.');
+    if (dot == std::string::npos) continue;
+    const auto value = std::ranges::find(values, key, &FlatOption::key);
+    if (value != values.end() && value->value != value_text(setting.value)) continue; // an arm's own value
+    const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
+    if (names(key) || names(in_table))
+      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
+  }
+  return out.empty() ? message : fmt::format("{} ({})", message, out);
+}
+
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
                     const std::filesystem::path& out) {
   Starts starts(out);
@@ -434,6 +423,30 @@ Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jo
     if (needed <= bytes) return allocation;
     bytes = needed;
   }
+}
+
+Settings::Start Starts::find(const std::string& run) {
+  if (out_.empty()) throw Refused("there is no output folder with runs here; leave train.start out");
+  const StartRun& start = of(complete_id(out_, run));
+  return {start.id, start.checksum};
+}
+
+const StartRun& Starts::of(const std::string& id) {
+  const auto found = known_.find(id);
+  if (found != known_.end()) return found->second;
+  StartRun start = read_start(out_, id);
+  for (StoredTensor& tensor : start.weights.tensors) tensor.bytes = {};
+  return known_.emplace(id, std::move(start)).first->second;
+}
+
+std::optional<StartRecord> Starts::check(const Config& config, Tasks& tasks) {
+  if (config.train.start.empty()) return std::nullopt;
+  const auto data_of = [&](const Config& of) {
+    const Task& task = tasks.of(of);
+    return DataNow{task.fingerprint(), vocabulary_json(task, task_format_of(of))};
+  };
+  return check_start(config, of(config.train.start), engine(config).parameters(config, tasks.of(config)),
+                     vocabulary_json(tasks.of(config), task_format_of(config)), data_of);
 }
 
 } // namespace heed

@@ -3,7 +3,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/tasks/task_info.hpp"
 

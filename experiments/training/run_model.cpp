@@ -3,7 +3,6 @@
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/models/segments.hpp"

@@ -2,13 +2,12 @@
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/requests.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "python/bindings/interrupts.hpp"
 #include "python/bindings/open_run.hpp"
-#include "python/bindings/texts.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <nanobind/ndarray.h>

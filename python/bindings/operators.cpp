@@ -5,7 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/operators/operator_options.hpp"
-#include "python/bindings/lock.hpp"
+#include "python/bindings/interrupts.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -16,7 +16,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <mutex>
 #include <pthread.h>
 #include <tuple>

@@ -3,14 +3,11 @@
 
 #include "autograd/error.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/results/compare_results.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/user_file.hpp"
 #include "python/bindings/interrupts.hpp"
-#include "python/bindings/report.hpp"
-#include "python/bindings/texts.hpp"
 
 #include <limits>
 #include <nanobind/stl/filesystem.h>

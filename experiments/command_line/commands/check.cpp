@@ -1,6 +1,5 @@
 // heed check: checks a configuration, its data and the model of every arm, without running anything.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
@@ -12,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 
@@ -118,8 +116,7 @@ void add_check(Commands& commands) {
       "  heed check configs/quickstart.toml\n"
       "  heed check my.toml attention.score=additive\n"
       "  heed check my.toml 'attention.mask_mod=i - j < 8' --picture mask.svg\n"
-      "Errors name file:line:column, what was found, what is allowed and the nearest name." +
-          std::string(exit_statuses),
+      "Errors name file:line:column, what was found, what is allowed and the nearest name.",
       [](Command& command, CheckArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command

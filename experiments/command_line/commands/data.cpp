@@ -2,7 +2,6 @@
 // training.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/csv.hpp"
@@ -18,7 +17,6 @@
 
 #include <array>
 #include <optional>
-#include <string_view>
 
 namespace heed {
 
@@ -268,8 +266,7 @@ void add_data(Commands& commands) {
       "reads if the task has inputs and outputs; targets, for each token or output (-1: none), or the class; input\n"
       "and output, as text.\n"
       "--vocabulary writes lists of texts, in which a token's number is its index: tokens, which the model reads;\n"
-      "output_tokens, if outputs have their own vocabulary; and classes." +
-          std::string(exit_statuses),
+      "output_tokens, if outputs have their own vocabulary; and classes.",
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--examples", arguments.examples, "number of examples to show [3]").within(0, 1000);

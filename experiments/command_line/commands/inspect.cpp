@@ -1,7 +1,6 @@
 // heed inspect: shows statistics of the heads, layers and modules of a run's model, or of a configuration's untrained
 // model.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/trained_run.hpp"
@@ -10,10 +9,8 @@
 #include "experiments/report/text_table.hpp"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
-#include <ostream>
 
 namespace heed {
 
@@ -117,9 +114,9 @@ Subject look(const InspectArguments& arguments, Console& console) {
             with.inspect(config, *task, nullptr, split, arguments.examples)};
   }
   if (!arguments.overrides.empty())
-    throw Refused(fmt::format("{}: a run's options can't be changed, only those of a configuration's file, and there "
-                              "is no file {}",
-                              arguments.overrides.front(), arguments.run));
+    throw Refused(fmt::format(
+        "{}: a run's options can't be changed, only those of a configuration's file, and there is no file {}",
+        arguments.overrides.front(), arguments.run));
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.examples);
   return {run.id, fmt::format("run {} at step {}", run.id, found.step), std::move(found)};
@@ -145,8 +142,7 @@ int inspect(const InspectArguments& arguments, Console& console) {
 void add_inspect(Commands& commands) {
   add_command<InspectArguments>(
       commands, "inspect",
-      "measure heads, layers and modules inside a run's model, or inside a config's untrained "
-      "model",
+      "measure heads, layers and modules inside a run's model, or inside a config's untrained model",
       "Examples:\n"
       "  heed inspect 3f2a\n"
       "  heed inspect 3f2a --rows 64\n"
@@ -154,8 +150,7 @@ void add_inspect(Commands& commands) {
       "  heed inspect my.toml model.layers=12        before any step\n"
       "RUN is the path of a run's folder, or a unique beginning of its ID; or a config, whose untrained model is\n"
       "inspected (of a sweep, the reference's). The loss is computed once for each head. Large models therefore take\n"
-      "a while: --rows limits the time. [train] inspect measures the same values during training. Nothing is saved." +
-          std::string(exit_statuses),
+      "a while: --rows limits the time. [train] inspect measures the same values during training. Nothing is saved.",
       [](Command& command, InspectArguments& arguments) {
         add_config(command, arguments.run, arguments.overrides);
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");

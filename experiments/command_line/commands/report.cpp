@@ -1,25 +1,19 @@
 // heed report: reports the results of a sweep. The sweep may still be running.
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/own_report.hpp"
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/report/svg_figure.hpp"
 #include "experiments/report/svg_picture.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/ranges.h>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace heed {
 
@@ -173,8 +167,7 @@ void add_report(Commands& commands) {
       "  terminal  no file: prints the table\n"
       "--output writes the report (of csv, report.csv only) to another file; - is standard output. --figure writes "
       "one\n"
-      "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png." +
-          std::string(exit_statuses),
+      "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png.",
       [](Command& command, ReportArguments& arguments) {
         add_output_folder(command, arguments.out);
         command.add("--sweep", arguments.sweep, "the sweep [the latest]").value_name("NAME");

@@ -1,8 +1,8 @@
 // Tests of the answers of a sweep: which one an arm gets, with which numbers, and what its sentence says beside it. The
 // words are in sentences_test.cpp.
 #include "experiments/report/json.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/made_up_sweep.hpp"
 

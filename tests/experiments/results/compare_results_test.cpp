@@ -2,8 +2,8 @@
 #include "experiments/results/compare_results.hpp"
 
 #include "experiments/report/answers.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/tables.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"

@@ -3,7 +3,6 @@
 
 #include "experiments/metrics/record.hpp"
 #include "experiments/models/model.hpp"
-#include "experiments/runs/follower.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_identity.hpp"
@@ -12,6 +11,7 @@
 #include "tests/autograd/thread_ranks.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
+#include "tests/experiments/runs/read_metrics.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // Tests of which arms may be compared with the reference.
 #include "experiments/config/config.hpp"
-#include "experiments/sweep/comparability.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 
 #include "experiments/config/settings.hpp"
 #include "tests/catch.hpp"

@@ -1,6 +1,5 @@
 // Tests of [data] validation_sets: a set has the sequences of its file, and leaves training as it is without it.
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 

@@ -1,7 +1,6 @@
 // Tests of runs that must learn and runs that must fail. The required results are so low that other seeds, and
 // therefore other rounding errors, exceed them by far.
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Tests that no option is ignored. Each option of the catalogue is changed in a configuration where it is active, and
 // the run must change; options that are documented as without effect on results must leave every bit unchanged.
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/models/model.hpp"
 #include "options/variant.hpp"
 #include "tests/experiments/training/training_support.hpp"
