@@ -228,7 +228,7 @@ METRIC = {
         "  if (of_any || has_perplexity(config))\n",
         """  out.push_back({"val_error_rate", Direction::lower, "", "fraction of the targets that are wrong", 0, 1});\n"""),
     "experiments/training/evaluation.cpp": (
-        "  if (has_sequence_accuracy(config)) out.emplace_back(",
+        "  if (has_perplexity(config)) out.emplace_back(",
         """  out.emplace_back(name + "_error_rate", 1 - share(hits.right, hits.targets));\n"""),
 }
 
