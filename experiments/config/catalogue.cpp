@@ -1,6 +1,5 @@
 #include "experiments/config/catalogue.hpp"
 
-#include "experiments/config/config.hpp"
 #include "experiments/config/registry.hpp"
 
 #include <fmt/format.h>

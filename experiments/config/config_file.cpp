@@ -3,7 +3,6 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
-#include "experiments/config/values.hpp"
 
 #include <fmt/format.h>
 

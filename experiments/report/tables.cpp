@@ -2,7 +2,6 @@
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
-#include "experiments/report/curves.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/system/polling.hpp"
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <optional>
 #include <set>
 #include <utility>

@@ -2,7 +2,6 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/results/result_runs.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
