@@ -249,7 +249,7 @@ Contrasts contrasts_of(const ReportData& report, double level) {
     out.values.push_back(std::move(alone));
     out.values.push_back(std::move(with));
     out.reference_of.insert(out.reference_of.end(), {at, at});
-    out.questions.insert(out.questions.end(), 2,
+    out.requests.insert(out.requests.end(), 2,
                          {.test = statistics::Test::paired,
                           .higher_is_better = report.metric.higher_is_better(),
                           .margin = censored ? std::nullopt : report.margin,

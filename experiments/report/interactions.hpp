@@ -26,7 +26,7 @@ struct Contrasts {
   /// reference of the second, the effect with it. `reference_of` counts from the first of these values.
   std::vector<statistics::SeedValues> values;
   std::vector<std::size_t> reference_of;
-  std::vector<statistics::Question> questions;
+  std::vector<statistics::ComparisonRequest> requests;
 };
 Contrasts contrasts_of(const ReportData& report, double level);
 

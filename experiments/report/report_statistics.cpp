@@ -56,7 +56,7 @@ std::optional<double> spread_of(const std::vector<double>& values, double resolu
   return spread && *spread <= resolution * largest ? 0 : spread;
 }
 
-statistics::Question question_of(const ReportData& report, const Metric& metric, double level) {
+statistics::ComparisonRequest request_of(const ReportData& report, const Metric& metric, double level) {
   std::optional<double> range;
   if (metric.has_upper_bound()) range = metric.high - metric.low;
   return {.test = report.test,
@@ -140,7 +140,7 @@ void describe(ReportData& report) {
 void compare_arms(ReportData& report, std::size_t seeds, double level, bool with_interactions) {
   std::vector<statistics::SeedValues> results;
   std::vector<std::size_t> reference_of;
-  std::vector<statistics::Question> questions;
+  std::vector<statistics::ComparisonRequest> requests;
   const auto first = [&](const ReportArm& arm) {
     return std::span<const ReportRun>(arm.runs).first(std::min(seeds, arm.runs.size()));
   };
@@ -150,22 +150,22 @@ void compare_arms(ReportData& report, std::size_t seeds, double level, bool with
   for (const ReportArm& arm : report.arms) {
     results.push_back(values_of(arm, deciding_value));
     reference_of.push_back(arm.reference);
-    questions.push_back(question_of(report, report.metric, level));
-    questions.back().margin = report.margin;
+    requests.push_back(request_of(report, report.metric, level));
+    requests.back().margin = report.margin;
   }
   // One metric after the other, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
     for (const ReportArm& arm : report.arms) {
       results.push_back(values_of(arm, further_value(m)));
       reference_of.push_back((m + 1) * report.arms.size() + arm.reference);
-      questions.push_back(question_of(report, report.also[m], level));
+      requests.push_back(request_of(report, report.also[m], level));
     }
   Contrasts contrasts = with_interactions ? contrasts_of(report, level) : Contrasts{};
   const std::size_t first_contrast = results.size();
   std::ranges::move(contrasts.values, std::back_inserter(results));
   for (const std::size_t of : contrasts.reference_of) reference_of.push_back(first_contrast + of);
-  std::ranges::copy(contrasts.questions, std::back_inserter(questions));
-  const auto compared = statistics::compare_each(results, reference_of, questions);
+  std::ranges::copy(contrasts.requests, std::back_inserter(requests));
+  const auto compared = statistics::compare_each(results, reference_of, requests);
   for (std::size_t i = 0; i < contrasts.interactions.size(); ++i) {
     Interaction& interaction = report.interactions.emplace_back(std::move(contrasts.interactions[i]));
     interaction.comparison = *compared[first_contrast + 2 * i + 1];

@@ -40,12 +40,12 @@ bool equal_by_seed(const SeedValues& arm, const SeedValues& reference, const Pai
 constexpr std::size_t fewest_for_bca = 8;
 
 /// The statistics of one arm that do not depend on other arms.
-Comparison alone(const Pairs& pairs, const Question& question) {
+Comparison alone(const Pairs& pairs, const ComparisonRequest& request) {
   Comparison c;
   c.seeds = pairs.seeds;
   c.rounded = pairs.rounded;
   const std::vector<double> zeros(pairs.differences.size(), 0.0);
-  c.difference = paired_difference(pairs.differences, zeros, 1 - question.level);
+  c.difference = paired_difference(pairs.differences, zeros, 1 - request.level);
   c.ranked = pairs.censored;
   c.equal = !c.ranked && std::ranges::all_of(pairs.differences, [](double d) { return d == 0; });
   c.constant = !c.ranked && !c.equal && pairs.differences.size() > 1 &&
@@ -54,11 +54,11 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   c.interquartile = Estimate{interquartile_mean(pairs.differences), std::nullopt};
   c.effect_size = effect_size(pairs.differences);
   c.correlation = pair_correlation(pairs.arm, pairs.reference);
-  c.improvement = probability_of_improvement(pairs.differences, question.higher_is_better);
+  c.improvement = probability_of_improvement(pairs.differences, request.higher_is_better);
   c.smallest_p = smallest_p(pairs.seeds.size());
-  c.seeds_needed = seeds_for_level(question.level);
-  c.level = question.level;
-  if (!c.ranked) c.margin = question.margin;
+  c.seeds_needed = seeds_for_level(request.level);
+  c.level = request.level;
+  if (!c.ranked) c.margin = request.margin;
   if (c.margin) c.p_equivalence = equivalence_p(pairs.differences, *c.margin);
   return c;
 }
@@ -156,18 +156,18 @@ void draw_alone(std::vector<std::optional<Comparison>>& all, const std::vector<P
 
 std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues> arms,
                                                      std::span<const std::size_t> reference_of,
-                                                     std::span<const Question> questions) {
+                                                     std::span<const ComparisonRequest> requests) {
   std::vector<std::optional<Comparison>> out(arms.size());
   std::vector<Pairs> pairs;
   std::map<std::size_t, SeedPlaces> places; // of the references
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const std::size_t reference = reference_of[i];
     const SeedPlaces& of_reference = places.try_emplace(reference, arms[reference]).first->second;
-    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], of_reference, questions[i]));
+    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], of_reference, requests[i]));
     if (pairs[i].seeds.empty()) continue;
-    out[i] = alone(pairs[i], questions[i]);
+    out[i] = alone(pairs[i], requests[i]);
     // A censored run makes nothing the same, even if its seed has no pair.
-    if (!any_censored(arms[i].values, questions[i]) && !any_censored(arms[reference].values, questions[i])) continue;
+    if (!any_censored(arms[i].values, requests[i]) && !any_censored(arms[reference].values, requests[i])) continue;
     out[i]->margin.reset();
     out[i]->p_equivalence.reset();
     out[i]->equal = false;
@@ -182,7 +182,7 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
         members.differences.push_back({pairs[i].seeds, pairs[i].differences});
         members.tested.push_back({pairs[i].seeds, pairs[i].tested});
         members.comparisons.push_back(&*out[i]);
-        members.range.push_back(questions[i].range);
+        members.range.push_back(requests[i].range);
       }
     return members;
   };
@@ -198,7 +198,7 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
       if (members[i]->ranked) set_contradicts(*members[i], mean(tested[i].values));
     }
     if (!reaches) continue;
-    const FlipIntervals intervals = flip_intervals(differences, 1 - questions.front().level);
+    const FlipIntervals intervals = flip_intervals(differences, 1 - requests.front().level);
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (members[i]->constant) continue;
       members[i]->interval_flips = intervals.alone[i];
@@ -265,30 +265,30 @@ std::vector<double> corrected(const std::vector<double>& p, const std::vector<bo
 
 std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValues> arms,
                                                         std::span<const std::size_t> reference_of,
-                                                        std::span<const Question> questions) {
+                                                        std::span<const ComparisonRequest> requests) {
   std::vector<std::optional<Comparison>> out(arms.size());
   std::vector<Pairs> pairs(arms.size());
   std::vector<std::size_t> members;
   std::vector<double> smallest, p, above_by_rank(arms.size());
-  const auto is_paired = [&](std::size_t i) { return questions[i].test == Test::paired; };
+  const auto is_paired = [&](std::size_t i) { return requests[i].test == Test::paired; };
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const SeedValues& reference = arms[reference_of[i]];
     const std::size_t n = arms[i].values.size(), m = reference.values.size();
     if (reference_of[i] == i || n == 0 || m == 0) continue;
-    pairs[i] = pair_up(arms[i], reference, SeedPlaces(reference), questions[i]);
+    pairs[i] = pair_up(arms[i], reference, SeedPlaces(reference), requests[i]);
     if (is_paired(i) && pairs[i].seeds.empty()) continue;
     members.push_back(i);
     smallest.push_back(is_paired(i) ? smallest_p(pairs[i].seeds.size()) : smallest_unpaired_p(n, m));
-    if (is_paired(i)) out[i] = alone(pairs[i], questions[i]);
+    if (is_paired(i)) out[i] = alone(pairs[i], requests[i]);
   }
   draw_alone(out, pairs); // of the paired ones
-  const double level = questions.front().level;
+  const double level = requests.front().level;
   const std::vector<bool> reach = that_reach(smallest, level);
   const std::vector<double> least = corrected(smallest, reach);
   const auto family = static_cast<std::size_t>(std::ranges::count(reach, true));
   for (std::size_t which = 0; which < members.size(); ++which) {
     const std::size_t i = members[which];
-    const Question& question = questions[i];
+    const ComparisonRequest& request = requests[i];
     const SeedValues& reference = arms[reference_of[i]];
     if (!out[i]) out[i].emplace();
     Comparison& c = *out[i];
@@ -312,8 +312,8 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.seeds = arms[i].seeds;
     c.reference_runs = b.size();
     c.difference = unpaired_difference(a, b, 1 - level);
-    const std::vector<double> equal = without_rounding(a, b, question.resolution);
-    c.ranked = any_censored(a, question) || any_censored(b, question);
+    const std::vector<double> equal = without_rounding(a, b, request.resolution);
+    c.ranked = any_censored(a, request) || any_censored(b, request);
     c.equal = !c.ranked && equal_by_seed(arms[i], reference, pairs[i]);
     c.rounded = pairs[i].rounded;
     const PermutationTest test = permutation_test(equal, b, 1 - level);
@@ -332,7 +332,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.effect_size = effect_size_unpaired(equal, b);
     if (!c.ranked) c.p_spreads = p_of_equal_spreads(equal, b);
     c.seeds_needed = unpaired_seeds_needed(members.size(), level);
-    if (!c.ranked) c.margin = question.margin;
+    if (!c.ranked) c.margin = request.margin;
     if (c.margin) {
       std::vector<double> up = equal, down = b;
       for (double& x : up) x += *c.margin;
@@ -371,7 +371,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     }
     const std::vector<double>& b = arms[reference_of[i]].values;
     bounds[i] =
-        permutation_test(without_rounding(arms[i].values, b, questions[i].resolution), b, 1 - level / reaching).sides;
+        permutation_test(without_rounding(arms[i].values, b, requests[i].resolution), b, 1 - level / reaching).sides;
   }
   for (const std::size_t i : members) {
     Comparison& c = *out[i];
@@ -382,7 +382,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
       c.interval = agreeing(*c.interval, is_found(c) && !c.contradicts, c.difference.mean);
       if (c.margin) c.interval = beyond_margin(*c.interval, *c.margin);
     }
-    if (c.interval) c.interval = cut(*c.interval, questions[i].range);
+    if (c.interval) c.interval = cut(*c.interval, requests[i].range);
   }
   return out;
 }
@@ -400,26 +400,26 @@ std::string_view name_of(Answer answer) {
 }
 
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
-                                               std::span<const std::size_t> reference_of, const Question& question) {
-  return compare_each(arms, reference_of, std::vector<Question>(arms.size(), question));
+                                               std::span<const std::size_t> reference_of, const ComparisonRequest& request) {
+  return compare_each(arms, reference_of, std::vector<ComparisonRequest>(arms.size(), request));
 }
 
 std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> arms,
                                                     std::span<const std::size_t> reference_of,
-                                                    std::span<const Question> questions) {
-  if (questions.size() != arms.size() || reference_of.size() != arms.size())
-    throw Failed(fmt::format("[statistics] {} arms have {} references and {} questions", arms.size(),
-                             reference_of.size(), questions.size()));
+                                                    std::span<const ComparisonRequest> requests) {
+  if (requests.size() != arms.size() || reference_of.size() != arms.size())
+    throw Failed(fmt::format("[statistics] {} arms have {} references and {} requests", arms.size(),
+                             reference_of.size(), requests.size()));
   std::optional<double> margin;
-  for (const Question& question : questions) {
-    if (question.level != questions.front().level || (margin && question.margin && *margin != *question.margin))
+  for (const ComparisonRequest& request : requests) {
+    if (request.level != requests.front().level || (margin && request.margin && *margin != *request.margin))
       throw Failed("[statistics] arms that are compared together are compared at one level and with one margin");
-    if (question.margin) margin = question.margin;
+    if (request.margin) margin = request.margin;
   }
   if (arms.empty()) return {};
-  return std::ranges::count(questions, Test::unpaired, &Question::test) > 0
-             ? compare_unpaired(arms, reference_of, questions)
-             : compare_pairs(arms, reference_of, questions);
+  return std::ranges::count(requests, Test::unpaired, &ComparisonRequest::test) > 0
+             ? compare_unpaired(arms, reference_of, requests)
+             : compare_pairs(arms, reference_of, requests);
 }
 
 } // namespace heed::statistics

@@ -54,7 +54,7 @@ struct Comparison {
   /// Sign flips, corrected over all arms with at least 5 pairs; decides `same`.
   std::optional<double> p_equivalence_flips;
   Answer answer = Answer::undecided;
-  /// Some runs are censored (`Question::censored_at`). Then all p are of ranks among the arm's and the reference's
+  /// Some runs are censored (`ComparisonRequest::censored_at`). Then all p are of ranks among the arm's and the reference's
   /// values, and all other statistics are of the values, which are restricted to the horizon. Nothing is the same.
   bool ranked = false;
   double rank_difference = 0; ///< mean rank of the arm minus the reference's, if `ranked`
@@ -78,7 +78,7 @@ struct SeedValues {
 };
 
 /// How an arm is compared with its reference.
-struct Question {
+struct ComparisonRequest {
   Test test = Test::paired;
   bool higher_is_better = false;
   std::optional<double> margin = {}; ///< equivalence margin: differences up to this are the same, in the metric's unit
@@ -107,15 +107,15 @@ struct Question {
 /// equivalence test is treated alike. Intervals have Bonferroni's correction. The effect size is Hedges' g, and
 /// statistics of d are absent. Throws heed::Failed for values that are not finite.
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
-                                               std::span<const std::size_t> reference_of, const Question& question);
+                                               std::span<const std::size_t> reference_of, const ComparisonRequest& request);
 
-/// Like `compare`, with one question for each arm. Use it if several metrics of the same runs form one family: each
-/// metric's values are passed as arms with this metric's reference, and p is corrected over all of them. All questions
+/// Like `compare`, with one request for each arm. Use it if several metrics of the same runs form one family: each
+/// metric's values are passed as arms with this metric's reference, and p is corrected over all of them. All requests
 /// must have the same level, and those with a margin the same margin; otherwise throws heed::Failed. If some are paired
 /// and others unpaired, the p of the paired tests, by sign flips of the arm only, are corrected with the others by
 /// Holm's method.
 std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> arms,
                                                     std::span<const std::size_t> reference_of,
-                                                    std::span<const Question> questions);
+                                                    std::span<const ComparisonRequest> requests);
 
 } // namespace heed::statistics

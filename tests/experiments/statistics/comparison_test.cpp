@@ -135,7 +135,7 @@ TEST_CASE("equal differences have no interval, for their spread is unknown", "[s
 TEST_CASE("paired and unpaired comparisons in one family share Holm's correction", "[statistics]") {
   const std::vector<SeedValues> arms{reference, worse, values({1.1, 1.3, 0.9, 1.2, 1.0, 1.15}, 10), alike};
   const std::vector<std::size_t> of{0, 0, 0, 0};
-  std::vector<Question> questions(4, {.test = Test::unpaired});
+  std::vector<ComparisonRequest> questions(4, {.test = Test::unpaired});
   questions[1].test = questions[3].test = Test::paired;
   const auto all = compare_each(arms, of, questions);
   const double unpaired = permutation_test(arms[2].values, reference.values).p;
@@ -250,7 +250,7 @@ TEST_CASE("pairs follow the seed, not the place", "[statistics]") {
 TEST_CASE("what differs by rounding is equal", "[statistics]") {
   SeedValues rounded = reference;
   for (double& x : rounded.values) x *= 1 + 3e-15;
-  const Question question{.margin = 0.01, .resolution = 0x1p-23};
+  const ComparisonRequest question{.margin = 0.01, .resolution = 0x1p-23};
   const auto all = compare(std::vector{reference, rounded, worse}, std::vector<std::size_t>{0, 0, 0}, question);
   CHECK(all[1]->difference.mean == 0.0);
   CHECK(all[1]->p.value() == 1.0);
@@ -264,7 +264,7 @@ TEST_CASE("a difference that is constant but for rounding is no noise", "[statis
   std::vector<double> third; // each is the reference and a third, rounded
   for (const double x : reference.values) third.push_back(x + 1.0 / 3);
   const std::vector<SeedValues> alone{reference, unclear}, beside{reference, unclear, values(third)};
-  const Question question{.margin = 0.05, .resolution = resolution};
+  const ComparisonRequest question{.margin = 0.05, .resolution = resolution};
   const auto one = compare(alone, std::vector<std::size_t>(2, 0), question);
   const auto two = compare(beside, std::vector<std::size_t>(3, 0), question);
   CHECK(two[1]->interval->low == one[1]->interval->low);
@@ -481,8 +481,8 @@ TEST_CASE("two metrics of the same runs are one family", "[statistics]") {
   const SeedValues accuracy_of_unclear = values({0.79, 0.80, 0.76, 0.80, 0.795, 0.75});
   const std::vector<SeedValues> arms{reference, unclear, accuracy_of_reference, accuracy_of_unclear};
   const std::vector<std::size_t> reference_of{0, 0, 2, 2};
-  const Question loss{}, accuracy{.higher_is_better = true, .range = 1};
-  const auto all = compare_each(arms, reference_of, std::vector<Question>{loss, loss, accuracy, accuracy});
+  const ComparisonRequest loss{}, accuracy{.higher_is_better = true, .range = 1};
+  const auto all = compare_each(arms, reference_of, std::vector<ComparisonRequest>{loss, loss, accuracy, accuracy});
 
   const auto t = [](const std::vector<double>& d, unsigned flip) {
     double sum = 0, squares = 0;
@@ -517,19 +517,19 @@ TEST_CASE("two metrics of the same runs are one family", "[statistics]") {
 
 TEST_CASE("a margin is of the metric that it is given for", "[statistics]") {
   const std::vector<SeedValues> arms{reference, alike, reference, alike};
-  const Question with{.margin = 0.05}, without{};
+  const ComparisonRequest with{.margin = 0.05}, without{};
   const auto all = compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
-                                std::vector<Question>{with, with, without, without});
+                                std::vector<ComparisonRequest>{with, with, without, without});
   CHECK(all[1]->answer == Answer::same);
   CHECK(all[3]->answer == Answer::undecided);
   CHECK_FALSE(all[3]->p_equivalence_flips);
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
-                               std::vector<Question>{with, with, without, {.margin = 0.1}}),
+                               std::vector<ComparisonRequest>{with, with, without, {.margin = 0.1}}),
                   heed::Failed);
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
-                               std::vector<Question>{with, with, without, {.level = 0.01}}),
+                               std::vector<ComparisonRequest>{with, with, without, {.level = 0.01}}),
                   heed::Failed);
-  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<Question>{with}), heed::Failed);
+  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<ComparisonRequest>{with}), heed::Failed);
 }
 
 TEST_CASE("the correlation of pairs is Pearson's", "[statistics]") {
