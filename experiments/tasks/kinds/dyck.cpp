@@ -122,10 +122,9 @@ void check(const DyckOptions& options) {
                                 "{}",
                                 name, length, length - 1, length + 1));
   if (const std::int64_t most = std::max(options.length, options.test_length) / 2; options.depth > most)
-    throw Refused(
-        fmt::format("[task.dyck] depth = {} is more than sequences of {} brackets can have; it may be 1 to {}, or "
-                    "0 for any",
-                    options.depth, 2 * most, most));
+    throw Refused(fmt::format("[task.dyck] depth = {} is more than {} brackets can have; it may be 1 to {}, or "
+                              "0 for any",
+                              options.depth, 2 * most, most));
 }
 
 Generator dyck_of(const DyckOptions& options) {

@@ -134,7 +134,7 @@ TEST_CASE("a pool's batches hold the same examples, sorted by length, in a rando
   CHECK_FALSE(std::ranges::is_sorted(longest));
 }
 
-TEST_CASE("an example's place depends on seed, step and sequence alone", "[order]") {
+TEST_CASE("an example's place depends on seed, step and index alone", "[order]") {
   const TrainingOrder one(lengths(300), 4, 6), other(lengths(300), 4, 6), longer(lengths(301), 4, 6);
   const auto late = step(one, 1, 100, 4);
   (void)step(one, 2, 3, 4);

@@ -295,7 +295,7 @@ TEST_CASE("operations and training parts that can't be are refused", "[tasks][mo
         "needs 16; take another share, or raise task.modular_addition.modulus");
 }
 
-TEST_CASE("a sequence depends on seed, step and sequence alone, not on what was asked before or where it is put",
+TEST_CASE("a sequence depends on seed, step and index alone, not on what was asked before or where it is put",
           "[tasks]") {
   for (const Config& config : generated_configs()) {
     INFO(config.task.kind);
@@ -321,7 +321,7 @@ TEST_CASE("a sequence depends on seed, step and sequence alone, not on what was 
   }
 }
 
-TEST_CASE("seed, step and sequence each change a training sequence", "[tasks]") {
+TEST_CASE("seed, step and index each change a training sequence", "[tasks]") {
   const auto task = make_task(task_config("copy"));
   std::set<Tokens> sequences;
   for (const std::uint64_t seed : {0U, 1U})

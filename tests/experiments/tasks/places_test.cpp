@@ -323,7 +323,7 @@ TEST_CASE("dyck says what can't be", "[tasks][dyck]") {
   CHECK_THAT(message(numbers({{"test_length", 41}})), Contains("test_length = 41 is odd"));
   CHECK_THAT(message(numbers({{"min_length", 34}})), Contains("min_length = 34 is above length = 32"));
   CHECK(message(numbers({{"depth", 17}})) ==
-        "[task.dyck] depth = 17 is more than sequences of 32 brackets can have; it may be 1 to 16, or 0 for any");
+        "[task.dyck] depth = 17 is more than 32 brackets can have; it may be 1 to 16, or 0 for any");
   CHECK_THAT(message(numbers({{"length", 4}, {"depth", 0}})), Contains("examples, too few for splits that share none"));
 }
 

@@ -150,7 +150,7 @@ TEST_CASE("random windows of an evaluation are from anywhere in the split", "[ta
     seen.insert(task->decode(std::span(sequence.tokens).first(1)) + task->decode(sequence.targets));
   }
   CHECK(seen == expected);
-  // A training sequence is a function of seed, step and sequence, and differs from a validation sequence.
+  // A training sequence is a function of seed, step and index, and differs from a validation sequence.
   const Sequence once = sequence_at(4, 7, 3);
   (void)sequence_at(9, 1, 1);
   CHECK(sequence_at(4, 7, 3) == once);
@@ -161,7 +161,7 @@ TEST_CASE("random windows of an evaluation are from anywhere in the split", "[ta
   CHECK(sequences.size() > 15); // of 23 windows
 }
 
-TEST_CASE("a training window depends on seed, step and sequence alone", "[tasks][text]") {
+TEST_CASE("a training window depends on seed, step and index alone", "[tasks][text]") {
   const TemporaryFile file(utf8(characters(5000)));
   const auto task = make_task(text_config(file.path(), 16)), again = make_task(text_config(file.path(), 16));
   std::set<std::vector<std::int32_t>> windows;
