@@ -1,5 +1,6 @@
 #include "experiments/report/figures.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/arm_notes.hpp"
@@ -319,6 +320,15 @@ Ticks logarithmic_ticks(double low, double high, int most) {
   if (too_many()) fill({1, 2, 5}, 1);
   for (int apart = 1; too_many(); ++apart) fill({1}, apart);
   return ticks;
+}
+
+const document::Figure& figure_named(const std::vector<document::Figure>& figures, const std::string& name) {
+  const auto found = std::ranges::find(figures, name, &document::Figure::name);
+  if (found != figures.end()) return *found;
+  std::vector<std::string> names;
+  for (const document::Figure& figure : figures) names.push_back(figure.name);
+  if (names.empty()) throw Refused("this report has no figures yet, because no arm can be compared");
+  throw Refused(fmt::format("there is no figure \"{}\"; figures: {}", name, fmt::join(names, ", ")));
 }
 
 } // namespace heed

@@ -250,11 +250,11 @@ Contrasts contrasts_of(const ReportData& report, double level) {
     out.values.push_back(std::move(with));
     out.reference_of.insert(out.reference_of.end(), {at, at});
     out.requests.insert(out.requests.end(), 2,
-                         {.test = statistics::Test::paired,
-                          .higher_is_better = report.metric.higher_is_better(),
-                          .margin = censored ? std::nullopt : report.margin,
-                          .rounding = rounding_of(report, contrast),
-                          .level = level});
+                        {.test = statistics::Test::paired,
+                         .higher_is_better = report.metric.higher_is_better(),
+                         .margin = censored ? std::nullopt : report.margin,
+                         .rounding = rounding_of(report, contrast),
+                         .level = level});
     out.interactions.push_back(std::move(contrast.of));
   }
   return out;

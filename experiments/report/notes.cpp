@@ -51,6 +51,11 @@ std::string equivalence_note(const ReportData& report) {
                      *report.margin);
 }
 
+std::string constant_note(const ReportData& report) {
+  if (!any(report, [](const auto& c) { return c.constant; })) return "";
+  return " An arm whose differences are all equal has none: their spread is unknown.";
+}
+
 std::string difference_note(const ReportData& report) {
   double level = statistics::significance_level; // the largest level of any look
   if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
@@ -78,7 +83,7 @@ std::string difference_note(const ReportData& report) {
       "arm minus {}, paired by {}. [{}]: simultaneous intervals of all arms, from the same sign flips as "
       "p. {}. With fewer than {} seeds there is none{}.{}",
       whose, report.paired_by(), confidence_text(report), about_zero, statistics::seeds_for_level(level),
-      same ? ", except for \"same\"" : "", equivalence_note(report));
+      same ? ", except for \"same\"" : "", constant_note(report) + equivalence_note(report));
 }
 
 std::string by_ranks(const ReportData& report) {

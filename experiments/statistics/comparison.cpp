@@ -400,7 +400,8 @@ std::string_view name_of(Answer answer) {
 }
 
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
-                                               std::span<const std::size_t> reference_of, const ComparisonRequest& request) {
+                                               std::span<const std::size_t> reference_of,
+                                               const ComparisonRequest& request) {
   return compare_each(arms, reference_of, std::vector<ComparisonRequest>(arms.size(), request));
 }
 

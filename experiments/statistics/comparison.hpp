@@ -107,7 +107,8 @@ struct ComparisonRequest {
 /// equivalence test is treated alike. Intervals have Bonferroni's correction. The effect size is Hedges' g, and
 /// statistics of d are absent. Throws heed::Failed for values that are not finite.
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
-                                               std::span<const std::size_t> reference_of, const ComparisonRequest& request);
+                                               std::span<const std::size_t> reference_of,
+                                               const ComparisonRequest& request);
 
 /// Like `compare`, with one request for each arm. Use it if several metrics of the same runs form one family: each
 /// metric's values are passed as arms with this metric's reference, and p is corrected over all of them. All requests

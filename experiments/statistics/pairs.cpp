@@ -52,7 +52,8 @@ std::optional<std::size_t> SeedPlaces::of(std::int64_t seed) const {
   return found == places_.end() || found->first != seed ? std::nullopt : std::optional(found->second);
 }
 
-Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlaces& places, const ComparisonRequest& request) {
+Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlaces& places,
+              const ComparisonRequest& request) {
   poll_caller();
   Pairs pairs;
   std::vector<double> rounding; // of each pair

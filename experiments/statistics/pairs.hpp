@@ -37,6 +37,7 @@ private:
 
 /// The pairs, in which values that differ by rounding alone are equal. Its time is linear, but for sorting.
 /// @param places  of the reference's seeds
-Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlaces& places, const ComparisonRequest& request);
+Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlaces& places,
+              const ComparisonRequest& request);
 
 } // namespace heed::statistics

@@ -77,16 +77,6 @@ void tell_which(const std::filesystem::path& chosen, const ReportArguments& argu
   console.err.flush();
 }
 
-/// Throws heed::Refused, with the names of all figures, if there is none with this name.
-const document::Figure& figure_named(const std::vector<document::Figure>& figures, const std::string& name) {
-  const auto found = std::ranges::find(figures, name, &document::Figure::name);
-  if (found != figures.end()) return *found;
-  std::vector<std::string> names;
-  for (const document::Figure& figure : figures) names.push_back(figure.name);
-  if (names.empty()) throw Refused("report: this sweep has no figures yet, because no arm can be compared");
-  throw Refused(fmt::format("report: there is no figure \"{}\"; figures: {}", name, fmt::join(names, ", ")));
-}
-
 int report_figure(const ReportArguments& arguments, Console& console) {
   const ResultOptions& result = arguments.result;
   if (!result.format.empty() || result.json || result.csv)

@@ -5,7 +5,6 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/report_data.hpp"
-#include "experiments/report/verdict.hpp"
 
 #include <algorithm>
 #include <optional>

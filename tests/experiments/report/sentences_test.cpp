@@ -3,7 +3,7 @@
 #include "experiments/report/figures.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/provenance.hpp"
+#include "experiments/report/tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/made_up_sweep.hpp"
 
@@ -621,6 +621,8 @@ TEST_CASE("the notes on the metric, on differences and on p", "[report][sentence
   CHECK(text(sweep_with("a", {0.3}), "difference") == "from the reference; one seed says nothing about the spread.");
   CHECK(text(sweep_with("a", {0.3, 0.31, 0.29}), "difference") ==
         "arm minus the reference, paired by seed; too few seeds for an interval.");
+  CHECK_THAT(text(sweep_with("a", Values(6, 0.25)), "difference"),
+             Catch::EndsWith(" An arm whose differences are all equal has none: their spread is unknown."));
   CHECK(text(unpaired(six), "difference") ==
         "mean of the arm's runs minus mean of the runs of the reference. [95 %]: simultaneous intervals of all arms, "
         "from the same tests as p (Bonferroni). An interval excludes 0 exactly when p is at most 0.05." +

@@ -1,5 +1,5 @@
 // Tests of the worker: what it records, refuses and reports, and that a run has one worker.
-#include "experiments/config/numerics.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_state.hpp"

@@ -529,7 +529,8 @@ TEST_CASE("a margin is of the metric that it is given for", "[statistics]") {
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
                                std::vector<ComparisonRequest>{with, with, without, {.level = 0.01}}),
                   heed::Failed);
-  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<ComparisonRequest>{with}), heed::Failed);
+  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<ComparisonRequest>{with}),
+                  heed::Failed);
 }
 
 TEST_CASE("the correlation of pairs is Pearson's", "[statistics]") {
