@@ -125,6 +125,8 @@ untested = {
     "docs/how-to/write-it-up.md": {
         "We compared ARMS with a reference (REFERENCE) on TASK, with N seeds for each arm. The metric was METRIC on the":
             "a text for people",
+        "We compared ARMS with a reference (REFERENCE) by METRIC, with N runs for each arm, trained by CODE. Runs with the same":
+            "a text for people",
         "@software{heed,": "a text for people",
     },
 }

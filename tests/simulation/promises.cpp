@@ -169,4 +169,31 @@ void smallest_differences(Points& points, std::size_t sweeps, bool all) {
   table.print();
 }
 
+void rare_failures(Points& points, std::size_t sweeps) {
+  constexpr double share = 0.1, fall = 80, margin = 5; // in standard deviations of a run
+  Table table({"runs that fall", "seeds", "arms", "any false *same*", "no run of an arm fell"});
+  for (const std::size_t seeds : {6, 8, 12})
+    for (const std::size_t arms : {1, 5}) {
+      const Kind kind{normal_noise, seeds, arms, "normal", 33};
+      Rate false_same, none_fell;
+      for (std::size_t number = 0; number < sweeps; ++number) {
+        RandomSource random = kind.random(number);
+        auto noise = draw_noise(kind, random);
+        std::size_t whole = 0;
+        for (std::size_t arm = 1; arm <= arms; ++arm) {
+          const auto before = noise[arm];
+          for (double& x : noise[arm]) x -= random.uniform() < share ? fall : 0;
+          whole += noise[arm] == before;
+        }
+        false_same.add(any(ask_quickly(sweep_of(kind, noise, random), margin / deviation), same));
+        none_fell.add(static_cast<double>(whole) / static_cast<double>(arms));
+      }
+      table.row({fmt::format("{:g} %", 100 * share), fmt::to_string(seeds), fmt::to_string(arms)},
+                {false_same, none_fell});
+      points.about(std::pow(1 - share, static_cast<double>(seeds)), none_fell,
+                   fmt::format("{} seeds, {} arm{}: no run of a tenth falls", seeds, arms, arms > 1 ? "s" : ""));
+    }
+  table.print();
+}
+
 } // namespace heed::simulation

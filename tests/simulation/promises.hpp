@@ -12,5 +12,7 @@ namespace heed::simulation {
 void paired_grid(Points& points, std::size_t sweeps, bool all);
 void unpaired_grid(Points& points, std::size_t sweeps, bool all);
 void smallest_differences(Points& points, std::size_t sweeps, bool all);
+/// Arms of which a tenth of the runs fails to learn, and falls by far more than the margin.
+void rare_failures(Points& points, std::size_t sweeps);
 
 } // namespace heed::simulation
