@@ -458,7 +458,7 @@ void shares(Points& points) {
 
 } // namespace
 
-/// With arguments, only these sections.
+/// With arguments, only these sections; after the word "except", all but these.
 int main(int count, char** arguments) {
   Points points;
   fmt::print(
@@ -484,13 +484,15 @@ int main(int count, char** arguments) {
       {"different-sizes", [&] { different_sizes(points, reports); }},
       {"targets", [&] { targets(points, reports); }},
       {"tuned-arms", [&] { tuned_arms(points, reports); }}};
-  const std::vector<std::string> wanted(arguments + 1, arguments + count);
-  for (const std::string& name : wanted)
+  std::vector<std::string> named(arguments + 1, arguments + count);
+  const bool except = !named.empty() && named.front() == "except";
+  if (except) named.erase(named.begin());
+  for (const std::string& name : named)
     if (std::ranges::count(sections, name, &std::pair<std::string, std::function<void()>>::first) == 0) {
       fmt::print(stderr, "test_simulation: there is no section {}\n", name);
       return 2;
     }
   for (const auto& [name, simulate] : sections)
-    if (wanted.empty() || std::ranges::count(wanted, name) > 0) simulate();
+    if (named.empty() || (std::ranges::count(named, name) > 0) != except) simulate();
   return points.finish();
 }
