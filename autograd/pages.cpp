@@ -1,6 +1,5 @@
 #include "autograd/pages.hpp"
 
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -51,17 +50,6 @@ void* map_pages(std::size_t bytes) {
 
 #endif
 
-} // namespace
-
-PageLimit::PageLimit(double bytes) : before_(std::exchange(room, bytes)) {}
-PageLimit::~PageLimit() { room = before_; }
-
-UnwrittenPages::UnwrittenPages() : before_(std::exchange(unwritten, true)) {}
-UnwrittenPages::~UnwrittenPages() { unwritten = before_; }
-bool UnwrittenPages::any() { return unwritten; }
-
-namespace {
-
 void* take_some_pages(std::size_t bytes, bool cleared) {
   if (static_cast<double>(bytes) > room) throw std::bad_alloc();
   room -= static_cast<double>(bytes);
@@ -74,6 +62,13 @@ void* take_some_pages(std::size_t bytes, bool cleared) {
 }
 
 } // namespace
+
+PageLimit::PageLimit(double bytes) : before_(std::exchange(room, bytes)) {}
+PageLimit::~PageLimit() { room = before_; }
+
+UnwrittenPages::UnwrittenPages() : before_(std::exchange(unwritten, true)) {}
+UnwrittenPages::~UnwrittenPages() { unwritten = before_; }
+bool UnwrittenPages::any() { return unwritten; }
 
 void* take_pages(std::size_t bytes) { return take_some_pages(bytes, unwritten); }
 void* take_cleared_pages(std::size_t bytes) { return take_some_pages(bytes, true); }

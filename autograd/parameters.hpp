@@ -6,7 +6,6 @@
 #include "autograd/shape.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,7 +3,7 @@
 //
 // All cells take the projected inputs x W_x + b of every step, because one product can compute them for all steps at
 // once. The operation computes only the product with the previous state. Arrays are time-major ([T, B, ...]), so the
-// batch rows of a step are contiguous.
+// vectors of a step are contiguous.
 #pragma once
 
 #include "autograd/ops.hpp"

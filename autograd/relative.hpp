@@ -22,8 +22,8 @@ AttentionBias* bias_by_vector(const Tensor& queries, const Tensor& vectors, std:
 /// Adds to the score of (i, j) the sum of the steps after key j, up to the query: the sum of x_l for l from j + 1 to
 /// i + offset, from steps x [B, H, Tk, 1]; for a later key, minus the sum of the steps after the query. So the bias
 /// is a number of the query minus a number of the key, and memory is linear in the length. The sums are in double
-/// precision, and differences are taken from a key that is near, so that long rows lose no digits. Queries must be at
-/// positions of keys: Tq + offset <= Tk.
+/// precision, and differences are taken from a key that is near, so that long sequences lose no digits. Queries must be
+/// at positions of keys: Tq + offset <= Tk.
 AttentionBias* bias_by_running_sum(const Tensor& steps, std::int64_t queries, std::int64_t offset = 0);
 
 /// y_id = the sum of w_ij over the keys j at distance d, from w [..., Tq, Tk] to y [..., Tq, 2 clip + 1].

@@ -14,14 +14,14 @@ namespace heed {
 /// The purposes of random numbers. Purposes that share a seed and a step are independent of each other. All results
 /// depend on the values of this enum, so a value in use must never change.
 enum class Stream : std::uint16_t {
-  init = 1,              ///< initial weights
-  dropout = 2,           ///< dropout masks
-  training_rows = 3,     ///< the examples of a training step
-  evaluation_rows = 4,   ///< the fixed examples of the evaluation splits
-  sampling = 5,          ///< tokens sampled from a model
-  sweep = 6,             ///< configurations drawn by a sweep
-  test = 7,              ///< inputs of tests and benchmarks
-  random_evaluation = 8, ///< random examples of a split, drawn again at each evaluation
+  init = 1,                 ///< initial weights
+  dropout = 2,              ///< dropout masks
+  training_sequences = 3,   ///< the examples of a training step
+  evaluation_sequences = 4, ///< the fixed examples of the evaluation splits
+  sampling = 5,             ///< tokens sampled from a model
+  sweep = 6,                ///< configurations drawn by a sweep
+  test = 7,                 ///< inputs of tests and benchmarks
+  random_evaluation = 8,    ///< random examples of a split, drawn again at each evaluation
 };
 
 /// The key of one sequence of 2^64 blocks of 128 random bits. Two different keys give unrelated sequences.
@@ -116,7 +116,7 @@ struct Numbering {
 };
 
 /// Draws successive numbers of a key, starting at a given position, for uses that need several numbers. For example,
-/// example `row` uses `RandomSource(key, row << 32)` and has 2^32 draws before it reaches the draws of the next
+/// example `i` uses `RandomSource(key, i << 32)` and has 2^32 draws before it reaches the draws of the next
 /// example.
 class RandomSource {
 public:

@@ -16,9 +16,10 @@ struct FormulaSizes {
   std::int64_t width; ///< of a head's queries
   /// of the whole sequence, if these queries are a part of it; 0: these and those before the mask's offset are all
   std::int64_t all_queries = 0;
-  std::int64_t all_keys = 0;          ///< likewise for keys; 0: these are all
-  std::int64_t first_row = 0;         ///< the index of batch entry 0 in the whole batch; the others follow
-  const std::int64_t* rows = nullptr; ///< the index of each batch entry; null: consecutive, starting at `first_row`
+  std::int64_t all_keys = 0;       ///< likewise for keys; 0: these are all
+  std::int64_t first_sequence = 0; ///< the index of batch entry 0 in the whole batch; the others follow
+  /// the index of each batch entry; null: consecutive, starting at `first_sequence`
+  const std::int64_t* sequences = nullptr;
   /// its offset is the position of query 0; the formula's results for pairs that it hides are not used
   Mask mask{};
 };
@@ -35,7 +36,7 @@ public:
   };
 
   ScoreFormula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
-               const FormulaSizes& shape);
+               const FormulaSizes& sizes);
 
   bool requires_grad() const { return requires_grad_; }
   bool changes_scores() const { return program_->score >= 0; }
@@ -89,7 +90,7 @@ private:
 
   const FormulaProgram* program_;
   const Tensor* parameters_;
-  FormulaSizes shape_;
+  FormulaSizes sizes_;
   std::int64_t b_ = 0, h_ = 0;
   bool requires_grad_ = false, for_backward_ = false, fresh_ = true, looked_ = false;
   // is f(s) = s + t or s - t, where t's gradient is summed outside of pairs or is not needed?
@@ -105,11 +106,11 @@ private:
 };
 
 ScoreFormula* keep_formula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
-                           const FormulaSizes& shape);
+                           const FormulaSizes& sizes);
 
 /// f(scores) for attention that stores all scores: [B, H, Tq, Tk]. Without a formula, it returns the scores themselves.
 Tensor apply_formula(const Tensor& scores, ScoreFormula* formula);
 /// The mask combined with the formula's mask, for [B, H, Tq, Tk]. Without a formula, it returns the mask itself.
-Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaSizes& shape);
+Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaSizes& sizes);
 
 } // namespace heed::HEED_REAL

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <utility>
 
 namespace heed::HEED_REAL {
 
@@ -47,6 +45,23 @@ Tensor outside(Tape* tape, Arena& arena, const Real* values, const Shape& shape)
   t.slot->value = t.data;
   t.slot->size = shape.size();
   return t;
+}
+
+// Do the tensors [B, H, T, D] together cover the rows of one [B, T, width] array, one after the other?
+bool side_by_side(const std::array<Tensor, 3>& parts) {
+  const Tensor& first = parts[0];
+  std::int64_t row = 0;
+  const Real* next = first.slot->value;
+  for (const Tensor& x : parts) {
+    if (x.rank() != 4 || x.slot != first.slot || x.data != next || x.shape[0] != first.shape[0] ||
+        x.shape[2] != first.shape[2] || x.stride[0] != first.stride[0] || x.stride[2] != first.stride[2] ||
+        x.stride[3] != 1 || x.stride[1] != x.shape[3])
+      return false;
+    row += x.shape[1] * x.shape[3];
+    next += x.shape[1] * x.shape[3];
+  }
+  return first.stride[2] == row && first.stride[0] == first.shape[2] * row &&
+         first.slot->size == first.shape[0] * first.shape[2] * row;
 }
 
 } // namespace
@@ -128,27 +143,6 @@ Real* Tape::grad_accumulator(const Tensor& x) {
   if (into.overwrite) std::fill_n(x.slot->grad, x.slot->size, Real{0}); // x covers its slot
   return into.p;
 }
-
-namespace {
-
-// Do the tensors [B, H, T, D] together cover the rows of one [B, T, width] array, one after the other?
-bool side_by_side(const std::array<Tensor, 3>& parts) {
-  const Tensor& first = parts[0];
-  std::int64_t row = 0;
-  const Real* next = first.slot->value;
-  for (const Tensor& x : parts) {
-    if (x.rank() != 4 || x.slot != first.slot || x.data != next || x.shape[0] != first.shape[0] ||
-        x.shape[2] != first.shape[2] || x.stride[0] != first.stride[0] || x.stride[2] != first.stride[2] ||
-        x.stride[3] != 1 || x.stride[1] != x.shape[3])
-      return false;
-    row += x.shape[1] * x.shape[3];
-    next += x.shape[1] * x.shape[3];
-  }
-  return first.stride[2] == row && first.stride[0] == first.shape[2] * row &&
-         first.slot->size == first.shape[0] * first.shape[2] * row;
-}
-
-} // namespace
 
 std::array<GradTarget, 3> Tape::grad_targets(const std::array<Tensor, 3>& operands) {
   const Slot *a = operands[0].slot, *b = operands[1].slot, *c = operands[2].slot;

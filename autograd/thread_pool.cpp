@@ -10,7 +10,6 @@
 #include <bit>
 #include <chrono>
 #include <fmt/format.h>
-#include <limits>
 #include <optional>
 #include <system_error>
 

@@ -15,7 +15,7 @@ void measure_evaluation(const std::string& config_file, const std::vector<std::s
   HEED_REAL::RunModel run(config, *task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   ThreadPool workers(threads);
-  serve_rounds({{"rows", task->evaluation_rows(run.form, Split::validation)}}, 1,
+  serve_rounds({{"rows", task->evaluation_sequences(run.format, Split::validation)}}, 1,
                [&] { HEED_REAL::evaluate_split(config, *task, run, Split::validation, 0, workers); });
 }
 

@@ -22,7 +22,7 @@ void measure_steps(const std::string& config_file, const std::vector<std::string
   ThreadPool workers(threads);
   HEED_REAL::StepRunner step(config, *task, run, *optimizer, workers);
   std::int64_t done = 0;
-  serve_rounds({{"flops", cost.flops_per_step}, {"parameters", cost.parameters}, {"vocabulary", run.shape.vocabulary}},
+  serve_rounds({{"flops", cost.flops_per_step}, {"parameters", cost.parameters}, {"vocabulary", run.sizes.vocabulary}},
                5, [&] { step(done++); });
 }
 

@@ -17,55 +17,55 @@ std::int64_t hidden_width(const BlockOptions& options, std::int64_t width) {
 }
 
 std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const LayerChoice& choice,
-                                                  const Block::Sizes& shape) {
-  if (shape.memory_width == 0) return {};
+                                                  const Block::Sizes& sizes) {
+  if (sizes.memory_width == 0) return {};
   return MultiHeadAttention(scope, choice.for_cross_attention(),
-                            {.width = shape.width,
-                             .memory_width = shape.memory_width,
-                             .heads = shape.heads,
+                            {.width = sizes.width,
+                             .memory_width = sizes.memory_width,
+                             .heads = sizes.heads,
                              .bias = yes(choice.attention.qkv_bias, choice.block.bias),
                              .output_bias = yes(choice.attention.output_bias, choice.block.bias),
-                             .longest = shape.longest_memory,
-                             .trained = shape.trained_memory,
-                             .layer = shape.layer,
-                             .longest_queries = shape.longest,
-                             .registers = shape.registers},
-                            shape.residual_init);
+                             .longest = sizes.longest_memory,
+                             .trained = sizes.trained_memory,
+                             .layer = sizes.layer,
+                             .longest_queries = sizes.longest,
+                             .registers = sizes.registers},
+                            sizes.residual_init);
 }
 
 } // namespace
 
-Block::Block(const Scope& scope, const LayerChoice& choice, const Sizes& shape)
+Block::Block(const Scope& scope, const LayerChoice& choice, const Sizes& sizes)
     : name_(scope.name()), post_(choice.block.norm == "post"), parallel_(choice.block.parallel && choice.block.ffn),
       scale_(choice.block.residual_scale.word.empty() ? choice.block.residual_scale.number : 1),
-      options_(choice.attention), dropout_(choice.block.dropout), hands_on_values_(shape.hands_on_values),
-      registers_(shape.registers), attention_(scope / "attention", choice,
-                                              {.width = shape.width,
+      options_(choice.attention), dropout_(choice.block.dropout), hands_on_values_(sizes.hands_on_values),
+      registers_(sizes.registers), attention_(scope / "attention", choice,
+                                              {.width = sizes.width,
                                                .memory_width = 0,
-                                               .heads = shape.heads,
+                                               .heads = sizes.heads,
                                                .bias = yes(choice.attention.qkv_bias, choice.block.bias),
                                                .output_bias = yes(choice.attention.output_bias, choice.block.bias),
-                                               .position = shape.position,
-                                               .longest = shape.longest,
-                                               .trained = shape.trained,
-                                               .layer = shape.layer,
-                                               .layers = shape.layers,
-                                               .shared_layers = shape.shared_layers,
-                                               .hands_on_values = shape.hands_on_values,
-                                               .patches_in_row = shape.patches_in_row,
-                                               .registers = shape.registers},
-                                              shape.residual_init),
-      cross_(cross_attention(scope / "cross_attention", choice, shape)) {
+                                               .position = sizes.position,
+                                               .longest = sizes.longest,
+                                               .trained = sizes.trained,
+                                               .layer = sizes.layer,
+                                               .layers = sizes.layers,
+                                               .shared_layers = sizes.shared_layers,
+                                               .hands_on_values = sizes.hands_on_values,
+                                               .patches_in_row = sizes.patches_in_row,
+                                               .registers = sizes.registers},
+                                              sizes.residual_init),
+      cross_(cross_attention(scope / "cross_attention", choice, sizes)) {
   if (choice.block.ffn)
-    ffn_.emplace(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
-                 choice.block.bias, shape.residual_init, choice.block.ffn_dropout);
+    ffn_.emplace(scope / "ffn", choice.block.activation, sizes.width, hidden_width(choice.block, sizes.width),
+                 choice.block.bias, sizes.residual_init, choice.block.ffn_dropout);
   if (parallel_ && cross_) throw Failed("[block] parallel is not available in blocks with cross attention");
   const std::string& residual = choice.block.residual;
   const bool of_attention = residual == "both" || residual == "attention",
              of_ffn = residual == "both" || residual == "ffn";
-  attention_wrapper_ = wrapper(scope, "attention", choice, shape.width, of_attention);
-  if (cross_) cross_wrapper_ = wrapper(scope, "cross_attention", choice, shape.width, of_attention);
-  if (ffn_ && !parallel_) ffn_wrapper_ = wrapper(scope, "ffn", choice, shape.width, of_ffn);
+  attention_wrapper_ = wrapper(scope, "attention", choice, sizes.width, of_attention);
+  if (cross_) cross_wrapper_ = wrapper(scope, "cross_attention", choice, sizes.width, of_attention);
+  if (ffn_ && !parallel_) ffn_wrapper_ = wrapper(scope, "ffn", choice, sizes.width, of_ffn);
 }
 
 Block::ResidualWrapper Block::wrapper(const Scope& scope, const std::string& name, const LayerChoice& choice,

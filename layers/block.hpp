@@ -32,7 +32,7 @@ public:
     std::int64_t width = 0, heads = 1;
     InitRule residual_init;                             ///< initial values of the last projection of each sublayer
     std::shared_ptr<const RelativePosition> position{}; ///< acts within attention; null: none
-    std::int64_t longest = 0;                           ///< upper bound on the row length; 0: unknown
+    std::int64_t longest = 0;                           ///< upper bound on the sequence length; 0: unknown
     std::int64_t trained = 0;                           ///< the same in training; 0: `longest`
     std::int64_t memory_width = 0;   ///< width of the encoder output for cross attention; 0: no cross attention
     std::int64_t longest_memory = 0; ///< upper bound on the length of the encoder output; 0: unknown
@@ -41,11 +41,11 @@ public:
     std::int64_t layers = 1;         ///< the number of blocks in its stack
     bool shared_layers = false;      ///< do all blocks have the parameters of the first one?
     bool hands_on_values = false;    ///< are the values of its self attention stored for later blocks?
-    std::int64_t registers = 0;      ///< the first positions of each row, as in MultiHeadAttention::Sizes
+    std::int64_t registers = 0;      ///< the first positions of each sequence, as in MultiHeadAttention::Sizes
     std::int64_t patches_in_row = 0; ///< likewise
   };
 
-  Block(const Scope& scope, const LayerChoice& choice, const Sizes& shape);
+  Block(const Scope& scope, const LayerChoice& choice, const Sizes& sizes);
 
   /// The block adds [attention] causal, prefix, window and dilation to the mask itself. `first_values`: the values of
   /// the stack's first block, as in MultiHeadAttention.
@@ -54,7 +54,7 @@ public:
   Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, const Tensor& memory, const Mask& memory_mask,
                     Tensor* first_values = nullptr) const;
 
-  /// The state that a block stores between decoding steps, for some rows.
+  /// The state that a block stores between decoding steps, for some sequences.
   struct Past {
     std::unique_ptr<AttentionState> own; ///< null before the first step
     KVCache memory;
@@ -64,7 +64,7 @@ public:
     cross_->encode_memory(pass, memory, past.memory);
   }
   /// Decoding: x [B, n, width] are the positions after those stored in `past`; they are appended to `past`. If
-  /// `serves_steps`, the result equals the block's result for the whole row at these positions. The offset of
+  /// `serves_steps`, the result equals the block's result for the whole sequence at these positions. The offset of
   /// `memory_mask` is the position of the first of them, for formulas.
   Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& given, const Mask& memory_mask,
               Tensor* first_values = nullptr) const;

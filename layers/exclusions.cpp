@@ -27,21 +27,6 @@ OptionCondition has_part_named(const AttentionPartInfo& info) {
   return has_not("attention." + option.name, {choice_word(option.default_value)});
 }
 
-// What puts keys before those of the row, which have no position.
-struct KeysBefore {
-  std::string what, option; // "registers", "model.registers"
-};
-
-std::vector<KeysBefore> all_keys_before() {
-  std::vector<KeysBefore> out = {{"registers", "model.registers"}};
-  for (const AttentionPartInfo* part : attention_parts()) {
-    if (!part->adds_keys) continue;
-    out.push_back({part->about.name, "attention." + part->about.name});
-    std::ranges::replace(out.back().what, '_', ' ');
-  }
-  return out;
-}
-
 // Exclusions that are not of single variants, or are the same for several.
 void add_general(std::vector<Exclusion>& out) {
   for (const NormalizerInfo* info : normalizers()) {
@@ -63,12 +48,12 @@ void add_general(std::vector<Exclusion>& out) {
                                "attention.cross_normalizer)",
                                name),
                    Exclusion::Of::other_attention});
-    for (const auto& [what, option] : all_keys_before())
+    for (const auto& [what, option, part] : keys_without_position())
       out.push_back({{chosen, is_set(option)},
                      fmt::format("the normaliser '{}' orders keys by their position, and {} have none; set {} = 0",
                                  name, what, option)});
   }
-  for (const auto& [what, option] : all_keys_before()) {
+  for (const auto& [what, option, adds] : keys_without_position()) {
     for (const AttentionPartInfo* part : attention_parts())
       if (part->needs_positions)
         out.push_back({{has_part_named(*part), is_set(option)},
@@ -81,9 +66,10 @@ void add_general(std::vector<Exclusion>& out) {
                  Exclusion::Of::other_attention});
   OptionCondition sees_a_part = is_set("attention.window");
   sees_a_part.others = {has_not("attention.dilation", {"1"})};
-  out.push_back({{is_set("model.registers"), has("attention.causal", {"false"}), sees_a_part},
-                 "in a window or with a dilation, registers would see only a part of the row (with attention.causal = "
-                 "true, they see only each other): set model.registers = 0"});
+  out.push_back(
+      {{is_set("model.registers"), has("attention.causal", {"false"}), sees_a_part},
+       "in a window or with a dilation, registers would see only a part of the sequence (with attention.causal = "
+       "true, they see only each other): set model.registers = 0"});
   out.push_back({{has("block.parallel", {"true"}), has("block.residual", {"attention", "ffn"})},
                  "with block.parallel both sublayers share one residual sum; block.residual must be 'both' or 'none'"});
   out.push_back({{has("model.tied_embeddings", {"true"}), has("position.combine", {"concat"}),
@@ -143,6 +129,19 @@ std::optional<std::string> holds(const OptionCondition& condition, const ValuesB
 }
 
 } // namespace
+
+const std::vector<KeysWithoutPosition>& keys_without_position() {
+  static const std::vector<KeysWithoutPosition> all = [] {
+    std::vector<KeysWithoutPosition> out = {{"registers", "model.registers"}};
+    for (const AttentionPartInfo* part : attention_parts()) {
+      if (!part->adds_keys) continue;
+      out.push_back({part->about.name, "attention." + part->about.name, part});
+      std::ranges::replace(out.back().what, '_', ' ');
+    }
+    return out;
+  }();
+  return all;
+}
 
 const std::vector<Exclusion>& exclusions() {
   static const std::vector<Exclusion> all = [] {

@@ -16,6 +16,16 @@ namespace heed::HEED_REAL {
 /// All exclusions. Those of a variant also have the condition that it is chosen.
 const std::vector<Exclusion>& exclusions();
 
+struct AttentionPartInfo;
+
+/// What adds keys that have no position, before those of the row.
+struct KeysWithoutPosition {
+  std::string what, option;                ///< "registers", "model.registers"
+  const AttentionPartInfo* part = nullptr; ///< null: no part does
+};
+/// Registers, then the parts of self attention that add keys.
+const std::vector<KeysWithoutPosition>& keys_without_position();
+
 /// The values of options by full name.
 using ValuesByName = std::map<std::string, Value, std::less<>>;
 

@@ -1,6 +1,18 @@
 #include "layers/layer_options.hpp"
 
+#include <fmt/format.h>
+
 namespace heed {
+
+std::string wrong_heads(std::int64_t heads, std::int64_t width) {
+  if (heads >= 1 && width % heads == 0) return "";
+  return fmt::format("model.heads is {}, which does not divide the width {}", heads, width);
+}
+
+std::string wrong_key_value_heads(std::int64_t key_value_heads, std::int64_t heads) {
+  if (key_value_heads == 0 || heads % key_value_heads == 0) return "";
+  return fmt::format("attention.key_value_heads is {}, which does not divide model.heads {}", key_value_heads, heads);
+}
 
 // clang-format off
 

@@ -36,8 +36,17 @@ struct AttentionOptions {
   /// parameters of the formulas, one a line (layers/attention/formula/formula.hpp)
   std::vector<std::string> parameters{};
 
+  /// The number of heads of keys and values, of an attention with this number of heads.
+  std::int64_t heads_of_values(std::int64_t heads) const { return key_value_heads ? key_value_heads : heads; }
+
   bool operator==(const AttentionOptions&) const = default;
 };
+
+/// Why a width can't be divided among the heads; empty: it can.
+std::string wrong_heads(std::int64_t heads, std::int64_t width);
+/// Why the heads can't share heads of keys and values in equal groups; empty: they can, or each has its own
+/// (`key_value_heads` is 0).
+std::string wrong_key_value_heads(std::int64_t key_value_heads, std::int64_t heads);
 
 /// [position]. A scheme that acts within attention belongs to a block, and so do `kind` and `shared`. All blocks have
 /// the same values of the other options, and of `kind` if the scheme adds to the token embeddings.

@@ -62,12 +62,12 @@ struct Convolution {
   ConvolutionOptions options;
   bool biased;
 
-  Convolution(const Scope& scope, const Sizes& shape)
-      : weight(scope.weight("weight", {shape.out, shape.in, shape.kernel, shape.kernel},
-                            {.in = shape.in * shape.kernel * shape.kernel,
-                             .out = shape.out * shape.kernel * shape.kernel})),
-        options(shape.options), biased(shape.bias) {
-    if (biased) bias = scope.bias("bias", shape.out, shape.in * shape.kernel * shape.kernel);
+  Convolution(const Scope& scope, const Sizes& sizes)
+      : weight(scope.weight("weight", {sizes.out, sizes.in, sizes.kernel, sizes.kernel},
+                            {.in = sizes.in * sizes.kernel * sizes.kernel,
+                             .out = sizes.out * sizes.kernel * sizes.kernel})),
+        options(sizes.options), biased(sizes.bias) {
+    if (biased) bias = scope.bias("bias", sizes.out, sizes.in * sizes.kernel * sizes.kernel);
   }
 
   Tensor operator()(Pass& pass, const Tensor& x) const {
@@ -78,7 +78,7 @@ struct Convolution {
 };
 
 /// Group normalisation of channels (Wu and He 2018, arXiv 1803.08494): x [B, channels, ...]. `weight` starts at one,
-/// `bias` at zero. It uses no batch statistics, because rows would then affect each other.
+/// `bias` at zero. It uses no batch statistics, because sequences would then affect each other.
 struct GroupNorm {
   ParameterId gain, bias;
   std::int64_t groups;

@@ -76,14 +76,14 @@ Tensor Pass::dropout(const Tensor& x, double probability) {
 }
 
 Pass::DropoutPlace Pass::next_dropout(const Shape& shape) {
-  // Each dropout site has 2^40 random numbers. Within a site, elements are numbered from the first row of the whole
-  // batch.
+  // Each dropout site has 2^40 random numbers. Within a site, elements are numbered from the first sequence of the
+  // whole batch.
   const std::uint64_t site = state_.dropout_sites++ << 40;
   const RandomKey key{state_.options.seed, Stream::dropout, static_cast<std::uint64_t>(state_.options.step)};
   const auto number = [&](std::int64_t i) { return static_cast<std::uint64_t>(i); };
   if (!part_) {
-    const std::int64_t row = shape.size() / std::max<std::int64_t>(shape[0], 1);
-    return {key, site + number(state_.options.first_row * row)};
+    const std::int64_t each = shape.size() / std::max<std::int64_t>(shape[0], 1);
+    return {key, site + number(state_.options.first_sequence * each)};
   }
   const Part& p = *part_;
   if (shape.rank != 4 || shape[0] != 1 || shape[2] != p.some_queries || shape[3] != p.some_keys)
@@ -92,7 +92,7 @@ Pass::DropoutPlace Pass::next_dropout(const Shape& shape) {
                              p.some_queries, p.some_keys, shape.text()));
   const std::int64_t matrix = p.queries * p.keys;
   return {key,
-          {site + number((state_.options.first_row + p.entry) * shape[1] * matrix + p.first_query * p.keys),
+          {site + number((state_.options.first_sequence + p.entry) * shape[1] * matrix + p.first_query * p.keys),
            p.some_queries, number(p.keys), number(matrix)}};
 }
 

@@ -156,18 +156,20 @@ public:
   virtual void block(std::string_view module, const Tensor& output);
 };
 
-/// One forward pass over some rows of a batch: access to parameters, tape, dropout and observer.
+/// One forward pass over some sequences of a batch: access to parameters, tape, dropout and observer.
 class Pass {
 public:
   struct Options {
     bool training = false;  ///< dropout is active, gradients are computed
     std::uint64_t seed = 0; ///< determines dropout, together with the step
     std::int64_t step = 0;
-    std::int64_t first_row = 0; ///< index of the pass's first row in the batch, so that shards have the same randomness
-    std::span<const std::int64_t> rows{}; ///< for decoding: index of each row; empty: `first_row` and the following
-    Observer* observer = nullptr;         ///< null: none
-    /// In an evaluation at a length ([train] evaluate_lengths): the length of the rows, by what a stack reads. 0: other
-    /// rows.
+    /// index of the pass's first sequence in the batch, so that shards have the same randomness
+    std::int64_t first_sequence = 0;
+    /// for decoding: index of each sequence; empty: `first_sequence` and the following
+    std::span<const std::int64_t> sequences{};
+    Observer* observer = nullptr; ///< null: none
+    /// In an evaluation at a length ([train] evaluate_lengths): the length of the sequences, by what a stack reads.
+    /// 0: other sequences.
     std::int64_t evaluated_length = 0, evaluated_output_length = 0;
   };
 
@@ -197,7 +199,7 @@ public:
 
   Tape& tape() const { return *state_.tape; }
   bool training() const { return state_.options.training; }
-  /// The length of the rows in an evaluation at a length; 0 in other passes.
+  /// The length of the sequences in an evaluation at a length; 0 in other passes.
   std::int64_t evaluated_length(Reads reads) const {
     return reads == Reads::input ? state_.options.evaluated_length : state_.options.evaluated_output_length;
   }
@@ -205,10 +207,10 @@ public:
   /// The leaf of a parameter. All calls in a pass return the same one.
   Tensor operator()(ParameterId id);
 
-  /// Dropout of x, whose first axis is the batch's rows. Returns x itself if dropout is inactive.
+  /// Dropout of x, whose first axis is the batch's sequences. Returns x itself if dropout is inactive.
   Tensor dropout(const Tensor& x, double probability);
-  /// The random key of the pass's next dropout site, for values of shape [rows of the batch, ...]. In a pass over a
-  /// part of attention, the shape must be that of its queries and keys, [1, H, some queries, some keys]; otherwise
+  /// The random key of the pass's next dropout site, for values of shape [sequences of the batch, ...]. In a pass over
+  /// a part of attention, the shape must be that of its queries and keys, [1, H, some queries, some keys]; otherwise
   /// throws heed::Failed.
   struct DropoutPlace {
     RandomKey key;

@@ -29,10 +29,10 @@ struct NormSizes {
 struct NormInfo {
   Variant about;
   /// Adds the norm's parameters to the scope.
-  RequiredFunction<std::unique_ptr<Norm>(const Scope& scope, const NormSizes& shape, const OptionValues& options)> make;
+  RequiredFunction<std::unique_ptr<Norm>(const Scope& scope, const NormSizes& sizes, const OptionValues& options)> make;
   /// The norm of one vector in plain loops, for tests. `parameters`: the norm's own, in the order in which it added
   /// them; the bias is missing if the norm has none.
-  RequiredFunction<void(const Real* x, Real* y, const NormSizes& shape, const std::vector<const Real*>& parameters,
+  RequiredFunction<void(const Real* x, Real* y, const NormSizes& sizes, const std::vector<const Real*>& parameters,
                         const OptionValues& options)>
       row;
 };
@@ -42,7 +42,7 @@ std::span<const NormInfo* const> norms();
 const NormInfo& norm_info(const std::string& name);
 
 /// The norm of this kind, a word of [block] norm_kind.
-std::unique_ptr<Norm> make_norm(const Scope& scope, const std::string& kind, const NormSizes& shape,
+std::unique_ptr<Norm> make_norm(const Scope& scope, const std::string& kind, const NormSizes& sizes,
                                 const OptionValues& options = {});
 
 } // namespace heed::HEED_REAL

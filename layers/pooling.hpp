@@ -26,7 +26,7 @@ public:
 
   /// The parameters of `context` are named `query` (u), `keys` (W, b) and `score`. Throws heed::Failed for an unknown
   /// word.
-  Pooling(const Scope& scope, const std::string& word, const LayerChoice& choice, const Sizes& shape);
+  Pooling(const Scope& scope, const std::string& word, const LayerChoice& choice, const Sizes& sizes);
 
   /// lengths: [B]; null: no padding.
   Tensor operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const;

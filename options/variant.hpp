@@ -30,7 +30,7 @@ struct Variant {
   std::string equals =
       {}; ///< another variant that it equals, and when; tests use it as an oracle ("dot, with scale = 1")
   std::string cost = {}; ///< number of parameters and operations
-  /// How often results with this variant changed since `numerics_version` (experiments/config/numerics.hpp) last
+  /// How often results with this variant changed since `numerics_version` (experiments/config/config.hpp) last
   /// increased. It is part of the ID of runs that use the variant.
   int numerics = 0;
   std::vector<Option> options = {}; ///< the keys of the variant's own table

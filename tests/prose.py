@@ -55,7 +55,7 @@ NAMES = {
     "StepWeight": "PackedWeight", "FixedWeights": "FrozenWeights", "hand_on": "donate_gradient",
     "InnerForm": "DotProductForm", "PairwiseForm": "AdditiveForm", "ScoreTerms": "AttentionBias",
     "KeyValues": "KVCache", "Onlooker": "StatsObserver", "Silencer": "HeadAblation",
-    "training_outline": "training_row_lengths", "KeptData": "DataCache", "Listing": "Dataset",
+    "training_outline": "training_sequence_lengths", "KeptData": "DataCache", "Listing": "Dataset",
     "RunLook": "RunSnapshot", "QueueLook": "QueueSnapshot", "Matched": "BudgetMatch", "Executed": "ExecutionSummary",
     "MetricsSum": "MetricsChecksum", "sayable": "in_vocabulary",
 }

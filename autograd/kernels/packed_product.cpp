@@ -46,47 +46,6 @@ PackedWeight* make(const Tensor& w, std::int64_t rows, PackedWeight* next) {
   return s;
 }
 
-} // namespace
-
-Real* PackedWeight::gather(const Matrix& x) {
-  const GradTarget mark = weight.tape->grad_target(node);
-  if (!mark) return nullptr;
-  *mark.p = 0;
-  if (gathered + x.rows > room) add_gathered(*this);
-  Real* to = inputs + gathered * x.columns;
-  for (std::int64_t i = 0, some = counting_only() ? 0 : x.rows; i < some; ++i)
-    for (std::int64_t j = 0; j < x.columns; ++j) to[i * x.columns + j] = x.p[i * x.row_stride + j * x.column_stride];
-  Real* dy = grad_outputs + gathered * weight.shape[0];
-  gathered += x.rows;
-  return dy;
-}
-
-PackedWeight* packed_weight(const Tensor& w, std::int64_t rows) {
-  if (!own_product) return nullptr;
-  Tape::PackedWeightCache* steps = w.tape->packed_weights();
-  if (!steps || rows == 0 || w.size() == 0) return nullptr;
-  for (PackedWeight* s = steps->weights; s; s = s->next)
-    if (s->weight.slot == w.slot && s->weight.data == w.data && s->weight.shape == w.shape)
-      return rows <= s->room ? s : nullptr;
-  return steps->weights = make(w, rows, steps->weights);
-}
-
-const PackedMatrix* frozen_weight(const Tensor& w) {
-  if (!own_product || counting_only() || w.size() == 0) return nullptr;
-  Tape::FrozenWeights* fixed = w.tape->frozen_weights();
-  if (!fixed || w.tape->recording() || !fixed->has(w.data)) return nullptr;
-  for (FrozenWeight* f = fixed->weights; f; f = f->next)
-    if (f->data == w.data && f->shape == w.shape && f->stride == w.stride) return &f->packed;
-  const Matrix m{w.data, w.shape[0], w.shape[1], w.stride[0], w.stride[1]};
-  Real* to = fixed->memory.take_array<Real>(packed_size(m.columns, m.rows));
-  auto* made = new (fixed->memory.take_array<FrozenWeight>(1))
-      FrozenWeight{w.data, w.shape, w.stride, pack_matrix(m.transposed(), to), fixed->weights};
-  fixed->weights = made;
-  return &made->packed;
-}
-
-namespace {
-
 // Extents of the blocks. A panel of b [depth_block, block_vectors lanes] fits the first-level cache. A block of a
 // [row_block, depth_block] and a block of b [depth_block, column_block] fit the second-level cache.
 constexpr std::int64_t depth_block = 256, column_block = 512 / sizeof(Real) * sizeof(float),
@@ -212,6 +171,43 @@ std::int64_t place_of_block(std::int64_t rows, std::int64_t k0, std::int64_t j0,
 }
 
 } // namespace
+
+Real* PackedWeight::gather(const Matrix& x) {
+  const GradTarget mark = weight.tape->grad_target(node);
+  if (!mark) return nullptr;
+  *mark.p = 0;
+  if (gathered + x.rows > room) add_gathered(*this);
+  Real* to = inputs + gathered * x.columns;
+  for (std::int64_t i = 0, some = counting_only() ? 0 : x.rows; i < some; ++i)
+    for (std::int64_t j = 0; j < x.columns; ++j) to[i * x.columns + j] = x.p[i * x.row_stride + j * x.column_stride];
+  Real* dy = grad_outputs + gathered * weight.shape[0];
+  gathered += x.rows;
+  return dy;
+}
+
+PackedWeight* packed_weight(const Tensor& w, std::int64_t rows) {
+  if (!own_product) return nullptr;
+  Tape::PackedWeightCache* steps = w.tape->packed_weights();
+  if (!steps || rows == 0 || w.size() == 0) return nullptr;
+  for (PackedWeight* s = steps->weights; s; s = s->next)
+    if (s->weight.slot == w.slot && s->weight.data == w.data && s->weight.shape == w.shape)
+      return rows <= s->room ? s : nullptr;
+  return steps->weights = make(w, rows, steps->weights);
+}
+
+const PackedMatrix* frozen_weight(const Tensor& w) {
+  if (!own_product || counting_only() || w.size() == 0) return nullptr;
+  Tape::FrozenWeights* fixed = w.tape->frozen_weights();
+  if (!fixed || w.tape->recording() || !fixed->has(w.data)) return nullptr;
+  for (FrozenWeight* f = fixed->weights; f; f = f->next)
+    if (f->data == w.data && f->shape == w.shape && f->stride == w.stride) return &f->packed;
+  const Matrix m{w.data, w.shape[0], w.shape[1], w.stride[0], w.stride[1]};
+  Real* to = fixed->memory.take_array<Real>(packed_size(m.columns, m.rows));
+  auto* made = new (fixed->memory.take_array<FrozenWeight>(1))
+      FrozenWeight{w.data, w.shape, w.stride, pack_matrix(m.transposed(), to), fixed->weights};
+  fixed->weights = made;
+  return &made->packed;
+}
 
 bool gathers(const Matrix& a) { return a.row_stride == 1 && a.column_stride > 512; }
 

@@ -80,9 +80,8 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor* bias, con
   if (input.shape[1] != weight.shape[1])
     op.fail(fmt::format("x and w must share the channels: x is {}, w is {}", input.shape.text(), weight.shape.text()));
   op.check(options.stride >= 1 && options.padding >= 0,
-           "the stride must be 1 or more and the padding 0 or more, they "
-           "are {} and {}",
-           options.stride, options.padding);
+           "the stride must be 1 or more and the padding 0 or more, they are {} and {}", options.stride,
+           options.padding);
   const std::int64_t B = input.shape[0], O = weight.shape[0];
   Windows win{input.shape[1],
               input.shape[2],

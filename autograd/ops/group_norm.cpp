@@ -1,7 +1,6 @@
 #include "autograd/images.hpp"
 #include "autograd/kernels/simd.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace heed::HEED_REAL {

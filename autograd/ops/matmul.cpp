@@ -58,44 +58,6 @@ bool rows_of(const Tensor& x, Matrix& m) {
   return m.column_stride == 1 || m.columns == 1;
 }
 
-} // namespace
-
-Tensor matmul(const Tensor& left, const Tensor& right) {
-  const Op op("matmul", {&left, &right}, Counts::yes);
-  op.check(left.rank() >= 2 && right.rank() >= 2, "both operands need two axes or more, they have {} and {}",
-           left.rank(), right.rank());
-  const Tensor a = usable(left) ? left : contiguous(left), b = usable(right) ? right : contiguous(right);
-  Shape shape, a_leading = a.shape, b_leading = b.shape;
-  a_leading.rank -= 2;
-  b_leading.rank -= 2;
-  if (a.shape[-1] != b.shape[-2] || !broadcast(a_leading, b_leading, shape))
-    op.fail(fmt::format("{} by {} does not fit", a.shape.text(), b.shape.text()));
-  shape.push_back(a.shape[-2]);
-  shape.push_back(b.shape[-1]);
-  const Tensor y = op.output(shape);
-
-  each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-    gemm(matrix(a, a.data + i), matrix(b, b.data + j), matrix(y, y.data + k));
-  });
-  op.record(y, [=] {
-    Real* dy = const_cast<Real*>(y.tape->grad(y));
-    // One gradient after the other, because the operands may share memory.
-    if (const GradTarget d = product_into(a, y)) {
-      each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-        gemm(matrix(y, dy + k), matrix(b, b.data + j).transposed(), matrix(a, d.p + i), 1, d.overwrite ? 0 : 1);
-      });
-    }
-    if (const GradTarget d = product_into(b, y)) {
-      each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-        gemm(matrix(a, a.data + i).transposed(), matrix(y, dy + k), matrix(b, d.p + j), 1, d.overwrite ? 0 : 1);
-      });
-    }
-  });
-  return y;
-}
-
-namespace {
-
 // The outputs of an activation that follows a product.
 struct Activated {
   Real *y, *derivative; // derivative: null where no gradient is required
@@ -185,6 +147,40 @@ Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const
 }
 
 } // namespace
+
+Tensor matmul(const Tensor& left, const Tensor& right) {
+  const Op op("matmul", {&left, &right}, Counts::yes);
+  op.check(left.rank() >= 2 && right.rank() >= 2, "both operands need two axes or more, they have {} and {}",
+           left.rank(), right.rank());
+  const Tensor a = usable(left) ? left : contiguous(left), b = usable(right) ? right : contiguous(right);
+  Shape shape, a_leading = a.shape, b_leading = b.shape;
+  a_leading.rank -= 2;
+  b_leading.rank -= 2;
+  if (a.shape[-1] != b.shape[-2] || !broadcast(a_leading, b_leading, shape))
+    op.fail(fmt::format("{} by {} does not fit", a.shape.text(), b.shape.text()));
+  shape.push_back(a.shape[-2]);
+  shape.push_back(b.shape[-1]);
+  const Tensor y = op.output(shape);
+
+  each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    gemm(matrix(a, a.data + i), matrix(b, b.data + j), matrix(y, y.data + k));
+  });
+  op.record(y, [=] {
+    Real* dy = const_cast<Real*>(y.tape->grad(y));
+    // One gradient after the other, because the operands may share memory.
+    if (const GradTarget d = product_into(a, y)) {
+      each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+        gemm(matrix(y, dy + k), matrix(b, b.data + j).transposed(), matrix(a, d.p + i), 1, d.overwrite ? 0 : 1);
+      });
+    }
+    if (const GradTarget d = product_into(b, y)) {
+      each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+        gemm(matrix(a, a.data + i).transposed(), matrix(y, dy + k), matrix(b, d.p + j), 1, d.overwrite ? 0 : 1);
+      });
+    }
+  });
+  return y;
+}
 
 Tensor linear(const Tensor& x, const Tensor& w) { return affine("linear", x, w, nullptr, nullptr); }
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias) { return affine("linear", x, w, &bias, nullptr); }

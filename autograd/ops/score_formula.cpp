@@ -50,9 +50,9 @@ std::int64_t place(Real number, std::int64_t size) {
 } // namespace
 
 ScoreFormula::ScoreFormula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
-                           const FormulaSizes& shape)
+                           const FormulaSizes& sizes)
     : program_(&program), parameters_(tape.keep_copy(parameters.data(), static_cast<std::int64_t>(parameters.size()))),
-      shape_(shape) {
+      sizes_(sizes) {
   if (program.score >= 0)
     for (const FormulaInstruction& x : program.instructions)
       requires_grad_ = requires_grad_ ||
@@ -71,17 +71,17 @@ ScoreFormula::ScoreFormula(Tape& tape, const FormulaProgram& program, std::span<
             ((root.op == FormulaOp::add || root.op == FormulaOp::subtract) && is_score(root.a) && apart(root.b));
   }
   if (!masks()) return;
-  const std::int64_t strips = (shape.queries + strip_rows - 1) / strip_rows,
-                     tiles = (shape.keys + key_tile - 1) / key_tile;
+  const std::int64_t strips = (sizes.queries + strip_rows - 1) / strip_rows,
+                     tiles = (sizes.keys + key_tile - 1) / key_tile;
   views_ = tape.keep<View>(strips * tiles);
 }
 
 std::int64_t ScoreFormula::extent(FormulaAxis axis) const {
   switch (axis) {
     case FormulaAxis::head: return 1;
-    case FormulaAxis::row: return shape_.queries;
-    case FormulaAxis::column: return shape_.keys;
-    case FormulaAxis::distance: return shape_.queries + shape_.keys - 1;
+    case FormulaAxis::row: return sizes_.queries;
+    case FormulaAxis::column: return sizes_.keys;
+    case FormulaAxis::distance: return sizes_.queries + sizes_.keys - 1;
     case FormulaAxis::pair: break;
   }
   return strip_rows * key_tile;
@@ -148,7 +148,7 @@ ScoreFormula::Operand ScoreFormula::operand(std::int32_t k, FormulaAxis on, cons
   switch (x.axis) {
     case FormulaAxis::row: return {p + tile.i, 1, false};
     case FormulaAxis::column: return {p + tile.j, 0, true};
-    case FormulaAxis::distance: return {p + tile.j - tile.i + shape_.queries - 1, -1, true};
+    case FormulaAxis::distance: return {p + tile.j - tile.i + sizes_.queries - 1, -1, true};
     default: break;
   }
   if (x.op == FormulaOp::score) return {scores, tile.row, true};
@@ -163,7 +163,7 @@ ScoreFormula::Sink ScoreFormula::sink(std::int32_t k, FormulaAxis on, const Scor
   switch (axis) {
     case FormulaAxis::row: return {p + tile.i, 1, false, false};
     case FormulaAxis::column: return {p + tile.j, 0, true, false};
-    case FormulaAxis::distance: return {p + tile.j - tile.i + shape_.queries - 1, -1, true, false};
+    case FormulaAxis::distance: return {p + tile.j - tile.i + sizes_.queries - 1, -1, true, false};
     default: return {p, key_tile, true, !given_[k]};
   }
 }
@@ -180,22 +180,22 @@ Real* ScoreFormula::list_of(std::int32_t parameter, Real* numbers) const {
 void ScoreFormula::read_source(const FormulaInstruction& x, Real* y) const {
   const auto whole = [](std::int64_t n) { return static_cast<Real>(n); };
   const auto unpadded = [&](std::int64_t n) {
-    return whole(shape_.mask.lengths ? std::min<std::int64_t>(n, shape_.mask.lengths[b_]) : n);
+    return whole(sizes_.mask.lengths ? std::min<std::int64_t>(n, sizes_.mask.lengths[b_]) : n);
   };
-  const std::int64_t furthest = shape_.queries - 1 + shape_.mask.offset; // the lowest distance is -furthest
+  const std::int64_t furthest = sizes_.queries - 1 + sizes_.mask.offset; // the lowest distance is -furthest
   switch (x.op) {
     case FormulaOp::number: *y = static_cast<Real>(x.number); return;
-    case FormulaOp::batch: *y = whole(shape_.rows ? shape_.rows[b_] : shape_.first_row + b_); return;
+    case FormulaOp::batch: *y = whole(sizes_.sequences ? sizes_.sequences[b_] : sizes_.first_sequence + b_); return;
     case FormulaOp::head: *y = whole(h_); return;
-    case FormulaOp::heads: *y = whole(shape_.heads); return;
-    case FormulaOp::width: *y = whole(shape_.width); return;
+    case FormulaOp::heads: *y = whole(sizes_.heads); return;
+    case FormulaOp::width: *y = whole(sizes_.width); return;
     case FormulaOp::queries:
-      *y = unpadded(shape_.all_queries ? shape_.all_queries : shape_.mask.offset + shape_.queries);
+      *y = unpadded(sizes_.all_queries ? sizes_.all_queries : sizes_.mask.offset + sizes_.queries);
       return;
-    case FormulaOp::keys: *y = unpadded(shape_.all_keys ? shape_.all_keys : shape_.keys); return;
+    case FormulaOp::keys: *y = unpadded(sizes_.all_keys ? sizes_.all_keys : sizes_.keys); return;
     case FormulaOp::seen: return count_seen(y);
     case FormulaOp::position: {
-      const std::int64_t first = x.axis == FormulaAxis::row      ? shape_.mask.offset
+      const std::int64_t first = x.axis == FormulaAxis::row      ? sizes_.mask.offset
                                  : x.axis == FormulaAxis::column ? 0
                                                                  : -furthest;
       for (std::int64_t n = 0; n < extent(x.axis); ++n) y[n] = whole(first + n);
@@ -203,14 +203,14 @@ void ScoreFormula::read_source(const FormulaInstruction& x, Real* y) const {
     }
     case FormulaOp::segment: {
       const bool of_queries = x.axis == FormulaAxis::row;
-      const std::int32_t* from = of_queries ? shape_.mask.query_segments.of(b_) + shape_.mask.offset
-                                            : shape_.mask.key_segments.of(b_);
+      const std::int32_t* from = of_queries ? sizes_.mask.query_segments.of(b_) + sizes_.mask.offset
+                                            : sizes_.mask.key_segments.of(b_);
       for (std::int64_t n = 0; n < extent(x.axis); ++n) y[n] = whole(from[n]);
       return;
     }
     case FormulaOp::patch_row:
     case FormulaOp::patch_column: {
-      const std::int64_t first = x.axis == FormulaAxis::row ? shape_.mask.offset : 0;
+      const std::int64_t first = x.axis == FormulaAxis::row ? sizes_.mask.offset : 0;
       const auto in_row = static_cast<std::int64_t>(x.number);
       for (std::int64_t n = 0; n < extent(x.axis); ++n)
         y[n] = whole(x.op == FormulaOp::patch_row ? (first + n) / in_row : (first + n) % in_row);
@@ -324,7 +324,7 @@ void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* sco
     const Tensor& numbers = parameters_[x.parameter];
     if (!parameter_gradients_[x.parameter]) return;
     Real* all = list_of(x.parameter, parameter_gradients_[x.parameter]);
-    const std::int64_t size = numbers.shape[1], furthest = shape_.queries - 1 + shape_.mask.offset;
+    const std::int64_t size = numbers.shape[1], furthest = sizes_.queries - 1 + sizes_.mask.offset;
     const Operand a = operand(x.a, x.axis, t, scores);
     for (std::int64_t r = 0; r < t.queries; ++r)
       for (std::int64_t c = 0; c < t.keys; ++c) {
@@ -404,9 +404,9 @@ void ScoreFormula::pull(const ScoreTile& tile, const Real* before, Real* grad_sc
 }
 
 ScoreFormula* keep_formula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
-                           const FormulaSizes& shape) {
+                           const FormulaSizes& sizes) {
   static_assert(std::is_trivially_destructible_v<ScoreFormula>);
-  return new (tape.keep<ScoreFormula>(1)) ScoreFormula(tape, program, parameters, shape);
+  return new (tape.keep<ScoreFormula>(1)) ScoreFormula(tape, program, parameters, sizes);
 }
 
 } // namespace heed::HEED_REAL

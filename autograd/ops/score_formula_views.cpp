@@ -23,12 +23,12 @@ Simd first_lanes(const Simd& x, int n) {
 } // namespace
 
 ScoreFormula::View ScoreFormula::view(std::int64_t i, std::int64_t j) const {
-  return views_[i / strip_rows * ((shape_.keys + key_tile - 1) / key_tile) + j / key_tile];
+  return views_[i / strip_rows * ((sizes_.keys + key_tile - 1) / key_tile) + j / key_tile];
 }
 
 // Padding is ignored, so that the result holds for all entries of the batch, unless the mask itself depends on them.
 void ScoreFormula::look() {
-  Mask ranges = shape_.mask;
+  Mask ranges = sizes_.mask;
   ranges.lengths = nullptr;
   if (counts_) {
     counts_[0] = 0;
@@ -36,12 +36,12 @@ void ScoreFormula::look() {
       counts_[d + 1] = counts_[d] + (values_[program_->mask][d] != 0 ? 1 : 0);
   }
   View* next = views_;
-  for (std::int64_t i = 0; i < shape_.queries; i += strip_rows) {
-    const std::int64_t rows = std::min(strip_rows, shape_.queries - i);
+  for (std::int64_t i = 0; i < sizes_.queries; i += strip_rows) {
+    const std::int64_t rows = std::min(strip_rows, sizes_.queries - i);
     Mask::Range seen[strip_rows];
-    for (std::int64_t r = 0; r < rows; ++r) seen[r] = ranges.range(0, i + r, shape_.keys);
-    for (std::int64_t j = 0; j < shape_.keys; j += key_tile) {
-      const Columns c = columns_of(seen, rows, j, shape_.keys);
+    for (std::int64_t r = 0; r < rows; ++r) seen[r] = ranges.range(0, i + r, sizes_.keys);
+    for (std::int64_t j = 0; j < sizes_.keys; j += key_tile) {
+      const Columns c = columns_of(seen, rows, j, sizes_.keys);
       *next++ = c.none() ? View{} : look_at(i, rows, j, c.c0, c.c1);
     }
   }
@@ -49,27 +49,27 @@ void ScoreFormula::look() {
 }
 
 bool ScoreFormula::seen_by_head() const {
-  const Mask& mask = shape_.mask;
+  const Mask& mask = sizes_.mask;
   return program_->mask_by_head || program_->mask_by_entry || mask.lengths ||
          (mask.allowed && (!mask.allowed_shared || mask.allowed_heads > 1));
 }
 
 void ScoreFormula::count_seen(Real* y) const {
-  for (std::int64_t i = 0; i < shape_.queries; i += strip_rows) {
-    const std::int64_t rows = std::min(strip_rows, shape_.queries - i);
+  for (std::int64_t i = 0; i < sizes_.queries; i += strip_rows) {
+    const std::int64_t rows = std::min(strip_rows, sizes_.queries - i);
     Mask::Range seen[strip_rows];
     const std::uint8_t* allowed[strip_rows];
     for (std::int64_t r = 0; r < rows; ++r) {
-      seen[r] = shape_.mask.range(b_, i + r, shape_.keys);
-      allowed[r] = shape_.mask.row(b_, h_, i + r, shape_.queries, shape_.keys);
+      seen[r] = sizes_.mask.range(b_, i + r, sizes_.keys);
+      allowed[r] = sizes_.mask.row(b_, h_, i + r, sizes_.queries, sizes_.keys);
       y[i + r] = masks() ? Real{0} : static_cast<Real>(Seen{seen[r], allowed[r]}.count());
     }
     if (!masks()) continue;
-    for (std::int64_t j = 0; j < shape_.keys; j += key_tile) {
-      const Columns c = columns_of(seen, rows, j, shape_.keys);
+    for (std::int64_t j = 0; j < sizes_.keys; j += key_tile) {
+      const Columns c = columns_of(seen, rows, j, sizes_.keys);
       if (c.none()) continue;
       const std::int64_t first = j + c.c0;
-      const ScoreTile tile{b_, h_, i, rows, first, std::min(c.c1 - c.c0, shape_.keys - first), key_tile};
+      const ScoreTile tile{b_, h_, i, rows, first, std::min(c.c1 - c.c0, sizes_.keys - first), key_tile};
       compute_pairs(tile, nullptr, &FormulaInstruction::for_mask);
       const Operand allows = operand(program_->mask, FormulaAxis::pair, tile, nullptr); // 1 where it allows a pair
       for (std::int64_t r = 0; r < rows; ++r) {
@@ -103,12 +103,12 @@ ScoreFormula::View ScoreFormula::look_at(std::int64_t i, std::int64_t rows, std:
     v.c0 = std::min(v.c0, static_cast<std::uint8_t>(c / lanes));
     v.c1 = static_cast<std::uint8_t>(c / lanes + 1);
   };
-  const std::int64_t end = std::min(c1, shape_.keys - j);
+  const std::int64_t end = std::min(c1, sizes_.keys - j);
   if (counts_) {
     // The distances of these rows and columns are exactly all integers from the lowest to the highest.
     for (std::int64_t c = c0; c < end; c += lanes) {
-      const std::int64_t low = j + c - (i + rows - 1) + shape_.queries - 1,
-                         high = j + std::min(c + lanes, end) - 1 - i + shape_.queries - 1;
+      const std::int64_t low = j + c - (i + rows - 1) + sizes_.queries - 1,
+                         high = j + std::min(c + lanes, end) - 1 - i + sizes_.queries - 1;
       const std::int32_t seen = counts_[high + 1] - counts_[low];
       take(c, seen > 0, seen == high + 1 - low);
     }

@@ -1,8 +1,6 @@
 #include "autograd/kernels/parallel_loops.hpp"
 #include "autograd/ops.hpp"
 
-#include <algorithm>
-
 namespace heed::HEED_REAL {
 
 namespace {

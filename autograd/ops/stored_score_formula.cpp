@@ -51,26 +51,26 @@ Tensor apply_formula(const Tensor& scores, ScoreFormula* formula) {
   return y;
 }
 
-Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaSizes& shape) {
+Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaSizes& sizes) {
   if (!formula || !formula->masks()) return mask;
-  const Shape all{shape.batch, shape.heads, shape.queries, shape.keys};
+  const Shape all{sizes.batch, sizes.heads, sizes.queries, sizes.keys};
   auto* allowed = tape.keep<std::uint8_t>(all.size());
   Tape::Scratch scratch(tape);
   formula->begin(tape, scratch, false);
-  for (std::int64_t b = 0; b < shape.batch; ++b)
-    for (std::int64_t h = 0; h < shape.heads; ++h) {
+  for (std::int64_t b = 0; b < sizes.batch; ++b)
+    for (std::int64_t h = 0; h < sizes.heads; ++h) {
       formula->begin_head(b, h);
-      for (std::int64_t i = 0; i < shape.queries; ++i) {
-        std::uint8_t* to = allowed + ((b * shape.heads + h) * shape.queries + i) * shape.keys;
-        if (const std::uint8_t* from = mask.row(b, h, i, shape.queries, shape.keys)) std::copy_n(from, shape.keys, to);
-        else std::fill_n(to, shape.keys, std::uint8_t{1});
+      for (std::int64_t i = 0; i < sizes.queries; ++i) {
+        std::uint8_t* to = allowed + ((b * sizes.heads + h) * sizes.queries + i) * sizes.keys;
+        if (const std::uint8_t* from = mask.row(b, h, i, sizes.queries, sizes.keys)) std::copy_n(from, sizes.keys, to);
+        else std::fill_n(to, sizes.keys, std::uint8_t{1});
       }
       each_score_tile(all, b, h, [&](const ScoreTile& tile, std::int64_t at) { formula->hide(tile, allowed + at); });
     }
   Mask out = mask;
   out.allowed = allowed;
   out.allowed_shared = false;
-  out.allowed_heads = shape.heads;
+  out.allowed_heads = sizes.heads;
   out.allowed_row = 0;
   out.allowed_matrix = 0;
   return out;

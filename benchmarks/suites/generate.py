@@ -1,4 +1,4 @@
-"""Generation of one row, and prompts, against PyTorch with a cache."""
+"""Generation of one sequence, and prompts, against PyTorch with a cache."""
 
 import dataclasses
 
@@ -11,8 +11,9 @@ GENERATED = [(1, 512), (1000, 1)]
 
 
 def measure(tools: Tools) -> list[dict]:
-    """One row, one thread, keys and values kept on either side; PyTorch's as torch.inference_mode has it."""
-    say("Generation of one row on one thread, keys and values kept. PyTorch is eager: lengths change with every token.")
+    """One sequence, one thread, keys and values kept on either side; PyTorch's as torch.inference_mode has it."""
+    say("Generation of one sequence on one thread, keys and values kept. PyTorch is eager: lengths change with every "
+        "token.")
     found = records(tools)
     rows = []
     for record in found:

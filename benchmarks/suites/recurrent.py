@@ -3,8 +3,8 @@
 import tables
 from shared import Tools, cell, in_turns, progress, ratio, say
 
-# Attentions, each with its authors' score, at widths and lengths, with 32 rows: what it is called here and by the peer,
-# and the options that make it.
+# Attentions, each with its authors' score, at widths and lengths, with 32 sequences: what it is called here and by the
+# peer, and the options that make it.
 DECODERS = [("bahdanau", "additive", "bahdanau", "bahdanau", []),
             ("luong", "dot", "luong", "luong", []),
             ("luong without feeding", "dot", "luong_without_feeding", "luong", ["recurrent.input_feeding=false"])]
@@ -13,9 +13,10 @@ DECODED = [(64, 64), (64, 256), (256, 64), (256, 256)]
 
 def measure(tools: Tools) -> list[dict]:
     """Attention within a decoder against Heed's own kernel on the same pairs: what going step by step costs."""
-    say("Recurrent decoders (GRU, 32 rows) over a source as long, forward and backward, on one thread. `of one` is the")
-    say("same decoder over a source of one state, with its readout and feeding. `pairs` is attention of the same queries,")
-    say("keys and values at once. `own` is what attention to the whole source adds to `of one`, in times of `pairs`.")
+    say("Recurrent decoders (GRU, 32 sequences) over a source as long, forward and backward, on one thread.")
+    say("`of one` is the same decoder over a source of one state, with its readout and feeding. `pairs` is attention of")
+    say("the same queries, keys and values at once. `own` is what attention to the whole source adds to `of one`, in times")
+    say("of `pairs`.")
     found = records(tools)
     say()
     say(tables.table(["decoder", "Heed ms", "of one", "pairs", "own", "eager ms", "to eager"],

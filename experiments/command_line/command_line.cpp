@@ -4,9 +4,7 @@
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/completion.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/command_line/sweep_start.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
@@ -25,6 +23,10 @@
 namespace heed {
 
 namespace {
+
+/// The exit statuses; the help of every command that users call ends with them.
+constexpr const char* exit_statuses =
+    "\nExit status: 0 done, 1 failed after it had started, 2 refused before any work.";
 
 /// Names of commands: those that the help shows, or all.
 std::vector<std::string> command_names(const CLI::App& app, bool hidden_too = false) {
@@ -233,7 +235,7 @@ void Command::when_chosen(std::function<void()> act) { app_->callback(std::move(
 
 Command new_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help) {
   CLI::App* command = commands.app.add_subcommand(name, summary);
-  command->group("Commands")->footer(help);
+  command->group("Commands")->footer(help.empty() ? help : help + exit_statuses);
   return Command(command);
 }
 

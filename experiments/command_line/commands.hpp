@@ -9,9 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -102,7 +100,7 @@ void add_completion(Commands& commands);
 void add_slurm_task(Commands& commands); ///< hidden: executes the runs of one task of a Slurm job
 void add_worker(Commands& commands);     ///< hidden: executes one run of a sweep in its own process
 
-/// Adds a new command. @param help  the text below its options
+/// Adds a new command. @param help  the text below its options, to which the exit statuses are added; empty: none
 Command new_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help);
 
 /// Adds a command whose arguments have the type `Arguments`: `declare` binds them to options, and `act` receives them.
@@ -129,9 +127,5 @@ void add_output_folder(Command& command, std::string& out);
 void add_notes(Command& command, std::string& notes);
 /// Throws heed::Refused if it is given for a format that is not printed.
 void require_notes_of_terminal(const char* command, const std::string& notes, const std::string& format);
-
-/// The exit statuses; every command's help ends with them.
-inline constexpr std::string_view exit_statuses =
-    "\nExit status: 0 done, 1 failed after it had started, 2 refused before any work.";
 
 } // namespace heed

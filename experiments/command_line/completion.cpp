@@ -3,14 +3,14 @@
 #include "experiments/command_line/completion_scripts.hpp"
 #include "experiments/command_line/new_config.hpp"
 #include "experiments/config/catalogue.hpp"
-#include "experiments/index/run_columns.hpp"
+#include "experiments/index/run_index.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_folder.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <map>
 #include <ostream>
 #include <set>

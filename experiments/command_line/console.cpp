@@ -11,8 +11,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <iostream>
-#include <ostream>
-#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -24,6 +22,36 @@ namespace {
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
+}
+
+/// The length in bytes of the control sequence at the beginning of the text: a carriage return, or ESC [ ... up to a
+/// letter.
+std::size_t command_length(std::string_view text) {
+  if (text.starts_with('\r')) return 1;
+  if (!text.starts_with("\033[")) return 0;
+  const std::size_t last = text.find_first_not_of("0123456789;", 2);
+  return last == std::string_view::npos ? text.size() : last + 1;
+}
+
+/// Appends a line of a message without its indentation. @param used  columns before the line
+void append_fitted(std::string& out, std::string_view line, std::size_t used, const std::string& indent,
+                   std::size_t width) {
+  bool at_start = true;
+  while (!line.empty()) {
+    const std::size_t spaces = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t end = std::min(line.find(' ', spaces), line.size());
+    const std::string word(line.substr(spaces, end - spaces));
+    const std::size_t wide = display_width(word);
+    if (!at_start && !word.empty() && used + spaces + wide > width) {
+      out += fmt::format("\n{}{}", indent, word);
+      used = indent.size() + wide;
+    } else {
+      out += std::string(spaces, ' ') + word;
+      used += spaces + wide;
+    }
+    at_start = false;
+    line.remove_prefix(end);
+  }
 }
 
 } // namespace
@@ -56,19 +84,6 @@ std::size_t results_width(const Console& console) {
   const std::size_t columns = console.of_process ? terminal_size(STDOUT_FILENO).columns : 0;
   return columns == 0 ? 0 : std::max(columns, least);
 }
-
-namespace {
-
-/// The length in bytes of the control sequence at the beginning of the text: a carriage return, or ESC [ ... up to a
-/// letter.
-std::size_t command_length(std::string_view text) {
-  if (text.starts_with('\r')) return 1;
-  if (!text.starts_with("\033[")) return 0;
-  const std::size_t last = text.find_first_not_of("0123456789;", 2);
-  return last == std::string_view::npos ? text.size() : last + 1;
-}
-
-} // namespace
 
 TerminalStream::TerminalStream(std::ostream& to, std::string mark)
     : std::ostream(nullptr), buffer_(to, std::move(mark)) {
@@ -122,31 +137,6 @@ std::string terminal_mark() {
   if (::getrandom(drawn.data(), sizeof drawn, 0) != static_cast<::ssize_t>(sizeof drawn)) return {};
   return fmt::format("\033[{};{}m", drawn[0], drawn[1]);
 }
-
-namespace {
-
-/// Appends a line of a message without its indentation. @param used  columns before the line
-void append_fitted(std::string& out, std::string_view line, std::size_t used, const std::string& indent,
-                   std::size_t width) {
-  bool at_start = true;
-  while (!line.empty()) {
-    const std::size_t spaces = std::min(line.find_first_not_of(' '), line.size());
-    const std::size_t end = std::min(line.find(' ', spaces), line.size());
-    const std::string word(line.substr(spaces, end - spaces));
-    const std::size_t wide = display_width(word);
-    if (!at_start && !word.empty() && used + spaces + wide > width) {
-      out += fmt::format("\n{}{}", indent, word);
-      used = indent.size() + wide;
-    } else {
-      out += std::string(spaces, ' ') + word;
-      used += spaces + wide;
-    }
-    at_start = false;
-    line.remove_prefix(end);
-  }
-}
-
-} // namespace
 
 std::string fitted(const std::string& message, std::size_t width, const std::string& program, std::size_t before) {
   if (width == 0) return message;

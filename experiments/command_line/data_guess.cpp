@@ -19,15 +19,14 @@ namespace heed {
 namespace {
 
 constexpr std::uint64_t bytes_read = 1 << 20;
-constexpr std::size_t rows_read = 500;
+constexpr std::size_t examples_read = 500;
 
 void require_exists(const std::string& kind, const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status))
-    throw Refused(fmt::format("{}: this file does not exist; correct the path, or leave it out and edit data.path "
-                              "later",
-                              path));
+    throw Refused(
+        fmt::format("{}: this file does not exist; correct the path, or leave it out and edit data.path later", path));
   const bool folder = std::filesystem::is_directory(status);
   if (folder != (kind == "images"))
     throw Refused(fmt::format("{}: this is a {}, and the data of \"{}\" is read from a {}", path,
@@ -104,7 +103,7 @@ void guess_table(const std::string& path, DataGuess& guess) {
     // A quoted cell may be cut off; `heed check` reads the whole file and reports its errors.
     return;
   }
-  if (rows.size() > rows_read) rows.resize(rows_read);
+  if (rows.size() > examples_read) rows.resize(examples_read);
   const auto columns = columns_of(rows);
   if (!columns) return;
   const auto name = [&](std::size_t column) {
@@ -134,7 +133,7 @@ using Pair = std::array<std::string, 2>;
 std::vector<Pair> first_pairs(std::string_view inputs, std::optional<std::string_view> outputs) {
   std::vector<Pair> out;
   each_line(inputs, [&](std::int64_t, std::string_view line) {
-    if (out.size() == rows_read) return;
+    if (out.size() == examples_read) return;
     const std::size_t tab = outputs ? line.npos : line.find('\t');
     out.push_back({std::string(line.substr(0, tab)), std::string(tab == line.npos ? "" : line.substr(tab + 1))});
   });

@@ -1,6 +1,5 @@
 #include "experiments/command_line/found_runs.hpp"
 
-#include "experiments/command_line/console.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/index/run_filter.hpp"
 #include "experiments/metrics/metric.hpp"
@@ -12,13 +11,52 @@
 #include <fmt/ranges.h>
 #include <iterator>
 #include <map>
-#include <ostream>
 
 namespace heed {
 
 namespace {
 
 bool is_flag(const IndexField& field) { return field.kind == IndexField::Kind::flag; }
+
+/// The metric that most of the runs have as report.metric.
+std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
+  const Cell value = index.commonest_value("report.metric", where);
+  const auto* name = std::get_if<std::string>(&value);
+  return name ? std::optional(evaluated_metric(*name)) : std::nullopt;
+}
+
+/// The table's columns if the user names none: the options in which the runs differ, and their results.
+std::vector<IndexField> usual_columns(RunIndex& index, const std::optional<SqlPart>& where) {
+  constexpr std::size_t most_options = 4;
+  std::vector<IndexField> out;
+  const auto add = [&](std::string_view name) {
+    for (const IndexField& field : index.fields())
+      if (field.name == name) out.push_back(field);
+  };
+  for (const char* name : {"id", "name", "state", "seed"}) add(name);
+  for (const IndexField& field : index.options_that_differ(where))
+    if (out.size() < 4 + most_options) out.push_back(field);
+  if (const auto metric = common_metric(index, where)) add(*metric);
+  add("seconds");
+  return out;
+}
+
+/// The index's rows. SQLite allows at most 2000 columns in a query, so larger selections use several queries.
+std::vector<std::vector<Cell>> rows_of(RunIndex& index, const std::vector<IndexField>& columns,
+                                       const Selection& selection) {
+  constexpr std::size_t at_once = 500;
+  std::vector<std::vector<Cell>> rows;
+  for (std::size_t first = 0; first < columns.size(); first += at_once) {
+    const std::size_t end = std::min(first + at_once, columns.size());
+    auto part = index.select({columns.begin() + static_cast<std::ptrdiff_t>(first),
+                              columns.begin() + static_cast<std::ptrdiff_t>(end)},
+                             selection);
+    rows.resize(part.size());
+    for (std::size_t r = 0; r < part.size(); ++r)
+      rows[r].insert(rows[r].end(), std::make_move_iterator(part[r].begin()), std::make_move_iterator(part[r].end()));
+  }
+  return rows;
+}
 
 } // namespace
 
@@ -63,50 +101,6 @@ void add_arms(RunIndex& index, const std::filesystem::path& out,
 }
 
 bool may_name_arm(std::string_view text) { return text.find("arm") != std::string_view::npos; }
-
-namespace {
-
-/// The metric that most of the runs have as report.metric.
-std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
-  const Cell value = index.commonest_value("report.metric", where);
-  const auto* name = std::get_if<std::string>(&value);
-  return name ? std::optional(evaluated_metric(*name)) : std::nullopt;
-}
-
-/// The table's columns if the user names none: the options in which the runs differ, and their results.
-std::vector<IndexField> usual_columns(RunIndex& index, const std::optional<SqlPart>& where) {
-  constexpr std::size_t most_options = 4;
-  std::vector<IndexField> out;
-  const auto add = [&](std::string_view name) {
-    for (const IndexField& field : index.fields())
-      if (field.name == name) out.push_back(field);
-  };
-  for (const char* name : {"id", "name", "state", "seed"}) add(name);
-  for (const IndexField& field : index.options_that_differ(where))
-    if (out.size() < 4 + most_options) out.push_back(field);
-  if (const auto metric = common_metric(index, where)) add(*metric);
-  add("seconds");
-  return out;
-}
-
-/// The index's rows. SQLite allows at most 2000 columns in a query, so larger selections use several queries.
-std::vector<std::vector<Cell>> rows_of(RunIndex& index, const std::vector<IndexField>& columns,
-                                       const Selection& selection) {
-  constexpr std::size_t at_once = 500;
-  std::vector<std::vector<Cell>> rows;
-  for (std::size_t first = 0; first < columns.size(); first += at_once) {
-    const std::size_t end = std::min(first + at_once, columns.size());
-    auto part = index.select({columns.begin() + static_cast<std::ptrdiff_t>(first),
-                              columns.begin() + static_cast<std::ptrdiff_t>(end)},
-                             selection);
-    rows.resize(part.size());
-    for (std::size_t r = 0; r < part.size(); ++r)
-      rows[r].insert(rows[r].end(), std::make_move_iterator(part[r].begin()), std::make_move_iterator(part[r].end()));
-  }
-  return rows;
-}
-
-} // namespace
 
 FoundRuns find_runs(RunIndex& index, const std::filesystem::path& out, const RunsRequest& question,
                     const std::function<void(const std::string&)>& problem) {

@@ -5,7 +5,6 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
@@ -30,9 +29,9 @@ constexpr char unbroken_space = '\x01'; ///< a space at which a comment is not w
 /// A kind of the user's own data. `word` is its name for `heed new`.
 struct OwnData {
   std::string_view word, task;
-  TaskFormat form;          ///< the form in which the task is used
+  TaskFormat format;        ///< the format in which the task is used
   std::string_view example; ///< the path that stands in the configuration if none is given
-  std::string_view format;  ///< what the path must be
+  std::string_view file;    ///< what the path must be
 };
 constexpr std::array<OwnData, 4> own_data{{
     {"text", "text", TaskFormat::language_model, "text.txt", "A text file in UTF-8."},
@@ -71,26 +70,26 @@ const TaskInfo& task_of_kind(const std::string& kind) {
                             kind, did_you_mean(kind, kinds), fmt::join(kinds, ", ")));
 }
 
-/// The form in which a generated task is used: the first one that the task accepts.
-TaskFormat generated_form(const TaskInfo& info) {
+/// The format in which a generated task is used: the first one that the task accepts.
+TaskFormat generated_format(const TaskInfo& info) {
   Config config;
   config.task.kind = info.about.name;
   const std::unique_ptr<Task> task = info.make(config);
-  for (const TaskFormat form : {TaskFormat::language_model, TaskFormat::sequence_to_sequence,
-                                TaskFormat::classification, TaskFormat::image_classification})
-    if (task->refuses(form).empty()) return form;
-  throw Failed(fmt::format("the task {} accepts no form", info.about.name));
+  for (const TaskFormat format : {TaskFormat::language_model, TaskFormat::sequence_to_sequence,
+                                  TaskFormat::classification, TaskFormat::image_classification})
+    if (task->refuses(format).empty()) return format;
+  throw Failed(fmt::format("the task {} accepts no format", info.about.name));
 }
 
 struct ModelWords {
   std::string_view kind, why;
 };
-ModelWords model_for(TaskFormat form) {
-  switch (form) {
+ModelWords model_for(TaskFormat format) {
+  switch (format) {
     case TaskFormat::language_model: return {"decoder", "A decoder predicts each token from the tokens before it."};
     case TaskFormat::sequence_to_sequence:
       return {"encoder_decoder", "An encoder reads the input. A decoder writes the output and attends to the encoder."};
-    case TaskFormat::classification: return {"encoder", "An encoder reads the whole row and gives it one class."};
+    case TaskFormat::classification: return {"encoder", "An encoder reads the whole sequence and gives it one class."};
     case TaskFormat::image_classification:
       return {"patches", "A Transformer over the patches of an image, which gives the image one class."};
   }
@@ -100,7 +99,21 @@ ModelWords model_for(TaskFormat form) {
 /// The text of a TOML file that grows line by line.
 class ConfigText {
 public:
-  void comment(std::string_view text) { comment_lines(text, columns - 2); }
+  /// A comment whose lines are filled.
+  void comment(std::string_view text) {
+    std::string now;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find(' ', begin), text.size());
+      const std::string_view word = text.substr(begin, end - begin);
+      if (!now.empty() && now.size() + 1 + word.size() > columns - 2) {
+        line(now);
+        now.clear();
+      }
+      now += now.empty() ? std::string(word) : fmt::format(" {}", word);
+      begin = end + 1;
+    }
+    line(now);
+  }
   /// A comment that is not wrapped.
   void line(std::string_view text) {
     std::string written = text.empty() ? "#\n" : fmt::format("# {}\n", text);
@@ -124,21 +137,6 @@ public:
   std::string take() { return std::move(out_); }
 
 private:
-  void comment_lines(std::string_view text, std::size_t width) {
-    std::string now;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find(' ', begin), text.size());
-      const std::string_view word = text.substr(begin, end - begin);
-      if (!now.empty() && now.size() + 1 + word.size() > width) {
-        line(now);
-        now.clear();
-      }
-      now += now.empty() ? std::string(word) : fmt::format(" {}", word);
-      begin = end + 1;
-    }
-    line(now);
-  }
-
   std::string out_;
 };
 
@@ -158,7 +156,7 @@ class Writer {
 public:
   explicit Writer(const NewConfig& wanted)
       : wanted_(wanted), task_(task_of_kind(wanted.kind)), own_(own_data_named(wanted.kind)),
-        form_(own_ ? own_->form : generated_form(task_)), model_(model_for(form_)) {
+        format_(own_ ? own_->format : generated_format(task_)), model_(model_for(format_)) {
     if (own_) guess_ = guess_data(std::string(own_->word), wanted.data, wanted.program);
     else if (!wanted.data.empty())
       throw Refused(fmt::format("{} generates its examples and reads no file, so {} does nothing\n      for your own "
@@ -206,11 +204,11 @@ private:
     const std::string path = wanted_.data.empty() ? std::string(own_->example) : wanted_.data.front();
     text_.set("path", Value(path),
               fmt::format("{}{} A relative path starts at the folder in which heed is started.{}{}",
-                          wanted_.data.empty() ? "EDIT THIS LINE: the path of your data. " : "", own_->format,
+                          wanted_.data.empty() ? "EDIT THIS LINE: the path of your data. " : "", own_->file,
                           guess_.note.empty() ? "" : " ", guess_.note));
     text_.set("train", Value(0.9), "The part of the data that the model is trained on. The rest is for validation.");
-    if (form_ == TaskFormat::image_classification) return;
-    if (form_ == TaskFormat::language_model) {
+    if (format_ == TaskFormat::image_classification) return;
+    if (format_ == TaskFormat::language_model) {
       text_.set("tokens", "characters", fmt::format("What a token is. Others: {}", command("options data.tokens")));
       return;
     }
@@ -224,7 +222,7 @@ private:
                 "The most frequent words. All other words are one token, <unknown>. More words cost time and memory.");
     text_.set("max_length", Value(std::int64_t{64}),
               "The most tokens of an input and of an output. The time of attention grows with the square.");
-    if (form_ == TaskFormat::sequence_to_sequence)
+    if (format_ == TaskFormat::sequence_to_sequence)
       text_.set("too_long", "drop", "Longer pairs are left out. \"cut\" would train on parts that do not match.");
     else text_.set("too_long", "cut", "Longer texts are cut. \"drop\" leaves them out.");
   }
@@ -286,7 +284,7 @@ private:
     text_.set("init_std", Value(task_.running_text ? 0.1 : 0.2),
               "The standard deviation of the initial weights. Small models learn sooner from larger weights than the "
               "0.02 of large models. Near 1 / sqrt(width) is safe for wider models.");
-    if (form_ == TaskFormat::image_classification)
+    if (format_ == TaskFormat::image_classification)
       if (const Option* patch = find_option("model.patches.patch")) {
         text_.table("model.patches");
         text_.set("patch", patch->default_value, description(*patch));
@@ -379,7 +377,7 @@ private:
   const NewConfig& wanted_;
   const TaskInfo& task_;
   const OwnData* own_;
-  TaskFormat form_;
+  TaskFormat format_;
   ModelWords model_;
   DataGuess guess_;
   ConfigText text_;

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
-#include <optional>
 
 namespace heed {
 

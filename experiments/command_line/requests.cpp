@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <utility>
-#include <vector>
 
 namespace heed {
 
@@ -35,7 +34,7 @@ constexpr std::int64_t usual_classes = 5;
 
 } // namespace
 
-Sampling sampling_of(const GenerationRequest& q, TaskFormat form, const std::string& model_kind) {
+Sampling sampling_of(const GenerationRequest& q, TaskFormat format, const std::string& model_kind) {
   const OptionNames& option = q.option;
   const auto refuse_others = [&](const std::vector<std::pair<std::string, bool>>& given, const std::string& instead) {
     for (const auto& [words, is_given] : given)
@@ -43,7 +42,7 @@ Sampling sampling_of(const GenerationRequest& q, TaskFormat form, const std::str
         throw Refused(fmt::format("{} does nothing for a run of model.kind = \"{}\": it takes {}", option(words),
                                   model_kind, instead));
   };
-  if (gives_class(form))
+  if (gives_class(format))
     refuse_others({{"prompt", !q.prompt.empty()},
                    {"tokens", q.tokens.has_value()},
                    {"temperature", q.temperature.has_value()},
@@ -52,7 +51,7 @@ Sampling sampling_of(const GenerationRequest& q, TaskFormat form, const std::str
                    {"length-penalty", q.length_penalty.has_value()},
                    {"length-penalty-kind", q.length_penalty_kind.has_value()}},
                   fmt::format("{}, and {}", q.input_options, option("top-k")));
-  else if (form == TaskFormat::sequence_to_sequence)
+  else if (format == TaskFormat::sequence_to_sequence)
     refuse_others({{"prompt", !q.prompt.empty()},
                    {"tokens", q.tokens.has_value()},
                    {"top-k", q.top_k.has_value()},
@@ -70,7 +69,7 @@ Sampling sampling_of(const GenerationRequest& q, TaskFormat form, const std::str
                               option("top-k"), option("seed")));
   Sampling s;
   s.tokens = q.tokens.value_or(s.tokens);
-  s.top_k = q.top_k.value_or(gives_class(form) ? usual_classes : s.top_k);
+  s.top_k = q.top_k.value_or(gives_class(format) ? usual_classes : s.top_k);
   s.temperature = q.temperature.value_or(s.temperature);
   s.seed = q.seed.value_or(s.seed);
   s.beam = q.beam.value_or(s.beam);

@@ -67,6 +67,6 @@ struct GenerationRequest {
 
 /// The settings for Engine::generate, without `prompt`, `inputs` and functions. Throws heed::Refused if an option is
 /// given that has no effect for this kind of model.
-Sampling sampling_of(const GenerationRequest& question, TaskFormat form, const std::string& model_kind);
+Sampling sampling_of(const GenerationRequest& question, TaskFormat format, const std::string& model_kind);
 
 } // namespace heed

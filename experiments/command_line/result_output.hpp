@@ -1,11 +1,13 @@
 // How and where a command prints its result: --format, --output and --force, the same in every command. The ending of a
-// picture's file says its format.
+// picture's file says its format. JSON for readers, with indentation, and the measurements of `heed inspect` as JSON.
 #pragma once
 
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/system/user_file.hpp"
+#include "experiments/training/training.hpp"
 
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -48,5 +50,16 @@ std::string picture_format(const std::filesystem::path& file);
 
 /// The picture in this format. Throws heed::Failed if it cannot be made.
 std::string picture_in(const std::string& format, const std::string& svg);
+
+/// JSON with line breaks, indentation and a final newline; lists of scalar values are on one line.
+std::string indented(const boost::json::value& value);
+
+/// A head is called localised if its mean attention distance, in positions, is below this bound.
+inline constexpr double localised_below = 1.5;
+bool is_localised(const HeadInspection& head);
+
+/// {"heads": [...], "layers": [...], "modules": [...]}: an object for each of them, with the fields of HeadInspection,
+/// LayerInspection and ModuleInspection, null where a value is unknown, and "localised" for heads.
+boost::json::object inspection_json(const Inspection& found);
 
 } // namespace heed

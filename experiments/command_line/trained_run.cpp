@@ -1,15 +1,12 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoints.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <ostream>
 
 namespace heed {
 
@@ -49,6 +46,13 @@ std::string how_to_keep(const RunFolder& run, const Config& config, std::int64_t
 
 TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
                    const std::string& program);
+
+TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
+                   const std::string& program) {
+  const Config config = read_config(run);
+  Checkpoint weights = trained_weights(run, config, average, damaged, program);
+  return {run.id(), config, task_of_run(run, config), std::move(weights), instruction_set_of_run(run, config)};
+}
 
 } // namespace
 
@@ -104,26 +108,15 @@ std::string instruction_set_of_run(const RunFolder& run, const Config& config) {
   return instruction_set_of(config, {manifest ? manifest->build.kernels : ""});
 }
 
-namespace {
-
-TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
-                   const std::string& program) {
-  const Config config = read_config(run);
-  Checkpoint weights = trained_weights(run, config, average, damaged, program);
-  return {run.id(), config, task_of_run(run, config), std::move(weights), instruction_set_of_run(run, config)};
-}
-
-} // namespace
-
-std::string row_as_input(const Config& config, const Task& task, std::int64_t row, const std::string& option) {
-  const TaskFormat form = task_format_of(config);
-  const std::int64_t rows = task.evaluation_rows(form, Split::validation);
-  if (row < 0 || row >= rows)
-    throw Refused(fmt::format("{} {}: the validation split has rows 0 to {}", option, row, rows - 1));
-  if (form == TaskFormat::image_classification) return fmt::format("row {}", row);
+std::string example_as_input(const Config& config, const Task& task, std::int64_t number, const std::string& option) {
+  const TaskFormat format = task_format_of(config);
+  const std::int64_t examples = task.evaluation_sequences(format, Split::validation);
+  if (number < 0 || number >= examples)
+    throw Refused(fmt::format("{} {}: the validation split has examples 0 to {}", option, number, examples - 1));
+  if (format == TaskFormat::image_classification) return fmt::format("row {}", number);
   Batch batch;
-  batch.reset(1, task.shape(form), form);
-  task.evaluation_row(form, Split::validation, row, batch, 0);
+  batch.reset(1, task.sizes(format), format);
+  task.evaluation_sequence(format, Split::validation, number, batch, 0);
   task.require_whole();
   return task.decode(std::span(batch.tokens).first(static_cast<std::size_t>(batch.lengths[0])));
 }

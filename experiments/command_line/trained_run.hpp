@@ -41,10 +41,10 @@ Checkpoint trained_weights(const RunFolder& run, const Config& config, std::int6
 std::unique_ptr<Task> task_of_run(const RunFolder& run, const Config& config);
 std::string instruction_set_of_run(const RunFolder& run, const Config& config);
 
-/// Row `row` of the validation split, written as an input: the row's text, or "row 3" if the row is an image. Throws
-/// heed::Refused if there is no such row.
-/// @param option  the name of the row's number in messages
-std::string row_as_input(const Config& config, const Task& task, std::int64_t row, const std::string& option);
+/// Example `number` of the validation split, written as an input: its text, or "row 3" if it is an image. Throws
+/// heed::Refused if there is no such example.
+/// @param option  the name of the example's number in messages
+std::string example_as_input(const Config& config, const Task& task, std::int64_t number, const std::string& option);
 
 /// ", the average of 5 checkpoints"; empty for one.
 std::string average_in_words(std::int64_t average);

@@ -1,14 +1,10 @@
 #include "experiments/config/catalogue.hpp"
 
-#include "experiments/config/config.hpp"
-#include "experiments/config/formulas.hpp"
-#include "experiments/config/option_tables.hpp"
 #include "experiments/config/registry.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <stdexcept>
 #include <unordered_map>

@@ -2,11 +2,14 @@
 // of a sweep is expanded into many of these configurations (experiments/sweep).
 #pragma once
 
+#include "experiments/config/settings.hpp"
 #include "layers/layer_options.hpp"
+#include "options/variant.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -22,16 +25,16 @@ struct GeneralOptions {
 struct DataOptions {
   std::string path;   ///< the data file, for tasks that read one
   double train = 0.9; ///< fraction of the file for training, taken from its beginning
-  /// Fraction of the file for the test, taken from its end; the rows between are for validation
+  /// Fraction of the file for the test, taken from its end; the examples between are for validation
   double test = 0.0;
-  /// Number of validation rows; 0: the rows between the fractions `train` and `test`
+  /// Number of validation examples; 0: the examples between the fractions `train` and `test`
   std::int64_t validation_rows = 0;
-  std::int64_t test_rows = 0;       ///< number of test rows; 0: the fraction `test`
+  std::int64_t test_rows = 0;       ///< number of test examples; 0: the fraction `test`
   std::string validation_path = ""; ///< a separate file with the validation examples
   std::string test_path = "";       ///< a separate file with the test examples
-  /// Further validation sets, "NAME = FILE" each (config/validation_sets.hpp)
+  /// Further validation sets, "NAME = FILE" each (`validation_sets`)
   std::vector<std::string> validation_sets = {};
-  bool shuffle = true;               ///< shuffle the rows of a file before they are split
+  bool shuffle = true;               ///< shuffle the examples of a file before they are split
   std::string tokens = "characters"; ///< characters | bytes | words | sentencepiece
   std::int64_t min_count = 1;        ///< minimum number of occurrences of a word in the training part
   std::int64_t max_vocabulary = 0;   ///< maximum number of words, including the unknown word; 0: no limit
@@ -62,7 +65,7 @@ struct ModelOptions {
   bool scaled_init = true;              ///< residual projections: init_std / sqrt(2 layers)
   double dropout = 0.0;                 ///< dropout rate of the embeddings
   std::string head_bias = "usual";      ///< bias of the output layer: usual (the model's default) | yes | no
-  std::int64_t registers = 0;           ///< learned tokens before each row of a stack of blocks
+  std::int64_t registers = 0;           ///< learned tokens before each sequence of a stack of blocks
   std::string segment_end = "";         ///< the text that ends a segment, for formulas with segments; empty: none
   bool shared_layers = false;           ///< true: all blocks of a stack share the parameters of the first block
 };
@@ -101,8 +104,8 @@ struct TrainOptions {
   std::int64_t evaluate_every = 0;          ///< steps between evaluations; 0: only at the end
   std::int64_t evaluate_batches = 0;        ///< validation batches per evaluation; 0: the whole split
   std::int64_t evaluate_random_batches = 0; ///< random batches for an estimate of the loss; 0: no estimate
-  bool evaluate_by_length = false;          ///< also report accuracies by row length
-  /// Evaluations also measure rows of these lengths, which are made for this purpose
+  bool evaluate_by_length = false;          ///< also report accuracies by sequence length
+  /// Evaluations also measure sequences of these lengths, which are made for this purpose
   std::vector<std::int64_t> evaluate_lengths;
   /// Beam size with which evaluations also decode; 1: greedy; 0: no decoding
   std::int64_t evaluate_beam = 0;
@@ -117,8 +120,8 @@ struct TrainOptions {
   std::int64_t keep_checkpoints = 2; ///< number of newest checkpoints to keep
   std::int64_t log_every = 10;       ///< steps between the lines of training loss in metrics.jsonl
 
-  /// True if the task determines the number of rows of a step, and `batch` does not.
-  bool rows_by_task() const { return batch_tokens > 0 || full_batch; }
+  /// True if the task determines the number of sequences of a step, and `batch` does not.
+  bool sequences_by_task() const { return batch_tokens > 0 || full_batch; }
 };
 
 /// [engine]
@@ -157,8 +160,8 @@ struct Config {
   OptionValues schedule_options;  ///< [train.SCHEDULE]
   EngineOptions engine;
   ReportOptions report;
-  /// Not an option: if not empty, validation has the rows of this file of [data] validation_sets, and training is as
-  /// without it.
+  /// Not an option: if not empty, validation has the examples of this file of [data] validation_sets, and training is
+  /// as without it.
   std::string of_set;
 
   Config();
@@ -186,5 +189,38 @@ std::vector<Difference> difference(const Config& a, const Config& b);
 
 /// The configuration of an empty file.
 Config default_config();
+
+/// Increases whenever the same file gives different bits than before: because results of any configuration changed, or
+/// because an option has another default. If only the results of one variant changed, the number in its record
+/// (`Variant::numerics`) increases instead, and the IDs of runs without this variant stay.
+inline constexpr int numerics_version = 13;
+
+struct VariantInUse {
+  std::string name; ///< with its table: "attention.softpick"
+  const Variant* variant;
+};
+/// The variants and the parts of attention that a configuration uses, in the model or in some block, each once.
+std::vector<VariantInUse> variants_in_use(const std::vector<FlatOption>& options);
+
+/// "13", followed by the variants whose results have changed since: "13, attention.softpick 2".
+std::string numerics_text(const std::vector<VariantInUse>& variants);
+
+/// The numerics of a configuration. They are part of a run's identity, so runs of different numerics are never mixed.
+std::string numerics_of(const std::vector<FlatOption>& options);
+
+/// A file whose examples are evaluated beside the validation split.
+struct ValidationSet {
+  std::string name; ///< letters, digits, '_' and '-'
+  std::string path;
+};
+
+/// The sets of [data] validation_sets, which are "NAME = FILE" each. Throws heed::Refused for an entry of another form,
+/// a name with other characters, and a name that occurs twice.
+std::vector<ValidationSet> validation_sets(const DataOptions& data);
+
+/// The metric over the examples of a set: "val_loss_on.noisy".
+std::string name_on_set(std::string_view metric, std::string_view set);
+/// "val_loss" for "val_loss_on.noisy"; empty for a name of another form.
+std::string metric_on_a_set(std::string_view name);
 
 } // namespace heed

@@ -1,11 +1,8 @@
 #include "experiments/config/config_file.hpp"
 
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/formulas.hpp"
-#include "experiments/config/sweep_file.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
-#include "experiments/config/values.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,9 @@
-#include "experiments/config/dependencies.hpp"
+// Which options only have an effect under certain values of other options. The dependencies are data: the conditions in
+// the option tables, and the records of the variants, which list the options that they disable, need and use. The
+// options of a variant only have an effect if the variant is chosen.
+#include "experiments/config/catalogue.hpp"
 
 #include "experiments/config/values.hpp"
-#include "options/variant.hpp"
 
 #include <fmt/format.h>
 
@@ -90,10 +92,6 @@ std::vector<OptionCondition> make_dependencies() {
   add_initial_values(out);
   return out;
 }
-
-} // namespace
-
-namespace {
 
 /// A dependency or one of its alternatives, with the index of the option on which it depends.
 struct Choice {

@@ -1,4 +1,6 @@
-#include "experiments/config/formulas.hpp"
+// Attention formulas in a configuration: the tables [attention.parameters.NAME], whose names the user chooses, and the
+// checks of formulas and parameters.
+#include "experiments/config/catalogue.hpp"
 
 #include "experiments/config/values.hpp"
 #include "layers/attention/formula/formula.hpp"

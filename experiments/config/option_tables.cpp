@@ -1,4 +1,6 @@
-#include "experiments/config/option_tables.hpp"
+// The option tables of the structs in config.hpp. The tables of the layers are in layers/layer_options. Words that
+// other modules register (`Registry::words`) are not in these tables; the catalogue adds them.
+#include "experiments/config/catalogue.hpp"
 
 #include "experiments/config/values.hpp"
 
@@ -31,12 +33,12 @@ const OptionTable<DataOptions>& data_option_table() {
              "Fraction of data.path for the test split, from its end. The remainder is the validation split.")
           .at_least(0).below(1).unless("data.test_path", {any_value}).unless("data.test_rows", {any_value}),
       option("validation_rows", &O::validation_rows,
-             "Number of rows of data.path in the validation split. All rows outside of it and of the test split are "
-             "for training.")
-          .at_least(0).at_most(1e12).unit("rows").default_means("0: the remainder of data.path")
+             "Number of examples of data.path in the validation split. All examples outside of it and of the test "
+             "split are for training.")
+          .at_least(0).at_most(1e12).unit("examples").default_means("0: the remainder of data.path")
           .unless("data.validation_path", {any_value}),
-      option("test_rows", &O::test_rows, "Number of rows of data.path in the test split, from its end.")
-          .at_least(0).at_most(1e12).unit("rows").default_means("0: the fraction data.test")
+      option("test_rows", &O::test_rows, "Number of examples of data.path in the test split, from its end.")
+          .at_least(0).at_most(1e12).unit("examples").default_means("0: the fraction data.test")
           .unless("data.test_path", {any_value}),
       option("validation_path", &O::validation_path,
              "A file of their own for the validation's examples; what the test leaves of data.path is for training.")
@@ -45,11 +47,11 @@ const OptionTable<DataOptions>& data_option_table() {
           .default_means("none: a part of data.path").without_effect_on_results().only_if("data.path", {any_value}),
       option("validation_sets", &O::validation_sets,
              "Further files to evaluate, each written \"NAME = FILE\": validation_sets = [\"long = long.tsv\"] "
-             "measures each metric of validation also on the rows of long.tsv, such as val_loss_on.long. Training is "
-             "the same with or without them.")
+             "measures each metric of validation also on the examples of long.tsv, such as val_loss_on.long. Training "
+             "is the same with or without them.")
           .default_means("none").without_effect_on_results().only_if("data.path", {any_value}),
       option("shuffle", &O::shuffle,
-             "The rows of a file are shuffled, with task.seed, before they are split."),
+             "The examples of a file are shuffled, with task.seed, before they are split."),
       option("tokens", &O::tokens,
              "What a token is: characters are Unicode code points, words are separated by white space. Punctuation is "
              "part of its word (awful. and awful are two words). To separate it, put spaces around it in the file, or "
@@ -64,7 +66,7 @@ const OptionTable<DataOptions>& data_option_table() {
       option("max_length", &O::max_length, "The most tokens of an input, and the most of an output.")
           .at_least(0).at_most(1 << 20).unit("tokens").default_means("0: no limit"),
       option("too_long", &O::too_long,
-             "What happens to rows longer than data.max_length: they are dropped, or cut to this length.")
+             "What happens to examples longer than data.max_length: they are dropped, or cut to this length.")
           .one_of({"drop", "cut"}),
       option("bucket", &O::bucket,
              "Number of batches that are collected and sorted by length. The sequences of a step then have similar "
@@ -107,7 +109,7 @@ const OptionTable<ModelOptions>& model_option_table() {
              "BERT and BLOOM).")
           .of_blocks(),
       option("registers", &O::registers,
-             "Number of learned tokens before the row (register tokens). All positions see them, they have no "
+             "Number of learned tokens before the sequence (register tokens). All positions see them, they have no "
              "position, and they are dropped after the last block. In causal attention they see only each other, "
              "persistent keys and a prefix.")
           .at_least(0).at_most(65536).unit("tokens").default_means("0: none").of_blocks(),
@@ -232,8 +234,8 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("evaluate_by_length", &O::evaluate_by_length,
              "Evaluations also give the accuracy for each length of the output, or of a classifier's input."),
       option("evaluate_lengths", &O::evaluate_lengths,
-             "Evaluations also measure on rows of these lengths, which the task makes for it as if they were its own "
-             "(copy: length, addition: digits, recall: pairs, text: block), beyond training's too.")
+             "Evaluations also measure on sequences of these lengths, which the task makes for it as if they were its "
+             "own (copy: length, addition: digits, recall: pairs, text: block), beyond training's too.")
           .at_least(1).at_most(1 << 20).default_means("none"),
       option("evaluate_beam", &O::evaluate_beam,
              "Beam width with which evaluations of a sequence-to-sequence model also decode the split (1: greedy "

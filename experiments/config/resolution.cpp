@@ -1,15 +1,13 @@
 #include "experiments/config/resolution.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/values.hpp"
+#include "layers/layer_options.hpp"
 #include "options/variant.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <functional>
+#include <fmt/format.h>
+#include <iterator>
 
 namespace heed {
 namespace {
@@ -85,18 +83,20 @@ bool chooses_embedding(const BlockOverride& override) {
 /// even on one thread. With these numbers that is at most 2 % of a step's time. More threads than shards share the work
 /// within operations (autograd/thread_pool.hpp).
 std::int64_t default_shards(const View& run) {
-  constexpr std::int64_t tokens_of_a_row = 32, all_rows = 1'000'000; // estimates, where the data decides
-  constexpr std::int64_t enough_work = 1 << 17; // rows times the width's square; measured: README's S has this much
-  constexpr std::int64_t enough_rows = 4 * 32;  // a recurrent model multiplies all rows of a shard at each step
+  constexpr std::int64_t tokens_of_a_sequence = 32, all_sequences = 1'000'000; // estimates, where the data decides
+  constexpr std::int64_t enough_work =
+      1 << 17; // sequences times the width's square; measured: README's S has this much
+  constexpr std::int64_t enough_sequences = 4 *
+                                            32; // a recurrent model multiplies all sequences of a shard at each step
   const std::int64_t tokens = integer(run, "train.batch_tokens"), width = integer(run, "model.width");
-  const bool rows_by_task = tokens > 0 || flag(run, "train.full_batch");
-  const std::int64_t rows = tokens > 0     ? tokens / tokens_of_a_row
-                            : rows_by_task ? all_rows
-                                           : integer(run, "train.batch");
+  const bool sequences_by_task = tokens > 0 || flag(run, "train.full_batch");
+  const std::int64_t sequences = tokens > 0          ? tokens / tokens_of_a_sequence
+                                 : sequences_by_task ? all_sequences
+                                                     : integer(run, "train.batch");
   const bool recurrent = text(run, "model.kind").starts_with("recurrent");
-  const bool enough = rows * width * width >= enough_work && (!recurrent || rows >= enough_rows);
+  const bool enough = sequences * width * width >= enough_work && (!recurrent || sequences >= enough_sequences);
   const std::int64_t shards = enough ? 4 : 2;
-  return rows_by_task ? shards : std::min(shards, rows);
+  return sequences_by_task ? shards : std::min(shards, sequences);
 }
 
 /// True if the view's value of an option comes from this setting and not from another one with higher priority.
@@ -342,9 +342,9 @@ void Resolution::check_combinations() {
   const std::int64_t model_width = integer(run, "model.width"), position_width = integer(run, "position.width");
   const std::int64_t width = model_width + (widened ? (position_width ? position_width : model_width) : 0);
   const std::int64_t heads = integer(run, "model.heads");
-  if (!unmet_dependency("model.heads", values_of(run)) && width % heads != 0)
-    problems.add(fmt::format("{}: model.heads is {}, which does not divide the width {}{}; {}",
-                             latest(run, {"model.heads", "model.width", "position.width"}).text(), heads, width,
+  if (const std::string why = wrong_heads(heads, width);
+      !why.empty() && !unmet_dependency("model.heads", values_of(run)))
+    problems.add(fmt::format("{}: {}{}; {}", latest(run, {"model.heads", "model.width", "position.width"}).text(), why,
                              widened ? fmt::format(" (model.width {} and concatenated positions)", model_width)
                                      : " (model.width)",
                              nearest_divisors(width, heads)));
@@ -354,9 +354,9 @@ void Resolution::check_combinations() {
   for (const View* view : all) {
     const View& block = *view;
     const std::int64_t shared = integer(block, "attention.key_value_heads");
-    if (unmet_dependency("attention.key_value_heads", values_of(block)) || shared == 0 || heads % shared == 0) continue;
-    problems.add(fmt::format("{}: attention.key_value_heads is {}, which does not divide model.heads {}; {}",
-                             latest(block, {"attention.key_value_heads", "model.heads"}).text(), shared, heads,
+    const std::string why = wrong_key_value_heads(shared, heads);
+    if (why.empty() || unmet_dependency("attention.key_value_heads", values_of(block))) continue;
+    problems.add(fmt::format("{}: {}; {}", latest(block, {"attention.key_value_heads", "model.heads"}).text(), why,
                              nearest_divisors(heads, shared)));
     break;
   }
@@ -379,11 +379,40 @@ void Resolution::check_combinations() {
   check_formulas();
 
   if (!settings_.values_.contains("train.shards")) run.at("train.shards").value = default_shards(run);
-  const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
-  if (!rows_by_task && integer(run, "train.shards") > integer(run, "train.batch"))
+  const bool sequences_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
+  if (!sequences_by_task && integer(run, "train.shards") > integer(run, "train.batch"))
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
                              integer(run, "train.batch")));
+}
+
+bool Stacks::has(std::string_view name) const { return std::ranges::find(all, name, &Stack::name) != all.end(); }
+
+bool Stacks::means(const BlockOverride& override, std::size_t stack, std::int64_t block) const {
+  if (!override.stack.empty() && override.stack != all[stack].name) return false;
+  const std::int64_t number = override.stack.empty() ? std::min(block, all.front().blocks - 1) : block;
+  return override.layers.empty() || std::ranges::find(override.layers, number) != override.layers.end();
+}
+
+bool Stacks::means_any(const BlockOverride& override) const {
+  if (!override.stack.empty() && !has(override.stack)) return false;
+  return override.layers.empty() || missing(override).size() < override.layers.size();
+}
+
+std::vector<std::int64_t> Stacks::missing(const BlockOverride& override) const {
+  std::vector<std::int64_t> out;
+  const std::int64_t blocks = counted(override).blocks;
+  std::ranges::copy_if(override.layers, std::back_inserter(out), [=](std::int64_t number) { return number >= blocks; });
+  return out;
+}
+
+const Stack& Stacks::counted(const BlockOverride& override) const {
+  const auto found = std::ranges::find(all, override.stack, &Stack::name);
+  return found == all.end() ? all.front() : *found;
+}
+
+bool Stacks::reads(std::size_t stack, std::string_view key) const {
+  return stack + 1 == all.size() || !key.starts_with("attention.cross_");
 }
 
 } // namespace heed

@@ -1,10 +1,8 @@
 // Stores resolved values in the structs of Config: options, the formulas of each block, and the runs from which others
 // start ([train] start), by their full IDs and with their checksums.
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/config/registry.hpp"
 #include "experiments/config/resolution.hpp"
-#include "experiments/config/settings.hpp"
 #include "options/variant.hpp"
 
 #include <algorithm>
@@ -48,6 +46,24 @@ std::vector<LayerChoice> layers_of(const std::vector<View>& stack) {
       if (place.layer_options) out[i].*place.layer_options = variant_values(place, stack[i]);
   }
   return out;
+}
+
+constexpr const char* start_option = "train.start";
+
+/// Calls `use` for each change of the sweep.
+template <class Use> void each_change(SweepSpec& sweep, const Use& use) {
+  const auto all = [&](std::vector<Change>& changes) {
+    for (Change& change : changes) use(change);
+  };
+  for (SweepBlock& block : sweep.blocks) {
+    for (auto& [key, values] : block.axes) all(values);
+    for (NamedChanges& set : block.sets) all(set.changes);
+    for (Draw& draw : block.draws) all(draw.values);
+    for (auto* conditions : {&block.exclude, &block.require})
+      for (std::vector<Change>& changes : *conditions) all(changes);
+  }
+  if (sweep.tune)
+    for (auto& [key, values] : sweep.tune->axes) all(values);
 }
 
 } // namespace
@@ -148,28 +164,6 @@ void Resolution::check_formulas() {
     }
   });
 }
-
-namespace {
-
-constexpr const char* start_option = "train.start";
-
-/// Calls `use` for each change of the sweep.
-template <class Use> void each_change(SweepSpec& sweep, const Use& use) {
-  const auto all = [&](std::vector<Change>& changes) {
-    for (Change& change : changes) use(change);
-  };
-  for (SweepBlock& block : sweep.blocks) {
-    for (auto& [key, values] : block.axes) all(values);
-    for (NamedChanges& set : block.sets) all(set.changes);
-    for (Draw& draw : block.draws) all(draw.values);
-    for (auto* conditions : {&block.exclude, &block.require})
-      for (std::vector<Change>& changes : *conditions) all(changes);
-  }
-  if (sweep.tune)
-    for (auto& [key, values] : sweep.tune->axes) all(values);
-}
-
-} // namespace
 
 void Settings::use_starts(const std::function<Start(const std::string& run)>& find) {
   const auto complete = [&](Value& value, const Origin& origin) {

@@ -2,9 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/sweep_blocks.hpp"
-#include "experiments/config/sweep_options.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 
@@ -297,10 +295,6 @@ json::object extends_schema() {
                           "files override earlier ones."},
           {"anyOf", {file, list_of(file)}}};
 }
-
-} // namespace
-
-namespace {
 
 std::string indented(const std::string& lines) {
   constexpr std::string_view space = "        ";

@@ -2,7 +2,6 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config_file.hpp"
-#include "experiments/config/sweep_file.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
@@ -76,8 +75,7 @@ struct Loader {
     for (const auto& [path, origin] : read_extends(top, name, problems)) {
       if (folder) extend(*folder / path, path, origin);
       else
-        problems.add(fmt::format("{}: extends '{}', but a saved configuration must not depend on other "
-                                 "files",
+        problems.add(fmt::format("{}: extends '{}', but a saved configuration must not depend on other files",
                                  origin.text(), path));
     }
     files.push_back(read_config_file(top, name, ++layer, problems));
@@ -117,9 +115,8 @@ std::string not_for_command_line(const std::string& key) {
   if (key == "block.override" || key.starts_with("block.override."))
     return "block.override is a list of tables, which is allowed only in a file: write [[block.override]] there";
   if (key == "sweep" || key.starts_with("sweep."))
-    return fmt::format("{} is allowed only in a file; of a sweep, the command line can set only sweep.seeds and "
-                       "sweep.looks",
-                       key);
+    return fmt::format(
+        "{} is allowed only in a file; of a sweep, the command line can set only sweep.seeds and sweep.looks", key);
   return "";
 }
 
@@ -264,9 +261,9 @@ std::string Settings::override_label(const std::string& assignment, const Origin
   const std::size_t end = quoted ? rest.find('"', 1) : rest.find('=');
   const std::size_t equals = quoted && end != std::string::npos ? end + 1 : end;
   if (end == std::string::npos || equals >= rest.size() || rest[equals] != '=' || end == 0)
-    return fmt::format("'{}' is not an assignment; write report.label.NAME=TEXT, such as "
-                       "'report.label.\"score = additive\"=additive'",
-                       assignment);
+    return fmt::format(
+        "'{}' is not an assignment; write report.label.NAME=TEXT, such as 'report.label.\"score = additive\"=additive'",
+        assignment);
   const std::string name = quoted ? rest.substr(1, end - 1) : rest.substr(0, end), text = rest.substr(equals + 1);
   if (text == "@default") {
     report_labels_.erase(name);

@@ -195,7 +195,7 @@ struct FlatOption {
   bool changes_results;
   /// True if a run's ID depends on the option: it can change a result, and its value is not the default, or it is the
   /// seed. So an option that a later version adds leaves the IDs of runs without it, and a default that changes needs a
-  /// new version of the numerics (experiments/config/numerics.hpp).
+  /// new version of the numerics (experiments/config/config.hpp).
   bool identifies;
   std::string_view option; ///< the option's full name, also for a block's own value
 };

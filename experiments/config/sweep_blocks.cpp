@@ -2,14 +2,11 @@
 
 #include "autograd/rng.hpp"
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/unknown_names.hpp"
-#include "experiments/config/values.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <xxhash.h>
 
 namespace heed {
@@ -84,6 +81,73 @@ std::vector<Candidate> expand_random(const SweepBlock& block) {
   return out;
 }
 
+/// The number; empty if the value is not a number.
+std::optional<double> number(const Value& value) {
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* either = std::get_if<WordOrNumber>(&value); either && either->word.empty()) return either->number;
+  return std::nullopt;
+}
+
+std::string wrong_bounds(const Draw& draw) {
+  if (draw.values.size() != 2)
+    return fmt::format("it has {} values; it takes two, the smallest and the largest", draw.values.size());
+  const auto low = number(draw.values[0].value), high = number(draw.values[1].value);
+  if (!low || !high) return "its bounds must be numbers";
+  if (!(*low < *high)) return fmt::format("the smallest, {}, must be below the largest, {}", *low, *high);
+  return "";
+}
+
+std::string wrong_reals(const Option& option, const Draw& draw) {
+  if (option.type != OptionType::real && option.type != OptionType::word_or_number)
+    return fmt::format("it draws real numbers, but {} is {}; use {}", draw.key, type_in_words(option),
+                       option.type == OptionType::integer ? "int_uniform or choice" : "choice");
+  return wrong_bounds(draw);
+}
+
+std::string wrong_logarithms(const Option& option, const Draw& draw) {
+  if (std::string wrong = wrong_reals(option, draw); !wrong.empty()) return wrong;
+  return *number(draw.values[0].value) > 0
+             ? ""
+             : "the smallest must be above 0, because the draws are uniform in the logarithm";
+}
+
+std::string wrong_integers(const Option& option, const Draw& draw) {
+  if (option.type != OptionType::integer)
+    return fmt::format("it draws integers, but {} is {}", draw.key, type_in_words(option));
+  return wrong_bounds(draw);
+}
+
+std::string wrong_choice(const Option&, const Draw&) { return ""; }
+
+/// `x` rounded to four significant digits, with the type of the bounds.
+Value rounded(double x, const std::vector<Change>& bounds) {
+  x = std::strtod(fmt::format("{:.4g}", x).c_str(), nullptr);
+  x = std::clamp(x, *number(bounds[0].value), *number(bounds[1].value));
+  if (std::holds_alternative<WordOrNumber>(bounds[0].value)) return WordOrNumber{"", x};
+  return x;
+}
+
+Value draw_uniform(const std::vector<Change>& bounds, std::uint64_t bits) {
+  const double low = *number(bounds[0].value), high = *number(bounds[1].value);
+  return rounded(low + (high - low) * unit_interval(bits), bounds);
+}
+
+Value draw_logarithm(const std::vector<Change>& bounds, std::uint64_t bits) {
+  const double low = *number(bounds[0].value), high = *number(bounds[1].value);
+  return rounded(low * std::exp(std::log(high / low) * unit_interval(bits)), bounds);
+}
+
+Value draw_integer(const std::vector<Change>& bounds, std::uint64_t bits) {
+  const auto low = std::get<std::int64_t>(bounds[0].value), high = std::get<std::int64_t>(bounds[1].value);
+  const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+  return low + static_cast<std::int64_t>(scaled_below(bits, span));
+}
+
+Value draw_choice(const std::vector<Change>& choices, std::uint64_t bits) {
+  return choices[scaled_below(bits, choices.size())].value;
+}
+
 } // namespace
 
 const std::vector<SweepKind>& sweep_kinds() {
@@ -95,10 +159,8 @@ const std::vector<SweepKind>& sweep_kinds() {
       {"random", "values drawn from distributions", "random", SweepForm::draws, "", expand_random},
       {"leave_one_out", "each ablation by itself", "off", SweepForm::sets, "each ablation", expand_leave_one_out},
       {"add_one", "each addition by itself", "on", SweepForm::sets, "each addition", expand_add_one},
-      {"pairwise",
-       "each ablation by itself, and every pair of ablations "
-       "together",
-       "off", SweepForm::sets, "each ablation", expand_pairwise},
+      {"pairwise", "each ablation by itself, and every pair of ablations together", "off", SweepForm::sets,
+       "each ablation", expand_pairwise},
   };
   return all;
 }
@@ -183,77 +245,6 @@ std::vector<Axis> SweepChanges::read_axes(const std::string& name, const toml::n
   });
   return out;
 }
-
-namespace {
-
-/// The number; empty if the value is not a number.
-std::optional<double> number(const Value& value) {
-  if (const auto* real = std::get_if<double>(&value)) return *real;
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  if (const auto* either = std::get_if<WordOrNumber>(&value); either && either->word.empty()) return either->number;
-  return std::nullopt;
-}
-
-std::string wrong_bounds(const Draw& draw) {
-  if (draw.values.size() != 2)
-    return fmt::format("it has {} values; it takes two, the smallest and the largest", draw.values.size());
-  const auto low = number(draw.values[0].value), high = number(draw.values[1].value);
-  if (!low || !high) return "its bounds must be numbers";
-  if (!(*low < *high)) return fmt::format("the smallest, {}, must be below the largest, {}", *low, *high);
-  return "";
-}
-
-std::string wrong_reals(const Option& option, const Draw& draw) {
-  if (option.type != OptionType::real && option.type != OptionType::word_or_number)
-    return fmt::format("it draws real numbers, but {} is {}; use {}", draw.key, type_in_words(option),
-                       option.type == OptionType::integer ? "int_uniform or choice" : "choice");
-  return wrong_bounds(draw);
-}
-
-std::string wrong_logarithms(const Option& option, const Draw& draw) {
-  if (std::string wrong = wrong_reals(option, draw); !wrong.empty()) return wrong;
-  return *number(draw.values[0].value) > 0
-             ? ""
-             : "the smallest must be above 0, because the draws are uniform in the logarithm";
-}
-
-std::string wrong_integers(const Option& option, const Draw& draw) {
-  if (option.type != OptionType::integer)
-    return fmt::format("it draws integers, but {} is {}", draw.key, type_in_words(option));
-  return wrong_bounds(draw);
-}
-
-std::string wrong_choice(const Option&, const Draw&) { return ""; }
-
-/// `x` rounded to four significant digits, with the type of the bounds.
-Value rounded(double x, const std::vector<Change>& bounds) {
-  x = std::strtod(fmt::format("{:.4g}", x).c_str(), nullptr);
-  x = std::clamp(x, *number(bounds[0].value), *number(bounds[1].value));
-  if (std::holds_alternative<WordOrNumber>(bounds[0].value)) return WordOrNumber{"", x};
-  return x;
-}
-
-Value draw_uniform(const std::vector<Change>& bounds, std::uint64_t bits) {
-  const double low = *number(bounds[0].value), high = *number(bounds[1].value);
-  return rounded(low + (high - low) * unit_interval(bits), bounds);
-}
-
-Value draw_logarithm(const std::vector<Change>& bounds, std::uint64_t bits) {
-  const double low = *number(bounds[0].value), high = *number(bounds[1].value);
-  return rounded(low * std::exp(std::log(high / low) * unit_interval(bits)), bounds);
-}
-
-Value draw_integer(const std::vector<Change>& bounds, std::uint64_t bits) {
-  const auto low = std::get<std::int64_t>(bounds[0].value), high = std::get<std::int64_t>(bounds[1].value);
-  const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
-  return low + static_cast<std::int64_t>(scaled_below(bits, span));
-}
-
-Value draw_choice(const std::vector<Change>& choices, std::uint64_t bits) {
-  return choices[scaled_below(bits, choices.size())].value;
-}
-
-} // namespace
 
 const std::vector<Distribution>& distributions() {
   static const std::vector<Distribution> all{

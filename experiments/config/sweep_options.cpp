@@ -1,4 +1,6 @@
-#include "experiments/config/sweep_options.hpp"
+// Descriptions of the options in [sweep], [[sweep.block]], [sweep.tune] and [report.label], for people, programs and
+// editors. The code that reads them is in sweep_file.cpp and config_file.cpp. They are not options of a run, and no arm
+// can change them.
 
 #include "autograd/error.hpp"
 #include "experiments/config/sweep_blocks.hpp"

@@ -93,6 +93,27 @@ template <class T> std::optional<Value> number(std::string_view text) {
   return Value(v);
 }
 
+/// "; a text needs quotes: kind = \"copy\"" if this line sets an option to a bare word.
+std::string quotes_hint(std::string_view text, std::size_t line) {
+  for (; line > 1 && !text.empty(); --line) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  text = text.substr(0, text.find('\n'));
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return "";
+  const std::string_view key = trimmed(text.substr(0, equals)),
+                         word = trimmed(text.substr(equals + 1, text.find('#', equals) - equals - 1));
+  const auto is_bare = [](std::string_view of) {
+    return !of.empty() && of.size() < 100 && std::ranges::all_of(of, [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-' || c == '/';
+    });
+  };
+  if (!is_bare(key) || !is_bare(word) || std::isalpha(static_cast<unsigned char>(word.front())) == 0) return "";
+  std::string lower(word);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (lower == "true" || lower == "false") return fmt::format("; write {} = {}", key, lower);
+  if (lower == "none" || lower == "null") return "; an option without a value is left out";
+  return fmt::format("; a text needs quotes: {} = \"{}\"", key, word);
+}
+
 } // namespace
 
 std::string node_in_words(const toml::node& node) {
@@ -155,31 +176,6 @@ std::vector<TomlEntry> in_order(const toml::table& table) {
   });
   return out;
 }
-
-namespace {
-
-/// "; a text needs quotes: kind = \"copy\"" if this line sets an option to a bare word.
-std::string quotes_hint(std::string_view text, std::size_t line) {
-  for (; line > 1 && !text.empty(); --line) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  text = text.substr(0, text.find('\n'));
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return "";
-  const std::string_view key = trimmed(text.substr(0, equals)),
-                         word = trimmed(text.substr(equals + 1, text.find('#', equals) - equals - 1));
-  const auto is_bare = [](std::string_view of) {
-    return !of.empty() && of.size() < 100 && std::ranges::all_of(of, [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-' || c == '/';
-    });
-  };
-  if (!is_bare(key) || !is_bare(word) || std::isalpha(static_cast<unsigned char>(word.front())) == 0) return "";
-  std::string lower(word);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (lower == "true" || lower == "false") return fmt::format("; write {} = {}", key, lower);
-  if (lower == "none" || lower == "null") return "; an option without a value is left out";
-  return fmt::format("; a text needs quotes: {} = \"{}\"", key, word);
-}
-
-} // namespace
 
 toml::table parse_toml(std::string_view text, const std::string& name) {
   // toml++ recurses for every part of a dotted key without a limit, so a key of 100000 parts would crash the program.

@@ -1,7 +1,6 @@
 #include "experiments/config/unknown_names.hpp"
 
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 
@@ -25,6 +24,28 @@ std::vector<std::string> names_in(std::string_view table) {
     if (t.table.size() > prefix.size() && t.table.starts_with(prefix) &&
         t.table.find('.', prefix.size()) == std::string::npos)
       out.push_back(t.table.substr(prefix.size()));
+  return out;
+}
+
+/// Optimal string alignment distance: an insertion, a deletion, a substitution and a swap of neighbours cost 1 each.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
@@ -188,7 +209,7 @@ const std::vector<Hint>& hints() {
       {"[model]",
        {"block_size", "context_length", "context", "ctx_len", "n_ctx", "n_positions", "max_position_embeddings",
         "max_seq_len", "max_seq_length", "seq_len", "sequence_length"},
-       "task.text.block for running text, the task's own length for generated tasks, and data.max_length for rows"},
+       "task.text.block for running text, the task's own length for generated tasks, and data.max_length for examples"},
       {"[model]",
        {"vocab_size", "vocabulary_size", "n_vocab", "num_embeddings"},
        "data.max_vocabulary, an upper bound; the data decide the size"},
@@ -219,15 +240,13 @@ const std::vector<Hint>& hints() {
       {"[train]", {"lr_scheduler_type", "lr_scheduler", "scheduler", "lr_decay", "lr_schedule"}, "train.schedule"},
       {"[train]",
        {"eval_iters", "eval_steps"},
-       "train.evaluate_every for the steps between evaluations, and "
-       "train.evaluate_batches for their size"},
+       "train.evaluate_every for the steps between evaluations, and train.evaluate_batches for their size"},
       {"[train]", {"grad_clip", "clip_norm", "max_grad_norm", "gradient_clip"}, "train.clip"},
       {"[train]", {"warmup_steps", "warmup_iters", "num_warmup_steps"}, "train.warmup"},
       {"[train]", {"eval_interval", "eval_every"}, "train.evaluate_every"},
       {"[sweep]",
        {"grid", "vary", "kind", "remove", "with"},
-       "an entry of [[sweep.block]]: write the line "
-       "[[sweep.block]] above it"},
+       "an entry of [[sweep.block]]: write the line [[sweep.block]] above it"},
       {"[sweep]", {"reference_name", "reference_label", "baseline", "baseline_name"}, "sweep.reference"},
       // options of the command line
       {"--", {"seeds", "n_seeds", "num_seeds"}, "sweep.seeds=N, without dashes"},
@@ -260,32 +279,6 @@ std::string hint_of_tables(std::string_view name) {
       if (std::string found = hint_for(hint.where, name); !found.empty()) return found;
   return "";
 }
-
-namespace {
-
-/// Optimal string alignment distance: an insertion, a deletion, a substitution and a swap of neighbours cost 1 each.
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    std::swap(before, last);
-    std::swap(last, row);
-  }
-  return last[b.size()];
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-} // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& allowed) {
   // A typing error is not this long, and the time for the distance grows with the length.

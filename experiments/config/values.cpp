@@ -72,6 +72,31 @@ struct Check {
   }
 };
 
+/// For an option whose default is an empty list, which shows nothing: a list of two entries; empty for other options.
+std::string list_example(const Option& option) {
+  const auto within_bounds = [&](double v) {
+    return std::clamp(v, option.minimum.value_or(v), option.maximum.value_or(v));
+  };
+  if (const auto* v = std::get_if<std::vector<std::int64_t>>(&option.default_value); v && v->empty())
+    return fmt::format("[{}, {}]", static_cast<std::int64_t>(within_bounds(8)),
+                       static_cast<std::int64_t>(within_bounds(16)));
+  if (const auto* v = std::get_if<std::vector<std::string>>(&option.default_value); v && v->empty())
+    return option.name == "validation_sets" ? "[\"long = long.tsv\"]" // the form of an entry is the mistake
+           : option.words.empty()           ? "[\"...\", \"...\"]"
+                                            : fmt::format("[\"{}\"]", option.words.front());
+  return "";
+}
+
+bool names_metrics(std::string_view key) { return key == "report.metric" || key == "report.also"; }
+
+std::string wrong_metrics(std::string_view key, const Value& value) {
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  for (const std::string& name : list ? *list : std::vector{std::get<std::string>(value)})
+    if (const std::string why = wrong_metric(name); !why.empty())
+      return fmt::format("{}{} is {}, {}", list ? "an entry of " : "", key, single(name), why);
+  return "";
+}
+
 } // namespace
 
 std::optional<unsigned> control_character(std::string_view text) {
@@ -178,25 +203,6 @@ std::string bounds_in_words(const Option& o) {
   return out;
 }
 
-namespace {
-
-/// For an option whose default is an empty list, which shows nothing: a list of two entries; empty for other options.
-std::string list_example(const Option& option) {
-  const auto within_bounds = [&](double v) {
-    return std::clamp(v, option.minimum.value_or(v), option.maximum.value_or(v));
-  };
-  if (const auto* v = std::get_if<std::vector<std::int64_t>>(&option.default_value); v && v->empty())
-    return fmt::format("[{}, {}]", static_cast<std::int64_t>(within_bounds(8)),
-                       static_cast<std::int64_t>(within_bounds(16)));
-  if (const auto* v = std::get_if<std::vector<std::string>>(&option.default_value); v && v->empty())
-    return option.name == "validation_sets" ? "[\"long = long.tsv\"]" // the form of an entry is the mistake
-           : option.words.empty()           ? "[\"...\", \"...\"]"
-                                            : fmt::format("[\"{}\"]", option.words.front());
-  return "";
-}
-
-} // namespace
-
 std::string wrong_type(const Option& option, std::string_view key, std::string_view found) {
   const auto* text = std::get_if<std::string>(&option.default_value);
   if (const std::string list = list_example(option); !list.empty())
@@ -208,20 +214,6 @@ std::string wrong_type(const Option& option, std::string_view key, std::string_v
   const std::string must_be = option.formula_like.empty() ? type_in_words(option) : "a formula";
   return fmt::format("{} is {}; it must be {}, for example: {} = {}", key, found, must_be, option.name, example);
 }
-
-namespace {
-
-bool names_metrics(std::string_view key) { return key == "report.metric" || key == "report.also"; }
-
-std::string wrong_metrics(std::string_view key, const Value& value) {
-  const auto* list = std::get_if<std::vector<std::string>>(&value);
-  for (const std::string& name : list ? *list : std::vector{std::get<std::string>(value)})
-    if (const std::string why = wrong_metric(name); !why.empty())
-      return fmt::format("{}{} is {}, {}", list ? "an entry of " : "", key, single(name), why);
-  return "";
-}
-
-} // namespace
 
 std::string wrong_value(const Option& option, std::string_view key, const Value& value) {
   if (option.of_tables) return fmt::format("{} is made of tables: write [{}.NAME]", key, key);

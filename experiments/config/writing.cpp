@@ -1,8 +1,6 @@
 // Writes a resolved configuration as text: as TOML, and as a flat list of options.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
-#include "experiments/config/formulas.hpp"
 #include "experiments/config/values.hpp"
 #include "options/variant.hpp"
 

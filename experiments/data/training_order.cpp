@@ -61,7 +61,7 @@ TrainingOrder::TrainingOrder(std::vector<std::int32_t> lengths, std::int64_t bat
 
 std::int64_t TrainingOrder::in_turn(std::uint64_t seed, std::uint64_t turn) const {
   const std::uint64_t n = lengths_.size();
-  return static_cast<std::int64_t>(permuted({seed, Stream::training_rows, turn / n}, turn % n, n));
+  return static_cast<std::int64_t>(permuted({seed, Stream::training_sequences, turn / n}, turn % n, n));
 }
 
 // Pools start at batch boundaries, except for the first pool of an epoch.
@@ -72,8 +72,8 @@ TrainingOrder::Pool TrainingOrder::pool_of(std::uint64_t turn) const {
   return {number == 0 ? epoch : first + number * size, std::min(first + (number + 1) * size, epoch + n)};
 }
 
-std::int64_t TrainingOrder::example(std::uint64_t seed, std::int64_t step, std::int64_t row) const {
-  const std::uint64_t turn = static_cast<std::uint64_t>(step) * batch_ + static_cast<std::uint64_t>(row);
+std::int64_t TrainingOrder::example(std::uint64_t seed, std::int64_t step, std::int64_t sequence) const {
+  const std::uint64_t turn = static_cast<std::uint64_t>(step) * batch_ + static_cast<std::uint64_t>(sequence);
   if (pool_ <= 1) return in_turn(seed, turn);
   const auto [begin, end] = pool_of(turn);
   thread_local SortedPool pool;
@@ -92,7 +92,7 @@ std::int64_t TrainingOrder::example(std::uint64_t seed, std::int64_t step, std::
   // sorted entries. The two incomplete batches are inserted before randomly chosen complete batches.
   const std::uint64_t head = std::min(next_multiple(begin, batch_), end) - begin, whole = (end - begin - head) / batch_,
                       tail = end - begin - head - whole * batch_;
-  const RandomKey key{seed, Stream::training_rows, first_pool_step + begin};
+  const RandomKey key{seed, Stream::training_sequences, first_pool_step + begin};
   const auto drawn = [&](std::uint64_t which) {
     return first_64_bits(random_block(key, drawn_round << 48 | which)) % (whole + 1);
   };
@@ -124,27 +124,27 @@ TokenBatches::TokenBatches(std::vector<std::int32_t> lengths, std::int64_t token
 
 std::uint64_t TokenBatches::batch_of(std::uint64_t seed, std::int64_t step) const {
   const std::uint64_t s = static_cast<std::uint64_t>(step), batches = begins_.size() - 1;
-  return permuted({seed, Stream::training_rows, s / batches}, s % batches, batches);
+  return permuted({seed, Stream::training_sequences, s / batches}, s % batches, batches);
 }
 
-std::int64_t TokenBatches::rows(std::uint64_t seed, std::int64_t step) const {
+std::int64_t TokenBatches::sequences(std::uint64_t seed, std::int64_t step) const {
   const std::uint64_t batch = batch_of(seed, step);
   return begins_[batch + 1] - begins_[batch];
 }
 
-std::int64_t TokenBatches::example(std::uint64_t seed, std::int64_t step, std::int64_t row) const {
+std::int64_t TokenBatches::example(std::uint64_t seed, std::int64_t step, std::int64_t sequence) const {
   thread_local SortedExamples sorted;
   if (sorted.order != id_ || sorted.seed != seed) {
     sorted.entries.resize(lengths_.size());
     for (std::uint64_t i = 0; i < sorted.entries.size(); ++i) {
-      const auto example = permuted({seed, Stream::training_rows, first_pool_step}, i, lengths_.size());
+      const auto example = permuted({seed, Stream::training_sequences, first_pool_step}, i, lengths_.size());
       sorted.entries[i] = {lengths_[example], static_cast<std::uint32_t>(example)};
     }
     std::ranges::stable_sort(sorted.entries, {}, &SortedExamples::Entry::length);
     sorted.order = id_;
     sorted.seed = seed;
   }
-  return sorted.entries[begins_[batch_of(seed, step)] + static_cast<std::uint64_t>(row)].example;
+  return sorted.entries[begins_[batch_of(seed, step)] + static_cast<std::uint64_t>(sequence)].example;
 }
 
 std::array<std::uint64_t, 3> split_sizes(const DataOptions& data, std::uint64_t n, bool with_test) {
@@ -154,7 +154,7 @@ std::array<std::uint64_t, 3> split_sizes(const DataOptions& data, std::uint64_t 
   const auto validation_rows = static_cast<std::uint64_t>(data.validation_rows);
   const std::uint64_t test = own_test ? 0 : test_rows > 0 ? test_rows : share(data.test);
   const auto refuse = [&](const std::string& what) {
-    throw Refused(fmt::format("[data] {} leave{} none of the {} rows of path = \"{}\" for {}; take fewer", what,
+    throw Refused(fmt::format("[data] {} leave{} none of the {} examples of path = \"{}\" for {}; take fewer", what,
                               what.find(" and ") == what.npos ? "s" : "", n, data.path,
                               own_validation || validation_rows > 0 ? "training" : "training or validation"));
   };

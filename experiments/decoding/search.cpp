@@ -21,7 +21,7 @@ namespace {
 
 /// An output that has not ended.
 struct Open {
-  std::int64_t source; // row of the batch
+  std::int64_t source; // sequence of the batch
   std::vector<std::int32_t> tokens;
   double log_probability;
 };
@@ -59,9 +59,9 @@ bool before(const Candidate& a, const Candidate& b) {
 
 class Search {
 public:
-  Search(std::int64_t rows, const SearchOptions& options)
-      : options_(options), best_(static_cast<std::size_t>(rows)), found_(static_cast<std::size_t>(rows)) {
-    for (std::int64_t r = 0; r < rows; ++r) open_.push_back({r, {}, 0});
+  Search(std::int64_t sequences, const SearchOptions& options)
+      : options_(options), best_(static_cast<std::size_t>(sequences)), found_(static_cast<std::size_t>(sequences)) {
+    for (std::int64_t r = 0; r < sequences; ++r) open_.push_back({r, {}, 0});
   }
 
   bool done() const { return open_.empty(); }
@@ -72,10 +72,10 @@ public:
     return out;
   }
 
-  /// The row index of each open output, starting with `first_row`.
-  std::vector<std::int64_t> rows() const {
+  /// The index of the sequence of each open output, starting with `first_sequence`.
+  std::vector<std::int64_t> sequences() const {
     std::vector<std::int64_t> out;
-    for (const Open& o : open_) out.push_back(options_.first_row + o.source);
+    for (const Open& o : open_) out.push_back(options_.first_sequence + o.source);
     return out;
   }
 
@@ -89,9 +89,9 @@ public:
       const std::int64_t source = open_[i].source;
       candidates.clear();
       for (; i < open_.size() && open_[i].source == source; ++i) {
-        const auto row = static_cast<std::int64_t>(i);
+        const auto parent = static_cast<std::int64_t>(i);
         // At most one candidate of a parent is an end. With one more candidate, enough others remain.
-        add_candidates(logits + row * classes, classes, options_.begin, row, open_[i].log_probability,
+        add_candidates(logits + parent * classes, classes, options_.begin, parent, open_[i].log_probability,
                        options_.beam + 1, candidates);
       }
       std::ranges::sort(candidates, before);
@@ -152,7 +152,7 @@ private:
 
   SearchOptions options_;
   std::int64_t length_ = 0;
-  std::vector<Open> open_; // ordered by row, and within a row by probability
+  std::vector<Open> open_; // ordered by sequence, and within a sequence by probability
   std::vector<Hypothesis> best_;
   std::vector<char> found_;
 };
@@ -167,14 +167,14 @@ std::vector<Hypothesis> search(Tape& tape, Parameters& parameters, const Model& 
   const Tape::FrozenWeights fixed(tape, parameters.values(), parameters.extent());
   std::unique_ptr<Decoding> decoding;
   {
-    Pass pass(tape, parameters, nullptr, {.first_row = options.first_row});
+    Pass pass(tape, parameters, nullptr, {.first_sequence = options.first_sequence});
     decoding = start_decoding(model, pass, batch);
     tape.rewind();
   }
-  Search state(batch.rows, options);
+  Search state(batch.sequences, options);
   while (!state.done()) {
-    const std::vector<std::int64_t> rows = state.rows();
-    Pass pass(tape, parameters, nullptr, {.rows = rows});
+    const std::vector<std::int64_t> sequences = state.sequences();
+    Pass pass(tape, parameters, nullptr, {.sequences = sequences});
     const Tensor logits = decoding->step(pass, state.next_tokens());
     const std::vector<std::int64_t> parents = state.advance(contiguous(logits).data, logits.shape[1]);
     tape.rewind();
@@ -185,8 +185,8 @@ std::vector<Hypothesis> search(Tape& tape, Parameters& parameters, const Model& 
 
 namespace {
 
-/// Selects rows `parents` of [rows, width] values.
-void select_rows(std::vector<std::int32_t>& numbers, std::int64_t width, std::span<const std::int64_t> parents) {
+/// Selects sequences `parents` of [sequences, width] values.
+void select_sequences(std::vector<std::int32_t>& numbers, std::int64_t width, std::span<const std::int64_t> parents) {
   std::vector<std::int32_t> out;
   out.reserve(parents.size() * static_cast<std::size_t>(width));
   for (const std::int64_t parent : parents)
@@ -197,11 +197,11 @@ void select_rows(std::vector<std::int32_t>& numbers, std::int64_t width, std::sp
 class Reread : public Decoding {
 public:
   Reread(const Model& model, const Batch& batch) : model_(model), batch_(batch) {
-    if (batch.form != TaskFormat::sequence_to_sequence && batch.form != TaskFormat::language_model)
+    if (batch.format != TaskFormat::sequence_to_sequence && batch.format != TaskFormat::language_model)
       throw Failed("[decoding] the model gives a class, and no tokens");
-    own_tokens_ = batch.form == TaskFormat::language_model;
+    own_tokens_ = batch.format == TaskFormat::language_model;
     (own_tokens_ ? batch_.tokens : batch_.outputs).clear();
-    (own_tokens_ ? batch_.lengths : batch_.output_lengths).assign(static_cast<std::size_t>(batch.rows), 0);
+    (own_tokens_ ? batch_.lengths : batch_.output_lengths).assign(static_cast<std::size_t>(batch.sequences), 0);
     (own_tokens_ ? batch_.length : batch_.output_length) = 0;
   }
 
@@ -209,7 +209,7 @@ public:
     std::vector<std::int32_t>& read = own_tokens_ ? batch_.tokens : batch_.outputs;
     std::int64_t& length = own_tokens_ ? batch_.length : batch_.output_length;
     std::vector<std::int32_t> longer;
-    for (std::int64_t r = 0; r < batch_.rows; ++r) {
+    for (std::int64_t r = 0; r < batch_.sequences; ++r) {
       longer.insert(longer.end(), read.begin() + r * length, read.begin() + (r + 1) * length);
       longer.push_back(tokens[static_cast<std::size_t>(r)]);
     }
@@ -218,20 +218,20 @@ public:
     std::ranges::fill(own_tokens_ ? batch_.lengths : batch_.output_lengths, static_cast<std::int32_t>(length));
     batch_.targets.assign(read.size(), ignored);
     const Tensor all = model_.logits(pass, batch_);
-    return reshape(contiguous(slice(all, 1, length - 1, 1)), {batch_.rows, all.shape[2]});
+    return reshape(contiguous(slice(all, 1, length - 1, 1)), {batch_.sequences, all.shape[2]});
   }
 
   void select(std::span<const std::int64_t> parents) override {
     if (!own_tokens_) {
-      select_rows(batch_.tokens, batch_.length, parents);
-      select_rows(batch_.lengths, 1, parents);
-      select_rows(batch_.outputs, batch_.output_length, parents);
-      select_rows(batch_.output_lengths, 1, parents);
+      select_sequences(batch_.tokens, batch_.length, parents);
+      select_sequences(batch_.lengths, 1, parents);
+      select_sequences(batch_.outputs, batch_.output_length, parents);
+      select_sequences(batch_.output_lengths, 1, parents);
     } else {
-      select_rows(batch_.tokens, batch_.length, parents);
-      select_rows(batch_.lengths, 1, parents);
+      select_sequences(batch_.tokens, batch_.length, parents);
+      select_sequences(batch_.lengths, 1, parents);
     }
-    batch_.rows = std::ssize(parents);
+    batch_.sequences = std::ssize(parents);
   }
 
 private:

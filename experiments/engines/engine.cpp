@@ -3,7 +3,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/engines/engine_module.hpp"
 #include "experiments/engines/engine_table.hpp"
-#include "experiments/engines/float64.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "experiments/engines/engine_module.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/engines/interface.hpp"
 #include "experiments/system/program.hpp"
 
 #include <cerrno>

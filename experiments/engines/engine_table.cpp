@@ -36,12 +36,12 @@ void outputs(const Config& config, const Task& task, const Checkpoint& checkpoin
 }
 
 Inspection inspect(const Config& config, const Task& task, const Checkpoint* checkpoint, Split split,
-                   std::int64_t rows) {
+                   std::int64_t sequences) {
   RunModel run(config, task);
   if (checkpoint) load_parameters(run.parameters, *checkpoint);
   else run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   ThreadPool workers(usable_cores());
-  Inspection found = inspect_model(config, task, run, split, rows, all_parts, workers);
+  Inspection found = inspect_model(config, task, run, split, sequences, all_parts, workers);
   if (checkpoint) found.step = step_of(*checkpoint).value.value_or(0);
   return found;
 }

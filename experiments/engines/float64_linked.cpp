@@ -1,5 +1,5 @@
+#include "experiments/engines/engine_module.hpp"
 #include "experiments/engines/engine_table.hpp"
-#include "experiments/engines/float64.hpp"
 
 namespace heed {
 

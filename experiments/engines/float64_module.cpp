@@ -1,6 +1,5 @@
 // The float64 engine for programs that load it from a shared library.
 #include "experiments/engines/engine_module.hpp"
-#include "experiments/engines/float64.hpp"
 
 namespace heed {
 

@@ -1,4 +1,5 @@
-#include "experiments/engines/interface.hpp"
+// The fingerprint of the interface between the program and its engines.
+#include "experiments/engines/engine_module.hpp"
 
 #include "experiments/engines/engine_interface.hpp"
 

@@ -2,16 +2,12 @@
 
 #include "autograd/error.hpp"
 #include "experiments/data/csv.hpp"
-#include "experiments/exports/tensorboard.hpp"
-#include "experiments/metrics/record.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_records.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <string>
-#include <vector>
 
 namespace heed {
 namespace {
@@ -26,8 +22,7 @@ void each_line_of(const RunFolder& run, const std::function<void(const MetricsRe
 void refuse_other_than_file(const OutputFile& file) {
   if (file.exists() && !file.is_regular_file())
     throw Failed(
-        fmt::format("'{}' is no regular file, and an export replaces nothing else: remove it, or choose another "
-                    "folder",
+        fmt::format("'{}' is no regular file, and an export replaces nothing else: remove it, or choose another folder",
                     file.string()));
 }
 

@@ -1,4 +1,5 @@
-#include "experiments/exports/npy.hpp"
+// Writes arrays as NumPy's .npy files, which numpy.load(FILE) reads.
+#include "experiments/exports/export.hpp"
 
 #include "autograd/error.hpp"
 

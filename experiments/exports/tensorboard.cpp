@@ -1,4 +1,18 @@
-#include "experiments/exports/tensorboard.hpp"
+// Writes metrics as TensorBoard event files, without TensorFlow, because the format is small. A file is a sequence of
+// records (https://www.tensorflow.org/tutorials/load_data/tfrecord, "TFRecords format details"):
+//
+//   8 bytes   length N of the data, little-endian
+//   4 bytes   masked CRC-32C of these 8 bytes
+//   N bytes   the data: an Event
+//   4 bytes   masked CRC-32C of the data
+//
+// masked(c) = rotate_right(c, 15) + 0xa282ead8, modulo 2^32. An Event is a protocol buffer
+// (https://protobuf.dev/programming-guides/encoding) with these fields (event.proto and summary.proto in
+// tensorboard/compat/proto):
+//
+//   1 wall_time: double, seconds since 1970    2 step: int64    3 file_version: "brain.Event:2", of the first event
+//   5 summary: { 1 value, repeated: { 1 tag: string    2 simple_value: float } }
+#include "experiments/exports/export.hpp"
 
 #include <bit>
 #include <boost/crc.hpp>

@@ -32,32 +32,6 @@ void tidy_indexes(const fs::path& indexes) {
   }
 }
 
-} // namespace
-
-fs::path index_place(const fs::path& canonical, const std::vector<FoundFolder>& folders) {
-  for (const FoundFolder& folder : folders)
-    if (is_local(folder)) return folder.path / content_hash(canonical.string());
-  return {};
-}
-
-fs::path index_folder(const fs::path& out) {
-  std::error_code error;
-  const fs::path canonical = fs::canonical(out, error);
-  const fs::path place = index_place(error ? fs::absolute(out, error) : canonical,
-                                     {own_folder(cache_folder("index")), own_folder(temporary_folder("index"))});
-  if (place.empty() || fs::exists(place / of_file, error)) return is_local(own_folder(place)) ? place : fs::path();
-  tidy_indexes(place.parent_path());
-  if (!is_local(own_folder(place))) return {};
-  try {
-    write_file(place / of_file, canonical.string(), Durability::process);
-  } catch (const Failed&) {
-    return {};
-  }
-  return place;
-}
-
-namespace {
-
 /// Computes signatures of folders in `out`. Names are relative to the open folder `out`, or full paths if it can't be
 /// opened (AT_FDCWD).
 class Signer {
@@ -91,6 +65,28 @@ private:
 };
 
 } // namespace
+
+fs::path index_place(const fs::path& canonical, const std::vector<FoundFolder>& folders) {
+  for (const FoundFolder& folder : folders)
+    if (is_local(folder)) return folder.path / content_hash(canonical.string());
+  return {};
+}
+
+fs::path index_folder(const fs::path& out) {
+  std::error_code error;
+  const fs::path canonical = fs::canonical(out, error);
+  const fs::path place = index_place(error ? fs::absolute(out, error) : canonical,
+                                     {own_folder(cache_folder("index")), own_folder(temporary_folder("index"))});
+  if (place.empty() || fs::exists(place / of_file, error)) return is_local(own_folder(place)) ? place : fs::path();
+  tidy_indexes(place.parent_path());
+  if (!is_local(own_folder(place))) return {};
+  try {
+    write_file(place / of_file, canonical.string(), Durability::process);
+  } catch (const Failed&) {
+    return {};
+  }
+  return place;
+}
 
 std::vector<std::int64_t> folder_signatures(const std::filesystem::path& out, const std::vector<std::string>& ids) {
   const Signer signer(out);

@@ -2,7 +2,6 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
@@ -16,7 +15,6 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <map>
 #include <span>
 #include <tuple>
@@ -97,6 +95,23 @@ std::optional<SeedlessText> without_seed(const std::string& toml) {
   return out;
 }
 
+/// Why a manifest and a configuration don't belong to the folder; empty if they do.
+/// @param numerics  of the configuration
+/// @param id_of  returns the configuration's ID for given data
+template <class IdOf>
+std::string foreign(const RunFolder& run, const Manifest& manifest, const std::string& numerics, const IdOf& id_of) {
+  if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", cut(manifest.run));
+  if (!manifest.numerics.empty() && manifest.numerics != numerics)
+    return fmt::format("it is from another version of Heed (heed {}, numerics {}; here it has numerics {}), whose "
+                       "bits are not comparable",
+                       cut(manifest.build.version), cut(manifest.numerics), numerics);
+  if (!manifest.data.empty() && id_of(manifest.data) != run.id())
+    return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
+                       "from another version of Heed ({}); remove the folder, and the original file repeats the run",
+                       cut(manifest.build.version));
+  return {};
+}
+
 } // namespace
 
 /// Data shared by runs whose configurations differ only in the seed.
@@ -155,27 +170,6 @@ struct EntryReader::Known {
     return {std::move(read), config.general.seed};
   }
 };
-
-namespace {
-
-/// Why a manifest and a configuration don't belong to the folder; empty if they do.
-/// @param numerics  of the configuration
-/// @param id_of  returns the configuration's ID for given data
-template <class IdOf>
-std::string foreign(const RunFolder& run, const Manifest& manifest, const std::string& numerics, const IdOf& id_of) {
-  if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", cut(manifest.run));
-  if (!manifest.numerics.empty() && manifest.numerics != numerics)
-    return fmt::format("it is from another version of Heed (heed {}, numerics {}; here it has numerics {}), whose "
-                       "bits are not comparable",
-                       cut(manifest.build.version), cut(manifest.numerics), numerics);
-  if (!manifest.data.empty() && id_of(manifest.data) != run.id())
-    return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
-                       "from another version of Heed ({}); remove the folder, and the original file repeats the run",
-                       cut(manifest.build.version));
-  return {};
-}
-
-} // namespace
 
 const MetricEntry* RunEntry::metric(std::string_view name) const {
   const auto found = std::ranges::find(metrics, name, &MetricEntry::name);

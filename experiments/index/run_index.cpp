@@ -2,21 +2,15 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/index/index_place.hpp"
-#include "experiments/index/run_columns.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/own_folder.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 #include <sqlite3.h>
 #include <xxhash.h>

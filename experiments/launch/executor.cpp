@@ -1,9 +1,9 @@
 #include "experiments/launch/executor.hpp"
 
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/worker.hpp"
 #include "experiments/system/bounds.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include <cmath>
 #include <deque>
 #include <fmt/format.h>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -40,7 +39,7 @@ std::string last_lines(std::string_view text, std::size_t count) {
 /// the folder is unchanged.
 void note_failure(const RunFolder& run, const std::string& reason) {
   try {
-    auto claim = RunClaim::attempt(run);
+    auto claim = Lease::attempt(run.claim());
     if (!claim) return;
     const auto before = read_manifest(run);
     require_readable(before);
@@ -58,7 +57,7 @@ void note_failure(const RunFolder& run, const std::string& reason) {
 /// Whether a worker that starts now gets the run at once, as far as is known.
 bool is_free(const RunFolder& run) {
   try {
-    return RunClaim::make_free(run);
+    return Lease::make_free(run.claim());
   } catch (const Failed&) {
     return true; // the worker reports it
   }
@@ -67,7 +66,7 @@ bool is_free(const RunFolder& run) {
 /// Whom a run waits for that another process executes, in words; empty if that can't be read now.
 std::string waited_for(const RunFolder& run) {
   try {
-    return RunClaim::waited_for(run).in_words();
+    return Lease::waited_for(run.claim()).in_words();
   } catch (const Unreadable&) {
     return "";
   }
@@ -97,7 +96,7 @@ public:
 
   /// Whether the run was queued and has begun since the last call.
   bool just_begun() {
-    const bool begun = waits_ && RunClaim::held(run_);
+    const bool begun = waits_ && Lease::held(run_.claim());
     if (begun) waits_ = false;
     return begun;
   }
@@ -124,7 +123,7 @@ public:
     // A signal may kill a worker after it has finished its run, while it exits.
     if (state == RunState::finished && (recorded || (!crashed && end.status == 0))) {
       event.kind = RunEvent::Kind::finished;
-    } else if (!stopping && state != RunState::finished && RunClaim::held(run_)) {
+    } else if (!stopping && state != RunState::finished && Lease::held(run_.claim())) {
       event.kind = RunEvent::Kind::elsewhere; // its files are of the other process
       event.reason = waited_for(run_);
     } else if (crashed) {
@@ -332,6 +331,9 @@ private:
   Clock::time_point next_look_ = Clock::now(), next_news_ = Clock::now();
 };
 
+// The claim is not considered: another process may hold the claim of a finished run only to see that nothing remains.
+bool is_finished(const RunFolder& run) { return state_of_claimed(run) == RunState::finished; }
+
 } // namespace
 
 int Allocation::threads_of_next(int used, int to_start) const {
@@ -375,13 +377,6 @@ void clear_finished(const RunFolder& run) {
   } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
   }
 }
-
-namespace {
-
-// The claim is not considered: another process may hold the claim of a finished run only to see that nothing remains.
-bool is_finished(const RunFolder& run) { return state_of_claimed(run) == RunState::finished; }
-
-} // namespace
 
 std::size_t unfinished(std::span<const RunFolder> runs) {
   return static_cast<std::size_t>(std::ranges::count_if(runs, std::not_fn(is_finished)));

@@ -2,7 +2,6 @@
 
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"
-#include "experiments/runs/follower.hpp"
 #include "experiments/system/files.hpp"
 
 #include <cerrno>

@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// Executes one run at a time, in a separate thread, with the group's other processes (runs/follower.hpp).
+/// Executes one run at a time, in a separate thread, with the group's other processes (`follow`).
 class ProcessGroupLauncher : public Launcher {
 public:
   /// @param parts  as for a single process; the launcher itself sets `log` and `stop_requested`

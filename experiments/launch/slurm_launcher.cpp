@@ -2,13 +2,11 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/launch/slurm_queue.hpp"
 #include "experiments/runs/names.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/system/bounds.hpp"
-#include "experiments/system/clock.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -336,7 +334,7 @@ std::optional<WorkerEnd> SlurmLauncher::end_of(Followed& followed) {
     followed.mark = *mark;
     return std::nullopt;
   }
-  if (RunClaim::held(followed.run)) return std::nullopt; // about to be released, or taken over by another process
+  if (Lease::held(followed.run.claim())) return std::nullopt; // about to be released, or taken over by another process
   end.status = state_of(followed.run) == RunState::finished ? 0 : 1;
   return end;
 }

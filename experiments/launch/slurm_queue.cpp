@@ -2,14 +2,12 @@
 
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/system/bounds.hpp"
-#include "experiments/system/lease_owner.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
@@ -114,7 +112,7 @@ std::string to_json(const Submission& submission) {
 }
 
 Parsed<Submission> submission_from_json(std::string_view bytes) {
-  try {
+  return guarded<Submission>([&] {
     const json::value value = parsed(bytes);
     const json::object& object = as_object(value, "it");
     Submission submission;
@@ -138,10 +136,8 @@ Parsed<Submission> submission_from_json(std::string_view bytes) {
         submission.tasks.back().push_back(id);
       }
     }
-    return Parsed<Submission>::ok(std::move(submission));
-  } catch (const Wrong& wrong) {
-    return Parsed<Submission>::wrong(wrong.why);
-  }
+    return submission;
+  });
 }
 
 bool SlurmTask::alive() const {
@@ -212,7 +208,7 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong("");
   if (!task && submission && submission->job.empty() && may_be_coming(out, mark.submission)) return mark;
   // The task itself, or another process, may have changed it since the snapshot.
-  if (RunClaim::held(queued.run)) return mark;
+  if (Lease::held(queued.run.claim())) return mark;
   std::optional<QueueMark> now;
   try {
     now = read_queue_mark(queued.run);

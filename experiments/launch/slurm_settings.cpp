@@ -1,4 +1,5 @@
-#include "experiments/launch/slurm_settings.hpp"
+// A user's settings for a Slurm cluster. They do not affect results.
+#include "experiments/launch/slurm_launcher.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/config/toml_values.hpp"
@@ -10,7 +11,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <functional>
 
 namespace heed {
 namespace {

@@ -1,7 +1,6 @@
 #include "experiments/metrics/catalogue.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -11,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <iterator>
 #include <limits>
-#include <utility>
 
 namespace heed {
 
@@ -20,23 +18,9 @@ namespace {
 std::vector<Metric> listed(const Config& config, bool of_any);
 
 bool puts_out_text(const Config& config) {
-  const TaskFormat form = f32::model_info(config.model.kind).form;
-  return form == TaskFormat::language_model || form == TaskFormat::sequence_to_sequence;
+  const TaskFormat format = f32::model_info(config.model.kind).format;
+  return format == TaskFormat::language_model || format == TaskFormat::sequence_to_sequence;
 }
-
-} // namespace
-
-bool has_sequence_accuracy(const Config& config) {
-  return puts_out_text(config) && !task_info(config.task.kind).running_text;
-}
-
-bool has_perplexity(const Config& config) { return puts_out_text(config); }
-
-bool has_bits_per_character(const Config& config) {
-  return puts_out_text(config) && task_info(config.task.kind).running_text && config.data.tokens == "characters";
-}
-
-namespace {
 
 Metric info_of(const InspectedMetric& m, std::string_view part) {
   const char* where = part == "mean"    ? ", the mean over all layers"
@@ -55,23 +39,20 @@ Metric info_of(const InspectedMetric& m, std::string_view part) {
           .high = m.greatest.value_or(std::numeric_limits<double>::infinity())};
 }
 
-} // namespace
-
-namespace {
-
 Metric info_of(const MetricOfLengths& of, const std::string& name) {
   const std::string_view what = of.family == by_length_metric
                                     ? "fraction of the targets that are the most probable class"
-                                    : "fraction of the rows without a wrong target";
-  Metric out{name,
-             Direction::higher,
-             "",
-             !of.is_range()
-                 ? fmt::format("{}, of the validation rows of length {}", what, of.first)
-                 : fmt::format("{}, of the validation rows of each length from {} to {}, the mean over these lengths",
-                               what, of.first, of.last),
-             0,
-             1};
+                                    : "fraction of the sequences without a wrong target";
+  Metric out{
+      name,
+      Direction::higher,
+      "",
+      !of.is_range()
+          ? fmt::format("{}, of the validation sequences of length {}", what, of.first)
+          : fmt::format("{}, of the validation sequences of each length from {} to {}, the mean over these lengths",
+                        what, of.first, of.last),
+      0,
+      1};
   if (!of.is_range()) out.length = of.first;
   return out;
 }
@@ -92,53 +73,11 @@ std::optional<Metric> mean_at_lengths(const Config& config, const MetricOfLength
   return std::nullopt;
 }
 
-} // namespace
-
-std::optional<Metric> metric_named(const Config& config, const std::string& name) {
-  for (Metric& metric : metrics_of(config))
-    if (metric.name == name) return std::move(metric);
-  if (const auto of = metric_of_lengths(name)) {
-    if (!of->of_split()) return mean_at_lengths(config, *of, name);
-    return config.train.evaluate_by_length && (of->family == by_length_metric || has_sequence_accuracy(config))
-               ? std::optional(info_of(*of, name))
-               : std::nullopt;
-  }
-  const std::size_t dot = name.find('.');
-  if (dot == std::string::npos || dot + 1 == name.size()) return {};
-  for (const InspectedMetric& m : inspected_metrics())
-    if (m.name == name.substr(0, dot) && is_inspected(config.train.inspect, m.name))
-      return info_of(m, name.substr(dot + 1));
-  return {};
-}
-
-std::vector<Metric> metrics_of(const Config& config) { return listed(config, false); }
-
-std::vector<std::string> metric_names() {
-  std::vector<std::string> out;
-  for (Metric& metric : listed(Config(), true)) out.push_back(std::move(metric.name));
-  return out;
-}
-
-bool may_be_metric(const std::string& name) {
-  const std::vector<std::string> names = metric_names();
-  const auto is_name = [&](std::string_view word) { return std::ranges::find(names, word) != names.end(); };
-  if (is_name(name)) return true;
-  if (const std::string metric = metric_on_a_set(name); !metric.empty()) return is_name(metric);
-  if (const auto of = metric_of_lengths(name)) return of->of_split() || is_name(metric_of_family(of->family));
-  const std::size_t dot = name.find('.');
-  return dot != std::string::npos && dot + 1 < name.size() &&
-         std::ranges::any_of(inspected_metrics(),
-                             [&](const InspectedMetric& m) { return m.name == name.substr(0, dot); });
-}
-
-namespace {
-
 /// The metrics of a configuration. @param of_any  the metrics that any configuration has
 std::vector<Metric> listed(const Config& config, bool of_any) {
   std::vector<Metric> out{
       {"val_loss", Direction::lower, "nats",
-       "cross-entropy on the validation split, averaged over the targets (tokens or labels), without label "
-       "smoothing"},
+       "cross-entropy on the validation split, averaged over the targets (tokens or labels), without label smoothing"},
       {"val_accuracy", Direction::higher, "",
        "fraction of the validation split's targets that are the most probable class", 0, 1}};
   const bool sequences = of_any || has_sequence_accuracy(config);
@@ -146,21 +85,22 @@ std::vector<Metric> listed(const Config& config, bool of_any) {
     out.back().description += "; the token that ends an output is one of them, but where every output is one token";
   if (sequences)
     out.push_back({"val_sequence_accuracy", Direction::higher, "",
-                   "fraction of the validation rows without a wrong target, that which ends an output included", 0, 1});
+                   "fraction of the validation sequences without a wrong target, that which ends an output included", 0,
+                   1});
   if (of_any || has_perplexity(config))
     out.push_back({"val_perplexity", Direction::lower, "",
                    "e to the power of val_loss: as uncertain as among that many tokens", 1});
   if (of_any || has_bits_per_character(config))
     out.push_back({"val_bits_per_character", Direction::lower, "bits",
                    "val_loss in bits: divided by the logarithm of 2"});
-  const std::vector<Metric> of_rows = out;
+  const std::vector<Metric> of_sequences = out;
   if (of_any || config.train.evaluate_random_batches > 0)
     out.push_back({"val_loss_estimate", Direction::lower, "nats",
-                   fmt::format("val_loss as estimated from {} batches of {} random rows, drawn anew at each step",
+                   fmt::format("val_loss as estimated from {} batches of {} random sequences, drawn anew at each step",
                                config.train.evaluate_random_batches, config.train.batch)});
   if (of_any || config.train.evaluate_beam > 0) {
     out.push_back({"val_decoded_accuracy", Direction::higher, "",
-                   "fraction of the validation rows that are decoded without an error; <unknown> is one", 0, 1});
+                   "fraction of the validation sequences that are decoded without an error; <unknown> is one", 0, 1});
     out.push_back({"val_bleu", Direction::higher, "",
                    fmt::format("BLEU of the decoded validation split against the data's own text, 0 to 100, as "
                                "sacreBLEU's with tok:{}; 0 where no output has four words",
@@ -170,18 +110,20 @@ std::vector<Metric> listed(const Config& config, bool of_any) {
                    "chrF2 of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's", 0,
                    100});
   }
-  for (const Metric& metric : of_rows)
+  for (const Metric& metric : of_sequences)
     for (const std::int64_t length : config.train.evaluate_lengths) {
       out.push_back(metric);
       out.back().name = name_at_length(metric.name, length);
       out.back().length = length;
-      out.back().description = fmt::format("{} of rows of length {}, which the task makes for it", metric.name, length);
+      out.back().description = fmt::format("{} of sequences of length {}, which the task makes for it", metric.name,
+                                           length);
     }
   for (const ValidationSet& set : validation_sets(config.data))
-    for (const Metric& metric : of_rows) {
+    for (const Metric& metric : of_sequences) {
       out.push_back(metric);
       out.back().name = name_on_set(metric.name, set.name);
-      out.back().description = fmt::format("{} of the rows of {}, a further validation set", metric.name, set.path);
+      out.back().description = fmt::format("{} of the sequences of {}, a further validation set", metric.name,
+                                           set.path);
     }
   for (const InspectedMetric& m : inspected_metrics())
     if (m.of != InspectedMetric::Of::modules && (of_any || is_inspected(config.train.inspect, m.name)))
@@ -194,10 +136,6 @@ std::vector<Metric> listed(const Config& config, bool of_any) {
                  "to be compared where all runs had the machine alike"});
   return out;
 }
-
-} // namespace
-
-namespace {
 
 using Of = InspectedMetric::Of;
 
@@ -249,6 +187,53 @@ struct Summary {
 };
 
 } // namespace
+
+bool has_sequence_accuracy(const Config& config) {
+  return puts_out_text(config) && !task_info(config.task.kind).running_text;
+}
+
+bool has_perplexity(const Config& config) { return puts_out_text(config); }
+
+bool has_bits_per_character(const Config& config) {
+  return puts_out_text(config) && task_info(config.task.kind).running_text && config.data.tokens == "characters";
+}
+
+std::optional<Metric> metric_named(const Config& config, const std::string& name) {
+  for (Metric& metric : metrics_of(config))
+    if (metric.name == name) return std::move(metric);
+  if (const auto of = metric_of_lengths(name)) {
+    if (!of->of_split()) return mean_at_lengths(config, *of, name);
+    return config.train.evaluate_by_length && (of->family == by_length_metric || has_sequence_accuracy(config))
+               ? std::optional(info_of(*of, name))
+               : std::nullopt;
+  }
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos || dot + 1 == name.size()) return {};
+  for (const InspectedMetric& m : inspected_metrics())
+    if (m.name == name.substr(0, dot) && is_inspected(config.train.inspect, m.name))
+      return info_of(m, name.substr(dot + 1));
+  return {};
+}
+
+std::vector<Metric> metrics_of(const Config& config) { return listed(config, false); }
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> out;
+  for (Metric& metric : listed(Config(), true)) out.push_back(std::move(metric.name));
+  return out;
+}
+
+bool may_be_metric(const std::string& name) {
+  const std::vector<std::string> names = metric_names();
+  const auto is_name = [&](std::string_view word) { return std::ranges::find(names, word) != names.end(); };
+  if (is_name(name)) return true;
+  if (const std::string metric = metric_on_a_set(name); !metric.empty()) return is_name(metric);
+  if (const auto of = metric_of_lengths(name)) return of->of_split() || is_name(metric_of_family(of->family));
+  const std::size_t dot = name.find('.');
+  return dot != std::string::npos && dot + 1 < name.size() &&
+         std::ranges::any_of(inspected_metrics(),
+                             [&](const InspectedMetric& m) { return m.name == name.substr(0, dot); });
+}
 
 std::span<const InspectedMetric> inspected_metrics() { return table(); }
 

@@ -24,7 +24,7 @@ std::vector<std::string> metric_names();
 /// Whether some configuration's runs have a metric of this name. The parts of a model are not checked.
 bool may_be_metric(const std::string& name);
 
-/// Whether each row is an example with several targets, so that the accuracy of whole sequences is meaningful.
+/// Whether each example has several targets, so that the accuracy of whole sequences is meaningful.
 bool has_sequence_accuracy(const Config& config);
 /// Whether tokens are predicted.
 bool has_perplexity(const Config& config);

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace heed {
 
@@ -71,9 +70,8 @@ std::optional<StepsTo> steps_to(const std::string& name) {
         std::isfinite(out.value))
       return out;
   }
-  throw Refused(fmt::format("\"{}\" is not a metric: write the metric and the value to reach, as in "
-                            "\"steps_to(val_accuracy, 0.95)\"",
-                            name));
+  throw Refused(fmt::format(
+      "\"{}\" is not a metric: write the metric and the value to reach, as in \"steps_to(val_accuracy, 0.95)\"", name));
 }
 
 std::string evaluated_metric(const std::string& name) {

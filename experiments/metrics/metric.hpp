@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace heed {
 
@@ -24,8 +23,8 @@ struct Metric {
   std::string unit; ///< "nats"; empty: none
   std::string description;
   double low = 0, high = std::numeric_limits<double>::infinity(); ///< range of possible values
-  std::optional<std::int64_t> length = {};                        ///< length of the measured rows, if all have the same
-  std::string label = {};                                         ///< what reports call it; empty: its name
+  std::optional<std::int64_t> length = {}; ///< length of the measured sequences, if all have the same
+  std::string label = {};                  ///< what reports call it; empty: its name
 
   /// What reports call it.
   const std::string& shown() const { return label.empty() ? name : label; }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <fmt/format.h>
-#include <utility>
 
 namespace heed {
 
@@ -81,6 +80,8 @@ std::optional<double> mean_over_lengths(const MetricsRecord& line, const MetricO
   return count == 0 ? std::nullopt : std::optional(sum / count);
 }
 
+constexpr std::uint64_t lines_block = std::uint64_t{1} << 18;
+
 } // namespace
 
 std::optional<double> written_value(const MetricsRecord& line, std::string_view name) {
@@ -92,10 +93,6 @@ std::optional<double> value_of(const MetricsRecord& line, std::string_view name)
   if (const auto of = metric_of_lengths(name)) return mean_over_lengths(line, *of);
   return value_in(values_of(line), name);
 }
-
-namespace {
-constexpr std::uint64_t lines_block = std::uint64_t{1} << 18;
-} // namespace
 
 Parsed<FileParts> open_metrics(const OutputFile& metrics) {
   auto file = metrics.open();

@@ -3,12 +3,13 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/models/recurrent_parts.hpp"
-#include "layers/for_each_row.hpp"
+#include "layers/for_each_sequence.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,9 +57,9 @@ bool first_block_hands_on_values(const Config& config) {
 // Why later blocks can't use the values of the first one as they should; empty: they can.
 std::string wrong_first_values(const Config& config, std::int64_t width) {
   const auto shape_of_values = [&](const LayerChoice& layer) {
-    const AttentionOptions& o = layer.attention;
-    return std::pair{o.key_value_heads ? o.key_value_heads : config.model.heads,
-                     o.value_width ? o.value_width : width / config.model.heads};
+    const std::int64_t heads = config.model.heads;
+    return std::pair{layer.attention.heads_of_values(heads),
+                     MultiHeadAttention::relative_sizes(layer, {.width = width, .heads = heads}).value_width};
   };
   for (const AttentionPartInfo* part : attention_parts()) {
     if (!part->uses_first_values) continue;
@@ -128,7 +129,8 @@ std::optional<WrongChoice> wrong_stack(const Config& config, std::int64_t memory
   const std::int64_t width = width_of(config);
   const ValuesByName others(of_model.begin(), of_model.end());
   for (std::size_t n = 0; n < config.layers.size(); ++n) {
-    if (n > 0 && config.layers[n] == config.layers[n - 1]) continue;
+    const auto earlier = std::span(config.layers).first(n);
+    if (std::ranges::find(earlier, config.layers[n]) != earlier.end()) continue;
     for (const bool is_self : {true, false}) {
       if (!is_self && memory_width == 0) continue;
       const Refusal refused = MultiHeadAttention::refusal_of(is_self ? config.layers[n]
@@ -156,8 +158,8 @@ PositionalEmbedding embedding_positions(const Scope& scope, const Config& config
 
 } // namespace
 
-BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& shape)
-    : position(embedding_positions(scope / "position", config, shape.longest)), dropout(config.model.dropout) {
+BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& sizes)
+    : position(embedding_positions(scope / "position", config, sizes.longest)), dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
   for (const std::string& why : {wrong_first_values(config, width()), wrong_shared_positions(config, width())})
     if (!why.empty()) throw Failed("[attention] " + why);
@@ -169,25 +171,25 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& sh
     const LayerChoice& choice = config.layers[i];
     RelativeSizes heads = MultiHeadAttention::relative_sizes(choice, {.width = width(),
                                                                       .heads = config.model.heads,
-                                                                      .longest = shape.longest});
-    heads.trained = shape.trained;
+                                                                      .longest = sizes.longest});
+    heads.trained = sizes.trained;
     blocks.emplace_back(block, choice,
                         Block::Sizes{
                             .width = width(),
                             .heads = config.model.heads,
                             .residual_init = residual_init(config),
                             .position = relative.for_block(block, choice.position, choice.position_options, heads),
-                            .longest = shape.longest,
-                            .trained = shape.trained,
-                            .memory_width = shape.memory_width,
-                            .longest_memory = shape.longest_memory,
-                            .trained_memory = shape.trained_memory,
+                            .longest = sizes.longest,
+                            .trained = sizes.trained,
+                            .memory_width = sizes.memory_width,
+                            .longest_memory = sizes.longest_memory,
+                            .trained_memory = sizes.trained_memory,
                             .layer = static_cast<std::int64_t>(i),
                             .layers = std::ssize(config.layers),
                             .shared_layers = config.model.shared_layers,
                             .hands_on_values = hands_on_values && i == 0,
                             .registers = config.model.registers,
-                            .patches_in_row = shape.patches_in_row});
+                            .patches_in_row = sizes.patches_in_row});
   }
   if (config.model.registers > 0)
     registers = scope.vectors("registers", {config.model.registers, width()}, Init::normal(register_deviation));
@@ -210,7 +212,7 @@ Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const Mask& mas
 
 Tensor BlockStack::enter(Pass& pass, const Tensor& x, std::int64_t first) const {
   Tensor y = position(pass, x, first);
-  if (registers && first == 0) y = concat({for_each_row(pass(*registers), y.shape[0]), y}, 1);
+  if (registers && first == 0) y = concat({for_each_sequence(pass(*registers), y.shape[0]), y}, 1);
   return pass.dropout(embedding_norm ? (*embedding_norm)(pass, y) : y, dropout);
 }
 

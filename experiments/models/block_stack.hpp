@@ -12,9 +12,9 @@
 
 namespace heed::HEED_REAL {
 
-/// Position embeddings, blocks, and a final norm. Registers, if there are any, precede each row in the blocks (Darcet
-/// et al. 2023, arXiv 2309.16588). The final norm exists with norm = "pre", "sandwich" or "output", because the sum
-/// after the last block is not normalised there.
+/// Position embeddings, blocks, and a final norm. Registers, if there are any, precede each sequence in the blocks
+/// (Darcet et al. 2023, arXiv 2309.16588). The final norm exists with norm = "pre", "sandwich" or "output", because the
+/// sum after the last block is not normalised there.
 struct BlockStack {
   struct Sizes {
     std::int64_t longest = 0;      ///< maximum sequence length
@@ -32,7 +32,7 @@ struct BlockStack {
   std::vector<Block> blocks;        ///< named `blocks.0` etc.; with shared_layers, all use the first one's parameters
   std::unique_ptr<Norm> final_norm; ///< named `final_norm`; null: none
 
-  BlockStack(const Scope& scope, const Config& config, const Sizes& shape);
+  BlockStack(const Scope& scope, const Config& config, const Sizes& sizes);
 
   /// Maps x [B, T, model.width] to the last block's output [B, T, width()]. `mask` has padding and segments, if there
   /// are any.

@@ -11,8 +11,8 @@ const ModelInfo& model_info(const std::string& kind) {
   return variant_named(models(), kind, "[model] there is no kind");
 }
 
-void Decoding::read(Pass& pass, std::int64_t rows, std::span<const std::int32_t> tokens) {
-  const std::size_t count = static_cast<std::size_t>(rows), length = tokens.size() / count;
+void Decoding::read(Pass& pass, std::int64_t sequences, std::span<const std::int32_t> tokens) {
+  const std::size_t count = static_cast<std::size_t>(sequences), length = tokens.size() / count;
   std::vector<std::int32_t> next(count);
   for (std::size_t t = 0; t < length; ++t) {
     for (std::size_t r = 0; r < count; ++r) next[r] = tokens[r * length + t];

@@ -17,31 +17,32 @@
 
 namespace heed::HEED_REAL {
 
-/// Decodes rows token by token. The state between steps is in memory of its own, not on the tape, so the tape can be
-/// rewound between steps.
+/// Decodes sequences token by token. The state between steps is in memory of its own, not on the tape, so the tape can
+/// be rewound between steps.
 class Decoding {
 public:
   virtual ~Decoding() = default;
-  /// Reads the next token of each row (at the first step: the begin token) and returns the logits of the token after
-  /// it, [rows, classes].
+  /// Reads the next token of each sequence (at the first step: the begin token) and returns the logits of the token
+  /// after it, [sequences, classes].
   virtual Tensor step(Pass& pass, std::span<const std::int32_t> tokens) = 0;
-  /// Reads the next tokens of each row, [rows, any number], without returning logits. Except for rounding, the effect
-  /// is the same as that of one step per token. If the tape does not record, all memory that this takes on the tape is
-  /// released.
-  virtual void read(Pass& pass, std::int64_t rows, std::span<const std::int32_t> tokens);
-  /// Row i continues from the state of row parents[i]. The number of parents may differ from the number of rows.
+  /// Reads the next tokens of each sequence, [sequences, any number], without returning logits. Except for rounding,
+  /// the effect is the same as that of one step per token. If the tape does not record, all memory that this takes on
+  /// the tape is released.
+  virtual void read(Pass& pass, std::int64_t sequences, std::span<const std::int32_t> tokens);
+  /// Sequence i continues from the state of sequence parents[i]. The number of parents may differ from the number of
+  /// sequences.
   virtual void select(std::span<const std::int64_t> parents) = 0;
 };
 
 class Model {
 public:
   virtual ~Model() = default;
-  /// Returns logits. language_model: [rows, length, classes], for the next token at each position;
-  /// sequence_to_sequence: [rows, output_length, classes], for the next token at each output position; other forms:
-  /// [rows, classes].
+  /// Returns logits. language_model: [sequences, length, classes], for the next token at each position;
+  /// sequence_to_sequence: [sequences, output_length, classes], for the next token at each output position; other
+  /// formats: [sequences, classes].
   virtual Tensor logits(Pass& pass, const Batch& batch) const = 0;
 
-  /// Starts decoding before the first token of each row of the batch (sequence_to_sequence: with its inputs;
+  /// Starts decoding before the first token of each sequence of the batch (sequence_to_sequence: with its inputs;
   /// language_model: `tokens` are ignored). The logits of its steps equal those of `logits` at the same positions,
   /// except for rounding. Null if the model cannot decode step by step (start_decoding then recomputes every step from
   /// the beginning). The model must outlive the returned object.
@@ -50,9 +51,9 @@ public:
 
 struct ModelInfo {
   Variant about;
-  TaskFormat form; ///< the form in which it gets a task's examples
+  TaskFormat format; ///< the format in which it gets a task's examples
   /// Throws heed::Failed if the configuration's widths do not fit together.
-  std::unique_ptr<Model> (*make)(const Scope& scope, const Config& config, const TaskSizes& shape);
+  std::unique_ptr<Model> (*make)(const Scope& scope, const Config& config, const TaskSizes& sizes);
   /// The names of its stacks of blocks, in order. A second stack has `Config::decoder_layers`.
   std::vector<std::string> stacks = {};
 };

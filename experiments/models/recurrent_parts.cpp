@@ -23,8 +23,8 @@ std::string wrong_recurrent_width(const Config& config) {
                      config.model.width);
 }
 
-RecurrentEncoder::RecurrentEncoder(const Scope& scope, const Config& config, const TaskSizes& shape, bool both)
-    : embedding(scope / "embedding", shape.vocabulary, config.model.width),
+RecurrentEncoder::RecurrentEncoder(const Scope& scope, const Config& config, const TaskSizes& sizes, bool both)
+    : embedding(scope / "embedding", sizes.vocabulary, config.model.width),
       layers(scope / "encoder", config.recurrent.cell, config.recurrent_options,
              {.input_width = config.model.width,
               .width = direction_width(config, both),
@@ -34,7 +34,7 @@ RecurrentEncoder::RecurrentEncoder(const Scope& scope, const Config& config, con
       both_directions(both), embedding_dropout(config.model.dropout), dropout(config.recurrent.dropout) {}
 
 RecurrentEncoder::Result RecurrentEncoder::operator()(Pass& pass, const Batch& batch) const {
-  const Tensor e = embedding(pass, batch.tokens.data(), {batch.rows, batch.length});
+  const Tensor e = embedding(pass, batch.tokens.data(), {batch.sequences, batch.length});
   const Recurrent::Result r = layers(pass, pass.dropout(e, embedding_dropout), batch.lengths.data());
   const Tensor states = pass.dropout(r.states, dropout);
   if (!both_directions) return {states, r.last};
@@ -47,24 +47,24 @@ RecurrentEncoder::Result RecurrentEncoder::operator()(Pass& pass, const Batch& b
   return {states, {joined, count}};
 }
 
-void RecurrentDecoding::Rows::keep(const Tensor& x) {
+void RecurrentDecoding::PerSequence::keep(const Tensor& x) {
   if (!x.tape) return;
   const Tensor whole = contiguous(x);
   shape = whole.shape;
   numbers.assign(whole.data, whole.data + whole.size());
 }
 
-Tensor RecurrentDecoding::Rows::on(Tape& tape) const {
+Tensor RecurrentDecoding::PerSequence::on(Tape& tape) const {
   return numbers.empty() ? Tensor{} : tape.constant(numbers.data(), shape);
 }
 
-void RecurrentDecoding::Rows::select(std::span<const std::int64_t> parents) {
+void RecurrentDecoding::PerSequence::select(std::span<const std::int64_t> parents) {
   if (numbers.empty()) return;
-  const std::int64_t row = shape.size() / shape[0];
+  const std::int64_t each = shape.size() / shape[0];
   std::vector<Real> chosen;
-  chosen.reserve(parents.size() * static_cast<std::size_t>(row));
+  chosen.reserve(parents.size() * static_cast<std::size_t>(each));
   for (const std::int64_t parent : parents)
-    chosen.insert(chosen.end(), numbers.begin() + parent * row, numbers.begin() + (parent + 1) * row);
+    chosen.insert(chosen.end(), numbers.begin() + parent * each, numbers.begin() + (parent + 1) * each);
   numbers = std::move(chosen);
   shape[0] = std::ssize(parents);
 }
@@ -123,7 +123,7 @@ void RecurrentDecoding::select(std::span<const std::int64_t> parents) {
     sources.push_back(sources_[static_cast<std::size_t>(parent)]);
     lengths.push_back(lengths_[static_cast<std::size_t>(parent)]);
   }
-  // If rows only move within one source, the source does not need to be copied.
+  // If sequences only move within one source, the source does not need to be copied.
   if (sources != sources_) {
     states_.select(parents);
     transformed_.select(parents);

@@ -26,11 +26,11 @@ struct RecurrentEncoder {
   double embedding_dropout, dropout;
 
   /// Throws heed::Failed if both directions would need half of an odd width.
-  RecurrentEncoder(const Scope& scope, const Config& config, const TaskSizes& shape, bool both_directions);
+  RecurrentEncoder(const Scope& scope, const Config& config, const TaskSizes& sizes, bool both_directions);
 
   struct Result {
-    Tensor states;        ///< [rows, length, width]
-    RecurrentStates last; ///< per layer, [rows, width], with the directions concatenated
+    Tensor states;        ///< [sequences, length, width]
+    RecurrentStates last; ///< per layer, [sequences, width], with the directions concatenated
   };
   Result operator()(Pass& pass, const Batch& batch) const;
 };
@@ -38,7 +38,7 @@ struct RecurrentEncoder {
 class RecurrentDecoding : public Decoding {
 public:
   using Source = std::optional<SourceAttention::Source>;
-  /// Maps the next token of each row to logits [rows, classes], and updates the state.
+  /// Maps the next token of each sequence to logits [sequences, classes], and updates the state.
   using Step = std::function<Tensor(Pass&, std::span<const std::int32_t>, RecurrentDecoder::State&, const Source&)>;
 
   /// Copies the initial state and the source from their tape.
@@ -48,8 +48,8 @@ public:
   void select(std::span<const std::int64_t> parents) override;
 
 private:
-  /// A copy of a tensor whose first axis is the rows, in memory of its own. The copy of an empty tensor is empty.
-  struct Rows {
+  /// A copy of a tensor whose first axis is the sequences, in memory of its own. The copy of an empty tensor is empty.
+  struct PerSequence {
     Shape shape;
     std::vector<Real> numbers;
 
@@ -61,13 +61,13 @@ private:
   Source source_on(Tape& tape) const;
 
   Step step_;
-  std::vector<Rows> h_, c_; // per layer
-  Rows fed_;
+  std::vector<PerSequence> h_, c_; // per layer
+  PerSequence fed_;
   std::int64_t steps_ = 0;
-  Rows states_, transformed_; // of the source's AttentionMemory
+  PerSequence states_, transformed_; // of the source's AttentionMemory
   std::int64_t key_width_ = 0;
   std::vector<std::int32_t> lengths_;
-  std::vector<std::int64_t> sources_; // the source of each row; rows with equal numbers have equal sources
+  std::vector<std::int64_t> sources_; // the source of each sequence; sequences with equal numbers have equal sources
 };
 
 } // namespace heed::HEED_REAL

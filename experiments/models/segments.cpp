@@ -43,18 +43,18 @@ std::vector<std::int32_t> tokens_of_end(const std::string& text, std::int64_t vo
 
 } // namespace
 
-void set_segment_ends(const Config& config, const Task& task, TaskFormat form, TaskSizes& shape) {
+void set_segment_ends(const Config& config, const Task& task, TaskFormat format, TaskSizes& sizes) {
   const std::string& text = config.model.segment_end;
   if (text.empty()) return;
-  shape.segment_end = tokens_of_end(
-      text, shape.vocabulary, task.unknown_input(), [&](std::int32_t t) { return task.token_text(t); },
+  sizes.segment_end = tokens_of_end(
+      text, sizes.vocabulary, task.unknown_input(), [&](std::int32_t t) { return task.token_text(t); },
       [&](std::string_view of) { return task.encode(of); });
-  if (form != TaskFormat::sequence_to_sequence) return;
+  if (format != TaskFormat::sequence_to_sequence) return;
   std::int32_t unknown = -1;
-  for (std::int32_t t = 0; t < shape.classes; ++t)
+  for (std::int32_t t = 0; t < sizes.classes; ++t)
     if (task.is_unknown_output(t)) unknown = t;
-  shape.output_segment_end = tokens_of_end(
-      text, shape.classes, unknown, [&](std::int32_t t) { return task.output_token_text(t); },
+  sizes.output_segment_end = tokens_of_end(
+      text, sizes.classes, unknown, [&](std::int32_t t) { return task.output_token_text(t); },
       [&](std::string_view of) { return task.encode_output(of); });
 }
 
@@ -73,20 +73,20 @@ void write_segments(std::span<const std::int32_t> tokens, std::span<const std::i
 
 namespace {
 
-// Which of a row's texts have an end before their last token.
+// Which of a sequence's texts have an end before their last token.
 struct SegmentsFound {
   bool input = false, output = false;
 
-  void look(const Batch& batch, const TaskSizes& shape) {
+  void look(const Batch& batch, const TaskSizes& sizes) {
     const auto ends_within = [&](const std::vector<std::int32_t>& tokens, std::int32_t length,
                                  std::span<const std::int32_t> end) {
-      const auto row = std::span(tokens).first(static_cast<std::size_t>(length));
-      const auto found = std::search(row.begin(), row.end(), end.begin(), end.end());
-      return row.end() - found > std::ssize(end);
+      const auto sequence = std::span(tokens).first(static_cast<std::size_t>(length));
+      const auto found = std::search(sequence.begin(), sequence.end(), end.begin(), end.end());
+      return sequence.end() - found > std::ssize(end);
     };
-    input = input || ends_within(batch.tokens, batch.lengths[0], shape.segment_end);
-    if (batch.form == TaskFormat::sequence_to_sequence)
-      output = output || ends_within(batch.outputs, batch.output_lengths[0], shape.output_segment_end);
+    input = input || ends_within(batch.tokens, batch.lengths[0], sizes.segment_end);
+    if (batch.format == TaskFormat::sequence_to_sequence)
+      output = output || ends_within(batch.outputs, batch.output_lengths[0], sizes.output_segment_end);
     else output = true;
   }
 };
@@ -96,33 +96,35 @@ struct SegmentsFound {
 std::string missing_segment_end(const Config& config, const Task& task) {
   constexpr std::int64_t most_tokens = 1 << 20;
   if (!reads_segments(config)) return "";
-  const TaskFormat form = model_info(config.model.kind).form;
-  TaskSizes shape = task.shape(form);
-  set_segment_ends(config, task, form, shape);
+  const TaskFormat format = model_info(config.model.kind).format;
+  TaskSizes sizes = task.sizes(format);
+  set_segment_ends(config, task, format, sizes);
   SegmentsFound found;
-  std::int64_t rows = 0;
+  std::int64_t sequences = 0;
   Batch batch;
-  const auto look = [&](std::int64_t count, const auto& write_row) {
+  const auto look = [&](std::int64_t count, const auto& write_sequence) {
     std::int64_t tokens = 0;
-    for (std::int64_t row = 0; row < count && tokens < most_tokens && !(found.input && found.output); ++row, ++rows) {
-      batch.reset(1, shape, form);
-      write_row(row);
+    for (std::int64_t sequence = 0; sequence < count && tokens < most_tokens && !(found.input && found.output);
+         ++sequence, ++sequences) {
+      batch.reset(1, sizes, format);
+      write_sequence(sequence);
       tokens += batch.real_tokens();
-      found.look(batch, shape);
+      found.look(batch, sizes);
     }
   };
-  look(task.evaluation_rows(form, Split::validation),
-       [&](std::int64_t row) { task.evaluation_row(form, Split::validation, row, batch, 0); });
-  look(task.evaluation_rows(form, Split::train),
-       [&](std::int64_t row) { task.evaluation_row(form, Split::train, row, batch, 0); });
+  look(task.evaluation_sequences(format, Split::validation),
+       [&](std::int64_t sequence) { task.evaluation_sequence(format, Split::validation, sequence, batch, 0); });
+  look(task.evaluation_sequences(format, Split::train),
+       [&](std::int64_t sequence) { task.evaluation_sequence(format, Split::train, sequence, batch, 0); });
   if (found.input && found.output) return "";
-  const char* where = form != TaskFormat::sequence_to_sequence ? ""
-                      : found.input                            ? " output"
-                      : found.output                           ? " input"
-                                                               : "";
-  return fmt::format("model.segment_end = {} does not occur within the first {}{} rows of validation and training: "
-                     "each of them is one segment, so segment_i = segment_j everywhere",
-                     value_text(Value(config.model.segment_end)), rows, where);
+  const char* where = format != TaskFormat::sequence_to_sequence ? ""
+                      : found.input                              ? " output"
+                      : found.output                             ? " input"
+                                                                 : "";
+  return fmt::format(
+      "model.segment_end = {} does not occur within the first {}{} sequences of validation and training: "
+      "each of them is one segment, so segment_i = segment_j everywhere",
+      value_text(Value(config.model.segment_end)), sequences, where);
 }
 
 } // namespace heed::HEED_REAL

@@ -17,8 +17,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-constexpr std::int64_t longest_looked_at = 1024, longest_of_formulas = 256, rows_looked_at = 64,
-                       rows_with_segments = 16;
+constexpr std::int64_t longest_looked_at = 1024, longest_of_formulas = 256, sequences_looked_at = 64,
+                       sequences_with_segments = 16;
 
 /// A set of positions for each position.
 class Relation {
@@ -52,7 +52,7 @@ public:
     for (const FormulaParameter& p : parameters_) numbers_.push_back(starting_numbers(p, heads, width, length));
   }
 
-  /// True if any head lets query i attend to key j in rows of this length and with these segments; empty: none.
+  /// True if any head lets query i attend to key j in sequences of this length and with these segments; empty: none.
   bool any(std::int64_t i, std::int64_t j, std::int64_t length, std::span<const std::int32_t> segments) const {
     if (!read_.formula) return true;
     const auto segment = [&](std::int64_t at) {
@@ -87,7 +87,7 @@ private:
   std::vector<std::vector<double>> numbers_;
 };
 
-/// The keys that each query of a block may attend to in a row with these segments; empty: none.
+/// The keys that each query of a block may attend to in a sequence with these segments; empty: none.
 Relation attended(const Config& config, std::size_t layer, std::int64_t length,
                   std::span<const std::int32_t> segments) {
   const AttentionOptions& options = config.layers[layer].attention;
@@ -112,7 +112,7 @@ bool looks_ahead(const Relation& attended) {
   return false;
 }
 
-/// The positions whose tokens each position of a row of `length` tokens sees through all blocks.
+/// The positions whose tokens each position of a sequence of `length` tokens sees through all blocks.
 Relation reached(const std::vector<const Relation*>& blocks, std::int64_t length) {
   Relation reach(length);
   for (std::int64_t i = 0; i < length; ++i) reach.add(i, i);
@@ -147,19 +147,19 @@ std::string option_of(const AttentionOptions& options) {
 } // namespace
 
 std::string target_leakage(const Config& config, const Task& task) {
-  if (model_info(config.model.kind).form != TaskFormat::language_model || config.train.steps == 0) return "";
+  if (model_info(config.model.kind).format != TaskFormat::language_model || config.train.steps == 0) return "";
   // With a causal mask without a prefix, no position can attend to later positions, independent of any formula.
   const auto may_look_ahead = [](const LayerChoice& layer) {
     return !layer.attention.causal || layer.attention.prefix > 1;
   };
   if (config.model.kind.starts_with("recurrent") || std::ranges::none_of(config.layers, may_look_ahead)) return "";
 
-  TaskSizes shape = task.shape(TaskFormat::language_model);
+  TaskSizes sizes = task.sizes(TaskFormat::language_model);
   const bool segments = reads_segments(config);
-  if (segments) set_segment_ends(config, task, TaskFormat::language_model, shape);
+  if (segments) set_segment_ends(config, task, TaskFormat::language_model, sizes);
   const bool formulas = std::ranges::any_of(config.layers,
                                             [](const LayerChoice& layer) { return !layer.attention.mask_mod.empty(); });
-  const std::int64_t longest = std::min(shape.length, formulas ? longest_of_formulas : longest_looked_at);
+  const std::int64_t longest = std::min(sizes.length, formulas ? longest_of_formulas : longest_looked_at);
   std::vector<std::size_t> like;  // for each block, the first block with the same options
   std::vector<std::size_t> which; // for each block, the index of its options in `like`
   for (std::size_t l = 0; l < config.layers.size(); ++l) {
@@ -171,26 +171,28 @@ std::string target_leakage(const Config& config, const Task& task) {
     if (same == like.end()) like.push_back(l);
   }
 
-  // What rows with the same segments see: the relation of each block in `like`, and what is reached, by row length.
+  // What sequences with the same segments see: the relation of each block in `like`, and what is reached, by sequence
+  // length.
   struct Leakage {
     std::vector<Relation> different;
     std::vector<Relation>::iterator ahead;
     std::map<std::int64_t, Relation> reach;
   };
   std::map<std::vector<std::int32_t>, Leakage> sights;
-  const std::int64_t most = segments ? rows_with_segments : rows_looked_at,
-                     rows = std::min(task.evaluation_rows(TaskFormat::language_model, Split::validation), most);
-  for (std::int64_t r = 0; r < rows; ++r) {
+  const std::int64_t most = segments ? sequences_with_segments : sequences_looked_at,
+                     sequences = std::min(task.evaluation_sequences(TaskFormat::language_model, Split::validation),
+                                          most);
+  for (std::int64_t r = 0; r < sequences; ++r) {
     Batch batch;
-    batch.reset(1, shape, TaskFormat::language_model);
-    task.evaluation_row(TaskFormat::language_model, Split::validation, r, batch, 0);
+    batch.reset(1, sizes, TaskFormat::language_model);
+    task.evaluation_sequence(TaskFormat::language_model, Split::validation, r, batch, 0);
     const std::int64_t length = std::min<std::int64_t>(batch.lengths[0], longest);
-    std::vector<std::int32_t> of_row(segments ? static_cast<std::size_t>(longest) : 0);
-    write_segments(std::span(batch.tokens).first(of_row.size()), shape.segment_end, of_row.data());
-    const auto [found, is_new] = sights.try_emplace(of_row);
+    std::vector<std::int32_t> of_sequence(segments ? static_cast<std::size_t>(longest) : 0);
+    write_segments(std::span(batch.tokens).first(of_sequence.size()), sizes.segment_end, of_sequence.data());
+    const auto [found, is_new] = sights.try_emplace(of_sequence);
     Leakage& leakage = found->second;
     if (is_new) {
-      for (const std::size_t l : like) leakage.different.push_back(attended(config, l, longest, of_row));
+      for (const std::size_t l : like) leakage.different.push_back(attended(config, l, longest, of_sequence));
       leakage.ahead = std::ranges::find_if(leakage.different, looks_ahead);
     }
     if (leakage.ahead == leakage.different.end()) {

@@ -21,57 +21,60 @@ bool reads_segments(const Config& config) {
   });
 }
 
-Transformer::Transformer(const Scope& scope, const Config& config, const TaskSizes& shape, bool segments)
+Transformer::Transformer(const Scope& scope, const Config& config, const TaskSizes& sizes, bool segments)
     : Transformer(scope, config,
-                  StackSizes{.vocabulary = shape.vocabulary,
-                             .longest = shape.length,
-                             .trained = shape.trained_length,
-                             .segment_end = shape.segment_end,
+                  StackSizes{.vocabulary = sizes.vocabulary,
+                             .longest = sizes.length,
+                             .trained = sizes.trained_length,
+                             .segment_end = sizes.segment_end,
                              .segments = segments}) {}
 
-Transformer::Transformer(const Scope& scope, const Config& config, const StackSizes& shape)
-    : embedding(shape.embedding ? *shape.embedding
-                                : Embedding(scope / "embedding", shape.vocabulary, config.model.width)),
+Transformer::Transformer(const Scope& scope, const Config& config, const StackSizes& sizes)
+    : embedding(sizes.embedding ? *sizes.embedding
+                                : Embedding(scope / "embedding", sizes.vocabulary, config.model.width)),
       stack(scope, config,
-            {shape.longest, shape.trained, shape.memory_width, shape.longest_memory, shape.trained_memory}),
+            {sizes.longest, sizes.trained, sizes.memory_width, sizes.longest_memory, sizes.trained_memory}),
       embedding_factor(config.model.embedding_scale == "sqrt"
                            ? static_cast<Real>(std::sqrt(static_cast<double>(config.model.width)))
                            : Real{1}) {
-  if (!shape.segments) return;
-  if (shape.segment_end.empty())
+  if (!sizes.segments) return;
+  if (sizes.segment_end.empty())
     throw Failed("[model] formulas use segment_i or segment_j, and no tokens end a segment: set model.segment_end");
-  segment_end = shape.segment_end;
+  segment_end = sizes.segment_end;
 }
 
-Tensor Transformer::embed(Pass& pass, const TokenRows& rows) const {
-  const Tensor x = embedding(pass, rows.tokens, {rows.rows, rows.length});
+Tensor Transformer::embed(Pass& pass, const TokenSequences& sequences) const {
+  const Tensor x = embedding(pass, sequences.tokens, {sequences.count, sequences.length});
   return embedding_factor == 1 ? x : scale(x, embedding_factor);
 }
 
-Tensor Transformer::operator()(Pass& pass, const Batch& batch) const { return (*this)(pass, TokenRows::of(batch)); }
-
-Tensor Transformer::operator()(Pass& pass, const TokenRows& rows) const {
-  const Segments own = segments(pass, rows);
-  return stack(pass, embed(pass, rows), {.lengths = rows.lengths, .query_segments = own, .key_segments = own});
+Tensor Transformer::operator()(Pass& pass, const Batch& batch) const {
+  return (*this)(pass, TokenSequences::of(batch));
 }
 
-Segments Transformer::segments(Pass& pass, const TokenRows& rows) const {
+Tensor Transformer::operator()(Pass& pass, const TokenSequences& sequences) const {
+  const Segments own = segments(pass, sequences);
+  return stack(pass, embed(pass, sequences),
+               {.lengths = sequences.lengths, .query_segments = own, .key_segments = own});
+}
+
+Segments Transformer::segments(Pass& pass, const TokenSequences& sequences) const {
   if (segment_end.empty()) return {};
-  auto* numbers = pass.tape().keep<std::int32_t>(rows.rows * rows.length);
-  for (std::int64_t r = 0; r < rows.rows; ++r)
-    write_segments({rows.tokens + r * rows.length, static_cast<std::size_t>(rows.length)}, segment_end,
-                   numbers + r * rows.length);
-  return {numbers, rows.length};
+  auto* numbers = pass.tape().keep<std::int32_t>(sequences.count * sequences.length);
+  for (std::int64_t r = 0; r < sequences.count; ++r)
+    write_segments({sequences.tokens + r * sequences.length, static_cast<std::size_t>(sequences.length)}, segment_end,
+                   numbers + r * sequences.length);
+  return {numbers, sequences.length};
 }
 
-Tensor Transformer::operator()(Pass& pass, const TokenRows& rows, const Memory& memory) const {
-  const Segments own = segments(pass, rows);
-  const Mask mask{.lengths = rows.lengths, .query_segments = own, .key_segments = own},
+Tensor Transformer::operator()(Pass& pass, const TokenSequences& sequences, const Memory& memory) const {
+  const Segments own = segments(pass, sequences);
+  const Mask mask{.lengths = sequences.lengths, .query_segments = own, .key_segments = own},
       memory_mask{.lengths = memory.lengths, .query_segments = own, .key_segments = memory.segments};
   const auto call = [&](const Block& block, const Tensor& x, Tensor* first_values) {
     return block(pass, x, mask, memory.vectors, memory_mask, first_values);
   };
-  return stack.finish(pass, stack.through(pass, stack.enter(pass, embed(pass, rows), 0), call), 0);
+  return stack.finish(pass, stack.through(pass, stack.enter(pass, embed(pass, sequences), 0), call), 0);
 }
 
 Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {
@@ -82,17 +85,17 @@ Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {
   return past;
 }
 
-Tensor Transformer::step(Pass& pass, const TokenRows& next, Past& past, const Mask& of_memory) const {
+Tensor Transformer::step(Pass& pass, const TokenSequences& next, Past& past, const Mask& of_memory) const {
   Segments own;
   if (!segment_end.empty()) {
-    past.tokens.resize(static_cast<std::size_t>(next.rows));
-    std::vector<std::int32_t> all; // the rows' tokens so far, with the next ones
-    for (std::int64_t r = 0; r < next.rows; ++r) {
-      std::vector<std::int32_t>& row = past.tokens[static_cast<std::size_t>(r)];
-      row.insert(row.end(), next.tokens + r * next.length, next.tokens + (r + 1) * next.length);
-      all.insert(all.end(), row.begin(), row.end());
+    past.tokens.resize(static_cast<std::size_t>(next.count));
+    std::vector<std::int32_t> all; // the sequences' tokens so far, with the next ones
+    for (std::int64_t r = 0; r < next.count; ++r) {
+      std::vector<std::int32_t>& sequence = past.tokens[static_cast<std::size_t>(r)];
+      sequence.insert(sequence.end(), next.tokens + r * next.length, next.tokens + (r + 1) * next.length);
+      all.insert(all.end(), sequence.begin(), sequence.end());
     }
-    own = segments(pass, {all.data(), next.rows, past.length + next.length});
+    own = segments(pass, {all.data(), next.count, past.length + next.length});
   }
   const Mask mask{.query_segments = own, .key_segments = own};
   Mask memory_mask = of_memory;
@@ -134,11 +137,11 @@ bool Transformer::serves_steps() const {
 namespace {
 constexpr std::int64_t tokens_at_once = 1024;
 
-void select_rows(std::vector<std::vector<std::int32_t>>& rows, std::span<const std::int64_t> parents) {
-  if (rows.empty()) return;
+void select_sequences(std::vector<std::vector<std::int32_t>>& sequences, std::span<const std::int64_t> parents) {
+  if (sequences.empty()) return;
   std::vector<std::vector<std::int32_t>> out;
-  for (const std::int64_t parent : parents) out.push_back(rows[static_cast<std::size_t>(parent)]);
-  rows = std::move(out);
+  for (const std::int64_t parent : parents) out.push_back(sequences[static_cast<std::size_t>(parent)]);
+  sequences = std::move(out);
 }
 } // namespace
 
@@ -161,25 +164,28 @@ Tensor TransformerDecoding::step(Pass& pass, std::span<const std::int32_t> token
   return reshape(y, {y.shape[0], y.shape[2]});
 }
 
-void TransformerDecoding::read(Pass& pass, std::int64_t rows, std::span<const std::int32_t> tokens) {
-  const std::int64_t length = std::ssize(tokens) / rows, most = std::max<std::int64_t>(tokens_at_once / rows, 1);
+void TransformerDecoding::read(Pass& pass, std::int64_t sequences, std::span<const std::int32_t> tokens) {
+  const std::int64_t length = std::ssize(tokens) / sequences,
+                     most = std::max<std::int64_t>(tokens_at_once / sequences, 1);
   std::vector<std::int32_t> some;
   for (std::int64_t first = 0; first < length; first += most) {
     const std::int64_t n = std::min(most, length - first);
     some.clear();
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const auto of_row = tokens.subspan(static_cast<std::size_t>(r * length + first), static_cast<std::size_t>(n));
-      some.insert(some.end(), of_row.begin(), of_row.end());
+    for (std::int64_t r = 0; r < sequences; ++r) {
+      const auto of_sequence = tokens.subspan(static_cast<std::size_t>(r * length + first),
+                                              static_cast<std::size_t>(n));
+      some.insert(some.end(), of_sequence.begin(), of_sequence.end());
     }
     const Tape::ArenaScope transient(pass.tape());
-    next(pass, {some.data(), rows, n});
+    next(pass, {some.data(), sequences, n});
   }
 }
 
-Tensor TransformerDecoding::next(Pass& pass, const TokenRows& tokens) {
+Tensor TransformerDecoding::next(Pass& pass, const TokenSequences& tokens) {
   Mask of_memory{.lengths = memory_lengths_.empty() ? nullptr : memory_lengths_.data()};
   std::vector<std::int32_t> segments; // lives as long as the step
-  for (const std::vector<std::int32_t>& row : memory_segments_) segments.insert(segments.end(), row.begin(), row.end());
+  for (const std::vector<std::int32_t>& sequence : memory_segments_)
+    segments.insert(segments.end(), sequence.begin(), sequence.end());
   if (!segments.empty()) of_memory.key_segments = {segments.data(), std::ssize(memory_segments_.front())};
   return decoder_.step(pass, tokens, past_, of_memory);
 }
@@ -192,12 +198,12 @@ void TransformerDecoding::select(std::span<const std::int64_t> parents) {
       sources.push_back(sources_[static_cast<std::size_t>(parent)]);
       lengths.push_back(memory_lengths_[static_cast<std::size_t>(parent)]);
     }
-  // If rows only move within one source, their encoder output does not need to be copied.
+  // If sequences only move within one source, their encoder output does not need to be copied.
   const bool same_memories = sources == sources_;
   sources_ = std::move(sources);
   memory_lengths_ = std::move(lengths);
-  select_rows(past_.tokens, parents);
-  select_rows(memory_segments_, parents);
+  select_sequences(past_.tokens, parents);
+  select_sequences(memory_segments_, parents);
   for (Block::Past& past : past_.blocks) {
     if (past.own) past.own->select(parents);
     if (!same_memories) past.memory.select(parents);

@@ -12,21 +12,21 @@
 
 namespace heed::HEED_REAL {
 
-/// Rows of tokens, padded to one length.
-struct TokenRows {
-  const std::int32_t* tokens; ///< [rows, length]
-  std::int64_t rows, length;
-  const std::int32_t* lengths = nullptr; ///< [rows]; null: no padding
+/// Sequences of tokens, padded to one length.
+struct TokenSequences {
+  const std::int32_t* tokens; ///< [sequences, length]
+  std::int64_t count, length;
+  const std::int32_t* lengths = nullptr; ///< [count]; null: no padding
 
-  static TokenRows of(const Batch& batch) {
-    return {batch.tokens.data(), batch.rows, batch.length, batch.lengths.data()};
+  static TokenSequences of(const Batch& batch) {
+    return {batch.tokens.data(), batch.sequences, batch.length, batch.lengths.data()};
   }
 };
 
 /// The encoder output that a decoder's blocks attend to.
 struct Memory {
-  Tensor vectors;                        ///< [rows, length, width]
-  const std::int32_t* lengths = nullptr; ///< [rows]; null: no padding
+  Tensor vectors;                        ///< [sequences, length, width]
+  const std::int32_t* lengths = nullptr; ///< [count]; null: no padding
   Segments segments{};                   ///< of the encoder's tokens, if formulas use segments
 };
 
@@ -36,7 +36,7 @@ bool reads_segments(const Config& config);
 /// The sizes for which a stack of blocks is built.
 struct StackSizes {
   std::int64_t vocabulary = 0;
-  std::int64_t longest = 0;      ///< maximum number of tokens of a row
+  std::int64_t longest = 0;      ///< maximum number of tokens of a sequence
   std::int64_t trained = 0;      ///< the same in training; 0: `longest`
   std::int64_t memory_width = 0; ///< width of the encoder output; 0: no cross attention
   std::int64_t longest_memory = 0;
@@ -54,38 +54,38 @@ struct Transformer {
   std::vector<std::int32_t> segment_end; ///< the tokens that end a segment; empty: segments are not needed
 
   /// For the tokens of the task's input. `segments`: are their segments needed?
-  Transformer(const Scope& scope, const Config& config, const TaskSizes& shape, bool segments);
-  Transformer(const Scope& scope, const Config& config, const TaskSizes& shape)
-      : Transformer(scope, config, shape, reads_segments(config)) {}
+  Transformer(const Scope& scope, const Config& config, const TaskSizes& sizes, bool segments);
+  Transformer(const Scope& scope, const Config& config, const TaskSizes& sizes)
+      : Transformer(scope, config, sizes, reads_segments(config)) {}
   /// Throws heed::Failed if segments are needed and no tokens end one.
-  Transformer(const Scope& scope, const Config& config, const StackSizes& shape);
+  Transformer(const Scope& scope, const Config& config, const StackSizes& sizes);
 
-  /// The last block's output: [rows, length, width()].
+  /// The last block's output: [sequences, length, width()].
   Tensor operator()(Pass& pass, const Batch& batch) const;
-  Tensor operator()(Pass& pass, const TokenRows& rows) const;
-  Tensor operator()(Pass& pass, const TokenRows& rows, const Memory& memory) const;
-  /// The segments of the rows' tokens, in the tape's memory; none if they are not needed.
-  Segments segments(Pass& pass, const TokenRows& rows) const;
-  Segments segments(Pass& pass, const Batch& batch) const { return segments(pass, TokenRows::of(batch)); }
+  Tensor operator()(Pass& pass, const TokenSequences& sequences) const;
+  Tensor operator()(Pass& pass, const TokenSequences& sequences, const Memory& memory) const;
+  /// The segments of the sequences' tokens, in the tape's memory; none if they are not needed.
+  Segments segments(Pass& pass, const TokenSequences& sequences) const;
+  Segments segments(Pass& pass, const Batch& batch) const { return segments(pass, TokenSequences::of(batch)); }
 
-  /// The state of step-by-step decoding of some rows.
+  /// The state of step-by-step decoding of some sequences.
   struct Past {
     std::int64_t length = 0;
     std::vector<Block::Past> blocks;
-    std::vector<std::vector<std::int32_t>> tokens{}; ///< of each row, if segments are needed
+    std::vector<std::vector<std::int32_t>> tokens{}; ///< of each sequence, if segments are needed
   };
   /// The state before the first step. It includes the blocks' projections of the encoder output, if there is one.
   Past start(Pass& pass, const Memory* memory) const;
-  /// Processes the next tokens of each row, the same number for all rows. Returns [rows, length, width()]. `of_memory`
-  /// has the lengths and the segments of the encoder output, if there is one.
-  Tensor step(Pass& pass, const TokenRows& next, Past& past, const Mask& of_memory) const;
-  /// True if step-by-step decoding gives the same result as the whole row.
+  /// Processes the next tokens of each sequence, the same number for all sequences. Returns [sequences, length,
+  /// width()]. `of_memory` has the lengths and the segments of the encoder output, if there is one.
+  Tensor step(Pass& pass, const TokenSequences& next, Past& past, const Mask& of_memory) const;
+  /// True if step-by-step decoding gives the same result as the whole sequence.
   bool serves_steps() const;
 
   std::int64_t width() const { return stack.width(); }
 
 private:
-  Tensor embed(Pass& pass, const TokenRows& rows) const;
+  Tensor embed(Pass& pass, const TokenSequences& sequences) const;
 };
 
 /// The output layer: maps a decoder's vectors [..., width] to logits [..., classes]. It is a linear layer of its own,
@@ -109,23 +109,23 @@ public:
   TransformerDecoding(const Transformer& decoder, std::function<Tensor(Pass&, const Tensor&)> output)
       : decoder_(decoder),
         output_(std::move(output)), past_{.blocks = std::vector<Block::Past>(decoder.stack.blocks.size())} {}
-  /// With an encoder output for each row, of the given lengths and segments.
+  /// With an encoder output for each sequence, of the given lengths and segments.
   TransformerDecoding(Pass& pass, const Transformer& decoder, std::function<Tensor(Pass&, const Tensor&)> output,
                       const Tensor& memory, std::span<const std::int32_t> lengths, const Segments& segments);
 
   Tensor step(Pass& pass, std::span<const std::int32_t> tokens) override;
-  void read(Pass& pass, std::int64_t rows, std::span<const std::int32_t> tokens) override;
+  void read(Pass& pass, std::int64_t sequences, std::span<const std::int32_t> tokens) override;
   void select(std::span<const std::int64_t> parents) override;
 
 private:
-  Tensor next(Pass& pass, const TokenRows& tokens);
+  Tensor next(Pass& pass, const TokenSequences& tokens);
 
   const Transformer& decoder_;
   std::function<Tensor(Pass&, const Tensor&)> output_;
   Transformer::Past past_;
-  std::vector<std::int32_t> memory_lengths_;               // per row
-  std::vector<std::vector<std::int32_t>> memory_segments_; // per row; empty without segments
-  // The encoder output of each row; rows with equal numbers have equal encoder outputs
+  std::vector<std::int32_t> memory_lengths_;               // per sequence
+  std::vector<std::vector<std::int32_t>> memory_segments_; // per sequence; empty without segments
+  // The encoder output of each sequence; sequences with equal numbers have equal encoder outputs
   std::vector<std::int64_t> sources_;
 };
 

@@ -118,22 +118,22 @@ LayerChoice choice_of(const Config& config, Kind kind) {
 
 class Operator final : public AttentionOperator {
 public:
-  Operator(const Config& config, const OperatorSizes& shape)
-      : shape_(shape), choice_(choice_of(config, shape.kind)), result_width_(shape.value_width) {
-    check(shape);
+  Operator(const Config& config, const OperatorSizes& sizes)
+      : sizes_(sizes), choice_(choice_of(config, sizes.kind)), result_width_(sizes.value_width) {
+    check(sizes);
     const Scope scope(initial_, init_rules(config));
     const AttentionOptions& options = choice_.attention;
-    const bool has_projections = shape.kind != Kind::heads;
-    const MultiHeadAttention::Sizes with_projections{.width = shape.width,
-                                                     .memory_width = shape.memory_width,
-                                                     .heads = shape.heads,
+    const bool has_projections = sizes.kind != Kind::heads;
+    const MultiHeadAttention::Sizes with_projections{.width = sizes.width,
+                                                     .memory_width = sizes.memory_width,
+                                                     .heads = sizes.heads,
                                                      .bias = yes(options.qkv_bias, choice_.block.bias),
                                                      .output_bias = yes(options.output_bias, choice_.block.bias),
-                                                     .longest = shape.longest,
-                                                     .longest_queries = shape.longest};
+                                                     .longest = sizes.longest,
+                                                     .longest_queries = sizes.longest};
     const RelativeSizes of_heads = has_projections ? MultiHeadAttention::relative_sizes(choice_, with_projections)
-                                                   : RelativeSizes{shape.heads, shape.query_width, shape.value_width,
-                                                                   shape.longest};
+                                                   : RelativeSizes{sizes.heads, sizes.query_width, sizes.value_width,
+                                                                   sizes.longest};
     const PositionInfo& info = position_info(choice_.position.kind);
     if (info.has_vectors)
       throw Refused(fmt::format("the position '{}' is added to the embeddings, so it does not act within attention: "
@@ -144,9 +144,9 @@ public:
       MultiHeadAttention::Sizes full = with_projections;
       full.position = position_;
       multi_head_.emplace(scope, choice_, full, residual_init(config));
-      result_width_ = initial_.find("output.weight") ? shape.width : shape.heads * of_heads.value_width;
+      result_width_ = initial_.find("output.weight") ? sizes.width : sizes.heads * of_heads.value_width;
     } else {
-      heads_.emplace(scope, choice_, ScoreSizes{shape.heads, shape.query_width, shape.key_width, shape.longest});
+      heads_.emplace(scope, choice_, ScoreSizes{sizes.heads, sizes.query_width, sizes.key_width, sizes.longest});
       if (heads_->orders_keys() && !options.causal)
         throw Refused(fmt::format("the normaliser '{}' orders the keys before a query: it needs causal attention "
                                   "(causal = true)",
@@ -172,13 +172,13 @@ public:
   }
 
   std::unique_ptr<OperatorState> forward(const OperatorCall& call, const StridedArray& y) const override {
-    check(shape_, *this, call, y);
+    check(sizes_, *this, call, y);
     return run_forward(call, &y);
   }
 
   void backward(const OperatorCall& call, std::unique_ptr<OperatorState> given, const StridedArray& dy,
                 const std::vector<void*>& gradients) const override {
-    check(shape_, *this, call, dy);
+    check(sizes_, *this, call, dy);
     std::unique_ptr<State> state(static_cast<State*>(given.release()));
     if (state && !same_memory(state->call, call)) state.reset();
     if (!state) state = run_forward(call, nullptr);
@@ -295,7 +295,7 @@ private:
     if (!keys.any() && !own.any()) return attend(call, part, tape, inputs, mask);
     for (std::size_t i = heads_ ? 1 : 0; i < inputs.size(); ++i) inputs[i] = finite_or_zero(inputs[i]);
     const Tensor y = attend(call, part, tape, inputs, mask);
-    const LostKeys lost(choice_, shape_.heads, shape_.longest);
+    const LostKeys lost(choice_, sizes_.heads, sizes_.longest);
     return add(y, multi_head_ ? lost.for_tokens(tape, own, keys, queries, mask)
                               : lost.for_queries(tape, keys, queries, mask));
   }
@@ -303,7 +303,7 @@ private:
   Tensor attend(const OperatorCall& call, Part& part, Tape& tape, const std::vector<Tensor>& inputs,
                 const Mask& mask) const {
     // The pass reads the parameters' names and shapes only: their values are the caller's.
-    Pass pass(tape, initial_, nullptr, {.training = call.training, .seed = call.seed, .first_row = part.first});
+    Pass pass(tape, initial_, nullptr, {.training = call.training, .seed = call.seed, .first_sequence = part.first});
     const auto differentiable = [&](std::size_t i) { return i < call.differentiable.size() && call.differentiable[i]; };
     for (std::size_t i = 0; i < call.parameters.size(); ++i) {
       auto* values = static_cast<Real*>(const_cast<void*>(call.parameters[i]));
@@ -346,7 +346,7 @@ private:
     return self_attention_mask(choice_.attention, mask);
   }
 
-  OperatorSizes shape_;
+  OperatorSizes sizes_;
   LayerChoice choice_;
   std::int64_t result_width_;
   mutable Parameters initial_; // names and shapes; it never has values
@@ -358,8 +358,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorSizes& shape) {
-  return std::make_unique<Operator>(config, shape);
+std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorSizes& sizes) {
+  return std::make_unique<Operator>(config, sizes);
 }
 
 } // namespace heed::HEED_REAL

@@ -1,7 +1,6 @@
 #include "experiments/operators/lost_keys.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace heed::HEED_REAL {

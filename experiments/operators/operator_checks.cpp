@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
-#include <string>
 
 namespace heed::HEED_REAL {
 
@@ -38,18 +37,18 @@ void check_shape(const char* name, const Shape& found, const Shape& wanted) {
 }
 
 // Queries [B, H, Tq, Dq], keys [B, Hk, Tk, Dk], values [B, Hk, Tk, Dv]
-void check_heads(const OperatorSizes& shape, const StridedArray& q, const StridedArray& k, const StridedArray& v) {
+void check_heads(const OperatorSizes& sizes, const StridedArray& q, const StridedArray& k, const StridedArray& v) {
   const std::int64_t batch = q.shape[0], key_heads = k.shape[1], keys = k.shape[2];
-  check_bounds("the number of heads of the keys", key_heads, 1, shape.heads);
-  if (shape.heads % key_heads != 0)
+  check_bounds("the number of heads of the keys", key_heads, 1, sizes.heads);
+  if (sizes.heads % key_heads != 0)
     throw Refused(fmt::format("there are {} heads of keys, which do not divide the {} heads of queries", key_heads,
-                              shape.heads));
-  check_shape("the queries' shape", q.shape, {batch, shape.heads, q.shape[2], shape.query_width});
-  check_shape("the keys' shape", k.shape, {batch, key_heads, keys, shape.key_width});
-  check_shape("the values' shape", v.shape, {batch, key_heads, keys, shape.value_width});
+                              sizes.heads));
+  check_shape("the queries' shape", q.shape, {batch, sizes.heads, q.shape[2], sizes.query_width});
+  check_shape("the keys' shape", k.shape, {batch, key_heads, keys, sizes.key_width});
+  check_shape("the values' shape", v.shape, {batch, key_heads, keys, sizes.value_width});
 }
 
-void check_mask(const OperatorSizes& shape, const OperatorCall& call, std::int64_t batch, std::int64_t keys) {
+void check_mask(const OperatorSizes& sizes, const OperatorCall& call, std::int64_t batch, std::int64_t keys) {
   if (call.lengths && batch > 0) {
     const auto [least, greatest] = std::minmax_element(call.lengths, call.lengths + batch);
     if (*least < 0 || *greatest > keys)
@@ -58,30 +57,30 @@ void check_mask(const OperatorSizes& shape, const OperatorCall& call, std::int64
   if (!call.allowed) return;
   if (call.allowed_batch != 1 && call.allowed_batch != batch)
     throw Refused(fmt::format("the mask is for {} batch entries; there are {}", call.allowed_batch, batch));
-  if (call.allowed_heads != 1 && call.allowed_heads != shape.heads)
-    throw Refused(fmt::format("the mask is for {} heads; there are {}", call.allowed_heads, shape.heads));
+  if (call.allowed_heads != 1 && call.allowed_heads != sizes.heads)
+    throw Refused(fmt::format("the mask is for {} heads; there are {}", call.allowed_heads, sizes.heads));
 }
 
 } // namespace
 
-void check(const OperatorSizes& shape) {
+void check(const OperatorSizes& sizes) {
   constexpr std::int64_t most_heads = 4096, widest = 65536; // as [model] heads and width
-  check_bounds("the number of heads", shape.heads, 1, most_heads);
-  check_bounds("the greatest number of keys (longest)", shape.longest, 1, most);
-  if (shape.kind == Kind::heads) {
-    check_bounds("the width of the queries", shape.query_width, 1, widest);
-    check_bounds("the width of the keys", shape.key_width, 1, widest);
-    check_bounds("the width of the values", shape.value_width, 1, widest);
+  check_bounds("the number of heads", sizes.heads, 1, most_heads);
+  check_bounds("the greatest number of keys (longest)", sizes.longest, 1, most);
+  if (sizes.kind == Kind::heads) {
+    check_bounds("the width of the queries", sizes.query_width, 1, widest);
+    check_bounds("the width of the keys", sizes.key_width, 1, widest);
+    check_bounds("the width of the values", sizes.value_width, 1, widest);
   } else {
-    check_bounds("the width", shape.width, 1, widest);
-    if (shape.kind == Kind::cross) check_bounds("the width of the encoder output", shape.memory_width, 1, widest);
+    check_bounds("the width", sizes.width, 1, widest);
+    if (sizes.kind == Kind::cross) check_bounds("the width of the encoder output", sizes.memory_width, 1, widest);
   }
 }
 
-void check(const OperatorSizes& shape, const AttentionOperator& made, const OperatorCall& call, const StridedArray& y) {
+void check(const OperatorSizes& sizes, const AttentionOperator& made, const OperatorCall& call, const StridedArray& y) {
   const std::vector<OperatorParameter>& parameters = made.parameters();
-  const bool has_projections = shape.kind != Kind::heads;
-  const std::size_t inputs = shape.kind == Kind::heads ? 3 : shape.kind == Kind::cross ? 2 : 1;
+  const bool has_projections = sizes.kind != Kind::heads;
+  const std::size_t inputs = sizes.kind == Kind::heads ? 3 : sizes.kind == Kind::cross ? 2 : 1;
   if (call.inputs.size() != inputs)
     throw Refused(fmt::format("there are {} inputs; this attention takes {}", call.inputs.size(), inputs));
   if (call.parameters.size() != parameters.size())
@@ -93,25 +92,25 @@ void check(const OperatorSizes& shape, const AttentionOperator& made, const Oper
   const std::int64_t batch = call.inputs[0].shape[0], queries = call.inputs[0].shape[-2],
                      keys = call.inputs.back().shape[-2];
   if (has_projections) {
-    check_shape("the input's shape", call.inputs[0].shape, {batch, queries, shape.width});
-    if (shape.kind == Kind::cross)
-      check_shape("the encoder output's shape", call.inputs[1].shape, {batch, keys, shape.memory_width});
+    check_shape("the input's shape", call.inputs[0].shape, {batch, queries, sizes.width});
+    if (sizes.kind == Kind::cross)
+      check_shape("the encoder output's shape", call.inputs[1].shape, {batch, keys, sizes.memory_width});
     check_array("the result", y, 3);
     check_shape("the result's shape", y.shape, {batch, queries, made.result_width()});
   } else {
-    check_heads(shape, call.inputs[0], call.inputs[1], call.inputs[2]);
+    check_heads(sizes, call.inputs[0], call.inputs[1], call.inputs[2]);
     check_array("the result", y, 4);
-    check_shape("the result's shape", y.shape, {batch, shape.heads, queries, made.result_width()});
+    check_shape("the result's shape", y.shape, {batch, sizes.heads, queries, made.result_width()});
   }
   check_bounds("the position of the first query (offset)", call.offset, 0, most - queries);
-  if (std::max(call.offset + queries, keys) > shape.longest)
+  if (std::max(call.offset + queries, keys) > sizes.longest)
     throw Refused(fmt::format("there are positions up to {}, and longest is {}", std::max(call.offset + queries, keys),
-                              shape.longest));
-  check_mask(shape, call, batch, keys);
+                              sizes.longest));
+  check_mask(sizes, call, batch, keys);
   if (call.bias.data) {
     if (has_projections) throw Refused("attention with projections takes no bias of the scores");
     check_array("the bias", call.bias, 3);
-    check_shape("the bias's shape", call.bias.shape, {call.bias.shape[0] == 1 ? 1 : shape.heads, queries, keys});
+    check_shape("the bias's shape", call.bias.shape, {call.bias.shape[0] == 1 ? 1 : sizes.heads, queries, keys});
   }
   const bool has_bias = call.bias.shape.rank > 0; // without memory if there are no queries or keys
   const std::size_t arguments = inputs + parameters.size() + (has_bias ? 1 : 0);

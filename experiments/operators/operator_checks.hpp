@@ -7,10 +7,10 @@
 namespace heed::HEED_REAL {
 
 /// Throws heed::Refused if a size is below 1 or larger than that of any model.
-void check(const OperatorSizes& shape);
+void check(const OperatorSizes& sizes);
 
 /// Throws heed::Refused unless arrays, lengths, mask and bias fit the operator and each other. `y`: the result, or its
 /// gradient.
-void check(const OperatorSizes& shape, const AttentionOperator& made, const OperatorCall& call, const StridedArray& y);
+void check(const OperatorSizes& sizes, const AttentionOperator& made, const OperatorCall& call, const StridedArray& y);
 
 } // namespace heed::HEED_REAL

@@ -84,17 +84,16 @@ void check_further(const OperatorOptions& options, Kind kind) {
                                 kind == Kind::heads  ? "attention without projections"
                                 : kind == Kind::self ? "this multi-head attention"
                                                      : "cross attention",
-                                kind == Kind::heads
-                                    ? "options of the score, the normaliser, the position and formulas have an effect, "
-                                      "and attention.talking_heads"
-                                    : "options of [attention], [position] and block.bias have an effect, if they are "
-                                      "about one layer, and init.linear"));
+                                kind == Kind::heads ? "options of the score, the normaliser, the position and formulas "
+                                                      "have an effect, and attention.talking_heads"
+                                                    : "options of [attention], [position] and block.bias have an "
+                                                      "effect, if they are about one layer, and init.linear"));
   }
 }
 
 } // namespace
 
-Config operator_config(const OperatorOptions& options, const OperatorSizes& shape) {
+Config operator_config(const OperatorOptions& options, const OperatorSizes& sizes) {
   for (const auto* all : {&options.arguments, &options.further})
     for (const std::string& one : *all)
       if (one.ends_with("=@default"))
@@ -102,15 +101,15 @@ Config operator_config(const OperatorOptions& options, const OperatorSizes& shap
   for (const std::string& one : options.arguments)
     if (own_choice(name_of(one)).empty())
       throw Refused(fmt::format("{} is no argument of the call: it is a further option", name_of(one)));
-  check_further(options, shape.kind);
-  const bool is_cross = shape.kind == Kind::cross;
+  check_further(options, sizes.kind);
+  const bool is_cross = sizes.kind == Kind::cross;
   std::vector<std::string> all = {"precision=" + options.precision};
   const bool has_position = std::ranges::any_of(options.arguments,
                                                 [](const std::string& one) { return name_of(one) == "position.kind"; });
   if (!has_position) all.push_back("position.kind=none");
-  if (shape.kind != Kind::heads) {
-    all.push_back(fmt::format("model.width={}", shape.width));
-    all.push_back(fmt::format("model.heads={}", shape.heads));
+  if (sizes.kind != Kind::heads) {
+    all.push_back(fmt::format("model.width={}", sizes.width));
+    all.push_back(fmt::format("model.heads={}", sizes.heads));
   }
   if (is_cross) all.push_back("model.kind=encoder_decoder");
   for (const std::string& one : options.arguments) {

@@ -15,9 +15,9 @@ struct OperatorOptions {
   std::vector<std::string> further{};   ///< what the caller adds by the names of a configuration
 };
 
-/// The configuration for `make_attention_operator`. The sizes of a model are those of `shape`. Throws heed::Refused for
+/// The configuration for `make_attention_operator`. The sizes of a model are those of `sizes`. Throws heed::Refused for
 /// an unknown name, a wrong value, and a further option that an argument sets or that this kind of operator does not
 /// use.
-Config operator_config(const OperatorOptions& options, const OperatorSizes& shape);
+Config operator_config(const OperatorOptions& options, const OperatorSizes& sizes);
 
 } // namespace heed

@@ -8,8 +8,8 @@
 
 namespace heed::HEED_REAL {
 
-/// The operator of the configuration's first block. Throws heed::Refused or heed::Failed if the options and the shape
+/// The operator of the configuration's first block. Throws heed::Refused or heed::Failed if the options and the sizes
 /// do not fit together.
-std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorSizes& shape);
+std::unique_ptr<AttentionOperator> make_attention_operator(const Config& config, const OperatorSizes& sizes);
 
 } // namespace heed::HEED_REAL

@@ -15,9 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <limits>
-#include <memory>
 
 namespace heed {
 
@@ -53,15 +51,15 @@ struct Start {
 std::vector<Sketch> sketch_score(const std::string& name) {
   const f32::ScoreInfo& info = f32::score_info(name);
   constexpr std::int64_t keys = 16, side = 25;
-  const f32::ScoreSizes shape{.heads = 1, .query_width = 2, .key_width = 2, .longest = keys};
+  const f32::ScoreSizes sizes{.heads = 1, .query_width = 2, .key_width = 2, .longest = keys};
   Start start;
-  const auto score = info.make(start.scope(), shape, {});
+  const auto score = info.make(start.scope(), sizes, {});
   const std::vector<const float*> parameters = start.values();
   const OptionValues options;
   const std::vector<float> query = {1, 0.5F};
   const auto at = [&](float x, float y, std::int64_t position) {
     const std::vector<float> key = {x, y};
-    return static_cast<double>(info.pair({query.data(), key.data(), shape, 0, parameters, &options, position}));
+    return static_cast<double>(info.pair({query.data(), key.data(), sizes, 0, parameters, &options, position}));
   };
   if (at(1, 0, 0) == at(-1, 2, 0) && at(1, 0, 0) != at(1, 0, 1))
     return {{.title = "s(q, k) of q = (1, 0.5) and any k",
@@ -121,9 +119,9 @@ Sketch sketch_vectors(const f32::PositionInfo& info) {
 
 Sketch sketch_bias(const f32::PositionInfo& info) {
   constexpr std::int64_t length = 32;
-  const f32::RelativeSizes shape{.heads = 4, .query_width = 8, .value_width = 8, .longest = length};
+  const f32::RelativeSizes sizes{.heads = 4, .query_width = 8, .value_width = 8, .longest = length};
   Start start;
-  const auto scheme = info.make_relative(start.scope(), shape, {});
+  const auto scheme = info.make_relative(start.scope(), sizes, {});
   const std::vector<const float*> parameters = start.values();
   const OptionValues options;
   const std::vector<float> query(8, 1);
@@ -134,7 +132,7 @@ Sketch sketch_bias(const f32::PositionInfo& info) {
     for (std::int64_t j = 0; j < length; ++j)
       out.heatmap.values.push_back(
           j > i ? -std::numeric_limits<double>::infinity()
-                : static_cast<double>(info.pair({query.data(), j - i, shape, 0, parameters, &options}).score));
+                : static_cast<double>(info.pair({query.data(), j - i, sizes, 0, parameters, &options}).score));
   return out;
 }
 
@@ -202,9 +200,9 @@ std::vector<Sketch> sketch_projection(const std::string& name) {
 
 std::vector<Sketch> sketch_norm(const std::string& name) {
   const f32::NormInfo& info = f32::norm_info(name);
-  const f32::NormSizes shape{4, true};
+  const f32::NormSizes sizes{4, true};
   Start start;
-  const auto norm = info.make(start.scope(), shape, {});
+  const auto norm = info.make(start.scope(), sizes, {});
   const std::vector<const float*> parameters = start.values();
   Sketch out{.title = "a vector (x, 1, -0.5, 0.2)", .x = "x", .y = "normalised"};
   const std::vector<std::string> labels = {"first feature", "second feature"};
@@ -212,7 +210,7 @@ std::vector<Sketch> sketch_norm(const std::string& name) {
     out.curves.push_back({labels[feature], sampled(-4, 4, 160, [&](double x) {
                             const std::vector<float> given = {static_cast<float>(x), 1, -0.5F, 0.2F};
                             std::vector<float> y(4);
-                            info.row(given.data(), y.data(), shape, parameters, {});
+                            info.row(given.data(), y.data(), sizes, parameters, {});
                             return static_cast<double>(y[feature]);
                           })});
   return {std::move(out)};

@@ -3,18 +3,14 @@
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/numbers.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 #include <span>
-#include <string_view>
 
 namespace heed {
 
@@ -23,10 +19,19 @@ using statistics::Comparison;
 
 std::string unit_of(const Metric& metric) { return metric.unit.empty() ? " in " + metric.shown() : " " + metric.unit; }
 
-std::string signed_difference(const Comparison& c, const std::string& unit, Decimals decimals) {
-  std::string text = signed_fixed(c.difference.mean, decimals) + unit;
-  if (c.interval) text += " " + interval_text(c, decimals, false);
+namespace {
+
+/// " [-0.05, 0.09]"; " in each of 7 seeds" if all differences are equal: n equal values do not say how much others vary.
+std::string variation_text(const Comparison& c, Decimals decimals, bool turned = false) {
+  std::string text = c.constant ? fmt::format(" in each of {} seeds", c.seeds.size()) : "";
+  if (c.interval) text += " " + interval_text(c, decimals, false, turned);
   return text;
+}
+
+} // namespace
+
+std::string signed_difference(const Comparison& c, const std::string& unit, Decimals decimals) {
+  return signed_fixed(c.difference.mean, decimals) + unit + variation_text(c, decimals);
 }
 
 namespace {
@@ -39,30 +44,15 @@ std::string_view part_in_words(std::string_view name) {
   return name;
 }
 
-} // namespace
-
-std::string subject(const ReportData& report, const ReportArm& arm) {
-  constexpr std::string_view removed = "without ";
-  const std::string group = report.group_label(arm);
-  std::string what = arm.name.empty() ? arm.label : arm.name;
-  if (what.starts_with(removed))
-    what = fmt::format("{} model without {}", group.empty() ? "The" : "the",
-                       part_in_words(std::string_view(what).substr(removed.size())));
-  return group.empty() ? what : fmt::format("At {}, {}", group, what);
-}
-
-namespace {
-
 bool is_better(const Comparison& c, const Metric& metric) { return improves(c.difference.mean, metric.direction); }
 
 /// "is worse: val_loss is 0.31 nats higher [0.28, 0.34]"; if no direction is better, "differs: ...".
 std::string better_or_worse(const Comparison& c, const Metric& metric, Decimals decimals) {
   const double mean = c.difference.mean;
   const std::string_view is = !metric.is_goal() ? "differs" : is_better(c, metric) ? "is better" : "is worse";
-  std::string text = fmt::format("{}: {} is {}{}{} {}", is, metric.shown(), fixed(std::abs(mean), decimals),
-                                 metric.unit.empty() ? "" : " ", metric.unit, mean > 0 ? "higher" : "lower");
-  if (c.interval) text += " " + interval_text(c, decimals, false, mean <= 0);
-  return text;
+  return fmt::format("{}: {} is {}{}{} {}{}", is, metric.shown(), fixed(std::abs(mean), decimals),
+                     metric.unit.empty() ? "" : " ", metric.unit, mean > 0 ? "higher" : "lower",
+                     variation_text(c, decimals, mean <= 0));
 }
 
 /// "6"; if runs are not paired, "6 and 7 (reference)".
@@ -157,24 +147,24 @@ std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
                      p_with_relation(*arm.p_failed_worst), then);
 }
 
-/// "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.57, a threshold from the gap in these runs),
+/// "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.57, a threshold from the gap in these runs),
 /// and 6 of 6 of the reference, p = 0.45 (Fisher). " Empty if all seeds learned.
 std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
   if (!arm.learned) return "";
   const LearnedSeeds& learned = *arm.learned;
   if (learned.arm.seeds == learned.arm.of && learned.reference.seeds == learned.reference.of) return "";
   const statistics::Estimate share = statistics::share_of(static_cast<double>(learned.arm.seeds), learned.arm.of);
-  return fmt::format("{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {}{}), and {} of {} of the "
-                     "reference, p {} (Fisher{}). ",
-                     subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value,
-                     100 * share.interval->low, 100 * share.interval->high, report.metric.shown(),
-                     report.metric.higher_is_better() ? ">=" : "<=",
-                     learned.found ? fmt::format("{:.3g}", learned.threshold) : fmt::format("{:g}", learned.threshold),
-                     learned.is_least ? ", better than guessing"
-                     : learned.found  ? ", a threshold from the gap in these runs"
-                                      : "",
-                     learned.reference.seeds, learned.reference.of, p_with_relation(learned.p),
-                     learned.arms > 1 ? fmt::format(", corrected for {} arms", learned.arms) : "");
+  return fmt::format(
+      "{}: {} of {} seeds learned ({:.0f} %, 95 % interval [{:.0f}, {:.0f}]; {} {} {}{}), and {} of {} of the "
+      "reference, p {} (Fisher{}). ",
+      subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value, 100 * share.interval->low,
+      100 * share.interval->high, report.metric.shown(), report.metric.higher_is_better() ? ">=" : "<=",
+      learned.found ? fmt::format("{:.3g}", learned.threshold) : fmt::format("{:g}", learned.threshold),
+      learned.is_least ? ", better than guessing"
+      : learned.found  ? ", a threshold from the gap in these runs"
+                       : "",
+      learned.reference.seeds, learned.reference.of, p_with_relation(learned.p),
+      learned.arms > 1 ? fmt::format(", corrected for {} arms", learned.arms) : "");
 }
 
 /// " 2 of its 6 runs and 1 of the reference's did not reach the target and were counted as 310 steps. ..."
@@ -199,28 +189,12 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
                      report.margin ? " With such runs, an arm is never called the same." : "");
 }
 
-/// "; 90 % interval of the difference, not corrected for other arms: [-0.0003, 0.0005]": the interval of the two
-/// one-sided tests.
-std::string equivalence_text(const Comparison& c, int decimals) {
-  const auto& [low, high] = *c.equivalence;
-  const Decimals shown = decimals_showing({low, high}, decimals);
-  return fmt::format("; {:.3g} % interval of the difference, not corrected for other arms: [{}, {}]",
-                     100 * (1 - 2 * c.level), fixed(low, shown), fixed(high, shown));
-}
-
-} // namespace
-
-std::string margin_text(const ReportData& report) {
-  return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
-}
-
-namespace {
-
-/// " A true difference of 0.42 nats would be found in 80 of 100 such sweeps."
+/// " With the spread at its upper 80 % bound, a true difference of 0.42 nats would be found in 80 of 100 such sweeps."
 std::string smallest_found(const ReportData& report, const ReportArm& arm, const ArmLimits& limits) {
   if (!arm.smallest_found || limits.own == Limit::worse_than_chance) return "";
   const Decimals decimals = decimals_showing({*arm.smallest_found}, decimals_for({*arm.smallest_found}));
-  return fmt::format(" A true difference of {}{} would be found in {:.0f} of 100 such sweeps.",
+  return fmt::format(" With the spread at its upper 80 % bound, a true difference of {}{} would be found in {:.0f} of "
+                     "100 such sweeps.",
                      fixed(*arm.smallest_found, decimals), unit_of(report.metric), 100 * found_share);
 }
 
@@ -245,8 +219,8 @@ std::string at_last_look(const ReportData& report, const ReportArm& arm) {
   else if (found.answer == Answer::differs && c.difference.mean * found.difference.mean < 0)
     then = "; this mean is on the other side of 0, so the answer does not hold for them";
   const bool complete = report.seeds_looked_at() == report.seeds.size();
-  return fmt::format(" Over {} seeds{}: {} ({:.3g} % interval), {}{}.", complete ? "all" : "the first",
-                     complete ? "" : fmt::format(" {}", report.seeds_looked_at()),
+  return fmt::format(" Over {} seeds: {} ({:.3g} % interval), {}{}.",
+                     complete ? "all" : fmt::format("the first {}", report.seeds_looked_at()),
                      signed_difference(c, unit_of(report.metric), decimals), 100 * (1 - c.level), p_and_n(c), then);
 }
 
@@ -306,11 +280,10 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
       return fmt::format("{} {}, {}.", who, better_or_worse(c, report.metric, decimals), p_and_n(c));
     case Answer::same:
       return fmt::format(
-          "{} is the same as the reference: the difference, {}{}, is within the margin of {} (equivalence "
-          "test: p {}, n = {}{}).{}{}",
-          who, signed_fixed(c.difference.mean, decimals), unit, margin_text(report),
+          "{} is the same as the reference: the difference, {}, is within the margin of {} (equivalence test: p {}, n "
+          "= {}).{}{}",
+          who, signed_difference(c, unit, decimals), margin_text(report),
           p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
-          c.equivalence ? equivalence_text(c, decimals.count) : "",
           c.p.value_or(1) <= c.level
               ? fmt::format(" A difference is found (p {}), but it is smaller than the margin.", p_with_relation(*c.p))
               : "",
@@ -330,6 +303,20 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
 }
 
 } // namespace
+
+std::string subject(const ReportData& report, const ReportArm& arm) {
+  constexpr std::string_view removed = "without ";
+  const std::string group = report.group_label(arm);
+  std::string what = arm.name.empty() ? arm.label : arm.name;
+  if (what.starts_with(removed))
+    what = fmt::format("{} model without {}", group.empty() ? "The" : "the",
+                       part_in_words(std::string_view(what).substr(removed.size())));
+  return group.empty() ? what : fmt::format("At {}, {}", group, what);
+}
+
+std::string margin_text(const ReportData& report) {
+  return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
+}
 
 std::string excluded_seeds(std::size_t count, std::size_t of) {
   if (count == 0) return "";
@@ -387,6 +374,57 @@ std::vector<std::string> answer_sentences(const ReportData& report) {
     if (!report.is_reference(arm)) sentences.push_back(answer_sentence(report, arm, digits));
   std::ranges::copy(interaction_sentences(report), std::back_inserter(sentences));
   return sentences;
+}
+
+std::string_view name_of(AnswerWord word) {
+  switch (word) {
+    case AnswerWord::none: break;
+    case AnswerWord::better: return "better";
+    case AnswerWord::worse: return "worse";
+    case AnswerWord::differs: return "differs";
+    case AnswerWord::same: return "same";
+    case AnswerWord::equal: return "equal";
+    case AnswerWord::undecided: return "undecided";
+    case AnswerWord::underpowered: return "underpowered";
+  }
+  return "none";
+}
+
+AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric) {
+  if (!comparison) return AnswerWord::none;
+  if (equal_in_all_seeds(*comparison)) return AnswerWord::equal;
+  switch (comparison->answer) {
+    case statistics::Answer::same: return AnswerWord::same;
+    case statistics::Answer::undecided: return AnswerWord::undecided;
+    case statistics::Answer::underpowered: return AnswerWord::underpowered;
+    case statistics::Answer::differs: break;
+  }
+  if (!metric.is_goal()) return AnswerWord::differs;
+  return improves(comparison->difference.mean, metric.direction) ? AnswerWord::better : AnswerWord::worse;
+}
+
+bool is_difference(AnswerWord word) {
+  return word == AnswerWord::better || word == AnswerWord::worse || word == AnswerWord::differs;
+}
+
+std::array<std::string_view, 2> side_words(Direction direction) {
+  if (direction == Direction::none) return {"lower", "higher"};
+  return improves(1, direction) ? std::array<std::string_view, 2>{"worse", "better"}
+                                : std::array<std::string_view, 2>{"better", "worse"};
+}
+
+Verdict verdict_of(const statistics::Comparison& c, const Metric& metric, int decimals) {
+  Verdict out{answer_word(c, metric), {}, {}, {}};
+  const double mean = c.difference.mean;
+  if (mean != 0) out.side = side_words(metric.direction)[mean > 0];
+  if (out.answer == AnswerWord::equal) {
+    out.difference = equal_words(c);
+    return out;
+  }
+  const Decimals shown = decimals_showing(c, decimals);
+  out.difference = signed_fixed(mean, shown);
+  out.interval = interval_text(c, shown, true);
+  return out;
 }
 
 } // namespace heed

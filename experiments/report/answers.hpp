@@ -1,10 +1,14 @@
-// The answers of a sweep in words: one sentence for each arm.
+// The answers of a sweep: on each arm as one word, the same in all formats, with the texts beside it, and in words, one
+// sentence for each arm.
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/report_data.hpp"
+#include "experiments/statistics/comparison.hpp"
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,17 +18,16 @@ namespace heed {
 /// The sentence about an arm, by its comparison's answer:
 ///     The model without residual connections is worse: val_loss is 0.31 nats higher [0.28, 0.34], p = 0.031, n = 6.
 ///     score = additive is better: val_accuracy is 0.022 higher [0.011, 0.033], p = 0.016, n = 7.
-///     heads = 8 is the same as the reference: the difference, +0.02 nats, is within the margin of 0.1 nats
-///     (equivalence test: p = 0.001, n = 8; 90 % interval of the difference, not corrected for other
-///     arms: [-0.01, 0.05]).
+///     heads = 8 is the same as the reference: the difference, +0.02 nats [-0.01, 0.05], is within the margin of 0.1
+///     nats (equivalence test: p = 0.001, n = 8).
 ///     norm = post is undecided (no difference from the reference is shown): +0.02 nats [-0.05, 0.09], p = 0.44, n = 6.
-///     A true difference of 0.12 nats would be found in 80 of 100 such sweeps.
+///     With the spread at its upper 80 % bound, a true difference of 0.12 nats would be found in 80 of 100 such sweeps.
 ///     The model without scale is equal to the reference, bit for bit: both have the same val_loss in each of 6 seeds.
 ///     The model without scale is underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed. So
 ///     far +0.02 nats (Student's interval, not corrected for other arms: [-0.05, 0.09]).
 /// `higher` and `lower` follow a positive number; the other forms show the arm minus the reference. If no direction is
-/// better, an arm `differs`. Brackets contain the simultaneous 95 % interval by flips over all arms, which corresponds
-/// to p. An arm named "without X" is written as "The model without X". The sentence is empty for the reference.
+/// better, an arm `differs`. Brackets contain the simultaneous 95 % interval over all arms, which agrees with the answer
+/// (`Comparison::interval`); if all differences are equal, there is "in each of 7 seeds" instead. An arm named "without X" is written as "The model without X". The sentence is empty for the reference.
 /// If both are at chance or at the metric's bound, the sentence begins with this (`limit_remark`).
 /// If outcomes are bimodal, the sentence begins with the proportions of seeds that learned. Failed runs add a last
 /// sentence, with the p for ranking failed runs worst.
@@ -76,5 +79,27 @@ std::string excluded_seeds(std::size_t count, std::size_t of);
 
 /// "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed".
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed);
+
+/// better, worse, differs: there is a difference (differs: neither direction of the metric is better). same: the
+/// difference is within the margin. equal: the metric is the same number in all seeds. undecided: none of these.
+/// underpowered: there are too few runs for any answer. none: there is nothing to compare.
+enum class AnswerWord { none, better, worse, differs, same, equal, undecided, underpowered };
+std::string_view name_of(AnswerWord word);
+AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric);
+/// better, worse or differs.
+bool is_difference(AnswerWord word);
+
+struct Verdict {
+  AnswerWord answer = AnswerWord::none;
+  std::string side;       ///< the side of the difference (`side_words`), even if undecided; empty for 0
+  std::string difference; ///< "+0.31", or "equal, bit for bit"
+  std::string interval;   ///< "[+0.28, +0.34]"; empty if there is none
+};
+/// The names of a difference below 0 and of one above 0: "better", "worse"; "lower", "higher" if no direction is
+/// better.
+std::array<std::string_view, 2> side_words(Direction direction);
+
+/// @param decimals  of the difference and its interval, unless they need powers of ten
+Verdict verdict_of(const statistics::Comparison& comparison, const Metric& metric, int decimals);
 
 } // namespace heed

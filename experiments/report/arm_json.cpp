@@ -1,4 +1,4 @@
-#include "experiments/report/arm_json.hpp"
+// An arm of a report as JSON: its runs, comparisons and metrics.
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
@@ -7,14 +7,10 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
-#include <boost/json.hpp>
-#include <cmath>
 #include <fmt/format.h>
-#include <string_view>
 #include <utility>
 
 namespace heed {
@@ -76,7 +72,7 @@ json::value band_by_length(const ReportArm& arm, std::string_view metric) {
   return out;
 }
 
-/// Each metric on rows of the lengths of [train] evaluate_lengths.
+/// Each metric on sequences of the lengths of [train] evaluate_lengths.
 /// @param metrics  length_metrics(report)
 json::array at_lengths_of(const ReportArm& arm, const std::vector<std::string>& metrics) {
   json::array out;
@@ -178,6 +174,41 @@ json::object arm_texts(const ReportArm& arm, const ReportArm& reference, std::op
   return texts;
 }
 
+json::value estimate(const std::optional<statistics::Estimate>& of) {
+  if (!of) return nullptr;
+  return json::object{{"value", json_number(of->value)}, {"interval", json_interval(of->interval)}};
+}
+
+json::value probability_or_null(std::optional<double> p) {
+  return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
+}
+
+/// Another interval of a comparison, with the digits of the arm.
+std::string other_interval(double difference, const std::optional<statistics::Interval>& interval, int decimals) {
+  if (!interval) return "";
+  const Decimals shown = decimals_showing({difference, interval->low, interval->high}, decimals);
+  return fmt::format("[{}, {}]", signed_fixed(interval->low, shown), signed_fixed(interval->high, shown));
+}
+
+std::string interquartile_text(const statistics::Estimate& of, int decimals) {
+  const Decimals shown = of.interval ? decimals_showing({of.value, of.interval->low, of.interval->high}, decimals)
+                                     : decimals_showing({of.value}, decimals);
+  return signed_fixed(of.value, shown) + " " + other_interval(of.value, of.interval, decimals);
+}
+
+json::object other_texts(const statistics::Comparison& c, int decimals) {
+  const double mean = c.difference.mean;
+  const Decimals size = decimals_showing({mean}, decimals);
+  return {{"flips", other_interval(mean, c.interval_flips, decimals)},
+          {"student", other_interval(mean, c.difference.interval, decimals)},
+          {"interquartile", c.interquartile ? interquartile_text(*c.interquartile, decimals) : ""},
+          {"correlation", c.correlation ? fixed(c.correlation, 2) : ""},
+          {"effect_size", fixed(c.effect_size, 2)},
+          {"improvement", c.improvement ? fixed(c.improvement->value, 2) : ""},
+          {"ends", json::array{json::string(signed_fixed(-std::abs(mean), size)),
+                               json::string(signed_fixed(std::abs(mean), size))}}};
+}
+
 } // namespace
 
 json::object arm_json(const ReportData& report, const ReportArm& arm, const TableDigits& table,
@@ -186,9 +217,7 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
   const Digits digits = table.of(arm), common = table.common();
   const std::optional<double> deviation = seconds_deviation(arm);
   const int curve_decimals = report.curve_metric().name == report.metric.name ? common.value : 4;
-  json::array changes, differences, runs;
-  for (const PlannedChange& change : arm.changes)
-    changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
+  json::array differences, runs;
   for (const Difference& difference : arm.differences)
     differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
   PolledWork work;
@@ -204,7 +233,7 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
       {"group", json_list(arm.group)},
       {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
       {"report_name", report_name(arm)},
-      {"changes", std::move(changes)},
+      {"changes", json::value_from(arm.changes)},
       {"answer", reference ? json::value(nullptr) : json::value(name_of(answer_word(arm.comparison, report.metric)))},
       {"sentence", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm, table))},
       {"n", arm.values},
@@ -240,54 +269,13 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
       {"runs", std::move(runs)}};
 }
 
-namespace {
-
-namespace json = boost::json;
-
-json::value estimate(const std::optional<statistics::Estimate>& of) {
-  if (!of) return nullptr;
-  return json::object{{"value", json_number(of->value)}, {"interval", json_interval(of->interval)}};
-}
-
-json::value probability_or_null(std::optional<double> p) {
-  return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
-}
-
-/// Another interval of a comparison, with the digits of the arm.
-std::string other_interval(double difference, const std::optional<statistics::Interval>& interval, int decimals) {
-  if (!interval) return "";
-  const Decimals shown = decimals_showing({difference, interval->low, interval->high}, decimals);
-  return fmt::format("[{}, {}]", signed_fixed(interval->low, shown), signed_fixed(interval->high, shown));
-}
-
-std::string interquartile_text(const statistics::Estimate& of, int decimals) {
-  const Decimals shown = of.interval ? decimals_showing({of.value, of.interval->low, of.interval->high}, decimals)
-                                     : decimals_showing({of.value}, decimals);
-  return signed_fixed(of.value, shown) + " " + other_interval(of.value, of.interval, decimals);
-}
-
-json::object other_texts(const statistics::Comparison& c, int decimals) {
-  const double mean = c.difference.mean;
-  const Decimals size = decimals_showing({mean}, decimals);
-  return {{"flips", other_interval(mean, c.interval_flips, decimals)},
-          {"student", other_interval(mean, c.difference.interval, decimals)},
-          {"interquartile", c.interquartile ? interquartile_text(*c.interquartile, decimals) : ""},
-          {"equivalence", other_interval(mean, c.equivalence, decimals)},
-          {"correlation", c.correlation ? fixed(c.correlation, 2) : ""},
-          {"effect_size", fixed(c.effect_size, 2)},
-          {"improvement", c.improvement ? fixed(c.improvement->value, 2) : ""},
-          {"ends", json::array{json::string(signed_fixed(-std::abs(mean), size)),
-                               json::string(signed_fixed(std::abs(mean), size))}}};
-}
-
-} // namespace
-
 json::object comparison_json(const statistics::Comparison& c, const Metric& metric, int decimals) {
   return json::object{
       {"seeds", json_list(c.seeds)},
       {"pairs", c.difference.pairs},
       {"difference", json_number(c.difference.mean)},
       {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
+      {"constant", c.constant},
       {"interval", json_interval(c.interval)},
       {"interval_flips", json_interval(c.interval_flips)},
       {"interval_student", json_interval(c.difference.interval)},
@@ -308,7 +296,6 @@ json::object comparison_json(const statistics::Comparison& c, const Metric& metr
       {"p_flip", json_number(c.p_flip)},
       {"p_holm", json_number(c.p_holm)},
       {"margin", json_number(c.margin)},
-      {"interval_equivalence", json_interval(c.equivalence)},
       {"p_equivalence", json_number(c.p_equivalence)},
       {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
       {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <optional>
 #include <set>
-#include <vector>
 
 namespace heed {
 
@@ -25,6 +24,32 @@ std::set<std::string> tables_of_formulas(const ReportArm& arm) {
     if (is_formula(change.key) && !change.value.empty() && arm.label.find(change.value) == std::string::npos)
       out.insert(change.key.substr(0, change.key.rfind('.') + 1));
   return out;
+}
+
+/// Empty if the noise of a run is unknown.
+std::optional<statistics::TuningChoice> choice_of(const ReportData& report, std::size_t arm) {
+  const Tuning& tuning = *report.tuning;
+  const std::optional<double> deviation = report.arms[arm].standard_deviation;
+  std::vector<double> results;
+  for (const Trial& trial : tuning.arms[arm].trials)
+    if (trial.value && std::isfinite(*trial.value)) results.push_back(*trial.value);
+  if (results.empty() || !deviation) return std::nullopt;
+  return statistics::tuning_choice(results, *deviation, tuning.seeds.size(), report.metric.higher_is_better());
+}
+
+/// The squared standard error of the arm's difference, and its degrees of freedom.
+struct Error {
+  double square = 0, freedom = 1;
+};
+
+Error error_of(const ReportArm& arm, const ReportArm& reference) {
+  const statistics::Comparison& c = *arm.comparison;
+  const double n = static_cast<double>(c.seeds.size()), m = static_cast<double>(c.reference_runs);
+  const auto squared = [](std::optional<double> x) { return x.value_or(0) * x.value_or(0); };
+  if (c.reference_runs == 0) return {squared(c.difference.standard_deviation) / n, n - 1};
+  const double va = squared(arm.standard_deviation) / n, vb = squared(reference.standard_deviation) / m;
+  const double parts = va * va / (n - 1) + vb * vb / (m - 1);
+  return {va + vb, parts > 0 ? (va + vb) * (va + vb) / parts : 1};
 }
 
 } // namespace
@@ -58,36 +83,6 @@ std::string matching_in_words(const ReportArm& arm, const std::string& match) {
   if (std::abs(matched.excess()) > matched_enough) text += " Not even: no width of the feed-forward comes nearer.";
   return text;
 }
-
-namespace {
-
-/// Empty if the noise of a run is unknown.
-std::optional<statistics::TuningChoice> choice_of(const ReportData& report, std::size_t arm) {
-  const Tuning& tuning = *report.tuning;
-  const std::optional<double> deviation = report.arms[arm].standard_deviation;
-  std::vector<double> results;
-  for (const Trial& trial : tuning.arms[arm].trials)
-    if (trial.value && std::isfinite(*trial.value)) results.push_back(*trial.value);
-  if (results.empty() || !deviation) return std::nullopt;
-  return statistics::tuning_choice(results, *deviation, tuning.seeds.size(), report.metric.higher_is_better());
-}
-
-/// The squared standard error of the arm's difference, and its degrees of freedom.
-struct Error {
-  double square = 0, freedom = 1;
-};
-
-Error error_of(const ReportArm& arm, const ReportArm& reference) {
-  const statistics::Comparison& c = *arm.comparison;
-  const double n = static_cast<double>(c.seeds.size()), m = static_cast<double>(c.reference_runs);
-  const auto squared = [](std::optional<double> x) { return x.value_or(0) * x.value_or(0); };
-  if (c.reference_runs == 0) return {squared(c.difference.standard_deviation) / n, n - 1};
-  const double va = squared(arm.standard_deviation) / n, vb = squared(reference.standard_deviation) / m;
-  const double parts = va * va / (n - 1) + vb * vb / (m - 1);
-  return {va + vb, parts > 0 ? (va + vb) * (va + vb) / parts : 1};
-}
-
-} // namespace
 
 void count_choices(ReportData& report) {
   for (ReportArm& arm : report.arms) {

@@ -32,6 +32,33 @@ std::vector<BandPoint> band_over_runs(const ReportArm& arm, std::vector<CurvePoi
   return band_of(values);
 }
 
+/// The number of a curve's points that `thinned` returns.
+std::size_t left_of(std::size_t points, std::size_t every) { return points <= 1 ? points : (points - 2) / every + 2; }
+
+std::size_t least_thinning(const std::vector<std::size_t>& curves, std::size_t most) {
+  std::size_t longest = 1;
+  for (const std::size_t points : curves) longest = std::max(longest, points);
+  const auto fits = [&](std::size_t every) {
+    std::size_t sum = 0;
+    for (const std::size_t points : curves) sum += left_of(points, every);
+    return sum <= most;
+  };
+  std::size_t least = 1;
+  for (std::size_t end = longest; least < end;) { // a greater number never leaves more points
+    const std::size_t middle = least + (end - least) / 2;
+    if (fits(middle)) end = middle;
+    else least = middle + 1;
+  }
+  return least;
+}
+
+/// "every 4th", also for numbers such as 21 and 1000.
+std::string every_text(std::size_t n) {
+  const std::size_t last = n % 10, tens = n % 100 / 10;
+  const char* const ending = tens == 1 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
+  return n == 2 ? "every second" : fmt::format("every {}{}", n, ending);
+}
+
 } // namespace
 
 std::vector<BandPoint> curve_band(const ReportArm& arm) { return band_over_runs(arm, &ReportRun::curve); }
@@ -63,37 +90,6 @@ std::string metric_at_lengths(const ReportData& report) {
   const std::string own = family_at_lengths(report.curve_metric().name), loss = family_at_lengths("val_loss");
   return has(own) ? own : has(loss) ? loss : "";
 }
-
-namespace {
-
-/// The number of a curve's points that `thinned` returns.
-std::size_t left_of(std::size_t points, std::size_t every) { return points <= 1 ? points : (points - 2) / every + 2; }
-
-std::size_t least_thinning(const std::vector<std::size_t>& curves, std::size_t most) {
-  std::size_t longest = 1;
-  for (const std::size_t points : curves) longest = std::max(longest, points);
-  const auto fits = [&](std::size_t every) {
-    std::size_t sum = 0;
-    for (const std::size_t points : curves) sum += left_of(points, every);
-    return sum <= most;
-  };
-  std::size_t least = 1;
-  for (std::size_t end = longest; least < end;) { // a greater number never leaves more points
-    const std::size_t middle = least + (end - least) / 2;
-    if (fits(middle)) end = middle;
-    else least = middle + 1;
-  }
-  return least;
-}
-
-/// "every 4th", also for numbers such as 21 and 1000.
-std::string every_text(std::size_t n) {
-  const std::size_t last = n % 10, tens = n % 100 / 10;
-  const char* const ending = tens == 1 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
-  return n == 2 ? "every second" : fmt::format("every {}{}", n, ending);
-}
-
-} // namespace
 
 std::size_t thinning_of(const ReportData& report) {
   std::vector<std::size_t> curves;

@@ -2,7 +2,7 @@
 // order, with which digits and which answers. A renderer writes it in its markup.
 #pragma once
 
-#include "experiments/report/verdict.hpp"
+#include "experiments/report/answers.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,12 +1,10 @@
-#include "experiments/report/document_json.hpp"
+// A report's document as JSON.
+#include "experiments/report/json.hpp"
 
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <array>
-#include <boost/json.hpp>
-#include <cmath>
-#include <optional>
 #include <utility>
 #include <variant>
 

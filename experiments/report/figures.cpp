@@ -1,12 +1,12 @@
 #include "experiments/report/figures.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/runs/names.hpp"
 
 #include <algorithm>
@@ -16,7 +16,6 @@
 #include <initializer_list>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace heed {
@@ -131,7 +130,7 @@ std::vector<LinesOf> all_lines(const ReportData& report) {
                    .metric = of,
                    .across = "length",
                    .up = shown,
-                   .title = shown + " of rows of each length, in the last evaluation",
+                   .title = shown + " of sequences of each length, in the last evaluation",
                    .decimals = 3,
                    .made_lengths = made,
                    .second = made && family != most_wanted});
@@ -321,6 +320,15 @@ Ticks logarithmic_ticks(double low, double high, int most) {
   if (too_many()) fill({1, 2, 5}, 1);
   for (int apart = 1; too_many(); ++apart) fill({1}, apart);
   return ticks;
+}
+
+const document::Figure& figure_named(const std::vector<document::Figure>& figures, const std::string& name) {
+  const auto found = std::ranges::find(figures, name, &document::Figure::name);
+  if (found != figures.end()) return *found;
+  std::vector<std::string> names;
+  for (const document::Figure& figure : figures) names.push_back(figure.name);
+  if (names.empty()) throw Refused("this report has no figures yet, because no arm can be compared");
+  throw Refused(fmt::format("there is no figure \"{}\"; figures: {}", name, fmt::join(names, ", ")));
 }
 
 } // namespace heed

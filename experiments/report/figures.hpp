@@ -15,6 +15,9 @@ namespace heed {
 /// @param every  lines have every n-th of their points, and the last (curves.hpp)
 std::vector<document::Figure> report_figures(const ReportData& report, std::size_t every = 1);
 
+/// The figure with this name. Throws heed::Refused, with the names of all figures, if there is none.
+const document::Figure& figure_named(const std::vector<document::Figure>& figures, const std::string& name);
+
 /// The figure with all of its series within its axis.
 document::Figure uncut(document::Figure figure);
 

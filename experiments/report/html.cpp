@@ -5,7 +5,6 @@
 #include "experiments/report/json.hpp"
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/report/svg_figure.hpp"
 #include "experiments/report/svg_picture.hpp"
 
 #include "autograd/error.hpp"
@@ -13,8 +12,6 @@
 #include <fmt/format.h>
 #include <functional>
 #include <map>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

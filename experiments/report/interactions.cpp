@@ -4,6 +4,7 @@
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
@@ -19,14 +20,53 @@ namespace heed {
 
 namespace {
 
-/// An arm's own changes, without those of its group and of matching.
-std::vector<PlannedChange> own_changes(const ReportData& report, const ReportArm& arm) {
+/// What crossing needs to know of an arm.
+struct CrossedArm {
+  std::string name;                   ///< within its group
+  std::size_t reference = 0;          ///< its own index: it is a reference
+  std::vector<PlannedChange> changes; ///< its own, without those of its group and of matching
+};
+
+std::vector<PlannedChange> own_changes(const std::vector<PlannedChange>& changes,
+                                       const std::vector<PlannedOption>& within, bool is_matched) {
   std::vector<PlannedChange> out;
-  for (const PlannedChange& change : arm.changes) {
-    const bool makes_group = std::ranges::any_of(report.within,
+  for (const PlannedChange& change : changes) {
+    const bool makes_group = std::ranges::any_of(within,
                                                  [&](const PlannedOption& option) { return option.key == change.key; });
-    const bool evens_out = report.match != "none" && change.key == "block.ffn_width";
-    if (!makes_group && !evens_out) out.push_back(change);
+    if (!makes_group && !(is_matched && change.key == "block.ffn_width")) out.push_back(change);
+  }
+  return out;
+}
+
+/// The arms of each interaction: one that changes two options, and the two that change each of them.
+struct Crossed {
+  std::size_t both = 0, first = 0, second = 0;
+};
+
+std::vector<Crossed> crossed_options(const std::vector<CrossedArm>& arms) {
+  std::map<std::tuple<std::size_t, std::string, std::string>, std::size_t> singles; // by reference, key and value
+  for (std::size_t i = 0; i < arms.size(); ++i)
+    if (const auto& changes = arms[i].changes; changes.size() == 1 && arms[i].reference != i)
+      singles.emplace(std::tuple(arms[i].reference, changes[0].key, changes[0].value), i);
+  std::vector<Crossed> out;
+  for (std::size_t both = 0; both < arms.size(); ++both) {
+    const auto& changes = arms[both].changes;
+    if (arms[both].reference == both || changes.size() != 2) continue;
+    const auto first = singles.find({arms[both].reference, changes[0].key, changes[0].value}),
+               second = singles.find({arms[both].reference, changes[1].key, changes[1].value});
+    if (first != singles.end() && second != singles.end()) out.push_back({both, first->second, second->second});
+  }
+  return out;
+}
+
+/// Each arm of a later group, and the same arm of the first group that has it.
+std::vector<std::pair<std::size_t, std::size_t>> crossed_groups(const std::vector<CrossedArm>& arms) {
+  std::map<std::string, std::size_t> firsts; // by name
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    if (arms[i].reference == i) continue;
+    const auto [first, is_new] = firsts.emplace(arms[i].name, i);
+    if (!is_new) out.emplace_back(i, first->second);
   }
   return out;
 }
@@ -72,113 +112,47 @@ const std::string& true_plain_name(const ReportArm& arm) {
   return arm.true_name().empty() ? arm.true_label() : arm.true_name();
 }
 
+std::vector<CrossedArm> crossed_arms(const ReportData& report) {
+  std::vector<CrossedArm> out;
+  for (const ReportArm& arm : report.arms)
+    out.push_back({plain_name(arm), arm.reference, own_changes(arm.changes, report.within, report.match != "none")});
+  return out;
+}
+
 /// Adds contrasts for arms that change two options, if each option is also changed in an arm of its own.
 void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
-  std::map<std::tuple<std::size_t, std::string, std::string>, const ReportArm*> singles; // by reference, key and value
-  for (const ReportArm& arm : report.arms)
-    if (const std::vector<PlannedChange> changes = own_changes(report, arm);
-        changes.size() == 1 && !report.is_reference(arm))
-      singles.emplace(std::tuple(arm.reference, changes[0].key, changes[0].value), &arm);
-  for (const ReportArm& both : report.arms) {
-    const std::vector<PlannedChange> changes = own_changes(report, both);
-    if (report.is_reference(both) || changes.size() != 2) continue;
-    const auto alone = [&](const PlannedChange& change) {
-      const auto found = singles.find({both.reference, change.key, change.value});
-      return found == singles.end() ? nullptr : found->second;
-    };
-    const ReportArm *first = alone(changes[0]), *second = alone(changes[1]);
-    if (first == nullptr || second == nullptr) continue;
-    const std::string group = report.group_label(both);
-    out.push_back({{.option = plain_name(*first),
-                    .with = plain_name(*second),
-                    .true_option = true_plain_name(*first),
-                    .true_with = true_plain_name(*second),
+  for (const auto& [both, first, second] : crossed_options(crossed_arms(report))) {
+    const ReportArm &with = report.arms[both], &one = report.arms[first], &other = report.arms[second];
+    out.push_back({{.option = plain_name(one),
+                    .with = plain_name(other),
+                    .true_option = true_plain_name(one),
+                    .true_with = true_plain_name(other),
                     .without = "by itself",
-                    .group = group},
-                   &both,
-                   second,
-                   first,
-                   &report.arms[both.reference]});
+                    .group = report.group_label(with)},
+                   &with,
+                   &other,
+                   &one,
+                   &report.arms[with.reference]});
   }
 }
 
 /// Adds contrasts between an arm of a group and the same arm of the first group.
 void add_groups(const ReportData& report, std::vector<Contrast>& out) {
   if (report.within.empty()) return;
-  std::map<std::string, const ReportArm*> firsts; // by name
-  for (const ReportArm& arm : report.arms) {
-    if (report.is_reference(arm)) continue;
-    const ReportArm* first = firsts.emplace(plain_name(arm), &arm).first->second;
-    if (first == &arm) continue;
+  for (const auto& [at, in_first] : crossed_groups(crossed_arms(report))) {
+    const ReportArm &arm = report.arms[at], &first = report.arms[in_first];
     out.push_back({{.option = plain_name(arm),
                     .with = report.group_label(arm),
                     .true_option = true_plain_name(arm),
                     .true_with = report.group_label(arm),
-                    .without = fmt::format("with {}", report.group_label(*first)),
+                    .without = fmt::format("with {}", report.group_label(first)),
                     .group = ""},
                    &arm,
                    &report.arms[arm.reference],
-                   first,
-                   &report.arms[first->reference]});
+                   &first,
+                   &report.arms[first.reference]});
   }
 }
-
-} // namespace
-
-std::vector<Interaction> interactions_of(const ReportData& report) {
-  std::vector<Contrast> contrasts;
-  add_crossed(report, contrasts);
-  add_groups(report, contrasts);
-  // removes contrasts in which only some arms see their prediction targets
-  std::erase_if(contrasts, [](const Contrast& c) {
-    return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
-                               [&](const ReportArm* arm) { return arm->leakage.empty() != c.with->leakage.empty(); });
-  });
-  std::vector<statistics::SeedValues> values;
-  std::vector<std::size_t> reference_of;
-  std::vector<statistics::Question> questions;
-  for (const Contrast& contrast : contrasts) {
-    poll_caller();
-    auto [with, alone] = effects(contrast);
-    const std::size_t at = values.size();
-    values.push_back(std::move(alone));
-    values.push_back(std::move(with));
-    reference_of.insert(reference_of.end(), {at, at});
-    const bool censored = std::ranges::any_of(std::array{contrast.with, contrast.with_base, contrast.alone,
-                                                         contrast.base},
-                                              [&](const ReportArm* arm) {
-                                                return std::ranges::any_of(values_by_seed(*arm), [&](const auto& run) {
-                                                  return is_censored(report.metric, run.second);
-                                                });
-                                              });
-    questions.insert(questions.end(), 2,
-                     {.test = statistics::Test::paired,
-                      .higher_is_better = report.metric.higher_is_better(),
-                      .margin = censored ? std::nullopt : report.margin,
-                      .rounding = rounding_of(report, contrast)});
-  }
-  const auto compared = statistics::compare_each(values, reference_of, questions);
-  std::vector<Interaction> out;
-  for (std::size_t i = 0; i < contrasts.size(); ++i) {
-    if (!compared[2 * i + 1]) continue;
-    Interaction interaction = std::move(contrasts[i].of);
-    for (const ReportArm* arm : {contrasts[i].with, contrasts[i].with_base, contrasts[i].alone, contrasts[i].base})
-      interaction.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
-    interaction.comparison = *compared[2 * i + 1];
-    if (!report.metric.is_goal()) interaction.comparison.improvement.reset(); // no direction is better
-    const auto mean = [](const std::vector<double>& of) {
-      double sum = 0;
-      for (const double x : of) sum += x;
-      return sum / static_cast<double>(of.size());
-    };
-    interaction.effect_without = mean(values[2 * i].values);
-    interaction.effect_with = mean(values[2 * i + 1].values);
-    out.push_back(std::move(interaction));
-  }
-  return out;
-}
-
-namespace {
 
 std::string compared_sentence(const ReportData& report, const Interaction& interaction) {
   const statistics::Comparison& c = interaction.comparison;
@@ -240,6 +214,51 @@ std::string missing_runs(const ReportData& report, const Interaction& interactio
 }
 
 } // namespace
+
+std::size_t interactions_planned(const Plan& plan) {
+  std::vector<CrossedArm> arms;
+  for (const Arm& arm : plan.arms)
+    arms.push_back({arm.name.empty() ? arm.label : arm.name, arm.reference,
+                    own_changes(arm.changes, plan.within, plan.match != "none")});
+  return crossed_options(arms).size() + (plan.within.empty() ? 0 : crossed_groups(arms).size());
+}
+
+Contrasts contrasts_of(const ReportData& report, double level) {
+  std::vector<Contrast> contrasts;
+  add_crossed(report, contrasts);
+  add_groups(report, contrasts);
+  // removes contrasts in which only some arms see their prediction targets
+  std::erase_if(contrasts, [](const Contrast& c) {
+    return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
+                               [&](const ReportArm* arm) { return arm->leakage.empty() != c.with->leakage.empty(); });
+  });
+  Contrasts out;
+  for (Contrast& contrast : contrasts) {
+    poll_caller();
+    auto [with, alone] = effects(contrast);
+    if (with.seeds.empty()) continue;
+    const std::array arms{contrast.with, contrast.with_base, contrast.alone, contrast.base};
+    const bool censored = std::ranges::any_of(arms, [&](const ReportArm* arm) {
+      return std::ranges::any_of(values_by_seed(*arm),
+                                 [&](const auto& run) { return is_censored(report.metric, run.second); });
+    });
+    contrast.of.effect_without = statistics::mean(alone.values);
+    contrast.of.effect_with = statistics::mean(with.values);
+    for (const ReportArm* arm : arms) contrast.of.arms.push_back(static_cast<std::size_t>(arm - report.arms.data()));
+    const std::size_t at = out.values.size();
+    out.values.push_back(std::move(alone));
+    out.values.push_back(std::move(with));
+    out.reference_of.insert(out.reference_of.end(), {at, at});
+    out.requests.insert(out.requests.end(), 2,
+                        {.test = statistics::Test::paired,
+                         .higher_is_better = report.metric.higher_is_better(),
+                         .margin = censored ? std::nullopt : report.margin,
+                         .rounding = rounding_of(report, contrast),
+                         .level = level});
+    out.interactions.push_back(std::move(contrast.of));
+  }
+  return out;
+}
 
 std::string interaction_sentence(const ReportData& report, const Interaction& interaction) {
   poll_caller();

@@ -1,32 +1,21 @@
 #include "experiments/report/json.hpp"
 
-#include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
-#include "experiments/report/arm_json.hpp"
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/curves.hpp"
-#include "experiments/report/document_json.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/measured.hpp"
 #include "experiments/report/notes.hpp"
-#include "experiments/report/numbers.hpp"
 #include "experiments/report/problem_groups.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
-#include "experiments/report/verdict.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/sweep/tuning.hpp"
-#include "experiments/system/polling.hpp"
 
 #include <algorithm>
-#include <boost/json.hpp>
-#include <cmath>
 #include <limits>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 namespace heed {
@@ -138,14 +127,10 @@ json::value tuning_of(const ReportData& report, int decimals) {
 
 json::value planned_of(const ReportData& report) {
   if (!report.frozen) return nullptr;
-  json::array earlier;
-  for (const EarlierSweep& sweep : report.earlier)
-    earlier.push_back(json::object{
-        {"name", sweep.name}, {"at", sweep.at}, {"shared", sweep.shared}, {"changes", json_list(sweep.changes)}});
   return json::object{{"at", report.frozen->at},
                       {"finished", report.frozen->finished},
                       {"runs", report.frozen->runs},
-                      {"earlier", std::move(earlier)}};
+                      {"earlier", json::value_from(report.earlier)}};
 }
 
 /// The table that the results were read from; null for a sweep.
@@ -244,15 +229,13 @@ json::array tables_array(const ReportData& report) {
 
 void write_report(const ReportData& report, std::vector<document::Figure> figures, std::size_t every,
                   ReportMembers& out) {
-  json::array machines, within;
-  for (const PlannedOption& option : report.within)
-    within.push_back(json::object{{"key", option.key}, {"name", option.name}});
+  json::array machines;
   const TableDigits digits(report);
   const std::vector<std::string> lengths = length_metrics(report);
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
   out.member("format", "heed report");
-  out.member("version", 2);
+  out.member("version", 3);
   out.member("name", json::value(report.name));
   out.member("hash", json::value(report.hash));
   out.member("question", json::value(report.question));
@@ -284,7 +267,7 @@ void write_report(const ReportData& report, std::vector<document::Figure> figure
   out.member("machines", std::move(machines));
   out.member("data", json::value(report.data));
   out.member("reference_config", json::value(report.reference_config));
-  out.member("within", std::move(within));
+  out.member("within", json::value_from(report.within));
   out.member("tuning", tuning_of(report, digits.common().value));
   out.member("labels", json::value(labels_of(report)));
   out.member("clearest", json::value(clearest_first(report)));

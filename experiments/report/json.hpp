@@ -1,12 +1,16 @@
-// The whole report as one JSON document, for other programs and for the HTML page, and its values.
+// The whole report as one JSON document, for other programs and for the HTML page. Its parts: arms, the document,
+// values.
 #pragma once
 
+#include "experiments/metrics/metric.hpp"
 #include "experiments/report/document.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/report_data.hpp"
 #include "experiments/statistics/comparison.hpp"
 
 #include <boost/json.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <cstddef>
@@ -68,5 +72,39 @@ inline boost::json::value text_or_null(const std::string& text) {
 inline boost::json::object json_digits(const Digits& digits) {
   return {{"value", digits.value}, {"difference", digits.difference}};
 }
+
+/// Numbers in full, and for people:
+///   texts                  mean, spread ("± 0.04"), common_mean (with the table's digits), parameters, flops, time,
+///                          seconds, time_spread, memory; differences and ratios of time, memory and parameters, and
+///                          ratios of the mean, to the arm's reference; unknown ones are missing
+///   limit                  "at chance", "at the ceiling" and so on (`place_of`); empty for none
+///   seconds_deviation      over the finished runs; null for one
+///   runs[].texts           value, seconds
+///   curve, by_length, at_lengths: texts    [mean, spread] of each point
+/// @param length_metrics  length_metrics(report)
+boost::json::object arm_json(const ReportData& report, const ReportArm& arm, const TableDigits& table,
+                             const std::vector<std::string>& length_metrics);
+
+/// All numbers in full. `side` is that of the difference (answers.hpp). `texts` has, for people, the other intervals
+/// (flips, student, interquartile), correlation, effect_size, improvement, and ends (minus and plus the
+/// size of the difference).
+/// @param decimals  of the difference
+boost::json::object comparison_json(const statistics::Comparison& c, const Metric& metric, int decimals);
+
+/// `sides` are the names of a difference below 0 and of one above 0.
+boost::json::object metric_json(const Metric& metric);
+
+/// The difference of an arm and its interval, as tables show them; empty without a comparison.
+boost::json::array difference_texts(const ReportArm& arm, const Metric& metric, const Digits& digits);
+
+/// {"columns": [...], "rows": [...]}. Values have full precision; unknown ones are null.
+boost::json::object table_json(const document::Table& table);
+
+/// [{"kind": "column", "name": "p", "claim": ..., "text": ..., "second": false}, ...].
+boost::json::array notes_json(const std::vector<document::Note>& notes);
+
+/// [{"kind": "lines", "name": "val-loss-by-step", "x": {...}, "y": {...}, "series": [{"name": ..., "value": [...]}]}].
+/// Each number of the points is a list over them.
+boost::json::array figures_json(const std::vector<document::Figure>& figures);
 
 } // namespace heed

@@ -9,7 +9,6 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
 #include "experiments/runs/names.hpp"
@@ -67,6 +66,86 @@ std::string answers(const ReportData& report) {
     if (arm.comparison || !missing_answer(arm).empty()) add(answer_sentence(report, arm, digits));
   std::ranges::for_each(interaction_sentences(report), add);
   return items.empty() ? "" : "\\begin{itemize}\n" + items + "\\end{itemize}\n";
+}
+
+const std::map<std::uint32_t, std::string_view>& commands() {
+  // clang-format off
+  static const std::map<std::uint32_t, std::string_view> table{
+      {'\\', "\\textbackslash{}"}, {'{', "\\{"}, {'}', "\\}"}, {'$', "\\$"}, {'&', "\\&"}, {'#', "\\#"}, {'_', "\\_"},
+      {'%', "\\%"}, {'^', "\\textasciicircum{}"}, {'~', "\\textasciitilde{}"}, {'<', "\\textless{}"},
+      {'>', "\\textgreater{}"}, {'|', "\\textbar{}"}, {'\n', " "}, {'\t', " "},
+      {'[', "{[}"}, {']', "{]}"}, {'*', "{*}"}, {'`', "\\textasciigrave{}"},
+      {0xA0, "~"}, {0xB0, "$^\\circ$"}, {0xB1, "$\\pm$"}, {0xB2, "$^2$"}, {0xB3, "$^3$"}, {0xB5, "$\\mu$"},
+      {0xB7, "$\\cdot$"}, {0xD7, "$\\times$"}, {0xF7, "$\\div$"}, {0x3B1, "$\\alpha$"}, {0x3B2, "$\\beta$"},
+      {0x3B3, "$\\gamma$"}, {0x3B4, "$\\delta$"}, {0x3B5, "$\\varepsilon$"}, {0x3B7, "$\\eta$"}, {0x3B8, "$\\theta$"},
+      {0x3BB, "$\\lambda$"}, {0x3BC, "$\\mu$"}, {0x3C0, "$\\pi$"}, {0x3C1, "$\\rho$"}, {0x3C3, "$\\sigma$"},
+      {0x3C4, "$\\tau$"}, {0x3C6, "$\\varphi$"}, {0x2013, "--"}, {0x2014, "---"}, {0x2018, "`"}, {0x2019, "'"},
+      {0x201C, "``"}, {0x201D, "''"}, {0x2026, "\\ldots{}"}, {0x2192, "$\\rightarrow$"}, {0x2212, "$-$"},
+      {0x221A, "$\\surd$"}, {0x221E, "$\\infty$"}, {0x2260, "$\\neq$"}, {0x2264, "$\\leq$"}, {0x2265, "$\\geq$"}};
+  // clang-format on
+  return table;
+}
+
+/// Whether a hyphen between this character and a digit is a minus sign, not part of a date, a range or 1e-05.
+bool is_before_sign(char c) { return std::string_view(" ([,=").find(c) != std::string_view::npos; }
+
+/// Whether a quotation mark opens a quotation: at the beginning, and after a blank or an opening bracket.
+bool opens(std::string_view text, const char* mark) {
+  return mark == text.data() || std::string_view(" ([{\n\t").find(mark[-1]) != std::string_view::npos;
+}
+
+/// Accented letters that fonts with the encoding T1 contain.
+bool is_accented(char32_t c) {
+  return c >= 0xC0 && c <= 0x17E && c != 0x126 && c != 0x127 && c != 0x138 && c != 0x13F && c != 0x140 && c != 0x149 &&
+         c != 0x166 && c != 0x167;
+}
+
+std::string latex_cell(const document::Column& column, const document::Cell& cell) {
+  if (cell.missing) return "--";
+  const bool maths = !cell.in_words && !cell.text.empty() &&
+                     (column.kind == document::Column::Kind::number ||
+                      column.kind == document::Column::Kind::probability);
+  std::string text = cell.text;
+  if (maths) {
+    if (!cell.spread.empty()) text += " \\pm" + cell.spread.substr(std::string_view("±").size());
+    if (!cell.interval.empty()) text += "\\;" + cell.interval;
+    text = latex_maths(text);
+  } else {
+    text = latex_text(text);
+  }
+  return text + (cell.remark.empty() ? "" : " " + latex_text(cell.remark));
+}
+
+std::string latex_heading(const document::Column& column) {
+  return column.kind == document::Column::Kind::count || column.kind == document::Column::Kind::probability
+             ? fmt::format("${}$", column.title)
+             : latex_text(column.title);
+}
+
+/// "\emph{p}: sign flips by seed, ...", a paragraph for each note.
+std::string notes(const ReportData& report) {
+  std::string out = "  \\par\\medskip\n  \\begin{minipage}{\\linewidth}\\footnotesize\\raggedright\n";
+  for (const document::Note& note : report_notes(report))
+    out += fmt::format("    \\emph{{{}}}: {}\\par\n", latex_text(note.name), latex_text(note.text));
+  return out + "  \\end{minipage}\n";
+}
+
+std::string caption(const ReportData& report, bool compared) {
+  std::string text = report.metric.shown();
+  if (report.seeds.size() > 1) text += ": mean ± standard deviation over n runs";
+  if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
+  text += fmt::format(", {}", in_words(report.metric.direction));
+  if (compared)
+    text += fmt::format("; differences from the reference{}{}", report.within.empty() ? "" : " of each group",
+                        has_intervals(report) ? fmt::format(", with {} intervals", confidence_text(report)) : "");
+  return latex_text(with_capitals(text + "."));
+}
+
+/// The values of a TextTable as rows of a tabular.
+std::string latex_row(const std::vector<std::string>& cells) {
+  std::string out = "    ";
+  for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : " & ") + latex_text(cells[i]);
+  return out + " \\\\\n";
 }
 
 } // namespace
@@ -134,42 +213,6 @@ std::string render_latex(const ReportData& report) {
   if (letters) out += "% \\ifheedunicode\\setmainfont{DejaVu Serif}\\fi\n";
   return out.append(preamble) + body;
 }
-
-namespace {
-
-const std::map<std::uint32_t, std::string_view>& commands() {
-  // clang-format off
-  static const std::map<std::uint32_t, std::string_view> table{
-      {'\\', "\\textbackslash{}"}, {'{', "\\{"}, {'}', "\\}"}, {'$', "\\$"}, {'&', "\\&"}, {'#', "\\#"}, {'_', "\\_"},
-      {'%', "\\%"}, {'^', "\\textasciicircum{}"}, {'~', "\\textasciitilde{}"}, {'<', "\\textless{}"},
-      {'>', "\\textgreater{}"}, {'|', "\\textbar{}"}, {'\n', " "}, {'\t', " "},
-      {'[', "{[}"}, {']', "{]}"}, {'*', "{*}"}, {'`', "\\textasciigrave{}"},
-      {0xA0, "~"}, {0xB0, "$^\\circ$"}, {0xB1, "$\\pm$"}, {0xB2, "$^2$"}, {0xB3, "$^3$"}, {0xB5, "$\\mu$"},
-      {0xB7, "$\\cdot$"}, {0xD7, "$\\times$"}, {0xF7, "$\\div$"}, {0x3B1, "$\\alpha$"}, {0x3B2, "$\\beta$"},
-      {0x3B3, "$\\gamma$"}, {0x3B4, "$\\delta$"}, {0x3B5, "$\\varepsilon$"}, {0x3B7, "$\\eta$"}, {0x3B8, "$\\theta$"},
-      {0x3BB, "$\\lambda$"}, {0x3BC, "$\\mu$"}, {0x3C0, "$\\pi$"}, {0x3C1, "$\\rho$"}, {0x3C3, "$\\sigma$"},
-      {0x3C4, "$\\tau$"}, {0x3C6, "$\\varphi$"}, {0x2013, "--"}, {0x2014, "---"}, {0x2018, "`"}, {0x2019, "'"},
-      {0x201C, "``"}, {0x201D, "''"}, {0x2026, "\\ldots{}"}, {0x2192, "$\\rightarrow$"}, {0x2212, "$-$"},
-      {0x221A, "$\\surd$"}, {0x221E, "$\\infty$"}, {0x2260, "$\\neq$"}, {0x2264, "$\\leq$"}, {0x2265, "$\\geq$"}};
-  // clang-format on
-  return table;
-}
-
-/// Whether a hyphen between this character and a digit is a minus sign, not part of a date, a range or 1e-05.
-bool is_before_sign(char c) { return std::string_view(" ([,=").find(c) != std::string_view::npos; }
-
-/// Whether a quotation mark opens a quotation: at the beginning, and after a blank or an opening bracket.
-bool opens(std::string_view text, const char* mark) {
-  return mark == text.data() || std::string_view(" ([{\n\t").find(mark[-1]) != std::string_view::npos;
-}
-
-/// Accented letters that fonts with the encoding T1 contain.
-bool is_accented(char32_t c) {
-  return c >= 0xC0 && c <= 0x17E && c != 0x126 && c != 0x127 && c != 0x138 && c != 0x13F && c != 0x140 && c != 0x149 &&
-         c != 0x166 && c != 0x167;
-}
-
-} // namespace
 
 const std::string_view latex_letters = R"tex(\newif\ifheedunicode
 \ifdefined\XeTeXversion\heedunicodetrue\fi
@@ -244,58 +287,6 @@ std::string with_capitals(std::string text) {
   }
   return text;
 }
-
-namespace {
-
-std::string latex_cell(const document::Column& column, const document::Cell& cell) {
-  if (cell.missing) return "--";
-  const bool maths = !cell.in_words && !cell.text.empty() &&
-                     (column.kind == document::Column::Kind::number ||
-                      column.kind == document::Column::Kind::probability);
-  std::string text = cell.text;
-  if (maths) {
-    if (!cell.spread.empty()) text += " \\pm" + cell.spread.substr(std::string_view("±").size());
-    if (!cell.interval.empty()) text += "\\;" + cell.interval;
-    text = latex_maths(text);
-  } else {
-    text = latex_text(text);
-  }
-  return text + (cell.remark.empty() ? "" : " " + latex_text(cell.remark));
-}
-
-std::string latex_heading(const document::Column& column) {
-  return column.kind == document::Column::Kind::count || column.kind == document::Column::Kind::probability
-             ? fmt::format("${}$", column.title)
-             : latex_text(column.title);
-}
-
-/// "\emph{p}: sign flips by seed, ...", a paragraph for each note.
-std::string notes(const ReportData& report) {
-  std::string out = "  \\par\\medskip\n  \\begin{minipage}{\\linewidth}\\footnotesize\\raggedright\n";
-  for (const document::Note& note : report_notes(report))
-    out += fmt::format("    \\emph{{{}}}: {}\\par\n", latex_text(note.name), latex_text(note.text));
-  return out + "  \\end{minipage}\n";
-}
-
-std::string caption(const ReportData& report, bool compared) {
-  std::string text = report.metric.shown();
-  if (report.seeds.size() > 1) text += ": mean ± standard deviation over n runs";
-  if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
-  text += fmt::format(", {}", in_words(report.metric.direction));
-  if (compared)
-    text += fmt::format("; differences from the reference{}{}", report.within.empty() ? "" : " of each group",
-                        has_intervals(report) ? fmt::format(", with {} intervals", confidence_text(report)) : "");
-  return latex_text(with_capitals(text + "."));
-}
-
-/// The values of a TextTable as rows of a tabular.
-std::string latex_row(const std::vector<std::string>& cells) {
-  std::string out = "    ";
-  for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : " & ") + latex_text(cells[i]);
-  return out + " \\\\\n";
-}
-
-} // namespace
 
 std::string latex_single(const ReportData& report) {
   const TextTable table = measured_table(report);

@@ -101,10 +101,9 @@ std::string latex_lines(const ReportData& report, const Figure& figure) {
     const char* dash = reference ? "solid" : dashes[place / colours.size() % dashes.size()];
     const std::vector<Point>& points = series.points;
     const std::size_t every = points.size() <= most_marked ? 1 : points.size() / 6;
-    bands += fmt::format("      \\addplot[draw=none, fill={}, opacity={:.2g}, forget plot] coordinates {{{}{}}} "
-                         "-- cycle;\n",
-                         colour, opacity, coordinates(points, &Point::low, false, limits),
-                         coordinates(points, &Point::high, true, limits));
+    bands += fmt::format(
+        "      \\addplot[draw=none, fill={}, opacity={:.2g}, forget plot] coordinates {{{}{}}} -- cycle;\n", colour,
+        opacity, coordinates(points, &Point::low, false, limits), coordinates(points, &Point::high, true, limits));
     lines += fmt::format("      \\addplot[{}, {}, thick, mark={}, mark size=1.8pt, mark repeat={}, mark phase={}, "
                          "mark options={{solid}}] coordinates {{{}}};\n      \\addlegendentry{{{}}}\n",
                          colour, dash, marks[series.look % marks.size()], every, 1 + series.look % every,
@@ -112,10 +111,10 @@ std::string latex_lines(const ReportData& report, const Figure& figure) {
   }
   const std::size_t longest = longest_name(report);
   const bool beside = longest <= short_name;
-  const std::string legend = beside ? "at={(1.03,1)}, anchor=north west, draw=none, font=\\small"
-                                    : fmt::format("at={{(0.5,-0.2)}}, anchor=north, draw=none, font=\\footnotesize, "
-                                                  "legend columns={}",
-                                                  longest <= 40 ? 2 : 1);
+  const std::string legend =
+      beside ? "at={(1.03,1)}, anchor=north west, draw=none, font=\\small"
+             : fmt::format("at={{(0.5,-0.2)}}, anchor=north, draw=none, font=\\footnotesize, legend columns={}",
+                           longest <= 40 ? 2 : 1);
   const LatexTicks up = latex_ticks(low, high);
   const std::string ends = figure.is_cut ? fmt::format("      ymin={:.6g}, ymax={:.6g},\n", low - 0.05 * (high - low),
                                                        high + 0.05 * (high - low))
@@ -178,11 +177,11 @@ std::string latex_forest(const ReportData& report, const Figure& figure) {
   }
   const double bottom = rows + 0.6;
   const LatexTicks across = latex_ticks(low, high);
-  const std::string band = figure.margin
-                               ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle "
-                                             "(axis cs:{}, {});\n",
-                                             -*figure.margin, *figure.margin, bottom)
-                               : "";
+  const std::string band =
+      figure.margin
+          ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle (axis cs:{}, {});\n",
+                        -*figure.margin, *figure.margin, bottom)
+          : "";
   return fmt::format(
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\heedfit{{\\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
       "      width=0.7\\linewidth, height={:.1f}cm, xmin={:.6g}, xmax={:.6g}, ymin=0.4, ymax={:.1f}, y dir=reverse,\n"

@@ -28,7 +28,8 @@ std::string plain_metric(const Metric& metric) {
   return of && of->family.ends_with("_at") ? metric_of_family(of->family) : metric.name;
 }
 
-/// The chance of the rows that the metric is of: all rows, or those of one of [train] evaluate_lengths. Null: unknown.
+/// The chance of the sequences that the metric is of: all sequences, or those of one of [train] evaluate_lengths. Null:
+/// unknown.
 const Task::Chance* chance_of_rows(const ReportData& report, const ReportArm& arm) {
   const auto of = name_of_length(report.metric.name);
   if (!of || !of->family.ends_with("_at")) return arm.chance ? &*arm.chance : nullptr;

@@ -17,7 +17,7 @@ enum class Standing { learned, at_chance, worse_than_chance };
 
 enum class Limit { none, chance, worse_than_chance, worst, best };
 
-/// The chance level in the report's metric: the task's probability of guessing a target, or a whole row (sequence
+/// The chance level in the report's metric: the task's probability of guessing a target, or a whole sequence (sequence
 /// accuracies), or its loss, converted to bits or a perplexity if the metric is one. Empty: unknown.
 std::optional<Task::Level> chance_level(const ReportData& report, const ReportArm& arm);
 

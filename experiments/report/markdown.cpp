@@ -5,9 +5,7 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/report/own_report.hpp"
 #include "experiments/report/problem_groups.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
 #include "experiments/report/text_table.hpp"
@@ -18,7 +16,6 @@
 #include <array>
 #include <cctype>
 #include <fmt/format.h>
-#include <set>
 
 namespace heed {
 
@@ -41,59 +38,6 @@ std::string fence_around(std::string_view text, std::size_t least) {
   return std::string(std::max(least, longest + 1), '`');
 }
 
-} // namespace
-
-std::string markdown_text(std::string_view text, bool in_cell) {
-  const std::string line = plain_line(text);
-  const auto has = [&](std::string_view part) { return line.find(part) != std::string::npos; };
-  // Brackets and > are formatting only in combination with other characters, so they are not escaped in intervals and
-  // arrows.
-  std::string marks = "\\`*_{}<#|~$&";
-  if (line.starts_with('[') || std::ranges::any_of(std::array{"](", "][", "[^", "[["}, has)) marks += "[]";
-  if (line.starts_with('>') || has("<")) marks += ">";
-  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  std::string out;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    const bool within = i > 0 && i + 1 < line.size() && in_word(line[i - 1]) && in_word(line[i + 1]);
-    // Characters that are formatting only at the beginning of a line: lists, rules, setext headings.
-    const bool ends = i + 1 == line.size() || line[i + 1] == ' ' || line[i + 1] == c;
-    const bool begins = !in_cell && ends &&
-                        (i == 0 ? c == '-' || c == '+' || c == '='
-                                : (c == '.' || c == ')') && line.find_first_not_of("0123456789") == i);
-    // GitHub links plain addresses: https://..., www..., name@place. A backslash does not prevent this for the last
-    // form, but an empty comment does.
-    const bool address = (c == ':' && line.compare(i + 1, 1, "/") == 0) ||
-                         (c == '.' && i >= 3 &&
-                          std::ranges::all_of(line.substr(i - 3, 3), [](char w) { return w == 'w' || w == 'W'; }));
-    const bool mark = marks.find(c) != std::string::npos && !(c == '_' && within);
-    if (mark || begins || address) out += '\\';
-    out += c;
-    if (c == '@') out += "<!-- -->";
-  }
-  return out;
-}
-
-std::string markdown_code(std::string_view text, bool in_cell) {
-  const std::string line = plain_line(text);
-  // In a cell, code cannot represent a backslash before a bar.
-  if (line.empty() || (in_cell && line.find("\\|") != std::string::npos)) return markdown_text(line, in_cell);
-  const std::string fence = fence_around(line, 1), gap = line.front() == '`' || line.back() == '`' ? " " : "";
-  std::string out = fence + gap;
-  for (const char c : line) {
-    if (c == '|' && in_cell) out += '\\';
-    out += c;
-  }
-  return out + gap + fence;
-}
-
-std::string markdown_block(std::string_view lines, std::string_view language) {
-  const std::string text = without_controls(lines), fence = fence_around(text, 3);
-  return fence + std::string(language) + "\n" + text + (text.ends_with('\n') ? "" : "\n") + fence + "\n";
-}
-
-namespace {
-
 std::string list_item(std::string_view text) { return fmt::format("- {}\n", markdown_text(text)); }
 
 std::string list_of_changes(const ReportArm& arm) {
@@ -115,41 +59,11 @@ std::string arms_section(const ReportData& report) {
   return "## Arms\n\n" + markdown_table(table);
 }
 
-/// A table of the means over seeds, at some of the evaluated steps or lengths; empty if there is only one.
-template <class BandOf> std::string means_table(const ReportData& report, const BandOf& band_of) {
-  constexpr std::size_t most_columns = 8;
-  std::set<std::int64_t> places;
-  for (const ReportArm& arm : report.arms)
-    for (const BandPoint& point : band_of(arm)) places.insert(point.at);
-  if (places.size() < 2) return "";
-
-  const std::vector<std::int64_t> all(places.begin(), places.end());
-  std::set<std::int64_t> shown;
-  const std::size_t columns = std::min(most_columns, all.size());
-  for (std::size_t i = 0; i < columns; ++i) shown.insert(all[i * (all.size() - 1) / (columns - 1)]);
-
-  TextTable table{{"arm"}, {Align::left}, {}};
-  for (const std::int64_t place : shown) {
-    table.headings.push_back(fmt::format("{}", place));
-    table.alignment.push_back(Align::right);
-  }
-  for (const ReportArm& arm : report.arms) {
-    const std::vector<BandPoint> band = band_of(arm);
-    std::vector<std::string> row{arm.label};
-    for (const std::int64_t place : shown) {
-      const auto point = std::ranges::find(band, place, &BandPoint::at);
-      row.push_back(point == band.end() ? "-" : fixed(point->mean, 4));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return to_markdown(table);
-}
-
 std::string curves_section(const ReportData& report) {
-  const std::string table = means_table(report, curve_band);
-  if (table.empty()) return "";
+  const TextTable table = band_table(report, curve_band, [](const BandPoint& point) { return fixed(point.mean, 4); });
+  if (table.headings.size() < 3) return ""; // one step
   return fmt::format("## Learning curves\n\nThe mean of {} over the seeds, by training step.\n\n{}",
-                     markdown_text(report.curve_metric().shown()), table);
+                     markdown_text(report.curve_metric().shown()), to_markdown(table));
 }
 
 std::string lengths_section(const ReportData& report) {
@@ -208,6 +122,55 @@ std::string provenance_section(const ReportData& report) {
 }
 
 } // namespace
+
+std::string markdown_text(std::string_view text, bool in_cell) {
+  const std::string line = plain_line(text);
+  const auto has = [&](std::string_view part) { return line.find(part) != std::string::npos; };
+  // Brackets and > are formatting only in combination with other characters, so they are not escaped in intervals and
+  // arrows.
+  std::string marks = "\\`*_{}<#|~$&";
+  if (line.starts_with('[') || std::ranges::any_of(std::array{"](", "][", "[^", "[["}, has)) marks += "[]";
+  if (line.starts_with('>') || has("<")) marks += ">";
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const bool within = i > 0 && i + 1 < line.size() && in_word(line[i - 1]) && in_word(line[i + 1]);
+    // Characters that are formatting only at the beginning of a line: lists, rules, setext headings.
+    const bool ends = i + 1 == line.size() || line[i + 1] == ' ' || line[i + 1] == c;
+    const bool begins = !in_cell && ends &&
+                        (i == 0 ? c == '-' || c == '+' || c == '='
+                                : (c == '.' || c == ')') && line.find_first_not_of("0123456789") == i);
+    // GitHub links plain addresses: https://..., www..., name@place. A backslash does not prevent this for the last
+    // form, but an empty comment does.
+    const bool address = (c == ':' && line.compare(i + 1, 1, "/") == 0) ||
+                         (c == '.' && i >= 3 &&
+                          std::ranges::all_of(line.substr(i - 3, 3), [](char w) { return w == 'w' || w == 'W'; }));
+    const bool mark = marks.find(c) != std::string::npos && !(c == '_' && within);
+    if (mark || begins || address) out += '\\';
+    out += c;
+    if (c == '@') out += "<!-- -->";
+  }
+  return out;
+}
+
+std::string markdown_code(std::string_view text, bool in_cell) {
+  const std::string line = plain_line(text);
+  // In a cell, code cannot represent a backslash before a bar.
+  if (line.empty() || (in_cell && line.find("\\|") != std::string::npos)) return markdown_text(line, in_cell);
+  const std::string fence = fence_around(line, 1), gap = line.front() == '`' || line.back() == '`' ? " " : "";
+  std::string out = fence + gap;
+  for (const char c : line) {
+    if (c == '|' && in_cell) out += '\\';
+    out += c;
+  }
+  return out + gap + fence;
+}
+
+std::string markdown_block(std::string_view lines, std::string_view language) {
+  const std::string text = without_controls(lines), fence = fence_around(text, 3);
+  return fence + std::string(language) + "\n" + text + (text.ends_with('\n') ? "" : "\n") + fence + "\n";
+}
 
 std::string render_markdown(const ReportData& report) {
   std::string out = fmt::format("{}# {}\n\n", markdown_mark, markdown_text(report.name));

@@ -4,8 +4,8 @@
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/tables.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/flips.hpp"
 #include "experiments/sweep/labels.hpp"
@@ -13,6 +13,7 @@
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
@@ -40,11 +41,20 @@ bool any(const ReportData& report, const std::function<bool(const statistics::Co
 
 bool unpaired(const ReportData& report) { return report.test == statistics::Test::unpaired; }
 
+bool is_same(const statistics::Comparison& c) { return c.answer == Answer::same; }
+
 /// The note about arms that are the same.
 std::string equivalence_note(const ReportData& report) {
-  if (!any(report, [](const auto& c) { return c.equivalence.has_value(); })) return "";
-  return " For arms with the answer \"same\", the sentence has another interval: that of the equivalence test, not "
-         "corrected for other arms.";
+  if (!any(report, is_same)) return "";
+  return fmt::format(" For \"same\", the interval is that of the equivalence tests, which also contains 0: it lies "
+                     "within the margin of {:g}, and an end at the margin itself has a round bracket.",
+                     *report.margin);
+}
+
+bool is_constant(const statistics::Comparison& c) { return c.constant; }
+
+std::string constant_note(const ReportData& report) {
+  return any(report, is_constant) ? " An arm whose differences are all equal has none: their spread is unknown." : "";
 }
 
 std::string difference_note(const ReportData& report) {
@@ -52,32 +62,44 @@ std::string difference_note(const ReportData& report) {
   if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
   const std::string its_level = report.looks.empty() ? level_text(level) : "its look's level";
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
-  const std::string_view exception = any(report, [](const auto& c) { return c.contradicts; })
-                                         ? ", unless ranks and means have opposite directions"
-                                         : "";
+  const bool contradicts = any(report, [](const auto&c) { return c.contradicts; }), same = any(report, is_same);
+  const std::string exception =
+      fmt::format("{}{}{}", contradicts || same ? ", unless " : "", same ? "the arm is the same" : "",
+                  !contradicts ? "" : fmt::format("{}ranks and means have opposite directions", same ? " or " : ""));
   const std::string about_zero = fmt::format(
       "An interval excludes 0 exactly when p is at most {}{}. p can find a difference that the joint interval does not "
       "yet show; then the end nearest to 0 is printed as 0 with a round bracket, as in (0, 0.1]",
       its_level, exception);
   if (report.seeds.size() < 2) return fmt::format("from {}; one seed says nothing about the spread.", whose);
   if (!has_intervals(report))
-    return fmt::format("{} {}; too few seeds for an interval.",
+    return fmt::format("{} {}; {}.",
                        unpaired(report) ? "mean of the arm's runs minus mean of the runs of" : "arm minus",
                        unpaired(report) ? std::string(whose)
-                                        : fmt::format("{}, paired by {}", whose, report.paired_by()));
+                                        : fmt::format("{}, paired by {}", whose, report.paired_by()),
+                       any(report, is_constant) ? "the differences are all equal, so their spread is unknown"
+                                                : "too few seeds for an interval");
   if (unpaired(report))
     return fmt::format("mean of the arm's runs minus mean of the runs of {}. [{}]: simultaneous intervals of all arms, "
-                       "from the same permutations as p (Bonferroni). {}.{}",
+                       "from the same tests as p (Bonferroni). {}.{}",
                        whose, confidence_text(report), about_zero, equivalence_note(report));
   return fmt::format(
       "arm minus {}, paired by {}. [{}]: simultaneous intervals of all arms, from the same sign flips as "
-      "p. {}. With fewer than {} seeds there is none.{}",
+      "p. {}. With fewer than {} seeds there is none{}.{}",
       whose, report.paired_by(), confidence_text(report), about_zero, statistics::seeds_for_level(level),
-      equivalence_note(report));
+      same ? ", except for \"same\"" : "", constant_note(report) + equivalence_note(report));
 }
 
 std::string by_ranks(const ReportData& report) {
   return any(report, [](const auto& c) { return c.ranked; }) ? " If runs did not reach the target: by ranks." : "";
+}
+
+/// What p is corrected for: "arms", "arms and metrics", "arms, metrics and interactions".
+std::string family_in_words(const ReportData& report) {
+  const bool metrics = !report.also.empty(), interactions = !report.interactions.empty();
+  return metrics && interactions ? "arms, metrics and interactions"
+         : metrics               ? "arms and metrics"
+         : interactions          ? "arms and interactions"
+                                 : "arms";
 }
 
 /// " 2^6 = 64"; empty if arms have different numbers of seeds.
@@ -92,21 +114,14 @@ std::string number_of_flips(const ReportData& report) {
 std::string p_note(const ReportData& report) {
   if (unpaired(report))
     return fmt::format(
-        "permutations of which runs are the arm's and which the reference's, corrected for the number "
-        "of arms{} (Holm){}.{}{}",
-        report.also.empty() ? "" : " and metrics",
-        any(report, [](const auto& c) { return !c.exact; }) ? "; approximate, from 100,000 random ones"
-                                                            : "; exact (all of them)",
-        any(report, [](const auto& c) { return c.seeds.size() != c.reference_runs; })
-            ? " If an arm has another number of runs than the reference: the larger of Welch's p and of the p of "
-              "Welch's t "
-              "by permutations."
-            : "",
-        by_ranks(report));
-  const std::string method = fmt::format(" A flip changes a seed's sign in all arms{0} together. By the step-down "
-                                         "max-|t| method, corrected for the number "
-                                         "of arms{0}.{1}",
-                                         report.also.empty() ? "" : " and metrics", by_ranks(report));
+        "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the "
+        "reference's{}. Corrected for the number of {} (Holm).{}",
+        any(report, [](const auto& c) { return !c.exact; }) ? " (100,000 random ones)" : " (all of them)",
+        family_in_words(report), by_ranks(report));
+  const std::string method = fmt::format(" A flip changes a seed's sign in all arms{} together. By the step-down "
+                                         "max-|t| method, corrected for the number of {}.{}",
+                                         report.also.empty() ? "" : " and metrics", family_in_words(report),
+                                         by_ranks(report));
   if (any(report, [](const auto& c) { return !c.exact; }))
     return fmt::format("the share of sign flips of the differences that give a result at least as clear as the "
                        "observed one; approximate above {} seeds, from {} random flips.{}",
@@ -118,13 +133,13 @@ std::string p_note(const ReportData& report) {
 }
 
 std::string p_claim(const ReportData& report) {
-  return fmt::format("{}, corrected for all arms{}.",
+  return fmt::format("{}, corrected for all {}.",
                      unpaired(report)
                          ? "permutations of the runs with a result at least as clear"
                          : fmt::format("the share of{} sign flips with a result at least as clear",
                                        any(report, [](const auto& c) { return !c.exact; }) ? ""
                                                                                            : number_of_flips(report)),
-                     report.also.empty() ? "" : " and metrics");
+                     family_in_words(report));
 }
 
 std::string answer_claim(const ReportData& report) {
@@ -142,9 +157,10 @@ std::string answer_note(const ReportData& report) {
   if (any(report, equal_in_all_seeds)) text += "equal if the metric is the same number in all seeds; otherwise ";
   if (report.margin)
     text += fmt::format("same if two one-sided tests by {} put the difference within the margin of {:g}{} (level {}, "
-                        "corrected for the number of arms); otherwise ",
+                        "corrected for the number of {}); otherwise ",
                         unpaired(report) ? "permutations" : "sign flips", *report.margin,
-                        report.metric.unit.empty() ? "" : " " + report.metric.unit, level);
+                        report.metric.unit.empty() ? "" : " " + report.metric.unit, level,
+                        report.interactions.empty() ? "arms" : "arms and interactions");
   return text + fmt::format("{} if p is at most {}; otherwise undecided, which is no evidence that there is no "
                             "difference.",
                             report.metric.is_goal() ? "better or worse" : "differs", level);
@@ -175,11 +191,52 @@ Note spreads_note(const ReportData& report) {
                                                              : " differ");
   return {.claim = differ + ", so p may be too small.",
           .text = fmt::format("{} (p <= {:g}, not corrected for the number of arms), so p is too small if the noise is "
-                              "also skewed. In simulations with unequal spreads and skewed noise, up to 21 of 100 "
-                              "sweeps found a difference that does not exist (5 are promised), and up to 28 called "
-                              "arms the same wrongly: a worst case, not an estimate for this sweep. Look at the "
-                              "individual runs.",
+                              "also skewed. In our simulations with a spread of 4 and skewed noise, up to 62 of 100 "
+                              "sweeps found a difference that does not exist (5 are promised), and up to 76 called "
+                              "arms the same wrongly; other noise can be worse. Look at the individual runs.",
                               differ, level)};
+}
+
+/// How much worse a run that fails to learn is than the reference's mean: at chance, or else at the metric's other end.
+std::optional<double> fall_of(const ReportData& report, const ReportArm& arm) {
+  const std::optional<double>& mean = report.arms[arm.reference].mean;
+  const Metric& metric = report.metric;
+  if (!mean || !metric.is_goal()) return std::nullopt;
+  const std::optional<Task::Level> chance = chance_level(report, arm);
+  const double worst = chance ? chance->value : metric.higher_is_better() ? metric.low : metric.high;
+  const double fall = metric.higher_is_better() ? *mean - worst : worst - *mean;
+  return std::isfinite(fall) && fall > 0 ? std::optional(fall) : std::nullopt;
+}
+
+/// "If 1 run in 10 fell by 0.8, 6 seeds would show none in 53 of 100 sweeps.": rare failures, beside arms that are the
+/// same. The sentence is about the arm with the fewest seeds.
+std::string rare_failures_note(const ReportData& report) {
+  const ReportArm* fewest = nullptr;
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison && is_same(*arm.comparison) &&
+        (fewest == nullptr || arm.comparison->seeds.size() < fewest->comparison->seeds.size()))
+      fewest = &arm;
+  if (fewest == nullptr) return "";
+  constexpr double share = 0.1;
+  const std::size_t n = fewest->comparison->seeds.size();
+  const std::optional<double> fall = fall_of(report, *fewest);
+  return fmt::format("If 1 run in 10 {}, {} seeds would show none in {:.0f} of 100 sweeps.",
+                     !fall ? "failed to learn"
+                           : fmt::format("{} by {:.2g}{}", report.metric.higher_is_better() ? "fell" : "rose", *fall,
+                                         report.metric.unit.empty() ? "" : " " + report.metric.unit),
+                     n, 100 * std::pow(1 - share, static_cast<double>(n)));
+}
+
+/// What p and intervals generalise to.
+std::string scope_note(const ReportData& report) {
+  const std::string by = report.paired_by();
+  const std::string others = !report.table                           ? "seeds on the same validation examples"
+                             : report.table->paired_by.empty()       ? "runs on the same examples"
+                             : by == "seed"                          ? "seeds on the same examples"
+                             : by.find(" and ") != std::string::npos ? fmt::format("combinations of {}", by)
+                                                                     : fmt::format("values of {}", by);
+  return fmt::format("{} about other {}, not about other examples.",
+                     has_intervals(report) ? "p and intervals are" : "p is", others);
 }
 
 /// A note about the threshold between two groups of runs, if it was found in the runs themselves.
@@ -366,8 +423,10 @@ std::vector<Note> report_notes(const ReportData& report) {
     add_note("pairs", std::move(pairs));
     add_note("answer", {.claim = answer_claim(report), .text = answer_note(report)});
     add_note("spreads", spreads_note(report));
+    add("rare failures", rare_failures_note(report));
     add("learned", learned_note(report));
     add("underpowered", underpowered_note(report));
+    add("scope", scope_note(report));
   }
   add("looks", looks_note(report));
   if (report.reference_values.size() > longest_in_name) add("reference", report.reference_values + ".", true);
@@ -375,7 +434,8 @@ std::vector<Note> report_notes(const ReportData& report) {
   add("evaluations", first_evaluation_note(report));
   add_note("starts", starts_note(report));
   if (!report.interactions.empty())
-    add("interactions", "by sign flips of each seed's change, corrected for there being several of them.", true);
+    add("interactions", "by sign flips of each seed's change; p is corrected for arms and interactions together.",
+        true);
   if (report.tuning)
     add("tuned",
         "p and intervals hold for the settings that were chosen. Two arms that are the same function can differ "

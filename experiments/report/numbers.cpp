@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
-#include <optional>
-#include <vector>
 
 namespace heed {
 
@@ -27,6 +24,21 @@ std::string unsigned_zero(const std::string& text) { return is_zero(text) ? text
 
 /// Numbers of at least this size are hard to read without powers of ten.
 constexpr double long_number = 1e6;
+
+const std::optional<statistics::Interval>& shown_interval(const statistics::Comparison& c) {
+  return c.interval ? c.interval : c.difference.interval;
+}
+
+std::optional<double> half_of(const statistics::Comparison& c) {
+  const auto& interval = shown_interval(c);
+  return interval ? std::optional((interval->high - interval->low) / 2) : std::nullopt;
+}
+
+/// Whether all pairs differ by the same whole number, as numbers of steps can.
+bool is_count(const statistics::Comparison& c) {
+  return c.constant && std::floor(c.difference.mean) == c.difference.mean;
+}
+
 } // namespace
 
 int decimals_for(const std::vector<double>& spreads) {
@@ -112,26 +124,6 @@ std::string name_in_list(const std::string& name) {
   return parts ? '"' + name + '"' : name;
 }
 
-namespace {
-
-const std::optional<statistics::Interval>& shown_interval(const statistics::Comparison& c) {
-  return c.interval ? c.interval : c.difference.interval;
-}
-
-std::optional<double> half_of(const statistics::Comparison& c) {
-  const auto& interval = shown_interval(c);
-  return interval ? std::optional((interval->high - interval->low) / 2) : std::nullopt;
-}
-
-/// Whether all pairs differ by the same whole number, as numbers of steps can.
-bool is_count(const statistics::Comparison& c) {
-  const auto& interval = shown_interval(c);
-  const double mean = c.difference.mean;
-  return interval && mean != 0 && interval->low == interval->high && std::floor(mean) == mean;
-}
-
-} // namespace
-
 TableDigits::TableDigits(const ReportData& report) : resolution_(std::max(report.resolution, 0x1p-50)) {
   std::vector<double> spreads, halves;
   for (const ReportArm& arm : report.arms) {
@@ -163,9 +155,11 @@ int own_decimals(const statistics::Comparison& c) {
 std::string interval_text(const statistics::Comparison& c, Decimals decimals, bool signs, bool turned) {
   if (!c.interval) return "";
   const double low = turned ? -c.interval->high : c.interval->low, high = turned ? -c.interval->low : c.interval->high;
-  const bool found = c.p.value_or(1) <= c.level;
+  const bool same = c.answer == statistics::Answer::same, found = c.p.value_or(1) <= c.level && !same;
   const auto text = [&](double end) { return signs ? signed_fixed(end, decimals) : fixed(end, decimals); };
-  const auto open = [&](double end) { return found && is_zero(text(end)); };
+  const auto open = [&](double end) {
+    return (found && is_zero(text(end))) || (same && c.margin && std::abs(end) == *c.margin);
+  };
   return fmt::format("{}{}, {}{}", open(low) ? '(' : '[', text(low), text(high), open(high) ? ')' : ']');
 }
 

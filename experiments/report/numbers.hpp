@@ -82,8 +82,9 @@ int own_decimals(const statistics::Comparison& c);
 /// The format of a difference and its interval: `decimals`, or powers of ten (`decimals_showing`).
 Decimals decimals_showing(const statistics::Comparison& c, int decimals);
 
-/// "[-0.05, +0.09]": a comparison's interval. "(0.00, +0.12]" if a difference is found and an end is displayed as zero:
-/// zero itself is outside. Empty without an interval.
+/// "[-0.05, +0.09]": a comparison's interval. "(0.00, +0.12]" if a difference is found and an end is displayed as zero,
+/// and "(-0.05, +0.03]" if the arm is the same and an end was moved to the margin: this end itself is outside. Empty
+/// without an interval.
 /// @param signs   whether positive ends have a sign
 /// @param turned  whether to show the interval of the negated difference
 std::string interval_text(const statistics::Comparison& c, Decimals decimals, bool signs, bool turned = false);

@@ -1,10 +1,10 @@
-#include "experiments/report/own_report.hpp"
+// Recognises reports that Heed wrote.
+#include "experiments/report/renderers.hpp"
 
 #include "experiments/report/page_files.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <string>
 
 namespace heed {
 

@@ -24,6 +24,20 @@ std::string without_numbers(const std::string& reason) {
   return out;
 }
 
+std::string failures_in_words(const ReportData& report, std::size_t failed) {
+  std::size_t diverged = 0;
+  for (const ReportArm& arm : report.arms)
+    diverged += static_cast<std::size_t>(std::ranges::count_if(arm.runs, [](const ReportRun& run) {
+      return run.state == RunState::failed && run.diverged();
+    }));
+  const std::string said = fmt::format("{} of {} runs failed, for the reasons above; the finished runs stay.", failed,
+                                       report.total());
+  if (diverged == 0) return said + " Try them again with";
+  if (diverged >= failed) return said + " The same config diverges again: change it, then start";
+  return fmt::format("{} {} of them diverged, and diverge again with the same config; try the others again with", said,
+                     diverged);
+}
+
 } // namespace
 
 std::string ProblemGroup::reason() const {
@@ -46,24 +60,6 @@ std::string ProblemGroup::ids(std::string (*shown)(const std::string&)) const {
   for (const ReportRun* run : runs) all.push_back(shown(run->id));
   return fmt::format("run{} {}", plural(all.size()), fmt::join(all, ", "));
 }
-
-namespace {
-
-std::string failures_in_words(const ReportData& report, std::size_t failed) {
-  std::size_t diverged = 0;
-  for (const ReportArm& arm : report.arms)
-    diverged += static_cast<std::size_t>(std::ranges::count_if(arm.runs, [](const ReportRun& run) {
-      return run.state == RunState::failed && run.diverged();
-    }));
-  const std::string said = fmt::format("{} of {} runs failed, for the reasons above; the finished runs stay.", failed,
-                                       report.total());
-  if (diverged == 0) return said + " Try them again with";
-  if (diverged >= failed) return said + " The same config diverges again: change it, then start";
-  return fmt::format("{} {} of them diverged, and diverge again with the same config; try the others again with", said,
-                     diverged);
-}
-
-} // namespace
 
 std::string shortfall_in_words(const ReportData& report, std::size_t failed, std::size_t missing) {
   if (failed > 0) return failures_in_words(report, failed);

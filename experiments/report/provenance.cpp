@@ -1,6 +1,5 @@
-#include "experiments/report/provenance.hpp"
-
-#include "experiments/report/numbers.hpp"
+// Where a report's numbers come from, as far as a reader must know it before reading them.
+#include "experiments/report/tables.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

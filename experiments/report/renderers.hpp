@@ -6,7 +6,9 @@
 #include "experiments/report/style.hpp"
 #include "experiments/report/text_table.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -17,6 +19,17 @@ TextTable summary_table(const ReportData& report, const Style& style);
 /// Whether the cost of an arm, or its time, is known. A report of a table has no columns for what no arm has.
 bool has_cost(const ReportArm& arm);
 bool has_time(const ReportArm& arm);
+/// The last values of a metric over the runs of the arm.
+struct Measured {
+  Metric metric;
+  std::size_t n = 0; ///< number of runs with a value
+  std::optional<double> mean, standard_deviation;
+  std::string text() const; ///< "0.0123 ± 0.0004"
+};
+
+/// The compared metrics first, then all others. Empty for a report with several arms; metrics without a value are
+/// omitted.
+std::vector<Measured> measured_values(const ReportData& report);
 /// Of a report with one arm: a row for each metric that its runs measured.
 TextTable measured_table(const ReportData& report);
 
@@ -45,5 +58,12 @@ std::string render_runs_csv(const ReportData& report);
 /// Lines for each arm, each metric by length, and each length: n, mean, standard deviation, lowest and highest value
 /// over the seeds. Empty if nothing was measured at two or more lengths.
 std::string render_lengths_csv(const ReportData& report);
+
+/// The first line of a report in Markdown, which readers do not see.
+inline constexpr std::string_view markdown_mark = "<!-- A report of Heed. -->\n";
+
+/// Whether a file with this beginning is a report of Heed, in any of its formats. Such a file can be made again. A
+/// report in Markdown of before the mark is not recognised.
+bool is_report_of_heed(std::string_view beginning);
 
 } // namespace heed

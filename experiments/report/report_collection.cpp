@@ -1,23 +1,18 @@
 // Collects a report's data from a plan and the folders of its runs.
 #include "experiments/report/report_data.hpp"
 
-#include "experiments/config/config.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
-#include "experiments/metrics/metric.hpp"
-#include "experiments/sweep/history.hpp"
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/tuning.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
 

@@ -1,6 +1,5 @@
 #include "experiments/report/report_data.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

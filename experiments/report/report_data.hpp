@@ -21,7 +21,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace heed {
@@ -32,7 +31,7 @@ struct CurvePoint {
   double value = 0;
 };
 
-/// The metric over the rows of one length.
+/// The metric over the sequences of one length.
 struct LengthPoint {
   std::int64_t length = 0;
   double value = 0;
@@ -135,7 +134,7 @@ struct ReportArm {
   std::vector<ReportRun> runs;
   std::optional<PlannedCost> cost;    ///< empty: not in the plan
   std::optional<Task::Chance> chance; ///< empty if the data does not exist any more
-  /// Likewise for rows of each of [train] evaluate_lengths.
+  /// Likewise for sequences of each of [train] evaluate_lengths.
   std::map<std::int64_t, Task::Chance> chance_at_lengths = {};
   std::string start = {}; ///< the run that its runs start from ([train] start); empty: initial weights
   /// Why its model can see its prediction targets; empty: it cannot, or the data does not exist any more.
@@ -151,9 +150,10 @@ struct ReportArm {
   /// With planned looks: the number of seeds at which its answer was found, or up to which it is still open. 0: no
   /// looks, or none so far.
   std::size_t look = 0;
-  /// If the arm is undecided: the difference that the same number of seeds would find in 80 of 100 sweeps with the
-  /// observed noise (`statistics::smallest_effect`). Empty otherwise, if the differences do not vary, if p is of ranks,
-  /// and if it would exceed the metric's range.
+  /// If the arm is undecided: the difference that the same number of seeds would find in 80 of 100 sweeps whose noise
+  /// has the upper 80 % bound of the spread s of the differences, s sqrt((n - 1) / chi2), where chi2 is the 20 %
+  /// quantile of the chi-squared distribution with n - 1 degrees of freedom (`statistics::smallest_effect`). Empty
+  /// otherwise, if the differences do not vary, if p is of ranks, and if it would exceed the metric's range.
   std::optional<double> smallest_found;
   /// Empty for a reference, without runs to compare, for a metric without a better direction, and, unless [report]
   /// learned is given, for unimodal outcomes or a gap that is too small.
@@ -176,12 +176,13 @@ struct ReportArm {
   /// Differences of configuration: a is its reference's option, b is this arm's. A group's reference is compared with
   /// the first arm.
   std::vector<Difference> differences;
-  /// The longest rows of its training, in the unit of [train] evaluate_lengths; empty if the task has no such option.
+  /// The longest sequences of its training, in the unit of [train] evaluate_lengths; empty if the task has no such
+  /// option.
   std::optional<std::int64_t> training_length;
   std::optional<BudgetMatch> matched; ///< only if arms are matched in parameters or FLOPs
 };
 
-/// Whether the effect of an option depends on another (`interactions_of`).
+/// Whether the effect of an option depends on another (`contrasts_of`).
 struct Interaction {
   std::string option;      ///< the arm that changes only this option: "score = additive"
   std::string with;        ///< "heads = 8", or a group, "length = 64"

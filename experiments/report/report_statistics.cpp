@@ -6,12 +6,14 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/shown_texts.hpp"
 #include "experiments/statistics/corrections.hpp"
+#include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -54,7 +56,7 @@ std::optional<double> spread_of(const std::vector<double>& values, double resolu
   return spread && *spread <= resolution * largest ? 0 : spread;
 }
 
-statistics::Question question_of(const ReportData& report, const Metric& metric, double level) {
+statistics::ComparisonRequest request_of(const ReportData& report, const Metric& metric, double level) {
   std::optional<double> range;
   if (metric.has_upper_bound()) range = metric.high - metric.low;
   return {.test = report.test,
@@ -65,7 +67,8 @@ statistics::Question question_of(const ReportData& report, const Metric& metric,
           .censored_at = censoring_value(metric)};
 }
 
-/// The difference that an undecided arm's seeds would find, with the observed spread of the differences.
+/// The difference that an undecided arm's seeds would find, with the upper bound of the spread of the differences: in
+/// 80 of 100 sweeps the true spread is no larger.
 class SmallestFound {
 public:
   explicit SmallestFound(const Metric& metric) {
@@ -85,9 +88,11 @@ public:
     if (is_new)
       known->second = m == 0 ? statistics::smallest_effect(n, found_share, c.level, c.family)
                              : statistics::smallest_effect_unpaired(n, m, found_share, c.level, c.family);
+    const double freedom = static_cast<double>(m == 0 ? n - 1 : n + m - 2);
+    const double bound = *spread * std::sqrt(freedom / statistics::chi_squared_quantile(freedom, 1 - bound_share));
     // no two values can differ by this much
-    if (!known->second || *known->second * *spread > range_) return std::nullopt;
-    return *known->second * *spread;
+    if (!known->second || *known->second * bound > range_) return std::nullopt;
+    return *known->second * bound;
   }
 
 private:
@@ -98,6 +103,7 @@ private:
     return std::sqrt((from_a * va * va + from_b * vb * vb) / (from_a + from_b));
   }
 
+  static constexpr double bound_share = 0.8; // of sweeps in which the bound holds
   double range_ = std::numeric_limits<double>::infinity();
   /// Key: the number of runs of the arm, of the reference, and of the arms that p is corrected over; and the level.
   std::map<std::pair<std::array<std::size_t, 3>, double>, std::optional<double>> effects_;
@@ -129,12 +135,12 @@ void describe(ReportData& report) {
   }
 }
 
-/// Compares the arms over their first `seeds` runs, for all metrics together. Skips arms with an answer from an earlier
-/// look.
-void compare_arms(ReportData& report, std::size_t seeds, double level) {
+/// Compares the arms over their first `seeds` runs, for all metrics together and, if asked, with the interactions.
+/// Skips arms with an answer from an earlier look.
+void compare_arms(ReportData& report, std::size_t seeds, double level, bool with_interactions) {
   std::vector<statistics::SeedValues> results;
   std::vector<std::size_t> reference_of;
-  std::vector<statistics::Question> questions;
+  std::vector<statistics::ComparisonRequest> requests;
   const auto first = [&](const ReportArm& arm) {
     return std::span<const ReportRun>(arm.runs).first(std::min(seeds, arm.runs.size()));
   };
@@ -144,17 +150,27 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
   for (const ReportArm& arm : report.arms) {
     results.push_back(values_of(arm, deciding_value));
     reference_of.push_back(arm.reference);
-    questions.push_back(question_of(report, report.metric, level));
-    questions.back().margin = report.margin;
+    requests.push_back(request_of(report, report.metric, level));
+    requests.back().margin = report.margin;
   }
   // One metric after the other, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
     for (const ReportArm& arm : report.arms) {
       results.push_back(values_of(arm, further_value(m)));
       reference_of.push_back((m + 1) * report.arms.size() + arm.reference);
-      questions.push_back(question_of(report, report.also[m], level));
+      requests.push_back(request_of(report, report.also[m], level));
     }
-  const auto compared = statistics::compare_each(results, reference_of, questions);
+  Contrasts contrasts = with_interactions ? contrasts_of(report, level) : Contrasts{};
+  const std::size_t first_contrast = results.size();
+  std::ranges::move(contrasts.values, std::back_inserter(results));
+  for (const std::size_t of : contrasts.reference_of) reference_of.push_back(first_contrast + of);
+  std::ranges::copy(contrasts.requests, std::back_inserter(requests));
+  const auto compared = statistics::compare_each(results, reference_of, requests);
+  for (std::size_t i = 0; i < contrasts.interactions.size(); ++i) {
+    Interaction& interaction = report.interactions.emplace_back(std::move(contrasts.interactions[i]));
+    interaction.comparison = *compared[first_contrast + 2 * i + 1];
+    if (!report.metric.is_goal()) interaction.comparison.improvement.reset(); // no direction is better
+  }
   const auto answer = [&](std::optional<statistics::Comparison>& of, std::size_t& look, const Metric& metric,
                           std::size_t which) {
     if (of && is_found(of->answer)) return false;
@@ -190,14 +206,14 @@ void take_further(const ReportRun& from, std::size_t which, ReportRun& run) {
 void compute_statistics(ReportData& report) {
   show_controls(report);
   describe(report);
+  report.interactions.clear();
   if (report.looks.empty())
-    compare_arms(report, std::numeric_limits<std::size_t>::max(), statistics::significance_level);
+    compare_arms(report, std::numeric_limits<std::size_t>::max(), statistics::significance_level, true);
   const std::vector<double> levels = statistics::look_levels(report.looks);
   const std::size_t last = report.seeds_looked_at();
-  for (std::size_t k = 0; k < report.looks.size() && report.looks[k] <= last; ++k)
-    compare_arms(report, report.looks[k], levels[k]);
   // With several looks, interactions are only reported at the last.
-  report.interactions = last == report.seeds.size() ? interactions_of(report) : std::vector<Interaction>{};
+  for (std::size_t k = 0; k < report.looks.size() && report.looks[k] <= last; ++k)
+    compare_arms(report, report.looks[k], levels[k], report.looks[k] == report.seeds.size());
   SmallestFound smallest_found(report.metric);
   for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);
   count_learned(report);

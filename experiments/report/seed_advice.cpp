@@ -1,6 +1,7 @@
 #include "experiments/report/seed_advice.hpp"
 
 #include "experiments/report/answers.hpp"
+#include "experiments/report/interactions.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/statistics/comparison.hpp"
@@ -26,13 +27,17 @@ std::size_t compared_arms(const Plan& plan) {
   return compared;
 }
 
-/// The number of comparisons that p is corrected over: each arm by each metric.
-std::size_t family_of(const Plan& plan) { return compared_arms(plan) * (1 + plan.also.size()); }
+/// The number of comparisons that p is corrected over: each arm by each metric, and the interactions.
+std::size_t family_of(const Plan& plan) {
+  return compared_arms(plan) * (1 + plan.also.size()) + interactions_planned(plan);
+}
 
-/// "3 arms", "3 arms by 2 metrics".
+/// "3 arms", "3 arms by 2 metrics", "3 arms and 1 interaction".
 std::string family_text(const Plan& plan) {
-  const std::string arms = fmt::format("{} arm{}", compared_arms(plan), compared_arms(plan) == 1 ? "" : "s");
-  return plan.also.empty() ? arms : fmt::format("{} by {} metrics", arms, 1 + plan.also.size());
+  std::string text = counted(compared_arms(plan), "arm");
+  if (!plan.also.empty()) text += fmt::format(" by {} metrics", 1 + plan.also.size());
+  if (const std::size_t n = interactions_planned(plan); n > 0) text += " and " + counted(n, "interaction");
+  return text;
 }
 
 /// The level of the answers at all seeds: with planned looks, the level of the last look.
@@ -98,7 +103,7 @@ std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effec
   if (compared == 0) return {};
   const std::size_t family = family_of(plan);
   const statistics::SweepSize sweep{plan.seeds.size(), family, level_of(plan)},
-      by_margin{plan.seeds.size(), compared, level_of(plan)}; // the margin is of the first metric
+      by_margin{plan.seeds.size(), compared + interactions_planned(plan), level_of(plan)}; // of the first metric
   std::vector<EffectRow> rows;
   for (const double size : effect ? std::vector{*effect} : std::vector{0.5, 1.0, 1.5, 2.0}) {
     const double apart = std::numbers::sqrt2 * size; // in standard deviations of an arm
@@ -123,8 +128,7 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
 
   TextTable table;
   const auto column = [&](std::string heading, const std::function<std::string(const EffectRow&)>& cell) {
-    table.headings.push_back(std::move(heading));
-    table.alignment.push_back(Align::right);
+    table.add_column(std::move(heading));
     table.rows.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].push_back(cell(rows[i]));
   };

@@ -5,9 +5,7 @@
 #include "experiments/system/polling.hpp"
 
 #include <array>
-#include <boost/json.hpp>
 #include <utility>
-#include <vector>
 
 namespace heed {
 

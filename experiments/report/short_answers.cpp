@@ -1,7 +1,6 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
-#include "experiments/report/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,13 @@
-#include "experiments/report/measured.hpp"
+#include "experiments/report/answers.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
-#include "experiments/report/verdict.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace heed {
@@ -16,6 +17,17 @@ namespace {
 /// Colours the cell of an arm that differs: green for better, red for worse.
 std::string coloured(const std::string& cell, AnswerWord answer, const Style& style) {
   return answer == AnswerWord::better ? style.green(cell) : answer == AnswerWord::worse ? style.red(cell) : cell;
+}
+
+template <class ValueOf> Measured measured(const ReportData& report, const Metric& metric, const ValueOf& value_of) {
+  std::vector<double> values;
+  for (const ReportRun& run : report.arms.front().runs)
+    if (const std::optional<double> value = value_of(run); value && std::isfinite(*value)) values.push_back(*value);
+  Measured out{metric, values.size(), {}, {}};
+  if (values.empty()) return out;
+  out.mean = statistics::mean(values);
+  out.standard_deviation = statistics::standard_deviation(values);
+  return out;
 }
 
 } // namespace
@@ -46,8 +58,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
     const document::Column& column = table.columns[c];
     if (column.detail != document::Column::Detail::main) continue;
     shown.push_back(c);
-    out.headings.push_back(column.title);
-    out.alignment.push_back(column.is_number() ? Align::right : Align::left);
+    out.add_column(column.title, column.is_number() ? Align::right : Align::left);
   }
   for (const document::Row& row : table.rows) {
     std::vector<std::string>& cells = out.rows.emplace_back();
@@ -81,6 +92,29 @@ std::string progress_sentence(const ReportData& report) {
   if (const std::size_t n = report.no_row()) text += fmt::format(", {} missing", n);
   if (const std::size_t n = report.gone()) text += fmt::format(", {} finished before and gone", n);
   return text;
+}
+
+std::string Measured::text() const {
+  if (!standard_deviation) return fixed(mean, decimals_for({mean.value_or(0) / 100})); // four significant digits
+  const int decimals = decimals_for({*standard_deviation});
+  return fmt::format("{} ± {}", fixed(mean, decimals), fixed(standard_deviation, decimals));
+}
+
+std::vector<Measured> measured_values(const ReportData& report) {
+  std::vector<Measured> out;
+  if (report.arms.size() != 1) return out;
+  const auto add = [&](const Metric& metric, const auto& value_of) {
+    if (Measured of = measured(report, metric, value_of); of.n > 0) out.push_back(std::move(of));
+  };
+  const auto at = [](const std::vector<std::optional<double>>& values, std::size_t i) {
+    return i < values.size() ? values[i] : std::nullopt;
+  };
+  add(report.metric, [](const ReportRun& run) { return run.value; });
+  for (std::size_t i = 0; i < report.also.size(); ++i)
+    add(report.also[i], [&](const ReportRun& run) { return at(run.also, i); });
+  for (std::size_t i = 0; i < report.others.size(); ++i)
+    add(report.others[i], [&](const ReportRun& run) { return at(run.others, i); });
+  return out;
 }
 
 } // namespace heed

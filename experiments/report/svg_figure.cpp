@@ -1,4 +1,4 @@
-#include "experiments/report/svg_figure.hpp"
+// Draws figures of a report as SVG.
 
 #include "experiments/report/figures.hpp"
 #include "experiments/report/numbers.hpp"
@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace heed {
 

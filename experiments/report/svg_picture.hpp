@@ -1,4 +1,5 @@
-// Parts of which SVG pictures of figures are made: colours, symbols, texts in lines, axes, coordinates.
+// Draws figures of a report as SVG. Parts of which these pictures are made: colours, symbols, texts in lines, axes,
+// coordinates.
 #pragma once
 
 #include "experiments/report/document.hpp"
@@ -118,5 +119,14 @@ std::string svg_text(std::string_view text);
 
 /// A coordinate, rounded to a tenth.
 double svg_at(double x);
+
+/// The figure as a picture of its own. Colours are those of the report's page, on light or dark paper.
+std::string svg_figure(const document::Figure& figure, bool dark = false);
+
+/// The figure's pictures for the report's page, whose colours have the names of its style: for wide and narrow pages;
+/// lines above 0 with a linear and a logarithmic axis; and if something is outside, also with all within the axis.
+/// Rows, lines and bands name their series by its place (data-series); the page finds pictures by `place`, the figure's
+/// among all (data-figure).
+std::string page_pictures(const document::Figure& figure, std::size_t place);
 
 } // namespace heed

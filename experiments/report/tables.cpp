@@ -2,7 +2,6 @@
 
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
-#include "experiments/report/curves.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/system/polling.hpp"
@@ -10,11 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace heed {
 
@@ -215,7 +212,6 @@ void add_comparison(Builder& builder, const ReportData& report) {
   builder.comparison("p_flip", [](const Comparison& c) { return c.p_flip; });
   builder.comparison("p_holm", [](const Comparison& c) { return c.p_holm; });
   builder.comparison("margin", [](const Comparison& c) { return c.margin; });
-  builder.interval("equivalence", [](const Comparison& c) { return c.equivalence; });
   builder.comparison("p_equivalence", [](const Comparison& c) { return c.p_equivalence; });
   builder.comparison("p_equivalence_flips", [](const Comparison& c) { return c.p_equivalence_flips; });
   builder.add({.keys = {"answer"}, .title = "answer", .kind = Kind::answer, .detail = Detail::main}, answered,
@@ -310,12 +306,13 @@ document::Table arm_table(const ReportData& report) {
   return builder.table();
 }
 
-TextTable length_table(const ReportData& report, const std::string& metric) {
+TextTable band_table(const ReportData& report, const std::function<std::vector<BandPoint>(const ReportArm&)>& band_of,
+                     const std::function<std::string(const BandPoint&)>& cell_of) {
   constexpr std::size_t most_columns = 8;
   std::set<std::int64_t> measured, shown;
   std::vector<std::vector<BandPoint>> bands;
   for (const ReportArm& arm : report.arms) {
-    bands.push_back(length_band(arm, metric));
+    bands.push_back(band_of(arm));
     for (const BandPoint& point : bands.back()) measured.insert(point.at);
   }
   const std::vector<std::int64_t> all(measured.begin(), measured.end());
@@ -323,28 +320,31 @@ TextTable length_table(const ReportData& report, const std::string& metric) {
   for (std::size_t i = 0; i < columns; ++i) shown.insert(all[columns == 1 ? 0 : i * (all.size() - 1) / (columns - 1)]);
 
   TextTable table{{"arm"}, {Align::left}, {}};
-  for (const std::int64_t length : shown) {
-    table.headings.push_back(fmt::format("{}", length));
-    table.alignment.push_back(Align::right);
-  }
+  for (const std::int64_t place : shown) table.add_column(fmt::format("{}", place));
   for (std::size_t a = 0; a < bands.size(); ++a) {
     std::vector<std::string> row{report.arms[a].label};
-    for (const std::int64_t length : shown) {
-      const auto point = std::ranges::find(bands[a], length, &BandPoint::at);
-      if (point == bands[a].end()) row.emplace_back("-");
-      else if (!point->standard_deviation) row.push_back(fixed(point->mean, 3));
-      else row.push_back(fmt::format("{} ± {}", fixed(point->mean, 3), fixed(point->standard_deviation, 3)));
+    for (const std::int64_t place : shown) {
+      const auto point = std::ranges::find(bands[a], place, &BandPoint::at);
+      row.push_back(point == bands[a].end() ? "-" : cell_of(*point));
     }
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
+TextTable length_table(const ReportData& report, const std::string& metric) {
+  return band_table(
+      report, [&](const ReportArm& arm) { return length_band(arm, metric); },
+      [](const BandPoint& point) {
+        return fixed(point.mean, 3) + (point.standard_deviation ? " ± " + fixed(point.standard_deviation, 3) : "");
+      });
+}
+
 std::string length_table_caption(const ReportData& report, const std::string& metric) {
   const bool own = metric == by_length_metric;
   const std::string of = own ? "val_accuracy" : metric_of_family(metric);
   return fmt::format("{} {}{}.", report.shown_metric(of),
-                     own ? "by the rows' own lengths" : "on rows of each length of [train] evaluate_lengths",
+                     own ? "by the sequences' own lengths" : "on sequences of each length of [train] evaluate_lengths",
                      report.seeds.size() > 1 ? ": mean ± standard deviation over the seeds" : "");
 }
 

@@ -3,10 +3,8 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/problem_groups.hpp"
-#include "experiments/report/provenance.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
-#include "experiments/report/text_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

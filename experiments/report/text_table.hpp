@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -13,6 +14,11 @@ struct TextTable {
   std::vector<std::string> headings;
   std::vector<Align> alignment;               ///< of each column
   std::vector<std::vector<std::string>> rows; ///< each row has one cell for each heading
+
+  void add_column(std::string heading, Align align = Align::right) {
+    headings.push_back(std::move(heading));
+    alignment.push_back(align);
+  }
 };
 
 /// Replaces line ends and tabs by spaces.

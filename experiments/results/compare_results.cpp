@@ -3,7 +3,6 @@
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/normal_form.hpp"
-#include "experiments/results/result_columns.hpp"
 #include "experiments/results/result_groups.hpp"
 #include "experiments/results/result_runs.hpp"
 #include "experiments/results/table_metrics.hpp"
@@ -20,7 +19,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace heed {
@@ -320,10 +318,9 @@ std::vector<std::string> spellings_in_words(const ResultRuns& runs) {
   const auto look_at = [&](const std::string& name, const char* what, const std::string& place) {
     const auto [known, is_new] = first.try_emplace(place + as_one_spelling(name), name);
     if (!is_new && known->second != name && told.insert(place + name).second)
-      out.push_back(
-          fmt::format("Two spellings: {} and {} are different {}s here. If they are one, spell them alike in the "
-                      "table.",
-                      shown_text(known->second), shown_text(name), what));
+      out.push_back(fmt::format(
+          "Two spellings: {} and {} are different {}s here. If they are one, spell them alike in the table.",
+          shown_text(known->second), shown_text(name), what));
   };
   PolledWork work;
   for (const ResultRun& run : runs.runs) {

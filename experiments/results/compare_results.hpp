@@ -2,7 +2,6 @@
 #pragma once
 
 #include "experiments/report/report_data.hpp"
-#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_table.hpp"
 
 namespace heed {

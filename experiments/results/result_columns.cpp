@@ -1,4 +1,6 @@
-#include "experiments/results/result_columns.hpp"
+// Finds the columns of a table of results by the names that people and trackers give them, and reads their cells:
+// numbers, whole numbers, steps and names.
+#include "experiments/results/result_runs.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
@@ -75,6 +77,16 @@ std::string names_in_words(const ResultTable& table, const std::vector<std::size
   std::vector<std::string> names;
   for (const std::size_t column : columns) names.push_back(shown_text(table.columns[column]));
   return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string_view hint_for(std::string_view text) {
+  if (text.ends_with('%') && read_number(text.substr(0, text.size() - 1))) return "; write per cent without the sign";
+  if (const std::size_t comma = text.find(','); comma != std::string_view::npos) {
+    std::string without(text);
+    std::erase(without, ',');
+    if (read_number(without)) return "; write 0.5 and 1000, not 0,5 and 1,000";
+  }
+  return "";
 }
 
 } // namespace
@@ -169,20 +181,6 @@ std::string hint_of_arms_as_columns(const ResultTable& table, const ResultReques
                      fmt::join(arms, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
                      shown_name(table.columns[*seed]), shown_name(metric));
 }
-
-namespace {
-
-std::string_view hint_for(std::string_view text) {
-  if (text.ends_with('%') && read_number(text.substr(0, text.size() - 1))) return "; write per cent without the sign";
-  if (const std::size_t comma = text.find(','); comma != std::string_view::npos) {
-    std::string without(text);
-    std::erase(without, ',');
-    if (read_number(without)) return "; write 0.5 and 1000, not 0,5 and 1,000";
-  }
-  return "";
-}
-
-} // namespace
 
 std::string lower_case(std::string_view text) {
   std::string out(text);

@@ -2,7 +2,6 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/results/result_columns.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
@@ -82,7 +81,8 @@ std::optional<double> group_number(const std::string& text) {
   return text.empty() || *end != '\0' || !std::isfinite(number) ? std::nullopt : std::optional(number);
 }
 
-/// Groups with numbers are sorted by them; words keep the table's order, as in a sweep.
+/// Sorts groups by numbers or by name, so that the order of a table's rows changes nothing: the first group is the one
+/// that interactions compare with.
 void sort_result_groups(std::vector<ResultGroup>& groups) {
   const std::size_t columns = groups.front().values.size();
   std::vector<std::vector<double>> ranks(groups.size());
@@ -90,11 +90,13 @@ void sort_result_groups(std::vector<ResultGroup>& groups) {
     const bool numeric = std::ranges::all_of(groups, [&](const ResultGroup& group) {
       return group_number(group.values[column]).has_value();
     });
-    std::map<std::string_view, std::size_t> seen;
+    std::set<std::string_view> names;
+    for (const ResultGroup& group : groups) names.insert(group.values[column]);
+    std::map<std::string_view, double> places;
+    for (const std::string_view name : names) places.emplace(name, static_cast<double>(places.size()));
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const std::string& text = groups[g].values[column];
-      const std::size_t rank = seen.emplace(text, seen.size()).first->second;
-      ranks[g].push_back(numeric ? *group_number(text) : static_cast<double>(rank));
+      ranks[g].push_back(numeric ? *group_number(text) : places.at(text));
     }
   }
   std::vector<std::size_t> order(groups.size());
@@ -103,6 +105,27 @@ void sort_result_groups(std::vector<ResultGroup>& groups) {
   std::vector<ResultGroup> sorted;
   for (const std::size_t g : order) sorted.push_back(std::move(groups[g]));
   groups = std::move(sorted);
+}
+
+/// Moves the group of that name to the front: "mnist", or "dataset = mnist".
+void put_first(std::vector<ResultGroup>& groups, const ResultTable& table, const ResultRequest& question,
+               const ResultRuns& runs) {
+  const std::string option = question.option("first");
+  if (runs.group_names.empty())
+    throw Refused(fmt::format("{} {}: there are no groups; {} COLUMN makes them", option, shown_text(question.first),
+                              question.option("group")));
+  std::vector<std::string> names, values;
+  for (const ResultGroup& group : groups) {
+    names.push_back(group_in_words(runs, group.values));
+    values.push_back(fmt::format("{}", fmt::join(group.values, ", ")));
+    if (question.first != names.back() && question.first != values.back()) continue;
+    const auto here = groups.begin() + static_cast<std::ptrdiff_t>(names.size() - 1);
+    std::rotate(groups.begin(), here, here + 1);
+    return;
+  }
+  throw Refused(fmt::format("{}: {} {}: no group is called {}{}; the groups are {}", table.name, option,
+                            shown_text(question.first), shown_text(question.first),
+                            did_you_mean(question.first, values), arms_in_words(values)));
 }
 
 } // namespace
@@ -121,10 +144,9 @@ std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultRequest
                               "values are compared; {}",
                               table.name, arms_in_words(arms), question.option("arm"), columns_in_words(table)));
   if (arms.size() > most_arms)
-    throw Refused(
-        fmt::format("{}: there are {} arms ({}); at most {} are compared. Is the arm another column? {} COLUMN "
-                    "names it",
-                    table.name, arms.size(), arms_in_words(arms), most_arms, question.option("arm")));
+    throw Refused(fmt::format(
+        "{}: there are {} arms ({}); at most {} are compared. Is the arm another column? {} COLUMN names it",
+        table.name, arms.size(), arms_in_words(arms), most_arms, question.option("arm")));
   const std::string reference = reference_arm(table, question, arms);
   std::vector<ResultGroup> out;
   std::map<std::vector<std::string>, std::size_t> places;
@@ -148,6 +170,7 @@ std::vector<ResultGroup> groups_of(const ResultTable& table, const ResultRequest
     std::rotate(group.arms.begin(), found, found + 1);
   }
   sort_result_groups(out);
+  if (!question.first.empty()) put_first(out, table, question, runs);
   return out;
 }
 

@@ -1,7 +1,6 @@
 // The arms of a table of results, in groups, with the reference first.
 #pragma once
 
-#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_runs.hpp"
 #include "experiments/results/result_table.hpp"
 

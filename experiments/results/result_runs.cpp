@@ -1,7 +1,6 @@
 #include "experiments/results/result_runs.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/results/result_columns.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,10 +39,9 @@ std::vector<std::size_t> arm_columns(const ResultTable& table, const ResultReque
   const std::string option = question.option("arm");
   if (!question.arm.empty()) return needed_columns(table, question.arm, option);
   if (const auto found = recognised_column(table, ColumnRole::arm, option)) return {*found};
-  throw Refused(fmt::format("{}: no column is recognised as the arm, by names such as arm, model or method; name it "
-                            "with {} COLUMN; {}{}",
-                            table.name, option, columns_in_words(table),
-                            hint_of_arms_as_columns(table, question, "metric")));
+  throw Refused(fmt::format(
+      "{}: no column is recognised as the arm, by names such as arm, model or method; name it with {} COLUMN; {}{}",
+      table.name, option, columns_in_words(table), hint_of_arms_as_columns(table, question, "metric")));
 }
 
 std::vector<std::size_t> pair_columns(const ResultTable& table, const ResultRequest& question) {

@@ -6,11 +6,9 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/system/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <set>
-#include <utility>
 
 namespace heed {
 
@@ -139,9 +137,9 @@ public:
 
   void add(const boost::json::value& value, std::int64_t line) {
     if (!value.is_object())
-      throw Refused(fmt::format("{}: this is not a JSON object; a row looks like {{\"model\": \"a\", \"seed\": 1, "
-                                "\"accuracy\": 0.9}}",
-                                maker_.table().place(line)));
+      throw Refused(fmt::format(
+          "{}: this is not a JSON object; a row looks like {{\"model\": \"a\", \"seed\": 1, \"accuracy\": 0.9}}",
+          maker_.table().place(line)));
     cells_.clear();
     add_members(value.get_object(), "", line);
     maker_.add_row(line, cells_);
@@ -249,10 +247,9 @@ std::size_t TableMaker::column(const std::string& name, std::int64_t line) {
     throw Refused(fmt::format("{}: the name of a column has {} bytes, {}; at most {} are allowed", table_.place(line),
                               name.size(), shown_text(name), longest_column));
   if (table_.columns.size() == most_columns)
-    throw Refused(
-        fmt::format("{}: the table has more than {} columns, which is the most that are read; leave out those "
-                    "that are not compared",
-                    table_.place(line), most_columns));
+    throw Refused(fmt::format("{}: the table has more than {} columns, which is the most that are read; leave out "
+                              "those that are not compared",
+                              table_.place(line), most_columns));
   table_.columns.push_back(name);
   return known->second;
 }
@@ -339,9 +336,9 @@ void require_no_other_format(std::string_view bytes, const std::string& name) {
        {"\x1F\x8B", "compressed by gzip", "pandas.read_csv(\"FILE\", compression=\"gzip\")"}}};
   for (const Format& format : formats)
     if (bytes.starts_with(format.begins))
-      throw Refused(fmt::format("{} is {}, and no text; write its table as CSV, in Python: "
-                                "{}.to_csv(\"table.csv\", index=False)",
-                                name, format.called, format.read));
+      throw Refused(
+          fmt::format("{} is {}, and no text; write its table as CSV, in Python: {}.to_csv(\"table.csv\", index=False)",
+                      name, format.called, format.read));
 }
 
 ResultTable read_results(std::string_view bytes, const std::string& name) {
@@ -362,9 +359,9 @@ ResultTable read_results(std::string_view bytes, const std::string& name) {
     const std::string_view header = first_line_of(text);
     const auto tabs = std::ranges::count(header, '\t'), commas = std::ranges::count(header, ',');
     if (tabs == 0 && commas == 0 && header.find(';') != std::string_view::npos)
-      throw Refused(fmt::format("{}:1: the columns are separated by semicolons; save the file with commas or tabs, and "
-                                "numbers as 0.5",
-                                name));
+      throw Refused(fmt::format(
+          "{}:1: the columns are separated by semicolons; save the file with commas or tabs, and numbers as 0.5",
+          name));
     CellRows rows(maker);
     (tabs > commas ? each_quoted_tsv_row : each_csv_row)(bytes, name, most_columns,
                                                          [&](TableRow&& row) { rows.add(row); });

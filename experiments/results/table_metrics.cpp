@@ -14,11 +14,7 @@
 #include <fmt/ranges.h>
 #include <limits>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 namespace heed {
 
@@ -151,51 +147,6 @@ std::string meaning_of(const ResultTable& table, const ResultRuns& runs, const V
                      by_name.empty() ? "" : fmt::format(" ({} by the metric's name)", fmt::join(by_name, " and ")));
 }
 
-} // namespace
-
-std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultRequest& question, const ResultRuns& runs,
-                                     std::vector<std::string>& warnings) {
-  const ByMetric directions(question.direction, question, runs, "direction"),
-      bounds(question.bounds, question, runs, "bounds"), units(question.unit, question, runs, "unit");
-  std::vector<Metric> out;
-  for (std::size_t m = 0; m < runs.metrics.size(); ++m) {
-    const std::string& name = runs.metrics[m];
-    double lowest = infinity, highest = -infinity;
-    for (const ResultRun& run : runs.runs)
-      for (const ResultValue& value : run.values[m]) {
-        if (!std::isfinite(value.value)) continue;
-        lowest = std::min(lowest, value.value);
-        highest = std::max(highest, value.value);
-      }
-    const bool asked = directions.of(name) || bounds.of(name) || units.of(name);
-    const std::optional<Metric> known = runs.of_heed && !asked ? metric_named(Config(), name) : std::nullopt;
-    if (known) {
-      out.push_back(*known);
-      continue;
-    }
-    if (name.starts_with("steps_to") && !bounds.of(name))
-      throw Refused(fmt::format("{}: runs that never reached the target count as the metric's upper bound; say it with "
-                                "{} 0,STEPS",
-                                name, bounds.option()));
-    Metric metric;
-    metric.name = shown_name(name);
-    metric.direction = direction_of(directions, name);
-    const ValueRange range = bounds_of(bounds, name, lowest, highest);
-    metric.low = range.low;
-    metric.high = range.high;
-    metric.unit = units.of(name).value_or("");
-    metric.description = meaning_of(table, runs, range, !directions.of(name), !bounds.of(name));
-    require_within(table, runs, m, metric, bounds.option());
-    if (!bounds.of(name) && metric.high == 100)
-      if (std::string mixed = mixed_scales_in_words(table, runs, m, bounds.option()); !mixed.empty())
-        warnings.push_back(std::move(mixed));
-    out.push_back(std::move(metric));
-  }
-  return out;
-}
-
-namespace {
-
 using namespace std::string_view_literals;
 
 constexpr std::array lower_words{"loss"sv, "losses"sv, "error"sv, "errors"sv, "err"sv,   "perplexity"sv,   "ppl"sv,
@@ -282,6 +233,47 @@ bool is_entropy(const std::vector<std::string>& words) {
 }
 
 } // namespace
+
+std::vector<Metric> metrics_of_table(const ResultTable& table, const ResultRequest& question, const ResultRuns& runs,
+                                     std::vector<std::string>& warnings) {
+  const ByMetric directions(question.direction, question, runs, "direction"),
+      bounds(question.bounds, question, runs, "bounds"), units(question.unit, question, runs, "unit");
+  std::vector<Metric> out;
+  for (std::size_t m = 0; m < runs.metrics.size(); ++m) {
+    const std::string& name = runs.metrics[m];
+    double lowest = infinity, highest = -infinity;
+    for (const ResultRun& run : runs.runs)
+      for (const ResultValue& value : run.values[m]) {
+        if (!std::isfinite(value.value)) continue;
+        lowest = std::min(lowest, value.value);
+        highest = std::max(highest, value.value);
+      }
+    const bool asked = directions.of(name) || bounds.of(name) || units.of(name);
+    const std::optional<Metric> known = runs.of_heed && !asked ? metric_named(Config(), name) : std::nullopt;
+    if (known) {
+      out.push_back(*known);
+      continue;
+    }
+    if (name.starts_with("steps_to") && !bounds.of(name))
+      throw Refused(fmt::format("{}: runs that never reached the target count as the metric's upper bound; say it with "
+                                "{} 0,STEPS",
+                                name, bounds.option()));
+    Metric metric;
+    metric.name = shown_name(name);
+    metric.direction = direction_of(directions, name);
+    const ValueRange range = bounds_of(bounds, name, lowest, highest);
+    metric.low = range.low;
+    metric.high = range.high;
+    metric.unit = units.of(name).value_or("");
+    metric.description = meaning_of(table, runs, range, !directions.of(name), !bounds.of(name));
+    require_within(table, runs, m, metric, bounds.option());
+    if (!bounds.of(name) && metric.high == 100)
+      if (std::string mixed = mixed_scales_in_words(table, runs, m, bounds.option()); !mixed.empty())
+        warnings.push_back(std::move(mixed));
+    out.push_back(std::move(metric));
+  }
+  return out;
+}
 
 std::optional<Direction> direction_by_name(std::string_view metric) {
   if (metric.starts_with("steps_to(")) return Direction::lower; // Heed's own

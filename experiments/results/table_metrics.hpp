@@ -3,7 +3,6 @@
 #pragma once
 
 #include "experiments/metrics/metric.hpp"
-#include "experiments/results/result_request.hpp"
 #include "experiments/results/result_runs.hpp"
 #include "experiments/results/result_table.hpp"
 

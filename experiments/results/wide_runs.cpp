@@ -2,7 +2,6 @@
 #include "experiments/results/result_runs.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/results/result_columns.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -110,9 +109,9 @@ void require_pattern(const ResultRequest& question) {
                               question.option("run-name"), shown_text(pattern)));
   const std::size_t end = arm < seed ? arm + 5 : seed + 6;
   if (end == std::max(arm, seed))
-    throw Refused(fmt::format("{} {}: between {{arm}} and {{seed}} must be a text that tells where one ends, as in "
-                              "\"{{arm}}-seed{{seed}}\"",
-                              question.option("run-name"), shown_text(pattern)));
+    throw Refused(fmt::format(
+        "{} {}: between {{arm}} and {{seed}} must be a text that tells where one ends, as in \"{{arm}}-seed{{seed}}\"",
+        question.option("run-name"), shown_text(pattern)));
 }
 
 /// Refuses options that name columns, which a wide table does not have.
@@ -139,9 +138,9 @@ std::optional<std::size_t> wide_step(const ResultTable& table, const ResultReque
                      : !question.step.empty() ? std::optional(needed_column(table, question.step, option))
                                               : recognised_column(table, ColumnRole::step, option);
   if (!found && table.rows.size() > 1)
-    throw Refused(fmt::format("{}: the table has several rows, and no column is recognised as the step; name it with "
-                              "{} COLUMN; {}",
-                              table.name, option, columns_in_words(table)));
+    throw Refused(fmt::format(
+        "{}: the table has several rows, and no column is recognised as the step; name it with {} COLUMN; {}",
+        table.name, option, columns_in_words(table)));
   return found;
 }
 
@@ -223,8 +222,7 @@ ResultRuns runs_of_wide_table(const ResultTable& table, const ResultRequest& que
         const auto [first, is_first] = known.emplace(std::pair(run.arm, run.pair), run.id);
         if (!is_first)
           throw Refused(
-              fmt::format("{}: the runs {} and {} are both seed {} of {}; say where arm and seed stand with {} "
-                          "PATTERN",
+              fmt::format("{}: the runs {} and {} are both seed {} of {}; say where arm and seed stand with {} PATTERN",
                           table.name, shown_text(first->second), shown_text(run.id), run.pair, shown_text(run.arm),
                           question.option("run-name")));
       }

@@ -1,7 +1,6 @@
 #include "experiments/runs/checkpoints.hpp"
 
 #include "experiments/system/text.hpp"
-#include "experiments/training/training.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +14,53 @@ namespace heed {
 
 namespace {
 constexpr std::string_view checkpoint_prefix = "checkpoint-", checkpoint_suffix = ".safetensors";
+std::optional<KeptCheckpoint> newest_whole(const RunFolder& run, CheckpointPart part, std::vector<std::string>* damaged,
+                                           const CheckpointProblem& problem) {
+  constexpr std::size_t most_named = 20;
+  std::optional<KeptCheckpoint> found;
+  std::size_t unnamed = 0;
+  for (const std::int64_t step : checkpoint_steps(run)) {
+    auto checkpoint = read_checkpoint(run, step, part);
+    require_readable(checkpoint);
+    std::string why = checkpoint ? problem(step, *checkpoint) : std::move(checkpoint.error);
+    if (why.empty()) {
+      found = KeptCheckpoint{step, std::move(*checkpoint)};
+      break;
+    }
+    if (damaged && damaged->size() < most_named) damaged->push_back(std::move(why));
+    else ++unnamed;
+  }
+  if (damaged && unnamed > 0)
+    damaged->push_back(fmt::format("{} more checkpoints in '{}' can't be used", unnamed, run.path.string()));
+  return found;
+}
+
+/// Writes the mean of the same tensor's values over all checkpoints into the first.
+template <class Number> void average_numbers(StoredTensor& to, std::span<const StoredTensor* const> all) {
+  const std::size_t count = to.bytes.size() / sizeof(Number);
+  std::vector<double> sums(count, 0.0);
+  for (const StoredTensor* tensor : all)
+    for (std::size_t i = 0; i < count; ++i) {
+      Number x = 0;
+      std::memcpy(&x, tensor->bytes.data() + i * sizeof x, sizeof x);
+      sums[i] += static_cast<double>(x);
+    }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto mean = static_cast<Number>(sums[i] / static_cast<double>(all.size()));
+    std::memcpy(to.bytes.data() + i * sizeof mean, &mean, sizeof mean);
+  }
+}
+
+const StoredTensor& same_tensor(const Checkpoint& checkpoint, const StoredTensor& as) {
+  for (const StoredTensor& t : checkpoint.tensors)
+    if (t.name == as.name) {
+      if (t.shape != as.shape || t.float64 != as.float64 || t.bytes.size() != as.bytes.size())
+        throw Failed(fmt::format("[checkpoint] '{}' has another shape or type in another checkpoint", as.name));
+      return t;
+    }
+  throw Failed(fmt::format("[checkpoint] '{}' is not in all of the checkpoints", as.name));
+}
+
 } // namespace
 
 OutputFile RunFolder::checkpoint(std::int64_t step) const {
@@ -62,29 +108,6 @@ Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step, Chec
   return checkpoint;
 }
 
-namespace {
-std::optional<KeptCheckpoint> newest_whole(const RunFolder& run, CheckpointPart part, std::vector<std::string>* damaged,
-                                           const CheckpointProblem& problem) {
-  constexpr std::size_t most_named = 20;
-  std::optional<KeptCheckpoint> found;
-  std::size_t unnamed = 0;
-  for (const std::int64_t step : checkpoint_steps(run)) {
-    auto checkpoint = read_checkpoint(run, step, part);
-    require_readable(checkpoint);
-    std::string why = checkpoint ? problem(step, *checkpoint) : std::move(checkpoint.error);
-    if (why.empty()) {
-      found = KeptCheckpoint{step, std::move(*checkpoint)};
-      break;
-    }
-    if (damaged && damaged->size() < most_named) damaged->push_back(std::move(why));
-    else ++unnamed;
-  }
-  if (damaged && unnamed > 0)
-    damaged->push_back(fmt::format("{} more checkpoints in '{}' can't be used", unnamed, run.path.string()));
-  return found;
-}
-} // namespace
-
 std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged,
                                                 const CheckpointProblem& problem) {
   return newest_whole(run, CheckpointPart::all, damaged, problem);
@@ -93,36 +116,6 @@ std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vecto
 std::optional<KeptCheckpoint> newest_weights(const RunFolder& run, std::vector<std::string>* damaged) {
   return newest_whole(run, CheckpointPart::weights, damaged, [](std::int64_t, const Checkpoint&) { return ""; });
 }
-
-namespace {
-
-/// Writes the mean of the same tensor's values over all checkpoints into the first.
-template <class Number> void average_numbers(StoredTensor& to, std::span<const StoredTensor* const> all) {
-  const std::size_t count = to.bytes.size() / sizeof(Number);
-  std::vector<double> sums(count, 0.0);
-  for (const StoredTensor* tensor : all)
-    for (std::size_t i = 0; i < count; ++i) {
-      Number x = 0;
-      std::memcpy(&x, tensor->bytes.data() + i * sizeof x, sizeof x);
-      sums[i] += static_cast<double>(x);
-    }
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto mean = static_cast<Number>(sums[i] / static_cast<double>(all.size()));
-    std::memcpy(to.bytes.data() + i * sizeof mean, &mean, sizeof mean);
-  }
-}
-
-const StoredTensor& same_tensor(const Checkpoint& checkpoint, const StoredTensor& as) {
-  for (const StoredTensor& t : checkpoint.tensors)
-    if (t.name == as.name) {
-      if (t.shape != as.shape || t.float64 != as.float64 || t.bytes.size() != as.bytes.size())
-        throw Failed(fmt::format("[checkpoint] '{}' has another shape or type in another checkpoint", as.name));
-      return t;
-    }
-  throw Failed(fmt::format("[checkpoint] '{}' is not in all of the checkpoints", as.name));
-}
-
-} // namespace
 
 Checkpoint average(std::span<const Checkpoint> newest_first) {
   Checkpoint out = newest_first.front();

@@ -1,8 +1,8 @@
-// Lists, writes, reads and averages the checkpoints in a run's folder.
+// Lists, writes, reads and averages the checkpoints in a run's folder, which are safetensors files.
 #pragma once
 
 #include "experiments/runs/run_folder.hpp"
-#include "experiments/runs/safetensors.hpp"
+#include "experiments/system/files.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstdint>
@@ -10,9 +10,27 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
+
+/// The longest header that is read or written. The format allows 100 MB. 1,024 layers with Adam's moments need 17 MB.
+inline constexpr std::uint64_t longest_header = std::uint64_t{1} << 25;
+
+/// Which part of a checkpoint to read: `all`, to continue training; or `weights`, without the optimiser's tensors. With
+/// Adam's moments, the optimiser's tensors are two thirds of the file.
+enum class CheckpointPart { all, weights };
+
+/// Returns the file's bytes. Throws heed::Failed if a tensor's bytes don't fit its shape, or if a name occurs twice.
+std::string to_safetensors(const Checkpoint& checkpoint);
+
+/// Reads the output of `to_safetensors`, with tensors in the order of their data. All lengths and offsets in the bytes
+/// are checked. Anything that deviates from the format, and a wrong or missing checksum, is an error. Damage to the
+/// part that is not requested may not be detected.
+Parsed<Checkpoint> from_safetensors(std::string_view bytes, CheckpointPart part = CheckpointPart::all);
+/// The same for a file. Only the requested part is read.
+Parsed<Checkpoint> read_safetensors(const FileParts& file, CheckpointPart part);
 
 /// Steps of the checkpoints in the folder, newest first, including damaged ones. Throws heed::Unreadable if the folder
 /// can't be listed.

@@ -1,4 +1,6 @@
-#include "experiments/runs/follower.hpp"
+// Work of the processes in a process group other than the first. The first process owns the run's folder
+// (runs/worker.hpp) and tells the others which run to train.
+#include "experiments/runs/worker.hpp"
 
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"

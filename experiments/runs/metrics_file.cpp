@@ -1,6 +1,5 @@
 #include "experiments/runs/metrics_file.hpp"
 
-#include "experiments/metrics/record.hpp"
 #include "experiments/system/content_hash.hpp"
 
 #include <algorithm>
@@ -105,13 +104,6 @@ ContentHash hash_up_to(const FileParts& file, std::uint64_t end) {
 }
 
 } // namespace
-
-Parsed<std::vector<MetricsRecord>> read_metrics(const RunFolder& run) {
-  std::vector<MetricsRecord> out;
-  const auto read = each_metrics_line(run.metrics(), [&](const MetricsRecord& line) { out.push_back(line); });
-  return read ? Parsed<std::vector<MetricsRecord>>::ok(std::move(out))
-              : Parsed<std::vector<MetricsRecord>>::wrong(read.error, read.problem);
-}
 
 std::string append_metrics(const RunFolder& run, const MetricsRecord& metrics) {
   std::string line = to_json(metrics);

@@ -13,8 +13,6 @@ namespace heed {
 
 class ContentHash;
 
-/// All lines of a run at once, for runs with few lines. For large files see metrics/record.hpp.
-Parsed<std::vector<MetricsRecord>> read_metrics(const RunFolder& run);
 /// Appends a line and returns the bytes that were added.
 std::string append_metrics(const RunFolder& run, const MetricsRecord& metrics);
 /// The hash of the current metrics.jsonl, and its size. Throws heed::Unreadable.

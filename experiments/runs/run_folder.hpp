@@ -42,6 +42,7 @@ struct RunFolder {
   OutputFile vocabulary() const { return folder() / "vocabulary.json"; }
   OutputFile attention() const { return folder() / "attention.json"; }
   OutputFile log() const { return folder() / "log.txt"; }
+  /// The file of the lease (system/lease.hpp) with which one process owns the run, and no other on any machine does.
   OutputFile claim() const { return folder() / "claim"; }
   OutputFile queued() const { return folder() / "queued.json"; }
   OutputFile checkpoint(std::int64_t step) const;

@@ -1,14 +1,12 @@
 #include "experiments/runs/run_identity.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/system/content_hash.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <fmt/format.h>
 #include <stdexcept>
-#include <string_view>
 
 namespace heed {
 

@@ -115,14 +115,9 @@ std::string other_format(const json::object& manifest) {
 
 std::string to_json(const Manifest& m) {
   json::object fields = fields_of(m);
-  json::array earlier, sums;
-  for (const EarlierSteps& steps : m.earlier)
-    earlier.push_back(json::object{{"until", steps.until}, {"made", steps.made}});
-  for (const MetricsChecksum& sum : m.metrics)
-    sums.emplace_back(json::object{{"step", sum.step}, {"hash", sum.hash}, {"size", sum.size}});
   if (m.start) fields["start"] = start_json(*m.start);
-  fields["earlier"] = std::move(earlier);
-  fields["metrics"] = std::move(sums);
+  fields["earlier"] = json::value_from(m.earlier);
+  fields["metrics"] = json::value_from(m.metrics);
   std::string out = "{\n";
   const char* between = "";
   for (const auto& [key, value] : fields) {

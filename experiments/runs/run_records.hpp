@@ -5,6 +5,7 @@
 #include "experiments/training/start_match.hpp"
 #include "experiments/training/training.hpp"
 
+#include <boost/describe/class.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@ struct MetricsChecksum {
 
   bool operator==(const MetricsChecksum&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(MetricsChecksum, (), (step, hash, size))
 
 /// Steps that were executed in a different environment before the run continued here: a different program, CPU, or set
 /// of BLAS kernels.
@@ -39,6 +41,7 @@ struct EarlierSteps {
 
   bool operator==(const EarlierSteps&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(EarlierSteps, (), (until, made))
 
 /// The weights of another run with which the run began ([train] start).
 struct StartRecord {

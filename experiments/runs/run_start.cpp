@@ -1,8 +1,6 @@
 #include "experiments/runs/run_start.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/checkpoints.hpp"
@@ -89,6 +87,27 @@ void check_vocabulary(const Config& config, const StartRun& start, const std::st
   throw Refused(fmt::format("{}it has another vocabulary ({}), so tokens would get the embeddings of other tokens; "
                             "take a start with the vocabulary of this data ([task] kind = \"{}\", and [data])",
                             option_text(start.id), why, config.task.kind));
+}
+
+/// "attention.score" for "block[2].attention.score".
+std::string_view without_block(std::string_view key) {
+  if (!key.starts_with("block[")) return key;
+  return key.substr(std::min(key.find("].") + 2, key.size()));
+}
+
+bool is_of_the_function(std::string_view key) {
+  constexpr std::array tables{"model.", "block.", "attention.", "position.", "recurrent."};
+  key = without_block(key);
+  return !key.ends_with("dropout") && std::ranges::any_of(tables, [&](const char* t) { return key.starts_with(t); });
+}
+
+/// The differences from the start. Options of initial values are not among them.
+std::vector<Difference> differences_from(const Config& start, Config config) {
+  config.train.start_weights = "all"; // with it, options of initial values have no effect, so they have no value
+  std::vector<Difference> out = difference(start, config);
+  // An option that has no effect here is without a value because of another option that differs.
+  std::erase_if(out, [](const Difference& d) { return d.b.empty() || !is_of_the_function(d.key); });
+  return out;
 }
 
 } // namespace
@@ -184,31 +203,6 @@ std::string start_in_words(const StartRecord& start) {
     text += fmt::format("; the same weights compute something else here: {}", fmt::join(start.changes, ", "));
   return text;
 }
-
-namespace {
-
-/// "attention.score" for "block[2].attention.score".
-std::string_view without_block(std::string_view key) {
-  if (!key.starts_with("block[")) return key;
-  return key.substr(std::min(key.find("].") + 2, key.size()));
-}
-
-bool is_of_the_function(std::string_view key) {
-  constexpr std::array tables{"model.", "block.", "attention.", "position.", "recurrent."};
-  key = without_block(key);
-  return !key.ends_with("dropout") && std::ranges::any_of(tables, [&](const char* t) { return key.starts_with(t); });
-}
-
-/// The differences from the start. Options of initial values are not among them.
-std::vector<Difference> differences_from(const Config& start, Config config) {
-  config.train.start_weights = "all"; // with it, options of initial values have no effect, so they have no value
-  std::vector<Difference> out = difference(start, config);
-  // An option that has no effect here is without a value because of another option that differs.
-  std::erase_if(out, [](const Difference& d) { return d.b.empty() || !is_of_the_function(d.key); });
-  return out;
-}
-
-} // namespace
 
 std::vector<std::string> start_changes(const Config& start, const Config& config) {
   std::vector<std::string> out;

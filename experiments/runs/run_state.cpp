@@ -4,11 +4,10 @@
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/names.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/system/bounds.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/threads.hpp"
 
-#include <fmt/format.h>
 #include <utility>
 
 namespace heed {
@@ -64,14 +63,14 @@ RunSnapshot snapshot_of_unclaimed(const RunFolder& run) {
 } // namespace
 
 RunSnapshot snapshot_of(const RunFolder& run) {
-  if (!RunClaim::held(run)) return snapshot_of_unclaimed(run);
+  if (!Lease::held(run.claim())) return snapshot_of_unclaimed(run);
   RunSnapshot look = snapshot_of_claimed(run);
   look.state = RunState::running;
   return look;
 }
 
 RunState state_of(const RunFolder& run) {
-  return RunClaim::held(run) ? RunState::running : snapshot_of_unclaimed(run).state;
+  return Lease::held(run.claim()) ? RunState::running : snapshot_of_unclaimed(run).state;
 }
 
 std::vector<RunState> states_of(const std::vector<RunFolder>& runs) {

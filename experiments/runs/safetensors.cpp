@@ -1,4 +1,14 @@
-#include "experiments/runs/safetensors.hpp"
+// Reads and writes checkpoints as safetensors (https://github.com/huggingface/safetensors), a format that PyTorch,
+// NumPy and JAX can open:
+//
+//   8 bytes      length N of the header, little-endian
+//   N bytes      JSON: {"__metadata__": {string: string}, NAME: {"dtype", "shape", "data_offsets": [begin, end]}, ...}
+//   the rest     the tensors' data without gaps, each at its offsets from the end of the header
+//
+// Heed adds two checksums to the metadata. "checksum" is the XXH3-128 of the names, shapes and types, the metadata and
+// the data. "weights_checksum" is the same without the optimiser's tensors, so that the weights can be read without
+// them.
+#include "experiments/runs/checkpoints.hpp"
 
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/text.hpp"
@@ -6,13 +16,9 @@
 #include <algorithm>
 #include <bit>
 #include <boost/json.hpp>
-#include <cstdint>
 #include <cstring>
 #include <fmt/format.h>
-#include <functional>
-#include <memory>
 #include <new>
-#include <span>
 
 namespace heed {
 namespace {
@@ -198,6 +204,24 @@ Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
   return checkpoint;
 }
 
+/// The file can't be read at the moment.
+struct Unread {
+  std::string why;
+};
+
+Parsed<Checkpoint> parsed(const CheckpointSource& file, CheckpointPart part) {
+  using Result = Parsed<Checkpoint>;
+  try {
+    return Result::ok(read(file, part));
+  } catch (const Malformed& malformed) {
+    return Result::wrong(malformed.why);
+  } catch (const Unread& unread) {
+    return Result::wrong(unread.why, ReadProblem::unreadable);
+  } catch (const std::bad_alloc&) {
+    return Result::wrong(fmt::format("its {} bytes do not fit into memory", file.size), ReadProblem::unreadable);
+  }
+}
+
 } // namespace
 
 std::string to_safetensors(const Checkpoint& checkpoint) {
@@ -236,26 +260,6 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
   for (const StoredTensor& tensor : checkpoint.tensors) out += view(tensor.bytes);
   return out;
 }
-
-namespace {
-/// The file can't be read at the moment.
-struct Unread {
-  std::string why;
-};
-
-Parsed<Checkpoint> parsed(const CheckpointSource& file, CheckpointPart part) {
-  using Result = Parsed<Checkpoint>;
-  try {
-    return Result::ok(read(file, part));
-  } catch (const Malformed& malformed) {
-    return Result::wrong(malformed.why);
-  } catch (const Unread& unread) {
-    return Result::wrong(unread.why, ReadProblem::unreadable);
-  } catch (const std::bad_alloc&) {
-    return Result::wrong(fmt::format("its {} bytes do not fit into memory", file.size), ReadProblem::unreadable);
-  }
-}
-} // namespace
 
 Parsed<Checkpoint> from_safetensors(std::string_view bytes, CheckpointPart part) {
   return parsed({bytes.size(),

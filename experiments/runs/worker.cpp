@@ -1,19 +1,17 @@
 #include "experiments/runs/worker.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/run_start.hpp"
 #include "experiments/runs/run_state.hpp"
-#include "experiments/system/clock.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/failure.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/polling.hpp"
 #include "experiments/system/stop_signals.hpp"
@@ -22,7 +20,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <fmt/format.h>
 #include <new>
 
@@ -50,12 +47,11 @@ struct TakenOn : Failed {
 
 void require_own(const RunFolder& run, bool own) {
   if (own) return;
-  const auto owner = RunClaim::owner(run);
-  throw TakenOn(fmt::format("this process was halted, or could not reach '{}', and {} took the run over meanwhile; it "
-                            "continues there",
-                            run.path.string(),
-                            owner ? "process " + fmt::format("{} on {}", owner->process, owner->host)
-                                  : std::string("another process")));
+  const auto owner = Lease::owner(run.claim());
+  throw TakenOn(fmt::format(
+      "this process was halted, or could not reach '{}', and {} took the run over meanwhile; it continues there",
+      run.path.string(),
+      owner ? "process " + fmt::format("{} on {}", owner->process, owner->host) : std::string("another process")));
 }
 
 /// This process's manifest of the run, updated during the run.
@@ -166,9 +162,9 @@ private:
     const auto there = run_.metrics().identity();
     require_readable(there);
     if (there.value.value_or(FileIdentity{}).size != size_)
-      throw Failed(fmt::format("'{}' was changed or removed during the run; run again, and it resumes from the last "
-                               "complete checkpoint",
-                               run_.metrics().string()));
+      throw Failed(fmt::format(
+          "'{}' was changed or removed during the run; run again, and it resumes from the last complete checkpoint",
+          run_.metrics().string()));
   }
 
   RunFolder run_;
@@ -270,7 +266,7 @@ void write_vocabulary(const RunFolder& run, const Config& config, const Task& ta
   }
 }
 
-Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const WorkerParts& parts, Record& record,
+Outcome train(const RunFolder& run, const Lease& claim, int threads, const WorkerParts& parts, Record& record,
               bool& stepped) {
   Config config = read_config(run);
   record.manifest().numerics = numerics_of(flatten(config));
@@ -380,11 +376,11 @@ int run_worker(const RunFolder& folder, int threads, const WorkerParts& given) {
     return status;
   };
   const WaitScope waits([&](const std::string& what) { say(parts, run, what); });
-  std::optional<RunClaim> claim;
+  std::optional<Lease> claim;
   std::optional<Record> record;
   bool stepped = false;
   try {
-    claim = RunClaim::wait(run, parts.stop_requested);
+    claim = Lease::wait(run.claim(), parts.stop_requested);
     if (!claim) return 1;
     run.before_change = [&] { require_own(folder, claim->confirm()); };
     const RunSnapshot look = snapshot_of_claimed(run);

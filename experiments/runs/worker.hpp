@@ -1,4 +1,5 @@
-// Executes one run in this process, from reading its folder's config.toml to the run's end.
+// Executes one run in this process, from reading its folder's config.toml to the run's end. In a process group, the
+// first process owns the run's folder and tells the others which run to train.
 #pragma once
 
 #include "experiments/engines/engine.hpp"
@@ -39,7 +40,7 @@ struct WorkerParts {
   std::function<bool()> stop_requested = {};
   /// The number of threads that the run may use from now on; it only grows. If empty, it does not change.
   std::function<int()> threads_allowed = {};
-  /// Makes the other processes of a group begin the same run, and returns the group (runs/follower.hpp). Empty: one
+  /// Makes the other processes of a group begin the same run, and returns the group (`follow`). Empty: one
   /// process.
   std::function<Ranks*(const ProcessGroupRun&)> begin_together = {};
   /// The output folder with the run of [train] start. Empty: the folder in which the run's own folder is.
@@ -54,5 +55,15 @@ struct WorkerParts {
 /// and nothing in its folder was changed. Messages go to standard error.
 /// @param threads  for this run, in place of the configuration's; 0: the configuration's
 int run_worker(const RunFolder& run, int threads, const WorkerParts& parts);
+
+/// Called by the first process before it begins to train: tells the other processes which run to train.
+void announce(Ranks& ranks, const ProcessGroupRun& run);
+/// Called by the first process when there are no more runs.
+void announce_end(Ranks& ranks);
+
+/// The main loop of each other process: trains what the first process announces, until there are no more runs. It
+/// writes no file. Throws heed::Failed or heed::Refused as training does, and if it finds a different run in the
+/// folder.
+void follow(Ranks& ranks, const WorkerParts& parts);
 
 } // namespace heed

@@ -12,8 +12,10 @@
 #include "experiments/statistics/unpaired.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -38,22 +40,25 @@ bool equal_by_seed(const SeedValues& arm, const SeedValues& reference, const Pai
 constexpr std::size_t fewest_for_bca = 8;
 
 /// The statistics of one arm that do not depend on other arms.
-Comparison alone(const Pairs& pairs, const Question& question) {
+Comparison alone(const Pairs& pairs, const ComparisonRequest& request) {
   Comparison c;
   c.seeds = pairs.seeds;
   c.rounded = pairs.rounded;
   const std::vector<double> zeros(pairs.differences.size(), 0.0);
-  c.difference = paired_difference(pairs.differences, zeros, 1 - question.level);
+  c.difference = paired_difference(pairs.differences, zeros, 1 - request.level);
   c.ranked = pairs.censored;
   c.equal = !c.ranked && std::ranges::all_of(pairs.differences, [](double d) { return d == 0; });
+  c.constant = !c.ranked && !c.equal && pairs.differences.size() > 1 &&
+               std::ranges::adjacent_find(pairs.differences, std::not_equal_to<>()) == pairs.differences.end();
+  if (c.constant) c.difference.interval.reset();
   c.interquartile = Estimate{interquartile_mean(pairs.differences), std::nullopt};
   c.effect_size = effect_size(pairs.differences);
   c.correlation = pair_correlation(pairs.arm, pairs.reference);
-  c.improvement = probability_of_improvement(pairs.differences, question.higher_is_better);
+  c.improvement = probability_of_improvement(pairs.differences, request.higher_is_better);
   c.smallest_p = smallest_p(pairs.seeds.size());
-  c.seeds_needed = seeds_for_level(question.level);
-  c.level = question.level;
-  if (!c.ranked) c.margin = question.margin;
+  c.seeds_needed = seeds_for_level(request.level);
+  c.level = request.level;
+  if (!c.ranked) c.margin = request.margin;
   if (c.margin) c.p_equivalence = equivalence_p(pairs.differences, *c.margin);
   return c;
 }
@@ -64,6 +69,20 @@ Interval agreeing(Interval of, bool found, double mean) {
   if (found == outside) return of;
   if (!found) return {std::min(of.low, 0.0), std::max(of.high, 0.0)};
   return mean > 0 ? Interval{0, of.high} : Interval{of.low, 0};
+}
+
+/// The interval of an arm that is the same, from the two one-sided tests: with the bounds L and U, [min(0, L), max(0,
+/// U)] has their level once, not twice, because at most one of its ends can lie on the wrong side of a true difference
+/// (Hsu, Hwang, Liu and Ruberg 1994, doi 10.1093/biomet/81.1.103). Ends beyond the margin are moved to it.
+Interval within_margin(const std::optional<Interval>& bounds, double margin) {
+  if (!bounds) return {-margin, margin};
+  return {std::max(std::min(0.0, bounds->low), -margin), std::min(std::max(0.0, bounds->high), margin)};
+}
+
+/// The interval of an arm that is not the same: it is not within the margin.
+Interval beyond_margin(Interval of, double margin) {
+  if (of.low <= -margin || of.high >= margin) return of;
+  return -of.low > of.high ? Interval{-margin, of.high} : Interval{of.low, margin};
 }
 
 Interval cut(Interval of, std::optional<double> range) {
@@ -137,18 +156,18 @@ void draw_alone(std::vector<std::optional<Comparison>>& all, const std::vector<P
 
 std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues> arms,
                                                      std::span<const std::size_t> reference_of,
-                                                     std::span<const Question> questions) {
+                                                     std::span<const ComparisonRequest> requests) {
   std::vector<std::optional<Comparison>> out(arms.size());
   std::vector<Pairs> pairs;
   std::map<std::size_t, SeedPlaces> places; // of the references
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const std::size_t reference = reference_of[i];
     const SeedPlaces& of_reference = places.try_emplace(reference, arms[reference]).first->second;
-    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], of_reference, questions[i]));
+    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], of_reference, requests[i]));
     if (pairs[i].seeds.empty()) continue;
-    out[i] = alone(pairs[i], questions[i]);
+    out[i] = alone(pairs[i], requests[i]);
     // A censored run makes nothing the same, even if its seed has no pair.
-    if (!any_censored(arms[i].values, questions[i]) && !any_censored(arms[reference].values, questions[i])) continue;
+    if (!any_censored(arms[i].values, requests[i]) && !any_censored(arms[reference].values, requests[i])) continue;
     out[i]->margin.reset();
     out[i]->p_equivalence.reset();
     out[i]->equal = false;
@@ -163,7 +182,7 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
         members.differences.push_back({pairs[i].seeds, pairs[i].differences});
         members.tested.push_back({pairs[i].seeds, pairs[i].tested});
         members.comparisons.push_back(&*out[i]);
-        members.range.push_back(questions[i].range);
+        members.range.push_back(requests[i].range);
       }
     return members;
   };
@@ -179,8 +198,9 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
       if (members[i]->ranked) set_contradicts(*members[i], mean(tested[i].values));
     }
     if (!reaches) continue;
-    const FlipIntervals intervals = flip_intervals(differences, 1 - questions.front().level);
+    const FlipIntervals intervals = flip_intervals(differences, 1 - requests.front().level);
     for (std::size_t i = 0; i < members.size(); ++i) {
+      if (members[i]->constant) continue;
       members[i]->interval_flips = intervals.alone[i];
       if (intervals.together[i])
         members[i]->interval = cut(agreeing(*intervals.together[i], is_found(*members[i]) && !members[i]->contradicts,
@@ -191,17 +211,21 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
   const auto [differences, tested, members,
               ranges] = family([](const Comparison& c) { return c.margin && can_be_called_same(c); });
   if (!members.empty()) {
-    const std::vector<double> p = equivalence_by_flips(differences, *members.front()->margin);
-    for (std::size_t i = 0; i < members.size(); ++i) members[i]->p_equivalence_flips = p[i];
+    const double margin = *members.front()->margin, level = members.front()->level;
+    const std::vector<double> p = equivalence_by_flips(differences, margin);
+    const std::vector<std::optional<Interval>> bounds = equivalence_intervals(differences, level);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      std::optional<Interval>& interval = members[i]->interval;
+      members[i]->p_equivalence_flips = p[i];
+      const bool varies = !members[i]->constant;
+      if (p[i] <= level) interval = cut(within_margin(varies ? bounds[i] : std::nullopt, margin), ranges[i]);
+      else if (interval) interval = beyond_margin(*interval, margin);
+    }
   }
   corrected_by_holm(
       out, [](const Comparison& c) { return c.p_flip; }, [](Comparison& c, double p) { c.p_holm = p; });
   for (auto& c : out)
     if (c) c->answer = answer_of(*c);
-  const Family same = family([](const Comparison& c) { return c.answer == Answer::same; });
-  // A one-sided test at the level is a two-sided test at twice the level, because a flip's mirror image is also a flip.
-  const FlipIntervals intervals = flip_intervals(same.differences, 1 - 2 * questions.front().level);
-  for (std::size_t i = 0; i < same.comparisons.size(); ++i) same.comparisons[i]->equivalence = intervals.alone[i];
   return out;
 }
 
@@ -241,34 +265,57 @@ std::vector<double> corrected(const std::vector<double>& p, const std::vector<bo
 
 std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValues> arms,
                                                         std::span<const std::size_t> reference_of,
-                                                        std::span<const Question> questions) {
+                                                        std::span<const ComparisonRequest> requests) {
   std::vector<std::optional<Comparison>> out(arms.size());
+  std::vector<Pairs> pairs(arms.size());
   std::vector<std::size_t> members;
   std::vector<double> smallest, p, above_by_rank(arms.size());
+  const auto is_paired = [&](std::size_t i) { return requests[i].test == Test::paired; };
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    const std::size_t n = arms[i].values.size(), m = arms[reference_of[i]].values.size();
+    const SeedValues& reference = arms[reference_of[i]];
+    const std::size_t n = arms[i].values.size(), m = reference.values.size();
     if (reference_of[i] == i || n == 0 || m == 0) continue;
+    pairs[i] = pair_up(arms[i], reference, SeedPlaces(reference), requests[i]);
+    if (is_paired(i) && pairs[i].seeds.empty()) continue;
     members.push_back(i);
-    smallest.push_back(smallest_unpaired_p(n, m));
+    smallest.push_back(is_paired(i) ? smallest_p(pairs[i].seeds.size()) : smallest_unpaired_p(n, m));
+    if (is_paired(i)) out[i] = alone(pairs[i], requests[i]);
   }
-  const double level = questions.front().level;
+  draw_alone(out, pairs); // of the paired ones
+  const double level = requests.front().level;
   const std::vector<bool> reach = that_reach(smallest, level);
   const std::vector<double> least = corrected(smallest, reach);
   const auto family = static_cast<std::size_t>(std::ranges::count(reach, true));
   for (std::size_t which = 0; which < members.size(); ++which) {
     const std::size_t i = members[which];
-    const Question& question = questions[i];
+    const ComparisonRequest& request = requests[i];
     const SeedValues& reference = arms[reference_of[i]];
+    if (!out[i]) out[i].emplace();
+    Comparison& c = *out[i];
+    c.family = reach[which] ? family : members.size();
+    c.smallest_p = least[which];
+    c.level = level;
+    const double confidence = 1 - level / static_cast<double>(c.family);
+    if (is_paired(i)) {
+      const std::array<SeedDifferences, 1> d{{{pairs[i].seeds, pairs[i].differences}}};
+      c.exact = pairs[i].seeds.size() <= most_exact_seeds;
+      c.flips = c.exact ? std::uint64_t{1} << pairs[i].seeds.size() : random_flips + 1;
+      p.push_back(*c.p_flip);
+      if (!c.constant) {
+        c.interval_flips = flip_intervals(d, 1 - level).alone[0];
+        c.interval = flip_intervals(d, confidence).alone[0];
+      }
+      if (c.margin) c.p_equivalence = equivalence_by_flips(d, *c.margin)[0];
+      continue;
+    }
     const std::vector<double>&a = arms[i].values, &b = reference.values;
-    Comparison& c = out[i].emplace();
     c.seeds = arms[i].seeds;
     c.reference_runs = b.size();
     c.difference = unpaired_difference(a, b, 1 - level);
-    const std::vector<double> equal = without_rounding(a, b, question.resolution);
-    const Pairs pairs = pair_up(arms[i], reference, SeedPlaces(reference), question);
-    c.ranked = any_censored(a, question) || any_censored(b, question);
-    c.equal = !c.ranked && equal_by_seed(arms[i], reference, pairs);
-    c.rounded = pairs.rounded;
+    const std::vector<double> equal = without_rounding(a, b, request.resolution);
+    c.ranked = any_censored(a, request) || any_censored(b, request);
+    c.equal = !c.ranked && equal_by_seed(arms[i], reference, pairs[i]);
+    c.rounded = pairs[i].rounded;
     const PermutationTest test = permutation_test(equal, b, 1 - level);
     c.p_flip = test.p;
     if (c.ranked) {
@@ -281,15 +328,11 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.exact = test.exact;
     c.flips = test.permutations;
     c.interval_flips = test.interval;
-    c.equivalence = test.sides;
-    c.family = reach[which] ? family : members.size();
-    c.interval = permutation_test(equal, b, 1 - level / static_cast<double>(c.family)).interval;
+    c.interval = permutation_test(equal, b, confidence).interval;
     c.effect_size = effect_size_unpaired(equal, b);
     if (!c.ranked) c.p_spreads = p_of_equal_spreads(equal, b);
-    c.smallest_p = least[which];
     c.seeds_needed = unpaired_seeds_needed(members.size(), level);
-    c.level = level;
-    if (!c.ranked) c.margin = question.margin;
+    if (!c.ranked) c.margin = request.margin;
     if (c.margin) {
       std::vector<double> up = equal, down = b;
       for (double& x : up) x += *c.margin;
@@ -304,23 +347,42 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
 
   // A one-sided test counts a permutation and its mirror image separately.
   std::vector<double> one_sided, of_margin;
-  std::vector<Comparison*> with_margin;
+  std::vector<std::size_t> with_margin;
   for (std::size_t which = 0; which < members.size(); ++which) {
     Comparison& c = *out[members[which]];
     if (!c.p_equivalence) continue;
-    one_sided.push_back(smallest[which] / (c.seeds.size() == c.reference_runs ? 2 : 1));
+    one_sided.push_back(smallest[which] / (is_paired(members[which]) || c.seeds.size() == c.reference_runs ? 2 : 1));
     of_margin.push_back(*c.p_equivalence);
-    with_margin.push_back(&c);
+    with_margin.push_back(members[which]);
   }
-  const std::vector<double> same = corrected(of_margin, that_reach(one_sided, level));
-  for (std::size_t i = 0; i < with_margin.size(); ++i) with_margin[i]->p_equivalence_flips = same[i];
+  const std::vector<bool> reach_margin = that_reach(one_sided, level);
+  const std::vector<double> same = corrected(of_margin, reach_margin);
+  const auto reaching = static_cast<double>(std::ranges::count(reach_margin, true));
+  std::vector<std::optional<Interval>> bounds(arms.size()); // of the equivalence tests, of arms that are the same
+  for (std::size_t which = 0; which < with_margin.size(); ++which) {
+    const std::size_t i = with_margin[which];
+    Comparison& c = *out[i];
+    c.p_equivalence_flips = same[which];
+    if (c.p_equivalence_flips > level || c.constant) continue;
+    if (is_paired(i)) {
+      const std::array<SeedDifferences, 1> d{{{pairs[i].seeds, pairs[i].differences}}};
+      bounds[i] = equivalence_intervals(d, level / reaching)[0];
+      continue;
+    }
+    const std::vector<double>& b = arms[reference_of[i]].values;
+    bounds[i] =
+        permutation_test(without_rounding(arms[i].values, b, requests[i].resolution), b, 1 - level / reaching).sides;
+  }
   for (const std::size_t i : members) {
     Comparison& c = *out[i];
     if (c.ranked) set_contradicts(c, above_by_rank[i]);
     c.answer = answer_of(c);
-    if (c.answer != Answer::same) c.equivalence.reset();
-    if (c.interval)
-      c.interval = cut(agreeing(*c.interval, is_found(c) && !c.contradicts, c.difference.mean), questions[i].range);
+    if (c.answer == Answer::same) c.interval = within_margin(bounds[i], *c.margin);
+    else if (c.interval) {
+      c.interval = agreeing(*c.interval, is_found(c) && !c.contradicts, c.difference.mean);
+      if (c.margin) c.interval = beyond_margin(*c.interval, *c.margin);
+    }
+    if (c.interval) c.interval = cut(*c.interval, requests[i].range);
   }
   return out;
 }
@@ -338,27 +400,27 @@ std::string_view name_of(Answer answer) {
 }
 
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
-                                               std::span<const std::size_t> reference_of, const Question& question) {
-  return compare_each(arms, reference_of, std::vector<Question>(arms.size(), question));
+                                               std::span<const std::size_t> reference_of,
+                                               const ComparisonRequest& request) {
+  return compare_each(arms, reference_of, std::vector<ComparisonRequest>(arms.size(), request));
 }
 
 std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> arms,
                                                     std::span<const std::size_t> reference_of,
-                                                    std::span<const Question> questions) {
-  if (questions.size() != arms.size() || reference_of.size() != arms.size())
-    throw Failed(fmt::format("[statistics] {} arms have {} references and {} questions", arms.size(),
-                             reference_of.size(), questions.size()));
+                                                    std::span<const ComparisonRequest> requests) {
+  if (requests.size() != arms.size() || reference_of.size() != arms.size())
+    throw Failed(fmt::format("[statistics] {} arms have {} references and {} requests", arms.size(),
+                             reference_of.size(), requests.size()));
   std::optional<double> margin;
-  for (const Question& question : questions) {
-    if (question.test != questions.front().test || question.level != questions.front().level ||
-        (margin && question.margin && *margin != *question.margin))
-      throw Failed(
-          "[statistics] arms that are compared together are compared by one test, at one level and with one margin");
-    if (question.margin) margin = question.margin;
+  for (const ComparisonRequest& request : requests) {
+    if (request.level != requests.front().level || (margin && request.margin && *margin != *request.margin))
+      throw Failed("[statistics] arms that are compared together are compared at one level and with one margin");
+    if (request.margin) margin = request.margin;
   }
   if (arms.empty()) return {};
-  return questions.front().test == Test::unpaired ? compare_unpaired(arms, reference_of, questions)
-                                                  : compare_pairs(arms, reference_of, questions);
+  return std::ranges::count(requests, Test::unpaired, &ComparisonRequest::test) > 0
+             ? compare_unpaired(arms, reference_of, requests)
+             : compare_pairs(arms, reference_of, requests);
 }
 
 } // namespace heed::statistics

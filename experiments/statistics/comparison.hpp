@@ -31,9 +31,11 @@ std::string_view name_of(Answer answer);
 struct Comparison {
   std::vector<std::int64_t> seeds; ///< the seeds that both have; never empty
   PairedDifference difference;     ///< mean; Student's t interval for this arm only
-  /// By sign flips, simultaneous over all arms (`flip_intervals`). Reports show this interval. It agrees with p: if p
-  /// and the interval disagree about 0, one end is moved to 0, so that the interval excludes 0 exactly when p is at
-  /// most the level. It is clipped to the metric's range. Empty with fewer than 6 pairs.
+  /// Simultaneous over all arms; reports show this interval. If the answer is `same`, it is that of the equivalence
+  /// tests (`equivalence_intervals`; unpaired: Bonferroni), extended to contain 0; otherwise it inverts the tests of
+  /// a difference (`flip_intervals`). It agrees with the answer: where they disagree, an end is moved, so that it
+  /// excludes 0 exactly if the arm `differs` (unless p and the answer do), and lies within the margin exactly if it is
+  /// the `same`. It is clipped to the metric's range. Empty with fewer than 6 pairs, unless the answer is `same`.
   std::optional<Interval> interval;
   std::optional<Interval> interval_flips; ///< by sign flips, for this arm only
   std::optional<Estimate> interquartile;  ///< interquartile mean of d with its BCa interval (approximate)
@@ -51,22 +53,21 @@ struct Comparison {
   std::optional<double> margin, p_equivalence;
   /// Sign flips, corrected over all arms with at least 5 pairs; decides `same`.
   std::optional<double> p_equivalence_flips;
-  /// Only if the answer is `same`: the values that the two one-sided tests of this arm do not reject, each at the level
-  /// (a 90 % interval for a level of 5 %). It lies within the margin, because p_equivalence_flips is no smaller than
-  /// the p of these tests.
-  std::optional<Interval> equivalence;
   Answer answer = Answer::undecided;
-  /// Some runs are censored (`Question::censored_at`). Then all p are of ranks among the arm's and the reference's
+  /// Some runs are censored (`ComparisonRequest::censored_at`). Then all p are of ranks among the arm's and the reference's
   /// values, and all other statistics are of the values, which are restricted to the horizon. Nothing is the same.
   bool ranked = false;
-  double rank_difference = 0;     ///< mean rank of the arm minus the reference's, if `ranked`
-  bool contradicts = false;       ///< the ranks find a difference, and the values' mean is 0 or has the other direction
-  bool equal = false;             ///< all runs of common seeds have the same value; unpaired: of the same seeds
-  bool rounded = false;           ///< some values of a pair differed only by rounding and were treated as equal
-  std::size_t reference_runs = 0; ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
-  std::size_t family = 0;         ///< number of arms that p is corrected over, including this one
-  double smallest_p = 1;          ///< the smallest p that this number of runs can reach with any data
-  std::size_t seeds_needed = 0;   ///< seeds of each arm with which smallest_p is at most the level
+  double rank_difference = 0; ///< mean rank of the arm minus the reference's, if `ranked`
+  bool contradicts = false;   ///< the ranks find a difference, and the values' mean is 0 or has the other direction
+  /// All differences of at least two pairs are equal, and not 0. Then their spread is unknown, and no interval is
+  /// stated, except the margin's for `same`.
+  bool constant = false;
+  bool equal = false;                ///< all runs of common seeds have the same value; unpaired: of the same seeds
+  bool rounded = false;              ///< some values of a pair differed only by rounding and were treated as equal
+  std::size_t reference_runs = 0;    ///< unpaired: the reference's number of runs (`seeds` are the arm's); 0: paired
+  std::size_t family = 0;            ///< number of arms that p is corrected over, including this one
+  double smallest_p = 1;             ///< the smallest p that this number of runs can reach with any data
+  std::size_t seeds_needed = 0;      ///< seeds of each arm with which smallest_p is at most the level
   double level = significance_level; ///< significance level of p; intervals have confidence 1 - level
 };
 
@@ -77,7 +78,7 @@ struct SeedValues {
 };
 
 /// How an arm is compared with its reference.
-struct Question {
+struct ComparisonRequest {
   Test test = Test::paired;
   bool higher_is_better = false;
   std::optional<double> margin = {}; ///< equivalence margin: differences up to this are the same, in the metric's unit
@@ -106,13 +107,16 @@ struct Question {
 /// equivalence test is treated alike. Intervals have Bonferroni's correction. The effect size is Hedges' g, and
 /// statistics of d are absent. Throws heed::Failed for values that are not finite.
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
-                                               std::span<const std::size_t> reference_of, const Question& question);
+                                               std::span<const std::size_t> reference_of,
+                                               const ComparisonRequest& request);
 
-/// Like `compare`, with one question for each arm. Use it if several metrics of the same runs form one family: each
-/// metric's values are passed as arms with this metric's reference, and p is corrected over all of them. All questions
-/// must have the same test and level, and those with a margin the same margin; otherwise throws heed::Failed.
+/// Like `compare`, with one request for each arm. Use it if several metrics of the same runs form one family: each
+/// metric's values are passed as arms with this metric's reference, and p is corrected over all of them. All requests
+/// must have the same level, and those with a margin the same margin; otherwise throws heed::Failed. If some are paired
+/// and others unpaired, the p of the paired tests, by sign flips of the arm only, are corrected with the others by
+/// Holm's method.
 std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> arms,
                                                     std::span<const std::size_t> reference_of,
-                                                    std::span<const Question> questions);
+                                                    std::span<const ComparisonRequest> requests);
 
 } // namespace heed::statistics

@@ -1,6 +1,7 @@
 #include "experiments/statistics/distributions.hpp"
 
 #include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -23,6 +24,8 @@ double noncentral_above(double freedom, double shift, double t) {
 
 double normal_quantile(double p) { return quantile(boost::math::normal(), p); }
 double normal_below(double x) { return cdf(boost::math::normal(), x); }
+
+double chi_squared_quantile(double freedom, double p) { return quantile(boost::math::chi_squared(freedom), p); }
 
 double beta_quantile(double a, double b, double p) { return quantile(boost::math::beta_distribution<>(a, b), p); }
 

@@ -17,6 +17,9 @@ double noncentral_above(double freedom, double shift, double t);
 double normal_quantile(double p);
 double normal_below(double x);
 
+/// The quantile of the chi-squared distribution with `freedom` degrees of freedom.
+double chi_squared_quantile(double freedom, double p);
+
 /// The quantile of the beta distribution with parameters a and b.
 double beta_quantile(double a, double b, double p);
 

@@ -28,28 +28,49 @@ struct Largest {
   double without(std::size_t other) const { return arm == other ? second : first; }
 };
 
-/// As size_of_t, for a flip of centred differences, whose spread counts as at least half of their own. Otherwise a few
-/// flips of two-valued differences would have no spread at all, and an infinite t that belongs to no other arm.
-double size_of_centred_t(double n, double squares, double sum) {
-  constexpr double least_variance = 0.25; // in times of the differences' own
+/// The smallest variance that a flip of centred differences counts with, in times of the differences' own. Otherwise a
+/// few flips of two-valued differences would have no spread at all, and an infinite t that belongs to no other arm.
+double least_variance(double n, std::size_t arms, double level) {
+  if (n < 2) return 0.25;
+  const double t = student_quantile(n - 1, 1 - level / (2 * static_cast<double>(arms)));
+  return std::min(0.25, 0.7 * (n - 1) / (t * t));
+}
+
+/// As size_of_t, for a flip of centred differences.
+double size_of_centred_t(double n, double squares, double sum, double least) {
   if (n < 2 || !(squares > 0)) return 0;
   const double c = std::min(1.0, sum * sum / (n * squares));
-  return (n - 1) * c / ((n - 1) * c + std::max(1 - c, least_variance));
+  return (n - 1) * c / ((n - 1) * c + std::max(1 - c, least));
+}
+
+/// The differences less their mean. The mean is rounded, so what is no more than rounding is 0.
+std::vector<double> centred(const ScaledDifferences& arm) {
+  double largest = 0;
+  for (const double x : arm.values) largest = std::max(largest, std::abs(x));
+  std::vector<double> out;
+  for (const double x : arm.values) {
+    const double value = x - arm.sum / arm.n;
+    out.push_back(std::abs(value) <= 1e-12 * largest ? 0 : value);
+  }
+  return out;
 }
 
 /// For each flip in order, the largest statistics of the centred differences.
-std::vector<Largest> largest_of(std::span<const ScaledDifferences> arms, const SeedRows& centred, Flips flips) {
-  std::vector<double> squares(arms.size(), 0.0);
-  for (const SeedRows::Row& row : centred.rows())
+/// @param values  the differences, by row of a seed and by arm
+std::vector<Largest> largest_of(std::span<const ScaledDifferences> arms, const SeedRows& values, Flips flips,
+                                double level) {
+  std::vector<double> squares(arms.size(), 0.0), least;
+  for (const ScaledDifferences& arm : arms) least.push_back(least_variance(arm.n, arms.size(), level));
+  for (const SeedRows::Row& row : values.rows())
     for (std::size_t i = 0; i < row.count; ++i) {
-      const double value = centred.values_of(row)[i];
-      squares[centred.columns_of(row)[i]] += value * value;
+      const double value = values.values_of(row)[i];
+      squares[values.columns_of(row)[i]] += value * value;
     }
   std::vector<Largest> out;
-  each_flip(centred, flips, [&](const double* sums) {
+  each_flip(values, flips, [&](const double* sums) {
     Largest largest;
     for (std::size_t i = 0; i < arms.size(); ++i) {
-      const double size = size_of_centred_t(arms[i].n, squares[i], sums[i]);
+      const double size = size_of_centred_t(arms[i].n, squares[i], sums[i], least[i]);
       if (size > largest.first) largest = {size, largest.first, static_cast<std::uint32_t>(i)};
       else largest.second = std::max(largest.second, size);
     }
@@ -72,13 +93,15 @@ std::optional<Interval> between(std::vector<double>& lows, std::vector<double>& 
 /// would need too much memory.
 constexpr std::size_t most_together = 8;
 
-/// The interval ends of one arm for each flip.
+/// The interval ends of one arm: the thetas at which each flip begins to count, with and without the other arms.
 class Ends {
 public:
   /// @param which  the arm's index
-  Ends(const ScaledDifferences& arm, std::size_t which) : arm_(arm), which_(which), mean_(arm.sum / arm.n) {
+  /// @param sides  both: a flip counts by its |t|; above: each flip and its mirror image count by their t, for each end
+  Ends(const ScaledDifferences& arm, std::size_t which, Sides sides)
+      : arm_(arm), which_(which), sides_(sides), mean_(arm.sum / arm.n) {
     double spread = 0;
-    for (const double value : arm.values) spread += (value - mean_) * (value - mean_);
+    for (const double value : centred(arm)) spread += value * value;
     error_ = arm.n > 1 ? std::sqrt(spread / (arm.n - 1) / arm.n) : 0;
   }
 
@@ -86,14 +109,14 @@ public:
   /// @param signs  sum of the signs
   void add(double sum, double signs, const Largest& largest) {
     const double size = largest.without(which_);
+    const double reach = error_ > 0 ? error_ * std::sqrt(size / (1 - size)) : 0;
     const bool whole = std::abs(signs) == arm_.n; // all differences keep their signs, or all are negated
+    // The means of the differences that the flip negates, and of the others.
     const double turned = whole ? -infinite : (arm_.sum - sum) / (arm_.n - signs),
                  left = whole ? infinite : (arm_.sum + sum) / (arm_.n + signs);
-    lows_.push_back(std::min(turned, left));
-    highs_.push_back(std::max(turned, left));
-    const double reach = error_ > 0 ? error_ * std::sqrt(size / (1 - size)) : 0;
-    lows_together_.push_back(std::min(lows_.back(), mean_ - reach));
-    highs_together_.push_back(std::max(highs_.back(), mean_ + reach));
+    if (sides_ == Sides::both) return add(std::min(turned, left), std::max(turned, left), reach);
+    add(turned, whole ? infinite : turned, reach);
+    add(whole ? mean_ : left, whole ? mean_ : left, reach);
   }
 
   /// Call each function only once: it reorders the ends.
@@ -103,21 +126,28 @@ public:
   }
 
 private:
+  void add(double low, double high, double reach) {
+    lows_.push_back(low);
+    highs_.push_back(high);
+    lows_together_.push_back(std::min(low, mean_ - reach));
+    highs_together_.push_back(std::max(high, mean_ + reach));
+  }
+
   std::optional<Interval> unscaled(const std::optional<Interval>& interval) const {
     return interval ? std::optional(Interval{interval->low * arm_.scale, interval->high * arm_.scale}) : std::nullopt;
   }
 
   const ScaledDifferences& arm_;
   std::size_t which_;
+  Sides sides_;
   double mean_, error_ = 0;
   std::vector<double> lows_, highs_, lows_together_, highs_together_;
 };
 
-} // namespace
-
-FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confidence) {
+/// Inverts the tests at `level`, of both sides together or of each.
+FlipIntervals inverted(std::span<const SeedDifferences> arms, double level, Sides sides) {
   check(arms);
-  check_confidence(confidence);
+  check_confidence(1 - level);
   if (arms.empty()) return {};
   std::vector<ScaledDifferences> scaled;
   for (const SeedDifferences& arm : arms) scaled.emplace_back(arm.values);
@@ -125,20 +155,22 @@ FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confi
   const Flips flips = rows.size() > most_exact_seeds ? Flips::sampled : Flips::half;
 
   std::vector<SeedValue> values;
-  for (std::size_t i = 0; i < arms.size(); ++i)
-    for (std::size_t s = 0; s < arms[i].seeds.size(); ++s)
-      values.push_back({rows.at(arms[i].seeds[s]), i, scaled[i].values[s] - scaled[i].sum / scaled[i].n});
-  const SeedRows centred(rows.size(), arms.size(), std::move(values));
-  const std::vector<Largest> largest = largest_of(scaled, centred, flips);
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    const std::vector<double> of_arm = centred(scaled[i]);
+    for (std::size_t s = 0; s < of_arm.size(); ++s) values.push_back({rows.at(arms[i].seeds[s]), i, of_arm[s]});
+  }
+  const SeedRows all_centred(rows.size(), arms.size(), std::move(values));
+  const std::vector<Largest> largest = largest_of(scaled, all_centred, flips, level);
   // p is above the level if at least this number of flips reaches theta, including the observed data.
-  const double count = static_cast<double>(largest.size());
-  const auto rank = static_cast<std::size_t>(std::floor((1 - confidence) * count + 1e-9)) + 1;
+  const double count = static_cast<double>(largest.size() * (sides == Sides::both ? 1 : 2));
+  const auto rank = static_cast<std::size_t>(std::floor(level * count + 1e-9)) + 1;
 
   FlipIntervals out{std::vector<std::optional<Interval>>(arms.size()),
                     std::vector<std::optional<Interval>>(arms.size())};
   for (std::size_t first = 0; first < arms.size(); first += most_together) {
     std::vector<Ends> ends;
-    for (std::size_t i = first; i < std::min(first + most_together, arms.size()); ++i) ends.emplace_back(scaled[i], i);
+    for (std::size_t i = first; i < std::min(first + most_together, arms.size()); ++i)
+      ends.emplace_back(scaled[i], i, sides);
     std::vector<SeedValue> of_each; // two columns for each arm: its difference, and 1 if it has one
     for (std::size_t i = 0; i < ends.size(); ++i)
       for (std::size_t s = 0; s < arms[first + i].seeds.size(); ++s) {
@@ -158,6 +190,16 @@ FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confi
     }
   }
   return out;
+}
+
+} // namespace
+
+FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confidence) {
+  return inverted(arms, 1 - confidence, Sides::both);
+}
+
+std::vector<std::optional<Interval>> equivalence_intervals(std::span<const SeedDifferences> arms, double level) {
+  return inverted(arms, level, Sides::above).together;
 }
 
 namespace {

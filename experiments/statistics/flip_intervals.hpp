@@ -24,17 +24,25 @@ struct FlipIntervals {
 /// flips; with six seeds they are the smallest and the largest difference.
 ///
 /// `together` inverts the single-step max-|t| test: a flip also counts for an arm's theta if any other arm's |t| is at
-/// least this arm's |t|; the other arms are centred at their means. The standard deviation of their flipped differences
-/// counts as at least half of that of the differences, so that an arm with only two outcomes widens the intervals of
-/// the others little. The intervals cover all arms' true differences with the given confidence if the noise is
-/// symmetric. With few seeds this holds only approximately, because the other arms' true differences are unknown
-/// (Westfall and Young 1993, "Resampling-based multiple testing", 2.6).
+/// least this arm's |t|; the other arms are centred at their means. The variance of their flipped differences counts as
+/// at least a fraction of that of the differences, min(1/4, 0.7 (n - 1) / q^2), so that an arm with only two outcomes
+/// widens the intervals of the others little. q = Student's quantile at 1 - level / (2 K) with n - 1 degrees of freedom
+/// for K arms: the largest |t| of a flip, sqrt((n - 1) / fraction), must lie beyond the |t| that K arms need. The
+/// intervals cover all arms' true differences with the given confidence if the noise is symmetric. With few seeds this
+/// holds only approximately, because the other arms' true differences are unknown (Westfall and Young 1993,
+/// "Resampling-based multiple testing", 2.6).
 ///
 /// An interval contains the mean. It is only the mean if all differences are equal and there are enough seeds. It is
 /// exact up to `most_exact_seeds` seeds, and uses a sample of flips for more. The flips are the same as those of the
 /// tests.
 /// Throws heed::Failed for values that are not finite, for an arm without values, and for a confidence outside (0, 1).
 FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confidence = 0.95);
+
+/// The joint intervals of the equivalence tests of all arms: each end inverts a one-sided test of the arm at `level`,
+/// in which a flip also counts if any other arm's |t| is at least the arm's t (as in `flip_intervals`, `together`). So
+/// with few arms all of them cover their true differences with a confidence of about 1 - 2 level, and with many of
+/// about 1 - level. Throws as `flip_intervals`.
+std::vector<std::optional<Interval>> equivalence_intervals(std::span<const SeedDifferences> arms, double level = 0.05);
 
 /// Two one-sided paired t tests (TOST; Schuirmann 1987, doi 10.1007/BF01068419) of the null hypothesis |mean
 /// difference| >= margin. p is the larger of P(T > (mean + margin) / se) and P(T < (mean - margin) / se), se = sd /

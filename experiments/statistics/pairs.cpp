@@ -38,8 +38,8 @@ bool same_value(double a, double b, double resolution) {
   return std::abs(a - b) <= resolution * std::max(std::abs(a), std::abs(b));
 }
 
-bool any_censored(const std::vector<double>& values, const Question& question) {
-  return question.censored_at && std::ranges::count(values, *question.censored_at) > 0;
+bool any_censored(const std::vector<double>& values, const ComparisonRequest& request) {
+  return request.censored_at && std::ranges::count(values, *request.censored_at) > 0;
 }
 
 SeedPlaces::SeedPlaces(const SeedValues& of) {
@@ -52,12 +52,13 @@ std::optional<std::size_t> SeedPlaces::of(std::int64_t seed) const {
   return found == places_.end() || found->first != seed ? std::nullopt : std::optional(found->second);
 }
 
-Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlaces& places, const Question& question) {
+Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlaces& places,
+              const ComparisonRequest& request) {
   poll_caller();
   Pairs pairs;
   std::vector<double> rounding; // of each pair
   const auto same = [&](double a, double b) {
-    return same_value(a, b, question.resolution) || std::abs(a - b) <= question.rounding;
+    return same_value(a, b, request.resolution) || std::abs(a - b) <= request.rounding;
   };
   for (std::size_t i = 0; i < arm.seeds.size(); ++i) {
     const std::optional<std::size_t> other = places.of(arm.seeds[i]);
@@ -68,13 +69,13 @@ Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlac
     pairs.arm.push_back(same(a, b) ? b : a);
     pairs.reference.push_back(b);
     pairs.differences.push_back(pairs.arm.back() - b);
-    rounding.push_back(std::max(question.resolution * std::max(std::abs(a), std::abs(b)), question.rounding));
+    rounding.push_back(std::max(request.resolution * std::max(std::abs(a), std::abs(b)), request.rounding));
   }
-  const double margin = question.margin.value_or(0);
+  const double margin = request.margin.value_or(0);
   settle(pairs.differences, rounding, {0, margin, -margin});
   settle(pairs.arm, rounding, {});
   settle(pairs.reference, rounding, {});
-  pairs.censored = any_censored(pairs.arm, question) || any_censored(pairs.reference, question);
+  pairs.censored = any_censored(pairs.arm, request) || any_censored(pairs.reference, request);
   pairs.tested = pairs.differences;
   if (pairs.censored) {
     std::vector<double> ranks = pairs.arm, of_reference = pairs.reference;

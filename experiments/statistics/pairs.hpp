@@ -22,8 +22,8 @@ struct Pairs {
 /// Whether two values differ by no more than rounding.
 bool same_value(double a, double b, double resolution);
 
-/// Whether values that are only known to be no less are among them (Question::censored_at).
-bool any_censored(const std::vector<double>& values, const Question& question);
+/// Whether values that are only known to be no less are among them (ComparisonRequest::censored_at).
+bool any_censored(const std::vector<double>& values, const ComparisonRequest& request);
 
 /// Where the values of each seed are, of an arm that several arms are paired with.
 class SeedPlaces {
@@ -37,6 +37,7 @@ private:
 
 /// The pairs, in which values that differ by rounding alone are equal. Its time is linear, but for sorting.
 /// @param places  of the reference's seeds
-Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlaces& places, const Question& question);
+Pairs pair_up(const SeedValues& arm, const SeedValues& reference, const SeedPlaces& places,
+              const ComparisonRequest& request);
 
 } // namespace heed::statistics

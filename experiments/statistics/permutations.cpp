@@ -73,7 +73,7 @@ double smallest_unpaired_p(std::size_t n, std::size_t m) {
   return std::min(1.0, (n == m ? 2 : 1) / ways_to_assign(n, m));
 }
 
-PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b) {
+PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b, bool of_means) {
   const Pool pool(a, b);
   if (needs_welch(a, b)) return welch_permutation_levels(a, b);
   const double own = pool.difference(pool.own_sum);
@@ -85,7 +85,9 @@ PermutationLevels permutation_levels(std::span<const double> a, std::span<const 
     ++count;
   });
   const double all = static_cast<double>(count);
-  return {static_cast<double>(reached) / all, static_cast<double>(above) / all};
+  PermutationLevels out{static_cast<double>(reached) / all, static_cast<double>(above) / all};
+  if (of_means) raise_to_welch(out, a, b);
+  return out;
 }
 
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence) {
@@ -117,8 +119,11 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
   });
 
   test.permutations = count;
-  test.p = static_cast<double>(reached) / static_cast<double>(count);
-  test.p_above = static_cast<double>(above) / static_cast<double>(count);
+  PermutationLevels levels{static_cast<double>(reached) / static_cast<double>(count),
+                           static_cast<double>(above) / static_cast<double>(count)};
+  raise_to_welch(levels, a, b);
+  test.p = levels.p;
+  test.p_above = levels.p_above;
   const auto rank = static_cast<std::ptrdiff_t>(std::floor((1 - confidence) * static_cast<double>(count) + 1e-9));
   const auto between = [&](std::vector<double>& low, std::vector<double>& high) -> std::optional<Interval> {
     std::nth_element(low.begin(), low.begin() + rank, low.end());
@@ -128,6 +133,7 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
   };
   test.interval = between(lows, highs);
   test.sides = between(from, to);
+  join_with_welch(test, a, b, confidence);
   return test;
 }
 

@@ -25,9 +25,9 @@ struct PermutationTest {
 /// The permutation test of the difference mean(a) - mean(b). Under the null hypothesis, all runs have the same
 /// distribution, so every assignment of runs to arms is equally likely. p is the proportion of the (n + m)! / (n! m!)
 /// assignments whose |difference| is at least the observed one (Fisher 1935, "The design of experiments"; Pitman 1937,
-/// doi 10.2307/2984124). As a test of means it also needs equal sizes or equal spreads. So for different sizes of at
-/// least two it is the test of `welch_permutation_test`. (For equal sizes, the permutations of t give the same p.) The
-/// interval inverts the test: it contains every theta for which a - theta and b give p > 1 - confidence.
+/// doi 10.2307/2984124), or the p of Welch's t test, whichever is larger: a test of means also needs equal spreads, and
+/// permutations alone find too much without them. (For different sizes of at least two, see `welch_permutation_test`.)
+/// The interval inverts the test: it contains every theta for which a - theta and b give p > 1 - confidence.
 /// Throws heed::Failed for an empty sample, values that are not finite, and a confidence outside (0, 1).
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
@@ -35,7 +35,8 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
 struct PermutationLevels {
   double p = 1, p_above = 1;
 };
-PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b);
+/// @param of_means  whether it is a test of means; otherwise, with equal sizes, only the permutations count
+PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b, bool of_means = true);
 
 /// The smallest two-sided p of n and m runs: the proportion of permutations that equal the observed data or, for n = m,
 /// their mirror image.

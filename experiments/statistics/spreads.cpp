@@ -41,7 +41,7 @@ std::vector<double> spread_differences(std::span<const double> a, std::span<cons
 
 std::optional<double> p_of_equal_spreads(std::span<const double> a, std::span<const double> b) {
   if (std::min(a.size(), b.size()) < 3) return std::nullopt;
-  return permutation_levels(distances_from_median(a), distances_from_median(b)).p;
+  return permutation_levels(distances_from_median(a), distances_from_median(b), false).p;
 }
 
 } // namespace heed::statistics

@@ -170,42 +170,48 @@ std::optional<Interval> joined(const std::optional<Interval>& one, const std::op
   return Interval{std::min(one->low, other->low), std::max(one->high, other->high)};
 }
 
-PermutationLevels levels_of(const Residuals& runs, double shift, const std::optional<WelchT>& t) {
-  PermutationLevels out{runs.p(shift, Side::both), runs.p(shift, Side::above)};
-  if (t) {
-    out.p = std::max(out.p, 2 * student_above(t->freedom, std::abs(t->value)));
-    out.p_above = std::max(out.p_above, student_above(t->freedom, t->value));
-  }
-  return out;
+} // namespace
+
+void raise_to_welch(PermutationLevels& levels, std::span<const double> a, std::span<const double> b) {
+  const std::optional<WelchT> t = welch_t(a, b);
+  if (!t) return;
+  levels.p = std::max(levels.p, 2 * student_above(t->freedom, std::abs(t->value)));
+  levels.p_above = std::max(levels.p_above, student_above(t->freedom, t->value));
 }
 
-} // namespace
+void join_with_welch(PermutationTest& test, std::span<const double> a, std::span<const double> b, double confidence) {
+  test.interval = joined(test.interval, unpaired_difference(a, b, confidence).interval);
+  if (confidence > 0.5) test.sides = joined(test.sides, unpaired_difference(a, b, 2 * confidence - 1).interval);
+}
 
 PermutationLevels welch_permutation_levels(std::span<const double> a, std::span<const double> b) {
   const Residuals runs(a, b);
-  return levels_of(runs, runs.difference() / runs.unit(), welch_t(a, b));
+  const double shift = runs.difference() / runs.unit();
+  PermutationLevels out{runs.p(shift, Side::both), runs.p(shift, Side::above)};
+  raise_to_welch(out, a, b);
+  return out;
 }
 
 PermutationTest welch_permutation_test(std::span<const double> a, std::span<const double> b, double confidence) {
   const Residuals runs(a, b);
-  const PairedDifference welch = unpaired_difference(a, b, confidence);
-  const double shift = runs.difference() / runs.unit(), level = 1 - confidence;
+  const double shift = runs.difference() / runs.unit(), level = 1 - confidence, difference = mean(a) - mean(b);
 
   PermutationTest test;
   test.exact = runs.exact();
   test.permutations = runs.count();
-  const PermutationLevels levels = levels_of(runs, shift, welch_t(a, b));
+  PermutationLevels levels{runs.p(shift, Side::both), runs.p(shift, Side::above)};
+  raise_to_welch(levels, a, b);
   test.p = levels.p;
   test.p_above = levels.p_above;
   /// The differences that are not rejected: a value of the difference is the observed one less the shift.
   const auto between = [&](Side low, Side high) -> std::optional<Interval> {
     const auto up = end_of(runs, 1, low, level + 1e-9), down = end_of(runs, -1, high, level + 1e-9);
     if (!up || !down) return std::nullopt;
-    return Interval{welch.mean - *up * runs.unit(), welch.mean - *down * runs.unit()};
+    return Interval{difference - *up * runs.unit(), difference - *down * runs.unit()};
   };
-  test.interval = joined(between(Side::both, Side::both), welch.interval);
-  if (level < 0.5)
-    test.sides = joined(between(Side::above, Side::below), unpaired_difference(a, b, 1 - 2 * level).interval);
+  test.interval = between(Side::both, Side::both);
+  if (level < 0.5) test.sides = between(Side::above, Side::below);
+  join_with_welch(test, a, b, confidence);
   return test;
 }
 

@@ -39,6 +39,11 @@ std::optional<double> effect_size_unpaired(std::span<const double> a, std::span<
 /// Both arms need at least two runs; the values must be finite.
 PermutationTest welch_permutation_test(std::span<const double> a, std::span<const double> b, double confidence);
 
+/// Raises the p values to those of Welch's t test, where they are smaller; no change if there is no t.
+void raise_to_welch(PermutationLevels& levels, std::span<const double> a, std::span<const double> b);
+/// Widens the intervals to contain Welch's, if there are any.
+void join_with_welch(PermutationTest& test, std::span<const double> a, std::span<const double> b, double confidence);
+
 /// Only its two p values.
 PermutationLevels welch_permutation_levels(std::span<const double> a, std::span<const double> b);
 

@@ -5,7 +5,6 @@
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/plan.hpp"
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
-#include <set>
 #include <string_view>
-#include <vector>
 
 namespace heed {
 
@@ -39,6 +37,19 @@ std::string arm_changes(const Plan& earlier, const Plan& later) {
   if (!added.empty()) parts.push_back(fmt::format("{} arm{} added", added.size(), plural(added.size())));
   if (!left_out.empty()) parts.push_back(fmt::format("{} arm{} left out", left_out.size(), plural(left_out.size())));
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+OutputFile file_in(const std::filesystem::path& folder) { return file_of_sweep(folder, "finished.txt"); }
+
+/// The lines that are run IDs.
+std::set<std::string> ids_in(std::string_view rest) {
+  std::set<std::string> out;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (is_run_id(rest.substr(0, end))) out.emplace(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return out;
 }
 
 } // namespace
@@ -89,23 +100,6 @@ std::vector<EarlierSweep> earlier_sweeps(const Plan& plan, const std::filesystem
   std::ranges::sort(found, {}, &EarlierSweep::at);
   return found;
 }
-
-namespace {
-
-OutputFile file_in(const std::filesystem::path& folder) { return file_of_sweep(folder, "finished.txt"); }
-
-/// The lines that are run IDs.
-std::set<std::string> ids_in(std::string_view rest) {
-  std::set<std::string> out;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (is_run_id(rest.substr(0, end))) out.emplace(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return out;
-}
-
-} // namespace
 
 std::set<std::string> recorded_as_finished(const std::filesystem::path& folder) {
   const auto bytes = file_in(folder).read();

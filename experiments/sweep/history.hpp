@@ -5,6 +5,7 @@
 
 #include "experiments/sweep/plan.hpp"
 
+#include <boost/describe/class.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <set>
@@ -20,6 +21,7 @@ struct EarlierSweep {
   std::size_t shared = 0;           ///< number of shared runs
   std::vector<std::string> changes; ///< "margin none -> 0.01": how the later plan differs
 };
+BOOST_DESCRIBE_STRUCT(EarlierSweep, (), (name, at, shared, changes))
 
 /// The differences from `earlier` to `later`, in words: seeds, arms, metrics, margin, test, learned.
 std::vector<std::string> plan_changes(const Plan& earlier, const Plan& later);

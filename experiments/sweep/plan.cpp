@@ -7,7 +7,6 @@
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/sweep/tuning.hpp"
-#include "experiments/system/clock.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/text.hpp"
 

@@ -6,6 +6,7 @@
 #include "experiments/system/output_file.hpp"
 #include "experiments/training/training.hpp"
 
+#include <boost/describe/class.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -24,6 +25,7 @@ struct PlannedChange {
   std::string value; ///< as readable text: additive, 0.5, [1, 2]
   bool operator==(const PlannedChange&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(PlannedChange, (), (key, value))
 
 /// An option with its name in labels.
 struct PlannedOption {
@@ -31,6 +33,7 @@ struct PlannedOption {
   std::string name; ///< "length"
   bool operator==(const PlannedOption&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(PlannedOption, (), (key, name))
 
 /// The result of matching an arm to the reference's budget: the feed-forward width, and the matched quantity of the arm
 /// and of the reference.
@@ -41,6 +44,7 @@ struct BudgetMatch {
   double excess() const { return amount / target - 1; }
   bool operator==(const BudgetMatch&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(BudgetMatch, (), (width, amount, target))
 /// Relative deviations up to this count as matched.
 inline constexpr double matched_enough = 0.01;
 
@@ -50,6 +54,7 @@ struct PlannedCost {
   double flops_per_step = 0;
   double bytes = 0; ///< peak memory of a training process with one thread
 };
+BOOST_DESCRIBE_STRUCT(PlannedCost, (), (parameters, flops_per_step, bytes))
 
 /// An arm of the comparison: one configuration, run once for each seed. Arm 0 is the reference: the file without its
 /// [sweep]. With [sweep] within, arms form groups, each with its own reference: the file with the group's values.
@@ -77,6 +82,7 @@ struct TunedOption {
   std::vector<std::string> values; ///< as readable text, in the file's order
   bool ordered = false; ///< the values are numbers, so the smallest and the largest are the edges of the grid
 };
+BOOST_DESCRIBE_STRUCT(TunedOption, (), (key, ordered, values))
 
 /// One point of the grid, tried by one arm.
 struct Trial {

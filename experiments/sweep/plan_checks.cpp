@@ -1,6 +1,8 @@
 #include "experiments/sweep/plan_checks.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/lengths.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/runs/run_start.hpp"
 #include "experiments/statistics/comparison.hpp"
@@ -10,15 +12,15 @@
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace heed {
 
@@ -47,9 +49,10 @@ std::string sight_note(const PreparedArm& arm) {
 
 std::string positions_note(const PreparedArm& arm) {
   if (arm.untrained_positions == 0) return "";
-  return fmt::format("position.kind = \"learned\": rows of validation or test are longer than training's longest; {} "
-                     "position{} never trained",
-                     arm.untrained_positions, arm.untrained_positions == 1 ? " is" : "s are");
+  return fmt::format(
+      "position.kind = \"learned\": sequences of validation or test are longer than training's longest; {} "
+      "position{} never trained",
+      arm.untrained_positions, arm.untrained_positions == 1 ? " is" : "s are");
 }
 
 /// A note about an ineffective prefix: all positions see the first position anyway, unless a window or a dilation hides
@@ -72,7 +75,7 @@ std::string keyless_note(const PreparedArm& arm) {
   const std::size_t others = arm.queries_without_keys.size() - 1;
   return fmt::format(
       "attention.{0}mask_mod and {0}score_mod: in {1}, query {2} may attend to no key in head {3}, so its output there "
-      "is 0 (the first row of validation; {4} of its {5} queries{6})",
+      "is 0 (the first sequence of validation; {4} of its {5} queries{6})",
       first.cross ? "cross_" : "", first.attention, first.query, first.head, first.count, first.queries,
       others == 0 ? "" : fmt::format("; and in {} more module{}", others, plural(others)));
 }
@@ -114,6 +117,68 @@ std::string seeds_note(const Plan& plan) {
   return fmt::format("with {} seeds p is at least {:.2g}, so no arm can differ from the reference; differences can be "
                      "found with {} seeds or more (sweep.seeds={})",
                      seeds, smallest_p_of(plan, seeds), enough, enough);
+}
+
+/// The first of the looks at which no p can be small enough.
+std::optional<std::size_t> first_without_power(const Plan& plan, const std::vector<std::size_t>& looks) {
+  const std::vector<double> levels = statistics::look_levels(looks);
+  for (std::size_t k = 0; k < levels.size(); ++k)
+    if (smallest_p_of(plan, looks[k]) > levels[k]) return k;
+  return std::nullopt;
+}
+
+/// "the first look that can find a difference among 10 seeds is at 6: looks = [6, 10]"
+std::string possible_looks(const Plan& plan) {
+  constexpr std::size_t most = 1000;
+  for (std::size_t seeds = plan.seeds.size(); seeds <= most; ++seeds)
+    for (std::size_t first = 2; first < seeds; ++first) {
+      if (first_without_power(plan, {first, seeds})) continue;
+      const std::string looks = fmt::format("looks = [{}, {}]", first, seeds);
+      if (seeds == plan.seeds.size())
+        return fmt::format("with {} seeds, the first look can be at {}: {}", seeds, first, looks);
+      return fmt::format("{} seeds are too few for two looks; remove looks, or take sweep.seeds = {} with {}",
+                         plan.seeds.size(), seeds, looks);
+    }
+  return "remove looks";
+}
+
+/// Whether an option determines which examples are held out, or their targets.
+bool decides_validation(std::string_view key) {
+  constexpr std::array<std::string_view, 3> of_tasks{"task.kind", "task.seed", "task.validation"};
+  // The data's content matters, not its path. data.bucket only affects how training batches are drawn.
+  if (key.starts_with("data.")) return !key.ends_with("path") && key != "data.bucket";
+  return std::find(of_tasks.begin(), of_tasks.end(), key) != of_tasks.end();
+}
+
+std::map<std::string, std::string> deciding(const Config& config) {
+  std::map<std::string, std::string> out;
+  for (const FlatOption& option : flatten(config))
+    if (decides_validation(option.key)) out[option.key] = option.value;
+  return out;
+}
+
+/// Whether a task has a fixed list of examples, part of which are held out. The list then identifies the task.
+bool is_listed(const Task& task) { return task.facts().sizes[static_cast<std::size_t>(Split::train)] >= 0; }
+
+/// The number of validation sequences that an evaluation uses; empty: all.
+std::optional<std::int64_t> sequences_measured(const Config& config, const Task& task, TaskFormat format) {
+  const std::int64_t sequences = config.train.evaluate_batches * config.train.batch;
+  if (sequences == 0 || sequences >= task.evaluation_sequences(format, Split::validation)) return std::nullopt;
+  return sequences;
+}
+
+std::string sequences_in_words(const std::optional<std::int64_t>& sequences) {
+  return sequences ? fmt::format("the first {} held-out sequences", *sequences) : "all held-out sequences";
+}
+
+std::string_view in_words(TaskFormat format) {
+  switch (format) {
+    case TaskFormat::language_model: return "one sequence in which each token predicts the next";
+    case TaskFormat::sequence_to_sequence: return "an input and an output with its end token";
+    case TaskFormat::classification: return "sequences with a class each";
+    case TaskFormat::image_classification: return "images with a class each";
+  }
+  return "";
 }
 
 } // namespace
@@ -166,33 +231,6 @@ double smallest_p_of(const Plan& plan, std::size_t seeds) {
                            statistics::smallest_unpaired_p(seeds, seeds));
 }
 
-namespace {
-
-/// The first of the looks at which no p can be small enough.
-std::optional<std::size_t> first_without_power(const Plan& plan, const std::vector<std::size_t>& looks) {
-  const std::vector<double> levels = statistics::look_levels(looks);
-  for (std::size_t k = 0; k < levels.size(); ++k)
-    if (smallest_p_of(plan, looks[k]) > levels[k]) return k;
-  return std::nullopt;
-}
-
-/// "the first look that can find a difference among 10 seeds is at 6: looks = [6, 10]"
-std::string possible_looks(const Plan& plan) {
-  constexpr std::size_t most = 1000;
-  for (std::size_t seeds = plan.seeds.size(); seeds <= most; ++seeds)
-    for (std::size_t first = 2; first < seeds; ++first) {
-      if (first_without_power(plan, {first, seeds})) continue;
-      const std::string looks = fmt::format("looks = [{}, {}]", first, seeds);
-      if (seeds == plan.seeds.size())
-        return fmt::format("with {} seeds, the first look can be at {}: {}", seeds, first, looks);
-      return fmt::format("{} seeds are too few for two looks; remove looks, or take sweep.seeds = {} with {}",
-                         plan.seeds.size(), seeds, looks);
-    }
-  return "remove looks";
-}
-
-} // namespace
-
 void check_looks(const LookSpec& spec, const Plan& plan) {
   if (spec.seeds.empty()) return;
   if (plan.looks.back() != plan.seeds.size())
@@ -207,6 +245,67 @@ void check_looks(const LookSpec& spec, const Plan& plan) {
                             "one at {} may use only {:.2g}; {}",
                             spec.origin.text(), n, smallest_p_of(plan, n), fmt::join(plan.looks, ", "), n,
                             statistics::look_levels(plan.looks)[*bad], possible_looks(plan)));
+}
+
+std::string why_not_comparable(const Config& reference, const Task& reference_task, TaskFormat reference_format,
+                               const Config& arm, const Task& arm_task, TaskFormat arm_format,
+                               const std::string& name) {
+  const std::string metric = evaluated_metric(name);
+  if (metric != name && arm.train.evaluate_every != reference.train.evaluate_every)
+    return fmt::format(
+        "it is evaluated every {} steps and the reference every {} (train.evaluate_every): the steps to the target "
+        "would be measured on different grids",
+        arm.train.evaluate_every, reference.train.evaluate_every);
+  if (!metric_named(arm, metric)) return fmt::format("it does not measure {}, by which arms are compared", metric);
+  if (const std::string& words = arm.train.evaluate_bleu_tokenization,
+      &others = reference.train.evaluate_bleu_tokenization;
+      metric == "val_bleu" && words != others)
+    return fmt::format(
+        "its BLEU uses a different tokenization: train.evaluate_bleu_tokenization is {}, and the reference's is {}",
+        words, others);
+  if (const auto of = metric_of_lengths(metric); of && !of->of_split()) {
+    const auto here = lengths_within(*of, arm.train.evaluate_lengths),
+               there = lengths_within(*of, reference.train.evaluate_lengths);
+    if (here != there)
+      return fmt::format("its {} is the mean over the lengths {} (train.evaluate_lengths), the reference's over {}",
+                         metric, fmt::join(here, ", "), fmt::join(there, ", "));
+  }
+  const auto estimated = [](const Config& c) { return c.train.evaluate_random_batches * c.train.batch; };
+  if (metric == "val_loss_estimate" && estimated(arm) != estimated(reference))
+    return fmt::format("its loss is estimated from {} sequences (train.evaluate_random_batches x train.batch), the "
+                       "reference's from {}",
+                       estimated(arm), estimated(reference));
+  const auto here = deciding(arm), there = deciding(reference);
+  for (const auto& [key, value] : there) {
+    const auto own = here.find(key);
+    if (own == here.end() || own->second != value)
+      return fmt::format("{} is {}, and the reference's is {}: they would be measured on different data", key,
+                         own == here.end() ? "of no effect" : own->second, value);
+  }
+  for (const auto& [key, value] : here)
+    if (!there.contains(key))
+      return fmt::format(
+          "{} is {}, an option without effect in the reference: they would be measured on different data", key, value);
+  if (!arm.data.path.empty() && arm_task.fingerprint() != reference_task.fingerprint())
+    return "its data differs from the reference's";
+  if (is_listed(arm_task) && arm_task.fingerprint() != reference_task.fingerprint())
+    return fmt::format(
+        "its examples differ from the reference's: they would be measured on different data ({}, and {})",
+        arm_task.fingerprint(), reference_task.fingerprint());
+  if (arm_format != reference_format)
+    return fmt::format("its model sees {}, the reference's {}: their losses are over different targets",
+                       in_words(arm_format), in_words(reference_format));
+  const std::int64_t classes = arm_task.sizes(arm_format).classes,
+                     others = reference_task.sizes(reference_format).classes;
+  if (classes != others)
+    return fmt::format("it predicts one of {}, the reference one of {}: their losses are over different targets",
+                       classes, others);
+  const auto here_sequences = sequences_measured(arm, arm_task, arm_format),
+             there_sequences = sequences_measured(reference, reference_task, reference_format);
+  if (here_sequences != there_sequences)
+    return fmt::format("it is measured on {} (train.evaluate_batches x train.batch), the reference on {}",
+                       sequences_in_words(here_sequences), sequences_in_words(there_sequences));
+  return "";
 }
 
 } // namespace heed

@@ -1,7 +1,6 @@
 // Converts a plan to and from JSON, the content of plan.json.
 #include "experiments/sweep/plan.hpp"
 
-#include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
@@ -13,7 +12,6 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <optional>
 
 namespace heed {
 namespace {
@@ -294,19 +292,6 @@ Plan read(std::string_view bytes) {
   return plan;
 }
 
-json::array changes_array(const std::vector<PlannedChange>& changes) {
-  json::array out;
-  for (const PlannedChange& change : changes) out.push_back(json::object{{"key", change.key}, {"value", change.value}});
-  return out;
-}
-
-/// Adds the cost, if it is known.
-void add_cost(json::object& to, const std::optional<PlannedCost>& cost) {
-  if (cost)
-    to["cost"] = json::object{
-        {"parameters", cost->parameters}, {"flops_per_step", cost->flops_per_step}, {"bytes", cost->bytes}};
-}
-
 /// One line "KEY": VALUE of an object with one member on each line.
 template <class T> std::string line(std::string_view key, const T& value) {
   return fmt::format("{}: {},\n", json_text(key), one_line(json::value_from(value)));
@@ -326,39 +311,33 @@ std::string runs_json(const std::vector<PlannedRun>& runs, bool with_config = tr
 }
 
 std::string trial_json(const Trial& trial) {
-  json::object fields{{"point", changes_array(trial.point)}, {"runs", json::value_from(trial.runs)}};
-  add_cost(fields, trial.cost);
+  json::object fields{{"point", json::value_from(trial.point)}, {"runs", json::value_from(trial.runs)}};
+  if (trial.cost) fields["cost"] = json::value_from(*trial.cost);
   std::string out = one_line(fields);
   out.pop_back(); // removes the brace: the replicates follow, one on each line
   return out + ", \"replicates\": " + runs_json(trial.replicates) + "}";
 }
 
 std::string tuning_json(const Tuning& tuning) {
-  json::array options;
-  for (const TunedOption& option : tuning.options)
-    options.push_back(json::object{
-        {"key", option.key}, {"ordered", option.ordered}, {"values", json::value_from(option.values)}});
   std::vector<std::string> arms;
   for (const ArmTuning& arm : tuning.arms) {
     std::vector<std::string> trials;
     for (const Trial& trial : arm.trials) trials.push_back(trial_json(trial));
     arms.push_back(fmt::format("[\n{}]", fmt::join(trials, ",\n")));
   }
-  return "{\n" + line("seeds", tuning.seeds) + line("options", options) +
+  return "{\n" + line("seeds", tuning.seeds) + line("options", tuning.options) +
          fmt::format("\"trials\": [{}],\n\"runs\": {}\n}}", fmt::join(arms, ",\n"), runs_json(tuning.runs));
 }
 
 json::object arm_fields(const Arm& arm, const Plan& plan) {
-  json::object fields{{"label", arm.label}, {"changes", changes_array(arm.changes)}};
+  json::object fields{{"label", arm.label}, {"changes", json::value_from(arm.changes)}};
   if (!plan.within.empty()) {
     fields["reference"] = arm.reference;
     fields["group"] = json::value_from(arm.group);
     fields["name"] = arm.name;
   }
-  if (arm.matched)
-    fields["matched"] = json::object{
-        {"width", arm.matched->width}, {"amount", arm.matched->amount}, {"target", arm.matched->target}};
-  add_cost(fields, arm.cost);
+  if (arm.matched) fields["matched"] = json::value_from(*arm.matched);
+  if (arm.cost) fields["cost"] = json::value_from(*arm.cost);
   return fields;
 }
 
@@ -376,10 +355,7 @@ std::string to_json(const Plan& plan) {
   if (!plan.question.empty()) out += line("question", plan.question);
   if (!plan.reference_name.empty()) out += line("reference", plan.reference_name);
   if (!plan.labels.empty()) out += line("labels", plan.labels);
-  json::array within;
-  for (const PlannedOption& option : plan.within)
-    within.push_back(json::object{{"key", option.key}, {"name", option.name}});
-  if (!within.empty()) out += line("within", within);
+  if (!plan.within.empty()) out += line("within", plan.within);
   out += line("match", plan.match) + line("sweep", plan.sweep) + line("seeds", plan.seeds);
   if (!plan.looks.empty()) out += line("looks", plan.looks);
   out += "\"arms\": [";

@@ -2,28 +2,23 @@
 
 #include "autograd/error.hpp"
 #include "autograd/pages.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/config/problems.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
-#include "experiments/metrics/metric.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/models/segments.hpp"
 #include "experiments/models/target_leakage.hpp"
-#include "experiments/sweep/comparability.hpp"
-#include "experiments/sweep/starts.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 namespace heed {
 
@@ -44,7 +39,7 @@ const Tasks::Made& Tasks::made(const Config& config) {
   return made;
 }
 
-TaskFormat task_format_of(const Config& config) { return f32::model_info(config.model.kind).form; }
+TaskFormat task_format_of(const Config& config) { return f32::model_info(config.model.kind).format; }
 
 Cost cost_of(const Config& config, Tasks& tasks) {
   const Tasks::Made& made = tasks.made(config);
@@ -68,9 +63,9 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
                               "in \"steps_to(val_loss, 0.5)\"",
                               option, goal.metric));
   if (config.train.evaluate_every == 0)
-    throw Refused(fmt::format("{}: {} needs evaluations during training, but there is only one, at the end; set "
-                              "train.evaluate_every",
-                              option, name));
+    throw Refused(fmt::format(
+        "{}: {} needs evaluations during training, but there is only one, at the end; set train.evaluate_every", option,
+        name));
   return {name,
           Direction::lower,
           "steps",
@@ -92,61 +87,24 @@ Metric steps_metric(const Config& config, const std::string& name, const StepsTo
                                            : fmt::format(" (nearest: {})", near)));
 }
 
-} // namespace
-
-Metric metric_of(const Config& config, const std::string& name, const std::string& option) {
-  std::optional<StepsTo> goal;
-  try {
-    goal = steps_to(name);
-  } catch (const Refused& error) {
-    throw Refused(fmt::format("{}: {}", option, error.what()));
-  }
-  if (goal) return steps_metric(config, name, *goal, option);
-  if (auto metric = metric_named(config, name)) return std::move(*metric);
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
-  for (const InspectedMetric& metric : inspected_metrics())
-    if (name.starts_with(fmt::format("{}.", metric.name)))
-      throw Refused(fmt::format("{}: \"{}\" is measured only if train.inspect is one of {}, but it is {}", option, name,
-                                fmt::join(metric.words, ", "), config.train.inspect));
-  const std::optional<MetricOfLengths> of = metric_of_lengths(name);
-  if (of && of->is_range() && !of->of_split()) {
-    const std::vector<std::int64_t>& evaluated = config.train.evaluate_lengths;
-    if (lengths_within(*of, evaluated).empty())
-      throw Refused(fmt::format(
-          "{}: \"{}\" is the mean over the lengths of train.evaluate_lengths from {} to {}, but {}; add lengths to "
-          "train.evaluate_lengths",
-          option, name, of->first, of->last,
-          evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
-  }
-  if (of && of->of_split() && !config.train.evaluate_by_length)
-    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is "
-                              "false",
-                              option, name));
-  names.emplace_back("steps_to(METRIC, VALUE)");
-  refuse_metric(name, option, "here", names);
-}
-
-namespace {
-
-/// The lengths that the validation split's rows have.
+/// The lengths that the validation split's sequences have.
 std::set<std::int64_t> lengths_of_validation(const Config& config, Tasks& tasks) {
   const Task& task = tasks.of(config);
-  const TaskFormat form = task_format_of(config);
-  const TaskSizes shape = task.shape(form);
-  const std::int64_t rows = task.evaluation_rows(form, Split::validation);
+  const TaskFormat format = task_format_of(config);
+  const TaskSizes sizes = task.sizes(format);
+  const std::int64_t sequences = task.evaluation_sequences(format, Split::validation);
   std::set<std::int64_t> out;
   Batch batch;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    batch.reset(1, shape, form);
-    task.evaluation_row_lengths(form, Split::validation, row, batch, 0);
-    out.insert(batch.evaluated_length(0, shape));
+  for (std::int64_t i = 0; i < sequences; ++i) {
+    batch.reset(1, sizes, format);
+    task.evaluation_sequence_lengths(format, Split::validation, i, batch, 0);
+    out.insert(batch.evaluated_length(0, sizes));
   }
   return out;
 }
 
 /// Checks a metric. Whether a metric of a single head, module or layer exists is only known from the model, and whether
-/// some row has a length only from the data.
+/// some sequence has a length only from the data.
 void check_metric(const Config& config, const std::string& name, const std::string& option, Tasks& tasks) {
   metric_of(config, name, option);
   if (const auto goal = steps_to(name)) return check_metric(config, goal->metric, option, tasks);
@@ -154,7 +112,7 @@ void check_metric(const Config& config, const std::string& name, const std::stri
     const std::set<std::int64_t> lengths = lengths_of_validation(config, tasks);
     const auto found = lengths.lower_bound(of->first);
     if (!lengths.empty() && (found == lengths.end() || *found > of->last))
-      throw Refused(fmt::format("{}: \"{}\" would never have a value: no row of the validation split has {}; {}",
+      throw Refused(fmt::format("{}: \"{}\" would never have a value: no sequence of the validation split has {}; {}",
                                 option, name,
                                 of->is_range() ? fmt::format("a length from {} to {}", of->first, of->last)
                                                : fmt::format("length {}", of->first),
@@ -177,32 +135,6 @@ std::string not_comparable(const Config& reference, const Config& arm, const std
   return why_not_comparable(reference, tasks.of(reference), task_format_of(reference), arm, tasks.of(arm),
                             task_format_of(arm), metric);
 }
-
-} // namespace
-
-std::string with_places(const std::string& message, const Config& config, const Settings& settings) {
-  const auto names = [&](const std::string& name) {
-    const std::size_t at = message.find(name), end = at + name.size();
-    const auto in_word = [&](std::size_t i) {
-      return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
-    };
-    return at != std::string::npos && !in_word(end) && !in_word(at - 1); // 0 - 1 is beyond the end
-  };
-  const std::vector<FlatOption> values = flatten(config);
-  std::string out;
-  for (const auto& [key, setting] : settings.values()) {
-    const std::size_t dot = key.rfind('.');
-    if (dot == std::string::npos) continue;
-    const auto value = std::ranges::find(values, key, &FlatOption::key);
-    if (value != values.end() && value->value != value_text(setting.value)) continue; // an arm's own value
-    const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
-    if (names(key) || names(in_table))
-      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
-  }
-  return out.empty() ? message : fmt::format("{} ({})", message, out);
-}
-
-namespace {
 
 /// Checks the metrics of the reference: report.metric, then those of report.also. If the model cannot be built, only
 /// the names are checked.
@@ -289,18 +221,18 @@ std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
       !config.any_block([](const LayerChoice& block) { return block.position.kind == "learned"; }))
     return 0;
   const Task& task = tasks.of(config);
-  const TaskFormat form = task_format_of(config);
-  const TaskSizes trained = task.training_shape(form);
+  const TaskFormat format = task_format_of(config);
+  const TaskSizes trained = task.training_sizes(format);
   const auto beyond = [&](const TaskSizes& all) {
     return std::max(all.length - trained.length, all.output_length - trained.output_length);
   };
-  std::int64_t untrained = beyond(task.shape(form));
-  for (const Task::NamedSet& set : task.sets()) untrained = std::max(untrained, beyond(set.task->shape(form)));
+  std::int64_t untrained = beyond(task.sizes(format));
+  for (const Task::NamedSet& set : task.sets()) untrained = std::max(untrained, beyond(set.task->sizes(format)));
   return untrained;
 }
 
-/// Whether a check can afford to run the model on one row, which takes memory and time; a cost is only counted.
-bool may_run_a_row(const Cost& cost) {
+/// Whether a check can afford to run the model on one sequence, which takes memory and time; a cost is only counted.
+bool may_run_a_sequence(const Cost& cost) {
   constexpr double most_bytes = 1e9, most_flops_per_step = 2e12; // a second, or less
   return cost.bytes(1) < most_bytes && cost.flops_per_step < most_flops_per_step;
 }
@@ -320,7 +252,7 @@ public:
     arm.warnings = once(warnings_, &task, [&] { return warnings_of(task); });
     const std::pair model{&task, model_of(arm.config)};
     arm.missing_segment_end = once(segments_, model, [&] { return f32::missing_segment_end(arm.config, task); });
-    if (arm.config.any_block(&has_formula) && may_run_a_row(arm.cost))
+    if (arm.config.any_block(&has_formula) && may_run_a_sequence(arm.cost))
       arm.queries_without_keys = once(queries_, model,
                                       [&] { return engine(arm.config).queries_without_keys(arm.config, task); });
   }
@@ -347,6 +279,60 @@ private:
 };
 
 } // namespace
+
+Metric metric_of(const Config& config, const std::string& name, const std::string& option) {
+  std::optional<StepsTo> goal;
+  try {
+    goal = steps_to(name);
+  } catch (const Refused& error) {
+    throw Refused(fmt::format("{}: {}", option, error.what()));
+  }
+  if (goal) return steps_metric(config, name, *goal, option);
+  if (auto metric = metric_named(config, name)) return std::move(*metric);
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
+  for (const InspectedMetric& metric : inspected_metrics())
+    if (name.starts_with(fmt::format("{}.", metric.name)))
+      throw Refused(fmt::format("{}: \"{}\" is measured only if train.inspect is one of {}, but it is {}", option, name,
+                                fmt::join(metric.words, ", "), config.train.inspect));
+  const std::optional<MetricOfLengths> of = metric_of_lengths(name);
+  if (of && of->is_range() && !of->of_split()) {
+    const std::vector<std::int64_t>& evaluated = config.train.evaluate_lengths;
+    if (lengths_within(*of, evaluated).empty())
+      throw Refused(fmt::format(
+          "{}: \"{}\" is the mean over the lengths of train.evaluate_lengths from {} to {}, but {}; add lengths to "
+          "train.evaluate_lengths",
+          option, name, of->first, of->last,
+          evaluated.empty() ? std::string("it has none") : fmt::format("it has only {}", fmt::join(evaluated, ", "))));
+  }
+  if (of && of->of_split() && !config.train.evaluate_by_length)
+    throw Refused(fmt::format("{}: \"{}\" is measured only if train.evaluate_by_length is true, but it is false",
+                              option, name));
+  names.emplace_back("steps_to(METRIC, VALUE)");
+  refuse_metric(name, option, "here", names);
+}
+
+std::string with_places(const std::string& message, const Config& config, const Settings& settings) {
+  const auto names = [&](const std::string& name) {
+    const std::size_t at = message.find(name), end = at + name.size();
+    const auto in_word = [&](std::size_t i) {
+      return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
+    };
+    return at != std::string::npos && !in_word(end) && !in_word(at - 1); // 0 - 1 is beyond the end
+  };
+  const std::vector<FlatOption> values = flatten(config);
+  std::string out;
+  for (const auto& [key, setting] : settings.values()) {
+    const std::size_t dot = key.rfind('.');
+    if (dot == std::string::npos) continue;
+    const auto value = std::ranges::find(values, key, &FlatOption::key);
+    if (value != values.end() && value->value != value_text(setting.value)) continue; // an arm's own value
+    const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
+    if (names(key) || names(in_table))
+      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
+  }
+  return out.empty() ? message : fmt::format("{} ({})", message, out);
+}
 
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
                     const std::filesystem::path& out) {

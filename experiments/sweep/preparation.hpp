@@ -6,6 +6,7 @@
 #include "experiments/launch/executor.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/runs/run_records.hpp"
+#include "experiments/runs/run_start.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -75,7 +77,8 @@ struct PreparedArm {
   /// Learned positions that only sequences longer than all training sequences use.
   std::int64_t untrained_positions = 0;
   std::vector<std::string> warnings = {}; ///< likely mistakes in its task's data
-  std::string missing_segment_end = {}; ///< a note if no row has two segments; empty: some has, or it has none to have
+  /// a note if no sequence has two segments; empty: some has, or it has none to have
+  std::string missing_segment_end = {};
   std::vector<QueryWithoutKeys> queries_without_keys = {}; ///< only with formulas, and not for models above 1 GB
 };
 
@@ -107,5 +110,27 @@ int useful_threads(const Preparation& prepared);
 /// How many runs are executed at once, each with how many threads, if `to_do` runs remain on this machine.
 /// @param jobs, threads  the requested numbers; 0: chosen automatically
 Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads);
+
+/// The runs from which the runs of a plan start ([train] start). Reads each of these runs once. Only names, shapes and
+/// checksums of their weights stay in memory.
+class Starts {
+public:
+  /// @param out  the output folder with these runs; empty: there is none, and every [train] start is refused
+  explicit Starts(std::filesystem::path out) : out_(std::move(out)) {}
+
+  /// The full ID and the checksum of a run, given by its ID or a unique beginning. Throws heed::Refused if it cannot be
+  /// a start (read_start).
+  Settings::Start find(const std::string& run);
+
+  /// What a run of the configuration takes from its start; empty if it has none. Throws heed::Refused if they do not
+  /// agree (check_start). The configuration is one of settings that `find` completed.
+  std::optional<StartRecord> check(const Config& config, Tasks& tasks);
+
+private:
+  const StartRun& of(const std::string& id);
+
+  std::filesystem::path out_;
+  std::map<std::string, StartRun> known_;
+};
 
 } // namespace heed

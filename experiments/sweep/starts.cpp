@@ -1,4 +1,5 @@
-#include "experiments/sweep/starts.hpp"
+// The runs from which the runs of a plan start ([train] start).
+#include "experiments/sweep/preparation.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/engines/engine.hpp"

@@ -52,8 +52,7 @@ std::string how_to_mend(int error) {
     case EROFS: return "that file system is read-only: choose another folder";
     case ENOTDIR:
     case EEXIST:
-      return "something on that path is a file where a folder is needed: remove it, or choose another "
-             "folder";
+      return "something on that path is a file where a folder is needed: remove it, or choose another folder";
     case ENXIO: return "a pipe stands where the file should be: remove it, or choose another folder";
     case EFBIG: return "raise the limit for the size of files (ulimit -f), or choose another file system";
     case EPIPE: return "its reader has ended: start it again, or choose another file";

@@ -1,6 +1,5 @@
 #include "experiments/system/file_entry.hpp"
 
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -29,8 +28,6 @@ Parsed<FileParts> FileParts::open(const fs::path& path) { return file_entry::ope
 void make_folder(const fs::path& path) {
   if (const int error = file_entry::try_make_folder(path)) file_entry::fail("make the folder", path, error);
 }
-
-void remove_file(const fs::path& path) { file_entry::remove(entry_of(path)); }
 
 void remove_leftovers(const fs::path& folder) {
   file_entry::remove_leftovers(Descriptor(::open(folder.empty() ? "." : folder.c_str(),

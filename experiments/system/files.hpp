@@ -143,9 +143,6 @@ private:
 /// Creates a folder and its parents. Throws heed::Failed.
 void make_folder(const std::filesystem::path& path);
 
-/// Removes a file if it exists. Throws heed::Failed.
-void remove_file(const std::filesystem::path& path);
-
 /// Removes temporary files that killed writers left in a folder. Files of living writers stay. Only writers on this
 /// machine since its last boot are known to be alive or dead; temporary files of other writers are removed after an
 /// hour.

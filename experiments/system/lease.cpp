@@ -2,7 +2,6 @@
 
 #include "experiments/system/descriptor.hpp"
 #include "experiments/system/file_entry.hpp"
-#include "experiments/system/lease_owner.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -16,7 +15,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <system_error>
 #include <time.h>
 #include <unistd.h>
 #include <utility>

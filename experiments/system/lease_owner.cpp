@@ -1,4 +1,6 @@
-#include "experiments/system/lease_owner.hpp"
+// The process that owns a lease: whether it lives, and how long a file that it renews has not changed, by this
+// process's own clock.
+#include "experiments/system/lease.hpp"
 
 #include "experiments/system/files.hpp"
 #include "experiments/system/machine.hpp"
@@ -9,11 +11,9 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string_view>
 #include <sys/types.h>
 #include <system_error>
@@ -61,32 +61,6 @@ bool process_lives(const LeaseOwner& owner) {
   return look->state != 'Z' && look->state != 'X' && look->started == owner.started;
 }
 
-} // namespace
-
-LeaseOwner this_process() {
-  LeaseOwner me;
-  me.host = this_host();
-  me.boot = this_boot();
-  me.space = link_target("/proc/self/ns/pid");
-  me.process = ::getpid();
-  if (const auto look = snapshot_of(me.process)) me.started = look->started;
-  const char *array = std::getenv("SLURM_ARRAY_JOB_ID"), *task = std::getenv("SLURM_ARRAY_TASK_ID"),
-             *job = std::getenv("SLURM_JOB_ID");
-  if (array && task) me.job = fmt::format("{}_{}", array, task);
-  else if (job) me.job = job;
-  return me;
-}
-
-std::optional<bool> seen_alive(const LeaseOwner& owner) {
-  const LeaseOwner me = this_process();
-  if (me.boot.empty() || owner.host != me.host) return std::nullopt;
-  // This machine before its last boot, or another machine of the same name, which may be alive.
-  if (owner.boot != me.boot) return std::nullopt;
-  return owner.space == me.space ? std::optional(process_lives(owner)) : std::nullopt;
-}
-
-namespace {
-
 using Clock = std::chrono::steady_clock;
 
 /// What this process knows of a file's present state.
@@ -113,6 +87,28 @@ Sightings& sightings() {
 }
 
 } // namespace
+
+LeaseOwner this_process() {
+  LeaseOwner me;
+  me.host = this_host();
+  me.boot = this_boot();
+  me.space = link_target("/proc/self/ns/pid");
+  me.process = ::getpid();
+  if (const auto look = snapshot_of(me.process)) me.started = look->started;
+  const char *array = std::getenv("SLURM_ARRAY_JOB_ID"), *task = std::getenv("SLURM_ARRAY_TASK_ID"),
+             *job = std::getenv("SLURM_JOB_ID");
+  if (array && task) me.job = fmt::format("{}_{}", array, task);
+  else if (job) me.job = job;
+  return me;
+}
+
+std::optional<bool> seen_alive(const LeaseOwner& owner) {
+  const LeaseOwner me = this_process();
+  if (me.boot.empty() || owner.host != me.host) return std::nullopt;
+  // This machine before its last boot, or another machine of the same name, which may be alive.
+  if (owner.boot != me.boot) return std::nullopt;
+  return owner.space == me.space ? std::optional(process_lives(owner)) : std::nullopt;
+}
 
 Clock::duration time_unchanged(const std::filesystem::path& file, const std::string& state, Clock::time_point asked,
                                AgeClock clock, const std::function<double()>& age) {

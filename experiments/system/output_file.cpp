@@ -29,6 +29,14 @@ Descriptor open_folder_in(const file_entry::Entry& entry) {
   return Descriptor(::openat(entry.at(), entry.name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+/// Returns `use(entry)`, or the error if there is no entry.
+template <class T, class Use> Parsed<T> with_entry(const OutputFile& file, const Use& use) {
+  file_entry::Entry entry;
+  if (file.open_below(entry)) return use(entry);
+  auto [why, problem] = file_entry::unread(file.path(), errno);
+  return Parsed<T>::wrong(std::move(why), problem);
+}
+
 } // namespace
 
 OutputFile::OutputFile(fs::path folder, const fs::path& below, std::function<void()> before_change)
@@ -54,16 +62,6 @@ file_entry::Entry OutputFile::entry(std::string_view what) const {
   if (!open_below(entry)) file_entry::fail(what, path_, errno);
   return entry;
 }
-
-namespace {
-/// Returns `use(entry)`, or the error if there is no entry.
-template <class T, class Use> Parsed<T> with_entry(const OutputFile& file, const Use& use) {
-  file_entry::Entry entry;
-  if (file.open_below(entry)) return use(entry);
-  auto [why, problem] = file_entry::unread(file.path(), errno);
-  return Parsed<T>::wrong(std::move(why), problem);
-}
-} // namespace
 
 Parsed<std::string> OutputFile::read(std::uint64_t most) const {
   return with_entry<std::string>(*this, [&](const auto& entry) {

@@ -7,6 +7,7 @@ namespace heed {
 
 namespace {
 thread_local const Poll* polled = nullptr;
+thread_local const WaitScope::Say* said_through = nullptr;
 } // namespace
 
 PollScope::PollScope(Poll poll) : poll_(std::move(poll)), before_(std::exchange(polled, &poll_)) {}
@@ -14,10 +15,6 @@ PollScope::PollScope(Poll poll) : poll_(std::move(poll)), before_(std::exchange(
 PollScope::~PollScope() { polled = before_; }
 
 const Poll* PollScope::current() { return polled; }
-
-namespace {
-thread_local const WaitScope::Say* said_through = nullptr;
-} // namespace
 
 WaitScope::WaitScope(Say say) : say_(std::move(say)), before_(std::exchange(said_through, &say_)) {}
 

@@ -1,6 +1,7 @@
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <fmt/format.h>
 
 namespace heed {
@@ -55,6 +56,15 @@ std::string first_lines(const std::vector<std::string>& sentences, std::string_v
   for (std::size_t i = 0; i < std::min(most, sentences.size()); ++i)
     out += fmt::format("{}{}\n", indent, cut(sentences[i], longest_message));
   return sentences.size() > most ? out + fmt::format("{}and {} more\n", indent, sentences.size() - most) : out;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&now, &parts);
+  char text[32];
+  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text, n};
 }
 
 } // namespace heed

@@ -1,5 +1,5 @@
-// Text: plurals, trimming, splitting into parts and lines, decoding UTF-8. Texts from files and lists are cut before
-// they are printed, because a file may contain a name of many megabytes.
+// Text: plurals, trimming, splitting into parts and lines, decoding UTF-8, the current time. Texts from files and lists
+// are cut before they are printed, because a file may contain a name of many megabytes.
 #pragma once
 
 #include <cstddef>
@@ -91,5 +91,8 @@ inline std::size_t unfinished_utf8(std::string_view bytes) {
   }
   return 0;
 }
+
+/// "2026-11-22T10:15:00Z".
+std::string utc_now();
 
 } // namespace heed

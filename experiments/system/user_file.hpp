@@ -5,7 +5,6 @@
 #include "experiments/system/files.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/training_order.hpp"
-#include "experiments/tasks/example_row.hpp"
+#include "experiments/tasks/example_sequence.hpp"
 #include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ public:
       token_of_word_[generator_.words[i]] = static_cast<std::int32_t>(i);
     trained_input_ = generator_.longest_input;
     trained_output_ = generator_.longest_output;
-    if (generator_.draw_test) { // only the test has the longest rows: training's are those of the option's length
+    if (generator_.draw_test) { // only the test has the longest sequences: training's are those of the option's length
       const Value& length = generator_.options.at(generator_.length_option);
       const Generator trained = generator_.of_length(std::get<std::int64_t>(length));
       trained_input_ = trained.longest_input;
@@ -61,9 +61,9 @@ public:
     }
     if (generator_.listed) {
       cut_list(*generator_.listed);
-      const auto rows = static_cast<std::size_t>(list(Split::train).size());
+      const auto sequences = static_cast<std::size_t>(list(Split::train).size());
       full_batch_ = train.full_batch;
-      order_.emplace(std::vector<std::int32_t>(rows), full_batch_ ? list(Split::train).size() : train.batch, 1);
+      order_.emplace(std::vector<std::int32_t>(sequences), full_batch_ ? list(Split::train).size() : train.batch, 1);
       return;
     }
     for (const Split split : {Split::train, Split::validation, Split::test}) list(split) = collect(split);
@@ -80,59 +80,62 @@ public:
       if (list(split).size() < wanted(split) && wanted(split) != default_size(split)) refuse_wish(split);
   }
 
-  std::string refuses(TaskFormat form) const override {
-    if (form == TaskFormat::image_classification)
+  std::string refuses(TaskFormat format) const override {
+    if (format == TaskFormat::image_classification)
       return fmt::format("the task {} has tokens, but the model reads images; use a task of images", generator_.name);
-    if (generator_.places && form != TaskFormat::language_model)
+    if (generator_.places && format != TaskFormat::language_model)
       return fmt::format("the targets of the task {} are at positions within one sequence, and only a language model "
                          "predicts at each position (model.kind = \"decoder\")",
                          generator_.name);
-    if (form != TaskFormat::classification || generator_.labels > 0) return {};
+    if (format != TaskFormat::classification || generator_.labels > 0) return {};
     return fmt::format("the output of the task {} is a sequence, but a classifier gives one label for a sequence; use "
                        "a language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
                        "modular_addition, listops",
                        generator_.name);
   }
 
-  TaskSizes shape(TaskFormat form) const override {
-    return shape_for(form, generator_.longest_input, generator_.longest_output);
+  TaskSizes sizes(TaskFormat format) const override {
+    return sizes_for(format, generator_.longest_input, generator_.longest_output);
   }
-  TaskSizes training_shape(TaskFormat form) const override { return shape_for(form, trained_input_, trained_output_); }
+  TaskSizes training_sizes(TaskFormat format) const override {
+    return sizes_for(format, trained_input_, trained_output_);
+  }
 
-  void training_row(TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                    std::int64_t at) const override {
-    if (order_) return evaluation_row(form, Split::train, order_->example(seed, step, row), batch, at);
-    thread_local Example example; // its memory is reused for all rows and is large enough for the longest
+  void training_sequence(TaskFormat format, std::uint64_t seed, std::int64_t step, std::int64_t sequence, Batch& batch,
+                         std::int64_t at) const override {
+    if (order_) return evaluation_sequence(format, Split::train, order_->example(seed, step, sequence), batch, at);
+    thread_local Example example; // its memory is reused for all sequences and is large enough for the longest
     example.input.reserve(static_cast<std::size_t>(generator_.longest_input));
     example.output.reserve(static_cast<std::size_t>(std::max(generator_.longest_input, generator_.longest_output)));
-    RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(row)
-                                                                                             << 32);
+    RandomSource random({seed, Stream::training_sequences, static_cast<std::uint64_t>(step)},
+                        static_cast<std::uint64_t>(sequence) << 32);
     do generator_.draw(random, example);
     while (split_of(hash(example)) != Split::train);
-    write(form, example.input, example.output, batch, at);
+    write(format, example.input, example.output, batch, at);
   }
 
-  std::int64_t training_rows(TaskFormat, std::uint64_t, std::int64_t) const override {
+  std::int64_t training_sequences(TaskFormat, std::uint64_t, std::int64_t) const override {
     return full_batch_ ? list(Split::train).size() : 0;
   }
 
-  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
+  std::int64_t evaluation_sequences(TaskFormat, Split split) const override {
     return order_ && split == Split::train ? std::min(list(split).size(), list(Split::validation).size())
                                            : list(split).size();
   }
 
-  std::optional<std::int64_t> listed_rows(TaskFormat, Split split) const override {
+  std::optional<std::int64_t> listed_sequences(TaskFormat, Split split) const override {
     return split == Split::train && !order_ ? std::nullopt : std::optional(list(split).size());
   }
 
-  void evaluation_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_sequence(TaskFormat format, Split split, std::int64_t sequence, Batch& batch,
+                           std::int64_t at) const override {
     const ExampleList& examples = list(split);
-    write(form, examples.input(row), examples.output(row), batch, at);
+    write(format, examples.input(sequence), examples.output(sequence), batch, at);
   }
 
-  Chance chance(TaskFormat form) const override {
-    return generator_.chance(form == TaskFormat::sequence_to_sequence ||
-                             (form == TaskFormat::language_model && generator_.ends));
+  Chance chance(TaskFormat format) const override {
+    return generator_.chance(format == TaskFormat::sequence_to_sequence ||
+                             (format == TaskFormat::language_model && generator_.ends));
   }
 
   Facts facts() const override {
@@ -171,13 +174,13 @@ public:
     return text;
   }
 
-  std::string decode_output(TaskFormat form, std::span<const std::int32_t> tokens) const override {
-    if (form == TaskFormat::classification) {
+  std::string decode_output(TaskFormat format, std::span<const std::int32_t> tokens) const override {
+    if (format == TaskFormat::classification) {
       std::vector<std::int32_t> labels(tokens.begin(), tokens.end());
       for (std::int32_t& label : labels) label += generator_.first_label;
       return decode(labels);
     }
-    if (form != TaskFormat::sequence_to_sequence && !generator_.ends) return decode(tokens);
+    if (format != TaskFormat::sequence_to_sequence && !generator_.ends) return decode(tokens);
     if (!tokens.empty() && tokens.front() == begin()) tokens = tokens.subspan(1);
     return decode(tokens.first(static_cast<std::size_t>(std::ranges::find(tokens, end()) - tokens.begin())));
   }
@@ -198,14 +201,14 @@ public:
   }
 
 private:
-  TaskSizes shape_for(TaskFormat form, std::int64_t longest_input, std::int64_t longest_output) const {
+  TaskSizes sizes_for(TaskFormat format, std::int64_t longest_input, std::int64_t longest_output) const {
     const auto vocabulary = static_cast<std::int64_t>(generator_.words.size());
-    if (form == TaskFormat::classification)
+    if (format == TaskFormat::classification)
       return {.vocabulary = vocabulary,
               .length = longest_input,
               .classes = generator_.labels,
               .varied = generator_.varied || generator_.draw_test};
-    if (form == TaskFormat::sequence_to_sequence)
+    if (format == TaskFormat::sequence_to_sequence)
       return {.vocabulary = vocabulary + 2,
               .length = longest_input,
               .classes = vocabulary + 2,
@@ -241,7 +244,7 @@ private:
     return std::make_unique<GeneratedTask>(generator_.of_length(length), options_, train_, true);
   }
 
-  // The form sequence_to_sequence has two more tokens after the words.
+  // The format sequence_to_sequence has two more tokens after the words.
   std::int32_t begin() const { return static_cast<std::int32_t>(generator_.words.size()); }
   std::int32_t end() const { return begin() + 1; }
 
@@ -272,7 +275,7 @@ private:
                                 generator_.enlarge));
     Example example;
     for (std::int64_t place = 0; place < all.count; ++place) {
-      const RandomKey key{seed_, Stream::evaluation_rows, 1};
+      const RandomKey key{seed_, Stream::evaluation_sequences, 1};
       all.at(static_cast<std::int64_t>(permuted(key, static_cast<std::uint64_t>(place),
                                                 static_cast<std::uint64_t>(all.count))),
              example);
@@ -301,7 +304,7 @@ private:
     const std::int64_t all = meets_all ? std::llround(there_are) : -1;
     const std::int64_t last = known ? std::min(wanted(split), (*split_sizes_)[static_cast<std::size_t>(split)])
                                     : wanted(split);
-    RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
+    RandomSource random({seed_, Stream::evaluation_sequences, static_cast<std::uint64_t>(split)});
     std::unordered_set<std::uint64_t> seen; // hashes of the split's examples; with meets_all, of all examples
     Example example;
     for (std::int64_t i = 0; i < draws && examples.size() < last && std::ssize(seen) != all; ++i) {
@@ -336,15 +339,15 @@ private:
         generator_.enlarge));
   }
 
-  void write(TaskFormat form, std::span<const std::int32_t> input, std::span<const std::int32_t> output, Batch& batch,
+  void write(TaskFormat format, std::span<const std::int32_t> input, std::span<const std::int32_t> output, Batch& batch,
              std::int64_t at) const {
     if (generator_.places) return write_places(generator_.name, input, output, batch, at);
     write_example({.task = generator_.name,
                    .separator = generator_.separator.value_or(no_token),
                    .begin = begin(),
-                   .end = form == TaskFormat::sequence_to_sequence || generator_.ends ? end() : no_token,
+                   .end = format == TaskFormat::sequence_to_sequence || generator_.ends ? end() : no_token,
                    .first_label = generator_.first_label},
-                  form, input, output, batch, at);
+                  format, input, output, batch, at);
   }
 
   std::int32_t token_of(const std::string& word) const {
@@ -359,7 +362,7 @@ private:
   }
 
   Generator generator_;
-  std::int64_t trained_input_ = 0, trained_output_ = 0; // the longest of training's rows
+  std::int64_t trained_input_ = 0, trained_output_ = 0; // the longest of training's sequences
   TaskOptions options_;
   TrainOptions train_;
   std::uint64_t seed_;

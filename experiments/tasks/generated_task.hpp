@@ -1,5 +1,5 @@
-// The common part of the generated tasks: disjoint splits, endless training rows, fixed evaluation rows, the forms, and
-// words for tokens. The file of a single task only defines its examples.
+// The common part of the generated tasks: disjoint splits, endless training sequences, fixed evaluation sequences, the
+// formats, and words for tokens. The file of a single task only defines its examples.
 #pragma once
 
 #include "autograd/rng.hpp"
@@ -16,8 +16,8 @@
 namespace heed {
 
 /// An example. The output must be a function of the input, because the input determines the split. If targets are at
-/// positions of a single row (Generator::places), the input is this row, and the output has the target of each
-/// position, or `ignored`.
+/// positions of a single sequence (Generator::places), the input is this sequence, and the output has the target of
+/// each position, or `ignored`.
 struct Example {
   std::vector<std::int32_t> input, output;
   std::vector<std::int32_t> scratch; ///< scratch memory for a generator, so that drawing allocates nothing
@@ -39,8 +39,8 @@ struct Generator {
   std::int64_t longest_input = 0, longest_output = 0;
   std::optional<std::int32_t> separator; ///< language_model: the token between input and output
   bool ends = false;                     ///< language_model: outputs end with an end token, because their lengths vary
-  bool places = false;                   ///< targets are at positions of a single row; only for language_model
-  bool varied = false;                   ///< lengths vary so much that batches are cut to their longest row
+  bool places = false;                   ///< targets are at positions of a single sequence; only for language_model
+  bool varied = false;                   ///< lengths vary so much that batches are cut to their longest sequence
   /// Number of classes; the output is one of the tokens first_label ... ; 0: no classification
   std::int64_t labels = 0;
   std::int32_t first_label = 0;
@@ -69,11 +69,11 @@ void draw_different(RandomSource& random, std::int64_t n, std::int64_t count, st
 inline constexpr std::int64_t least_split = 16;
 
 /// The task of a generator. A hash of an example's input under `task.seed` determines its split: 8 of 10 belong to
-/// training, 1 to validation, 1 to test. Training rows are redrawn until one belongs to training. The evaluation rows
-/// are `task.validation` and `task.test` different examples; if these options have their defaults, fewer are accepted
-/// when no more exist. If examples are listed, a part of them, drawn by `task.seed`, is for training, in epochs
-/// (TrainingOrder, or all in each step with [train] full_batch). All others are for validation.
-/// Throws heed::Refused if there are too few examples, or if a split would have fewer than `least_split`.
+/// training, 1 to validation, 1 to test. Training sequences are redrawn until one belongs to training. The evaluation
+/// sequences are `task.validation` and `task.test` different examples; if these options have their defaults, fewer are
+/// accepted when no more exist. If examples are listed, a part of them, drawn by `task.seed`, is for training, in
+/// epochs (TrainingOrder, or all in each step with [train] full_batch). All others are for validation. Throws
+/// heed::Refused if there are too few examples, or if a split would have fewer than `least_split`.
 std::unique_ptr<Task> generated_task(const Config& config, Generator generator);
 
 /// The range of input lengths. All lengths in the range are equally likely.

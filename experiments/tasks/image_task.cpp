@@ -6,17 +6,17 @@
 
 namespace heed {
 
-std::string ImageClasses::refuses(TaskFormat form) const {
-  if (form == TaskFormat::image_classification) return {};
+std::string ImageClasses::refuses(TaskFormat format) const {
+  if (format == TaskFormat::image_classification) return {};
   return fmt::format("the task {} has images, and the model reads tokens; use a model of images, or a task with tokens",
                      task);
 }
 
-TaskSizes ImageClasses::shape() const {
-  TaskSizes shape;
-  shape.classes = std::ssize(names);
-  shape.image = image;
-  return shape;
+TaskSizes ImageClasses::sizes() const {
+  TaskSizes sizes;
+  sizes.classes = std::ssize(names);
+  sizes.image = image;
+  return sizes;
 }
 
 std::string ImageClasses::decode(std::span<const std::int32_t> classes) const {
@@ -34,11 +34,12 @@ void ImageClasses::refuse_text() const {
 }
 
 float* ImageClasses::pixels(Batch& batch, std::int64_t at) const {
-  if (at < 0 || at >= batch.rows || batch.image != image)
-    throw Failed(fmt::format("[task.{}] an image of [{}, {}, {}] does not fit as row {} of a batch of {} images of "
-                             "[{}, {}, {}]",
-                             task, image.channels, image.height, image.width, at, batch.rows, batch.image.channels,
-                             batch.image.height, batch.image.width));
+  if (at < 0 || at >= batch.sequences || batch.image != image)
+    throw Failed(
+        fmt::format("[task.{}] an image of [{}, {}, {}] does not fit as sequence {} of a batch of {} images of "
+                    "[{}, {}, {}]",
+                    task, image.channels, image.height, image.width, at, batch.sequences, batch.image.channels,
+                    batch.image.height, batch.image.width));
   return batch.images.data() + at * image.size();
 }
 

@@ -4,7 +4,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/normal_form.hpp"
 #include "experiments/data/training_order.hpp"
-#include "experiments/tasks/example_row.hpp"
+#include "experiments/tasks/example_sequence.hpp"
 #include "experiments/tasks/vocabulary_text.hpp"
 
 #include <fmt/format.h>
@@ -17,14 +17,14 @@ namespace heed {
 namespace {
 
 constexpr Split splits[] = {Split::train, Split::validation, Split::test};
-/// The text of the begin and end tokens in a language model's rows.
+/// The text of the begin and end tokens in a language model's sequences.
 constexpr std::string_view begin_word = "<begin>", end_word = "<end>";
 
 const char* split_name(Split split) {
   return split == Split::train ? "training" : split == Split::validation ? "validation" : "test";
 }
 
-/// The cost of each row in any form: its input and output tokens.
+/// The cost of each sequence in any format: its input and output tokens.
 std::vector<std::int32_t> example_lengths(const ExampleList& examples) {
   std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < examples.size(); ++i)
@@ -32,15 +32,15 @@ std::vector<std::int32_t> example_lengths(const ExampleList& examples) {
   return lengths;
 }
 
-/// The padded length of each row. classification: input; language_model: input and output; sequence_to_sequence: the
-/// longer of the two.
-std::vector<std::int32_t> padded_lengths(const ExampleList& examples, TaskFormat form) {
+/// The padded length of each sequence. classification: input; language_model: input and output; sequence_to_sequence:
+/// the longer of the two.
+std::vector<std::int32_t> padded_lengths(const ExampleList& examples, TaskFormat format) {
   std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < examples.size(); ++i) {
     const auto input = std::ssize(examples.input(i)), output = std::ssize(examples.output(i)) + 1;
-    lengths.push_back(static_cast<std::int32_t>(form == TaskFormat::classification   ? input
-                                                : form == TaskFormat::language_model ? input + output
-                                                                                     : std::max(input, output)));
+    lengths.push_back(static_cast<std::int32_t>(format == TaskFormat::classification   ? input
+                                                : format == TaskFormat::language_model ? input + output
+                                                                                       : std::max(input, output)));
   }
   return lengths;
 }
@@ -68,66 +68,69 @@ public:
         if (split == Split::train) longest_trained_.take(input, output);
       }
     if (config.train.batch_tokens > 0)
-      for (const TaskFormat form :
+      for (const TaskFormat format :
            {TaskFormat::language_model, TaskFormat::sequence_to_sequence, TaskFormat::classification})
-        token_batches_.emplace_back(padded_lengths(list(Split::train), form), config.train.batch_tokens);
+        token_batches_.emplace_back(padded_lengths(list(Split::train), format), config.train.batch_tokens);
     if (const std::string why = problem(); !why.empty()) throw Refused(why); // nothing was computed with the data yet
   }
 
-  std::string refuses(TaskFormat form) const override {
-    if (form == TaskFormat::image_classification)
+  std::string refuses(TaskFormat format) const override {
+    if (format == TaskFormat::image_classification)
       return fmt::format("the task {} has text, but the model reads images; use a task of images", data_.name);
-    if (labelled() && form != TaskFormat::classification)
+    if (labelled() && format != TaskFormat::classification)
       return fmt::format("the task {} has a label for each text, but the model outputs a sequence; use a classifier "
                          "(model.kind = \"encoder\")",
                          data_.name);
-    if (!labelled() && form == TaskFormat::classification)
+    if (!labelled() && format == TaskFormat::classification)
       return fmt::format("the output of the task {} is a sequence, but a classifier gives one label for a sequence; "
                          "use a language model (model.kind = \"decoder\")",
                          data_.name);
     return {};
   }
 
-  TaskSizes shape(TaskFormat form) const override { return shape_for(form, longest_); }
-  TaskSizes training_shape(TaskFormat form) const override { return shape_for(form, longest_trained_); }
+  TaskSizes sizes(TaskFormat format) const override { return sizes_for(format, longest_); }
+  TaskSizes training_sizes(TaskFormat format) const override { return sizes_for(format, longest_trained_); }
 
-  void training_row(TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                    std::int64_t at) const override {
-    const TokenBatches* by_tokens = token_batches(form);
-    write(form, list(Split::train), by_tokens ? by_tokens->example(seed, step, row) : order_.example(seed, step, row),
-          batch, at);
+  void training_sequence(TaskFormat format, std::uint64_t seed, std::int64_t step, std::int64_t sequence, Batch& batch,
+                         std::int64_t at) const override {
+    const TokenBatches* by_tokens = token_batches(format);
+    write(format, list(Split::train),
+          by_tokens ? by_tokens->example(seed, step, sequence) : order_.example(seed, step, sequence), batch, at);
   }
 
-  std::int64_t training_rows(TaskFormat form, std::uint64_t seed, std::int64_t step) const override {
-    const TokenBatches* by_tokens = token_batches(form);
-    return by_tokens ? by_tokens->rows(seed, step) : full_batch_ ? list(Split::train).size() : 0;
+  std::int64_t training_sequences(TaskFormat format, std::uint64_t seed, std::int64_t step) const override {
+    const TokenBatches* by_tokens = token_batches(format);
+    return by_tokens ? by_tokens->sequences(seed, step) : full_batch_ ? list(Split::train).size() : 0;
   }
 
-  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
+  std::int64_t evaluation_sequences(TaskFormat, Split split) const override {
     return split == Split::train ? std::min(list(split).size(), list(Split::validation).size()) : list(split).size();
   }
 
-  void evaluation_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    // A random part of training, because its first rows may not be representative.
+  void evaluation_sequence(TaskFormat format, Split split, std::int64_t sequence, Batch& batch,
+                           std::int64_t at) const override {
+    // A random part of training, because its first examples may not be representative.
     if (split == Split::train)
-      row = static_cast<std::int64_t>(permuted({seed_, Stream::evaluation_rows, 0}, static_cast<std::uint64_t>(row),
-                                               static_cast<std::uint64_t>(list(split).size())));
-    write(form, list(split), row, batch, at);
+      sequence = static_cast<std::int64_t>(permuted({seed_, Stream::evaluation_sequences, 0},
+                                                    static_cast<std::uint64_t>(sequence),
+                                                    static_cast<std::uint64_t>(list(split).size())));
+    write(format, list(split), sequence, batch, at);
   }
 
-  std::optional<std::int64_t> listed_rows(TaskFormat, Split split) const override { return list(split).size(); }
+  std::optional<std::int64_t> listed_sequences(TaskFormat, Split split) const override { return list(split).size(); }
 
-  void listed_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    write(form, list(split), row, batch, at);
+  void listed_sequence(TaskFormat format, Split split, std::int64_t sequence, Batch& batch,
+                       std::int64_t at) const override {
+    write(format, list(split), sequence, batch, at);
   }
 
   void require_whole() const override {
     if (const std::string why = problem(); !why.empty()) throw Failed(why);
   }
 
-  std::optional<Reference> reference(Split split, std::int64_t row) const override {
+  std::optional<Reference> reference(Split split, std::int64_t sequence) const override {
     const auto& references = data_.references[static_cast<std::size_t>(split)];
-    return references.empty() ? std::nullopt : std::optional(references.at(static_cast<std::size_t>(row)));
+    return references.empty() ? std::nullopt : std::optional(references.at(static_cast<std::size_t>(sequence)));
   }
 
   std::int32_t unknown_input() const override { return data_.input->unknown(); }
@@ -160,7 +163,7 @@ public:
     return out;
   }
 
-  /// The text of input tokens, or of the tokens of a language model's rows.
+  /// The text of input tokens, or of the tokens of a language model's sequences.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : " ") + part; };
@@ -180,9 +183,9 @@ public:
     return text;
   }
 
-  std::string decode_output(TaskFormat form, std::span<const std::int32_t> tokens) const override {
-    if (form == TaskFormat::language_model) return decode(tokens);
-    if (form == TaskFormat::classification) {
+  std::string decode_output(TaskFormat format, std::span<const std::int32_t> tokens) const override {
+    if (format == TaskFormat::language_model) return decode(tokens);
+    if (format == TaskFormat::classification) {
       std::string text;
       for (const std::int32_t label : tokens) text += (text.empty() ? "" : " ") + label_of(label);
       return text;
@@ -231,14 +234,14 @@ private:
     }
   };
 
-  TaskSizes shape_for(TaskFormat form, const Longest& longest) const {
-    if (form == TaskFormat::classification)
+  TaskSizes sizes_for(TaskFormat format, const Longest& longest) const {
+    if (format == TaskFormat::classification)
       return {.vocabulary = data_.input->size(),
               .length = longest.input,
               .classes = std::ssize(data_.labels),
               .varied = true};
     const std::int64_t outputs = data_.output->size() + 2;
-    if (form == TaskFormat::language_model)
+    if (format == TaskFormat::language_model)
       return {.vocabulary = offset() + outputs,
               .length = longest.both + 1,
               .classes = offset() + outputs,
@@ -262,14 +265,14 @@ private:
   std::string problem() const { return data_.kept ? data_.kept->problem() : std::string(); }
   bool labelled() const { return !data_.labels.empty(); }
   bool shared() const { return data_.input == data_.output; }
-  const TokenBatches* token_batches(TaskFormat form) const {
-    return token_batches_.empty() ? nullptr : &token_batches_.at(static_cast<std::size_t>(form));
+  const TokenBatches* token_batches(TaskFormat format) const {
+    return token_batches_.empty() ? nullptr : &token_batches_.at(static_cast<std::size_t>(format));
   }
-  /// The offset of an output's tokens in a language model's rows.
+  /// The offset of an output's tokens in a language model's sequences.
   std::int32_t offset() const { return labelled() || shared() ? 0 : static_cast<std::int32_t>(data_.input->size()); }
   std::int32_t begin() const { return static_cast<std::int32_t>(data_.output->size()); }
   std::int32_t end() const { return begin() + 1; }
-  /// True if the token of a language model's row belongs to the output's own vocabulary.
+  /// True if the token of a language model's sequence belongs to the output's own vocabulary.
   bool is_output(std::int32_t token) const { return offset() > 0 && token >= offset(); }
   bool special(std::int32_t token) const {
     return !labelled() && (token == offset() + begin() || token == offset() + end());
@@ -292,20 +295,20 @@ private:
     return data_.labels[static_cast<std::size_t>(label)];
   }
 
-  void write(TaskFormat form, const ExampleList& examples, std::int64_t i, Batch& batch, std::int64_t at) const {
-    RowTokens with{.task = data_.name};
+  void write(TaskFormat format, const ExampleList& examples, std::int64_t i, Batch& batch, std::int64_t at) const {
+    SequenceTokens with{.task = data_.name};
     std::span<const std::int32_t> output = examples.output(i);
-    if (labelled()) return write_example(with, form, examples.input(i), output, batch, at);
-    const bool joined = form == TaskFormat::language_model;
+    if (labelled()) return write_example(with, format, examples.input(i), output, batch, at);
+    const bool joined = format == TaskFormat::language_model;
     with.begin = with.separator = begin() + (joined ? offset() : 0);
     with.end = end() + (joined ? offset() : 0);
-    thread_local std::vector<std::int32_t> renumbered; // its memory is reused for all rows
+    thread_local std::vector<std::int32_t> renumbered; // its memory is reused for all sequences
     if (joined && offset() > 0) {
       renumbered.assign(output.begin(), output.end());
       for (std::int32_t& token : renumbered) token += offset();
       output = renumbered;
     }
-    write_example(with, form, examples.input(i), output, batch, at, examples.counts(i));
+    write_example(with, format, examples.input(i), output, batch, at, examples.counts(i));
   }
 
   Dataset data_;
@@ -313,7 +316,7 @@ private:
   TrainingOrder order_;
   bool full_batch_;                         // each step uses the whole order
   std::string tokens_;                      // [data] tokens
-  bool of_set_;                             // validation has the rows of a further set
+  bool of_set_;                             // validation has the sequences of a further set
   std::vector<TokenBatches> token_batches_; // by TaskFormat, if batches are limited by tokens
   Longest longest_, longest_trained_;       // of all splits; of training
 };

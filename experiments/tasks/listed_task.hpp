@@ -1,10 +1,10 @@
-// The common part of tasks with a list of examples: epochs, buckets of similar lengths, the forms, and text for tokens.
-// The file of a single task makes its lists.
+// The common part of tasks with a list of examples: epochs, buckets of similar lengths, the formats, and text for
+// tokens. The file of a single task makes its lists.
 #pragma once
 
 #include "experiments/data/data_cache.hpp"
 #include "experiments/data/vocabulary.hpp"
-#include "experiments/tasks/example_row.hpp"
+#include "experiments/tasks/example_sequence.hpp"
 #include "experiments/tasks/task.hpp"
 
 #include <array>

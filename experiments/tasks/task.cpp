@@ -3,7 +3,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -17,11 +16,11 @@ namespace heed {
 
 namespace {
 
-/// Shortens rows of `from` values to their first `to` values, in place.
-void shorten_rows(std::vector<std::int32_t>& rows, std::int64_t from, std::int64_t to) {
-  const auto count = static_cast<std::int64_t>(rows.size()) / from;
-  for (std::int64_t r = 1; r < count; ++r) std::copy_n(rows.begin() + r * from, to, rows.begin() + r * to);
-  rows.resize(static_cast<std::size_t>(count * to));
+/// Shortens sequences of `from` values to their first `to` values, in place.
+void shorten_sequences(std::vector<std::int32_t>& sequences, std::int64_t from, std::int64_t to) {
+  const auto count = static_cast<std::int64_t>(sequences.size()) / from;
+  for (std::int64_t r = 1; r < count; ++r) std::copy_n(sequences.begin() + r * from, to, sequences.begin() + r * to);
+  sequences.resize(static_cast<std::size_t>(count * to));
 }
 
 std::int64_t longest(const std::vector<std::int32_t>& lengths) {
@@ -30,75 +29,81 @@ std::int64_t longest(const std::vector<std::int32_t>& lengths) {
 
 /// Throws heed::Refused if the set has classes or tokens that the task has not.
 void require_same_tokens(const Task& task, const Task& of_set, const ValidationSet& set) {
-  for (const TaskFormat form : {TaskFormat::language_model, TaskFormat::sequence_to_sequence,
-                                TaskFormat::classification, TaskFormat::image_classification}) {
-    if (!task.refuses(form).empty()) continue;
-    const TaskSizes all = task.shape(form), own = of_set.shape(form);
+  for (const TaskFormat format : {TaskFormat::language_model, TaskFormat::sequence_to_sequence,
+                                  TaskFormat::classification, TaskFormat::image_classification}) {
+    if (!task.refuses(format).empty()) continue;
+    const TaskSizes all = task.sizes(format), own = of_set.sizes(format);
     if (all.vocabulary != own.vocabulary || all.classes != own.classes || !(all.image == own.image))
-      throw Refused(fmt::format("[data] validation_sets: the rows of \"{}\" have tokens, labels or sizes that those of "
-                                "data.path have not; a set needs the same",
-                                set.path));
+      throw Refused(
+          fmt::format("[data] validation_sets: the sequences of \"{}\" have tokens, labels or sizes that those of "
+                      "data.path have not; a set needs the same",
+                      set.path));
   }
 }
 
 } // namespace
 
-void Batch::reset(std::int64_t new_rows, const TaskSizes& shape, TaskFormat new_form) {
-  rows = new_rows;
-  form = new_form;
-  const bool has_images = form == TaskFormat::image_classification,
-             has_outputs = form == TaskFormat::sequence_to_sequence;
-  length = has_images ? 0 : shape.length;
-  output_length = has_outputs ? shape.output_length : 0;
-  image = has_images ? shape.image : ImageShape{};
-  const auto row_count = static_cast<std::size_t>(rows);
-  const auto token_count = static_cast<std::size_t>(rows * length);
-  const auto output_count = static_cast<std::size_t>(rows * output_length);
+void Batch::reset(std::int64_t new_sequences, const TaskSizes& sizes, TaskFormat new_format) {
+  sequences = new_sequences;
+  format = new_format;
+  const bool has_images = format == TaskFormat::image_classification,
+             has_outputs = format == TaskFormat::sequence_to_sequence;
+  length = has_images ? 0 : sizes.length;
+  output_length = has_outputs ? sizes.output_length : 0;
+  image = has_images ? sizes.image : ImageShape{};
+  const auto sequence_count = static_cast<std::size_t>(sequences);
+  const auto token_count = static_cast<std::size_t>(sequences * length);
+  const auto output_count = static_cast<std::size_t>(sequences * output_length);
   tokens.assign(token_count, 0);
-  lengths.assign(has_images ? 0 : row_count, 0);
+  lengths.assign(has_images ? 0 : sequence_count, 0);
   outputs.assign(output_count, 0);
-  output_lengths.assign(has_outputs ? row_count : 0, 0);
-  images.assign(static_cast<std::size_t>(rows * image.size()), 0.0F);
-  targets.assign(form == TaskFormat::language_model ? token_count : has_outputs ? output_count : row_count, ignored);
+  output_lengths.assign(has_outputs ? sequence_count : 0, 0);
+  images.assign(static_cast<std::size_t>(sequences * image.size()), 0.0F);
+  targets.assign(format == TaskFormat::language_model ? token_count
+                 : has_outputs                        ? output_count
+                                                      : sequence_count,
+                 ignored);
 }
 
-void Batch::reset(std::int64_t new_rows, std::int64_t new_length, TaskFormat new_form) {
-  TaskSizes shape;
-  shape.length = new_length;
-  reset(new_rows, shape, new_form);
+void Batch::reset(std::int64_t new_sequences, std::int64_t new_length, TaskFormat new_format) {
+  TaskSizes sizes;
+  sizes.length = new_length;
+  reset(new_sequences, sizes, new_format);
 }
 
 void Batch::trim() {
   if (const std::int64_t kept = longest(lengths); kept < length) {
-    shorten_rows(tokens, length, kept);
-    if (form == TaskFormat::language_model) shorten_rows(targets, length, kept);
+    shorten_sequences(tokens, length, kept);
+    if (format == TaskFormat::language_model) shorten_sequences(targets, length, kept);
     length = kept;
   }
   if (const std::int64_t kept = longest(output_lengths); kept < output_length) {
-    shorten_rows(outputs, output_length, kept);
-    shorten_rows(targets, output_length, kept);
+    shorten_sequences(outputs, output_length, kept);
+    shorten_sequences(targets, output_length, kept);
     output_length = kept;
   }
 }
 
-std::int64_t Batch::evaluated_length(std::int64_t row, const TaskSizes& shape) const {
-  if (form == TaskFormat::classification) return lengths[static_cast<std::size_t>(row)];
-  const std::int64_t per_row = static_cast<std::int64_t>(targets.size()) / rows;
-  const auto begin = targets.begin() + row * per_row;
-  return per_row - std::count(begin, begin + per_row, ignored) - (shape.end >= 0 ? 1 : 0);
+std::int64_t Batch::evaluated_length(std::int64_t sequence, const TaskSizes& sizes) const {
+  if (format == TaskFormat::classification) return lengths[static_cast<std::size_t>(sequence)];
+  const std::int64_t per_sequence = static_cast<std::int64_t>(targets.size()) / sequences;
+  const auto begin = targets.begin() + sequence * per_sequence;
+  return per_sequence - std::count(begin, begin + per_sequence, ignored) - (sizes.end >= 0 ? 1 : 0);
 }
 
 std::int64_t Batch::real_tokens() const {
-  if (form == TaskFormat::image_classification) return rows;
+  if (format == TaskFormat::image_classification) return sequences;
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) +
          std::accumulate(output_lengths.begin(), output_lengths.end(), std::int64_t{0});
 }
 
-void Task::random_row(TaskFormat form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row,
-                      Batch& batch, std::int64_t at) const {
+void Task::random_sequence(TaskFormat format, Split split, std::uint64_t seed, std::int64_t step, std::int64_t sequence,
+                           Batch& batch, std::int64_t at) const {
   const RandomKey key{seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)};
-  const auto rows = static_cast<std::uint64_t>(evaluation_rows(form, split));
-  evaluation_row(form, split, static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), rows)), batch, at);
+  const auto sequences = static_cast<std::uint64_t>(evaluation_sequences(format, split));
+  evaluation_sequence(format, split,
+                      static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(sequence), sequences)), batch,
+                      at);
 }
 
 std::string Task::fingerprint() const {

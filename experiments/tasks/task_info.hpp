@@ -10,7 +10,7 @@ namespace heed {
 struct TaskInfo {
   Variant about;
   std::unique_ptr<Task> (*make)(const Config& config); ///< throws heed::Refused if the data is not usable
-  bool running_text = false;                           ///< rows are windows of one long text, not separate examples
+  bool running_text = false; ///< sequences are windows of one long text, not separate examples
 };
 
 /// All registered tasks, in Meson's order (generated).

@@ -25,21 +25,21 @@ std::string text_by_place(const Task& task, std::span<const std::int32_t> target
   return text;
 }
 
-std::int64_t rows_of_step(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t step,
-                          std::int64_t batch) {
-  const std::int64_t by_task = task.training_rows(form, seed, step);
+std::int64_t sequences_of_step(const Task& task, TaskFormat format, std::uint64_t seed, std::int64_t step,
+                               std::int64_t batch) {
+  const std::int64_t by_task = task.training_sequences(format, seed, step);
   return by_task > 0 ? by_task : batch;
 }
 
 /// Counts tokens by their text, because input and output may use different token numbers.
 class Counter {
 public:
-  Counter(const Task& task, TaskFormat form) : task_(task), form_(form) {}
+  Counter(const Task& task, TaskFormat format) : task_(task), form_(format) {}
 
-  /// Counts the tokens of the batch's first rows.
-  void add(const Batch& batch, std::int64_t rows) {
+  /// Counts the tokens of the batch's first sequences.
+  void add(const Batch& batch, std::int64_t sequences) {
     const bool classes = gives_class(form_);
-    for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t r = 0; r < sequences; ++r) {
       const auto index = static_cast<std::size_t>(r);
       if (classes) {
         ++outputs_[batch.targets[index]];
@@ -71,22 +71,23 @@ private:
 } // namespace
 
 ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at) {
-  const auto row = [&](const std::vector<std::int32_t>& all, std::int64_t length, std::int64_t used) {
+  const auto sequence = [&](const std::vector<std::int32_t>& all, std::int64_t length, std::int64_t used) {
     return std::span(all).subspan(static_cast<std::size_t>(at * length), static_cast<std::size_t>(used));
   };
   const auto index = static_cast<std::size_t>(at);
-  switch (batch.form) {
-    case TaskFormat::image_classification: return {"", task.decode_output(batch.form, row(batch.targets, 1, 1))};
+  switch (batch.format) {
+    case TaskFormat::image_classification: return {"", task.decode_output(batch.format, sequence(batch.targets, 1, 1))};
     case TaskFormat::classification:
-      return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
-              task.decode_output(batch.form, row(batch.targets, 1, 1))};
+      return {task.decode(sequence(batch.tokens, batch.length, batch.lengths[index])),
+              task.decode_output(batch.format, sequence(batch.targets, 1, 1))};
     case TaskFormat::sequence_to_sequence:
-      return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
-              task.decode_output(batch.form, row(batch.outputs, batch.output_length, batch.output_lengths[index]))};
+      return {
+          task.decode(sequence(batch.tokens, batch.length, batch.lengths[index])),
+          task.decode_output(batch.format, sequence(batch.outputs, batch.output_length, batch.output_lengths[index]))};
     case TaskFormat::language_model: break;
   }
-  const auto tokens = row(batch.tokens, batch.length, batch.lengths[index]);
-  const auto targets = row(batch.targets, batch.length, batch.lengths[index]);
+  const auto tokens = sequence(batch.tokens, batch.length, batch.lengths[index]);
+  const auto targets = sequence(batch.targets, batch.length, batch.lengths[index]);
   const auto first = std::ranges::find_if(targets, [](std::int32_t t) { return t != ignored; }) - targets.begin();
   if (std::find(targets.begin() + first, targets.end(), ignored) != targets.end())
     return {task.decode(tokens), text_by_place(task, targets)};
@@ -94,33 +95,33 @@ ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at) 
           task.decode(targets.subspan(static_cast<std::size_t>(first)))};
 }
 
-TaskSurvey survey_task(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t batch_rows,
-                       std::int64_t rows, std::int64_t examples, std::size_t commonest) {
+TaskSurvey survey_task(const Task& task, TaskFormat format, std::uint64_t seed, std::int64_t batch_sequences,
+                       std::int64_t sequences, std::int64_t examples, std::size_t commonest) {
   TaskSurvey survey;
-  survey.form = form;
-  survey.shape = task.shape(form);
+  survey.format = format;
+  survey.sizes = task.sizes(format);
   survey.facts = task.facts();
   for (std::string& warning : task.warnings()) {
     const auto begins = [&](const std::string& note) { return note.starts_with(warning); };
     if (std::ranges::none_of(survey.facts.notes, begins)) survey.facts.notes.push_back(std::move(warning));
   }
-  Counter counter(task, form);
+  Counter counter(task, format);
   std::vector<std::int32_t> inputs, outputs;
   const auto training = static_cast<std::size_t>(Split::train);
-  // The sizes of running text are those of tokens, and its rows are drawn.
-  if (const auto listed = task.listed_rows(form, Split::train); listed == survey.facts.sizes[training])
+  // The sizes of running text are those of tokens, and its sequences are drawn.
+  if (const auto listed = task.listed_sequences(format, Split::train); listed == survey.facts.sizes[training])
     survey.listed = listed;
-  rows = std::min(rows, survey.listed.value_or(rows));
+  sequences = std::min(sequences, survey.listed.value_or(sequences));
   std::int64_t real = 0, room = 0, all = 0, step = 0;
   Batch batch;
-  for (; survey.rows < rows; ++step) {
-    const std::int64_t now = rows_of_step(task, form, seed, step, batch_rows);
-    batch.reset(now, survey.shape, form);
-    for (std::int64_t r = 0; r < now; ++r) task.training_row(form, seed, step, r, batch, r);
+  for (; survey.sequences < sequences; ++step) {
+    const std::int64_t now = sequences_of_step(task, format, seed, step, batch_sequences);
+    batch.reset(now, survey.sizes, format);
+    for (std::int64_t r = 0; r < now; ++r) task.training_sequence(format, seed, step, r, batch, r);
     task.require_whole();
-    if (survey.shape.varied) batch.trim();
-    const std::int64_t counted = std::min(now, rows - survey.rows);
-    survey.rows += counted;
+    if (survey.sizes.varied) batch.trim();
+    const std::int64_t counted = std::min(now, sequences - survey.sequences);
+    survey.sequences += counted;
     all += now;
     const auto add_first = [&](const std::vector<std::int32_t>& lengths, std::vector<std::int32_t>& to) {
       to.insert(to.end(), lengths.begin(), lengths.begin() + std::min(counted, std::ssize(lengths)));
@@ -135,7 +136,7 @@ TaskSurvey survey_task(const Task& task, TaskFormat form, std::uint64_t seed, st
   }
   survey.inputs = survey_lengths(std::move(inputs));
   survey.outputs = survey_lengths(std::move(outputs));
-  if (step > 0) survey.rows_per_step = static_cast<double>(all) / static_cast<double>(step);
+  if (step > 0) survey.sequences_per_step = static_cast<double>(all) / static_cast<double>(step);
   if (room > 0) survey.filled = static_cast<double>(real) / static_cast<double>(room);
   survey.commonest = counter.commonest();
   survey.different = std::ssize(survey.commonest);
@@ -143,17 +144,17 @@ TaskSurvey survey_task(const Task& task, TaskFormat form, std::uint64_t seed, st
   return survey;
 }
 
-void each_training_row(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t batch, std::int64_t steps,
-                       const std::function<void(const TrainingRow&)>& use) {
-  if (form == TaskFormat::image_classification)
-    throw Refused("the task has images, and rows of a training step are written as tokens; take a task of tokens");
-  const TaskSizes shape = task.shape(form);
+void each_training_sequence(const Task& task, TaskFormat format, std::uint64_t seed, std::int64_t batch,
+                            std::int64_t steps, const std::function<void(const TrainingSequence&)>& use) {
+  if (format == TaskFormat::image_classification)
+    throw Refused("the task has images, and sequences of a training step are written as tokens; take a task of tokens");
+  const TaskSizes sizes = task.sizes(format);
   Batch one;
-  TrainingRow out;
+  TrainingSequence out;
   for (out.step = 0; out.step < steps; ++out.step)
-    for (out.row = 0; out.row < rows_of_step(task, form, seed, out.step, batch); ++out.row) {
-      one.reset(1, shape, form);
-      task.training_row(form, seed, out.step, out.row, one, 0);
+    for (out.sequence = 0; out.sequence < sequences_of_step(task, format, seed, out.step, batch); ++out.sequence) {
+      one.reset(1, sizes, format);
+      task.training_sequence(format, seed, out.step, out.sequence, one, 0);
       task.require_whole();
       one.trim();
       out.tokens.assign(one.tokens.begin(), one.tokens.begin() + one.lengths[0]);
@@ -164,21 +165,21 @@ void each_training_row(const Task& task, TaskFormat form, std::uint64_t seed, st
     }
 }
 
-void each_example(const Task& task, TaskFormat form, Split split, std::optional<std::int64_t> count,
+void each_example(const Task& task, TaskFormat format, Split split, std::optional<std::int64_t> count,
                   const std::function<void(const ExampleText&)>& use) {
-  const std::optional<std::int64_t> rows = task.listed_rows(form, split);
-  if (!rows)
+  const std::optional<std::int64_t> sequences = task.listed_sequences(format, split);
+  if (!sequences)
     throw Refused("the task makes its training examples anew for every step, without end, so they can't be listed; "
                   "take --split validation or --split test");
-  if (*rows == 0)
+  if (*sequences == 0)
     throw Refused(fmt::format("the {} split has no example", split == Split::train        ? "training"
                                                              : split == Split::validation ? "validation"
                                                                                           : "test"));
-  const TaskSizes shape = task.shape(form);
+  const TaskSizes sizes = task.sizes(format);
   Batch batch;
-  for (std::int64_t i = 0; i < std::min(*rows, count.value_or(*rows)); ++i) {
-    batch.reset(1, shape, form);
-    task.listed_row(form, split, i, batch, 0);
+  for (std::int64_t i = 0; i < std::min(*sequences, count.value_or(*sequences)); ++i) {
+    batch.reset(1, sizes, format);
+    task.listed_sequence(format, split, i, batch, 0);
     task.require_whole();
     use(example_text(task, batch, 0));
   }

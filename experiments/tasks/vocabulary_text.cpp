@@ -10,9 +10,9 @@
 
 namespace heed {
 
-std::string vocabulary_json(const Task& task, TaskFormat form) {
-  if (form == TaskFormat::image_classification) return {};
-  const TaskSizes shape = task.shape(form);
+std::string vocabulary_json(const Task& task, TaskFormat format) {
+  if (format == TaskFormat::image_classification) return {};
+  const TaskSizes sizes = task.sizes(format);
   std::string out = "{";
   const auto add = [&](const char* name, std::int64_t count, const std::function<std::string(std::int32_t)>& text) {
     out += fmt::format("{}\n  \"{}\": [", out.size() > 1 ? "," : "", name);
@@ -21,11 +21,11 @@ std::string vocabulary_json(const Task& task, TaskFormat form) {
                          boost::json::serialize(boost::json::string(text(static_cast<std::int32_t>(i)))));
     out += "\n  ]";
   };
-  add("tokens", shape.vocabulary, [&](std::int32_t token) { return task.token_text(token); });
-  if (form == TaskFormat::sequence_to_sequence && !shape.shared_vocabulary)
-    add("output_tokens", shape.classes, [&](std::int32_t token) { return task.output_token_text(token); });
-  if (form == TaskFormat::classification)
-    add("classes", shape.classes, [&](std::int32_t label) { return task.decode_output(form, {&label, 1}); });
+  add("tokens", sizes.vocabulary, [&](std::int32_t token) { return task.token_text(token); });
+  if (format == TaskFormat::sequence_to_sequence && !sizes.shared_vocabulary)
+    add("output_tokens", sizes.classes, [&](std::int32_t token) { return task.output_token_text(token); });
+  if (format == TaskFormat::classification)
+    add("classes", sizes.classes, [&](std::int32_t label) { return task.decode_output(format, {&label, 1}); });
   return out + "\n}\n";
 }
 

@@ -17,7 +17,7 @@ namespace heed {
 /// - "output_tokens": sequence_to_sequence, if outputs have other token numbers than inputs;
 /// - "classes": classification.
 /// Each text has its own line. Empty for images, because they have no vocabulary.
-std::string vocabulary_json(const Task& task, TaskFormat form);
+std::string vocabulary_json(const Task& task, TaskFormat format);
 
 /// Tokens of one split.
 struct UnknownTokens {

@@ -8,7 +8,7 @@
 #include "experiments/decoding/search.hpp"
 #include "experiments/models/block_stack.hpp"
 #include "experiments/training/introspection.hpp"
-#include "experiments/training/row_scores.hpp"
+#include "experiments/training/sequence_scores.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/trainer.hpp"
 
@@ -38,7 +38,7 @@ struct SeenAttention {
   std::vector<HeadSums> sums;               // for each head
 };
 
-// Records the attention weights of a pass over one row.
+// Records the attention weights of a pass over one sequence.
 class Recorder : public Observer {
 public:
   bool wants_weights() const override { return true; }
@@ -74,12 +74,12 @@ private:
   }
 };
 
-// A row as the model reads it, with labels for queries and keys.
+// A sequence as the model reads it, with labels for queries and keys.
 struct Reading {
   Batch batch;
-  Labels input;         // empty for images: the number of patches is not known yet
-  Labels read, put_out; // sequence_to_sequence: decoder input, and target at each position
-  std::int64_t row = 0; // its number in the split, if it is from a split
+  Labels input;              // empty for images: the number of patches is not known yet
+  Labels read, put_out;      // sequence_to_sequence: decoder input, and target at each position
+  std::int64_t sequence = 0; // its number in the split, if it is from a split
   AttentionExample example;
 };
 
@@ -108,21 +108,21 @@ Tokens tokens_of(const Task& task, const std::string& text, const std::string& w
 
 // The decoder input is the output shifted right by one position.
 void read_output(const Task& task, RunModel& run, Tape& tape, const AttentionRequest& request, Reading& to) {
-  const std::int64_t room = run.shape.output_length;
+  const std::int64_t room = run.sizes.output_length;
   Tokens put_out;
   bool ended = true;
   if (request.output) {
     put_out = tokens_of(task, *request.output, "output", &Task::encode_output, room - 1);
   } else {
-    const SearchOptions greedily{.longest = room, .begin = run.shape.begin, .end = run.shape.end};
+    const SearchOptions greedily{.longest = room, .begin = run.sizes.begin, .end = run.sizes.end};
     const Hypothesis found = search(tape, run.parameters, *run.model, to.batch, greedily).at(0);
     put_out = found.tokens;
     ended = found.ended;
   }
-  to.example.output = request.output ? *request.output : task.decode_output(run.form, put_out);
+  to.example.output = request.output ? *request.output : task.decode_output(run.format, put_out);
   to.example.forced = request.output.has_value();
-  if (ended) put_out.push_back(run.shape.end);
-  Tokens read{run.shape.begin};
+  if (ended) put_out.push_back(run.sizes.end);
+  Tokens read{run.sizes.begin};
   read.insert(read.end(), put_out.begin(), put_out.end() - 1);
   Batch& batch = to.batch;
   batch.output_length = std::ssize(read);
@@ -134,26 +134,26 @@ void read_output(const Task& task, RunModel& run, Tape& tape, const AttentionReq
 }
 
 Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest& request) {
-  if (request.output && run.form != TaskFormat::sequence_to_sequence)
+  if (request.output && run.format != TaskFormat::sequence_to_sequence)
     throw Refused("an output does nothing here: only an encoder-decoder's decoder reads an output; a language model "
                   "reads only its input");
   Reading to;
   to.example.input = request.input;
-  to.batch.reset(1, run.shape, run.form);
-  if (run.form == TaskFormat::image_classification) {
-    to.row = image_row(request.input, task.evaluation_rows(run.form, Split::validation));
-    task.evaluation_row(run.form, Split::validation, to.row, to.batch, 0);
+  to.batch.reset(1, run.sizes, run.format);
+  if (run.format == TaskFormat::image_classification) {
+    to.sequence = image_index(request.input, task.evaluation_sequences(run.format, Split::validation));
+    task.evaluation_sequence(run.format, Split::validation, to.sequence, to.batch, 0);
     task.require_whole();
     return to;
   }
-  const Tokens tokens = tokens_of(task, request.input, "input", &Task::encode, run.shape.length);
+  const Tokens tokens = tokens_of(task, request.input, "input", &Task::encode, run.sizes.length);
   if (tokens.empty())
     throw Refused(fmt::format("the input {} has no tokens; give one at least", quoted(request.input)));
   std::ranges::copy(tokens, to.batch.tokens.begin());
   to.batch.lengths[0] = static_cast<std::int32_t>(tokens.size());
   to.batch.trim();
   to.input = labels_of(tokens, task, &Task::token_text);
-  if (run.form == TaskFormat::sequence_to_sequence) read_output(task, run, tape, request, to);
+  if (run.format == TaskFormat::sequence_to_sequence) read_output(task, run, tape, request, to);
   return to;
 }
 
@@ -173,7 +173,7 @@ struct Axes {
 
 Axes axes_of(const SeenAttention& seen, const RunModel& run, const Reading& reading) {
   if (seen.place.kind == AttentionPlace::Kind::cross) return {reading.put_out, reading.input, false};
-  const bool image = run.form == TaskFormat::image_classification;
+  const bool image = run.format == TaskFormat::image_classification;
   const Labels keys = seen.place.reads == Reads::outputs ? reading.read
                       : image                            ? patch_labels(reading.batch.image, seen.keys)
                                                          : reading.input;
@@ -182,16 +182,17 @@ Axes axes_of(const SeenAttention& seen, const RunModel& run, const Reading& read
 
 } // namespace
 
-std::int64_t image_row(const std::string& text, std::int64_t rows) {
-  std::int64_t row = -1;
+std::int64_t image_index(const std::string& text, std::int64_t images) {
+  std::int64_t index = -1;
   const char* const end = text.data() + text.size();
   const bool begins = text.starts_with("row ");
-  const auto read = begins ? std::from_chars(text.data() + 4, end, row) : std::from_chars_result{end, std::errc{}};
-  if (!begins || read.ec != std::errc{} || read.ptr != end || row < 0 || row >= rows)
-    throw Refused(fmt::format("the input {} is no image: for a model of images, name a row of the validation split, "
-                              "\"row 0\" to \"row {}\"",
-                              quoted(text), rows - 1));
-  return row;
+  const auto read = begins ? std::from_chars(text.data() + 4, end, index) : std::from_chars_result{end, std::errc{}};
+  if (!begins || read.ec != std::errc{} || read.ptr != end || index < 0 || index >= images)
+    throw Refused(
+        fmt::format("the input {} is no image: for a model of images, name an example of the validation split, "
+                    "\"row 0\" to \"row {}\"",
+                    quoted(text), images - 1));
+  return index;
 }
 
 AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest& request) {
@@ -200,7 +201,7 @@ AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest&
   Reading reading = read(task, run, tape, request);
   tape.rewind();
   Recorder recorder;
-  Pass pass(tape, run.parameters, nullptr, {.first_row = reading.row, .observer = &recorder});
+  Pass pass(tape, run.parameters, nullptr, {.first_sequence = reading.sequence, .observer = &recorder});
   run.model->logits(pass, reading.batch);
   if (recorder.seen.empty()) throw Refused("the model has no attention, so there are no weights to show");
   AttentionExample& example = reading.example;
@@ -227,8 +228,8 @@ AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest&
 
 namespace {
 
-// Stores the scores of each attention of a pass over one row. All have as many queries as keys.
-class ScoresObserver final : public RowScores {
+// Stores the scores of each attention of a pass over one sequence. All have as many queries as keys.
+class ScoresObserver final : public SequenceScores {
 public:
   /// @param self  the place of self attention
   ScoresObserver(std::string self, std::int64_t length) : self_(std::move(self)), length_(length) {}
@@ -303,10 +304,10 @@ std::vector<AddedScores> added_scores(const Config& config, std::int64_t length,
 
 namespace {
 
-// Looks at the scores of a pass over one row.
-class KeylessQueries final : public RowScores {
+// Looks at the scores of a pass over one sequence.
+class KeylessQueries final : public SequenceScores {
 public:
-  explicit KeylessQueries(const Batch& row) : row_(row) {}
+  explicit KeylessQueries(const Batch& batch) : batch_(batch) {}
 
   std::vector<QueryWithoutKeys> found() const {
     std::vector<QueryWithoutKeys> out;
@@ -335,11 +336,11 @@ private:
 
   // The number of queries that are no padding.
   std::int64_t length_of(const AttentionPlace& place) const {
-    const auto& lengths = place.reads == Reads::outputs ? row_.output_lengths : row_.lengths;
+    const auto& lengths = place.reads == Reads::outputs ? batch_.output_lengths : batch_.lengths;
     return lengths.empty() ? std::numeric_limits<std::int64_t>::max() : lengths.front();
   }
 
-  const Batch& row_;
+  const Batch& batch_;
   std::vector<QueryWithoutKeys> seen_;
 };
 
@@ -347,16 +348,16 @@ private:
 
 std::vector<QueryWithoutKeys> queries_without_keys(const Config& config, const Task& task) {
   RunModel run(config, task);
-  if (task.evaluation_rows(run.form, Split::validation) == 0) return {};
+  if (task.evaluation_sequences(run.format, Split::validation) == 0) return {};
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
-  Batch row;
-  fill_evaluation_batch(task, run, Split::validation, 0, 1, row);
-  if (run.shape.varied) row.trim(); // as in training
-  KeylessQueries observer(row);
+  Batch batch;
+  fill_evaluation_batch(task, run, Split::validation, 0, 1, batch);
+  if (run.sizes.varied) batch.trim(); // as in training
+  KeylessQueries observer(batch);
   Tape tape;
   tape.record(false);
   Pass pass(tape, run.parameters, nullptr, {.observer = &observer});
-  run.model->logits(pass, row);
+  run.model->logits(pass, batch);
   return observer.found();
 }
 

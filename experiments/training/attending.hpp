@@ -9,8 +9,8 @@
 namespace heed::HEED_REAL {
 
 /// The number in "row 3", an input that stands for an image of the validation split. Throws heed::Refused for any other
-/// text and for a row that does not exist. @param rows  the number of the split's rows
-std::int64_t image_row(const std::string& text, std::int64_t rows);
+/// text and for an image that does not exist. @param images  the number of the split's images
+std::int64_t image_index(const std::string& text, std::int64_t images);
 
 /// Runs the model, without dropout, on one input. Returns the weights, the entropy and the distance of every head
 /// (inspect_model defines them). If an attention is called once per step, the rows of all steps are stacked into one

@@ -54,10 +54,10 @@ double optimizer_share(const Config& config) {
   return optimizer_numbers(config, matrix) / (side * side);
 }
 
-// Tape memory of a step, in bytes: for one row, and for each further row.
+// Tape memory of a step, in bytes: for one sequence, and for each further sequence.
 struct StepBytes {
-  double one_row = 0, each_further = 0;
-  double of(std::int64_t rows) const { return one_row + each_further * static_cast<double>(rows - 1); }
+  double one_sequence = 0, each_further = 0;
+  double of(std::int64_t sequences) const { return one_sequence + each_further * static_cast<double>(sequences - 1); }
 };
 
 // Estimates a run's memory before anything is executed: the parameters' memory follows from their shapes.
@@ -76,11 +76,12 @@ public:
   }
   double extent() const { return static_cast<double>(run_.parameters.extent()); }
 
-  // Whether a step with this number of rows could exceed the memory, so that one row should be tried first.
-  bool is_large(std::int64_t rows) const {
+  // Whether a step with this number of sequences could exceed the memory, so that one sequence should be tried first.
+  bool is_large(std::int64_t sequences) const {
     // Approximate number of arrays that a block stores for each token: sublayer inputs, products, a wide layer.
     constexpr double arrays = 16;
-    const double tokens = static_cast<double>(rows) * static_cast<double>(run_.shape.length + run_.shape.output_length);
+    const double tokens = static_cast<double>(sequences) *
+                          static_cast<double>(run_.sizes.length + run_.sizes.output_length);
     return arrays * sizeof(Real) * tokens * static_cast<double>(config_.model.width * config_.model.layers) >
            memory() / 16;
   }
@@ -89,11 +90,11 @@ public:
   void check_parameters(double kept) const {
     if (const double bytes = parameters(kept); bytes > memory()) refuse(bytes, {}, 0);
   }
-  // @param rows  rows of one shard's step
-  void check_step(double shared, const StepBytes& step, std::int64_t rows) const {
-    if (shared + step.of(rows) > memory()) refuse(shared, step, rows);
+  // @param sequences  sequences of one shard's step
+  void check_step(double shared, const StepBytes& step, std::int64_t sequences) const {
+    if (shared + step.of(sequences) > memory()) refuse(shared, step, sequences);
   }
-  [[noreturn]] void refuse_row() const {
+  [[noreturn]] void refuse_sequence() const {
     throw Refused(
         fmt::format("[model] a step of a single sequence needs more than the machine's {} of memory; use shorter "
                     "sequences, or a smaller model.width ({}) or model.layers ({})",
@@ -109,15 +110,16 @@ private:
     return bytes < 1e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
   }
 
-  [[noreturn]] void refuse(double shared, const StepBytes& step, std::int64_t rows) const {
+  [[noreturn]] void refuse(double shared, const StepBytes& step, std::int64_t sequences) const {
     std::string text = fmt::format("[model] a run needs at least {} of memory, but the machine has {}: {} for {} "
                                    "parameters (values, gradients of {} shard{}, the optimiser, a checkpoint)",
-                                   in_words(shared + (rows > 0 ? step.of(rows) : 0)), in_words(memory_),
+                                   in_words(shared + (sequences > 0 ? step.of(sequences) : 0)), in_words(memory_),
                                    in_words(shared), run_.parameters.count(), shards_, plural(shards_));
-    if (rows > 0) text += fmt::format(", {} for a shard's step of {} rows", in_words(step.of(rows)), rows);
+    if (sequences > 0)
+      text += fmt::format(", {} for a shard's step of {} sequences", in_words(step.of(sequences)), sequences);
     const double left = memory_ - shared;
-    if (rows > 0 && left > step.one_row) {
-      const auto fit = 1 + static_cast<std::int64_t>((left - step.one_row) / std::max(step.each_further, 1.0));
+    if (sequences > 0 && left > step.one_sequence) {
+      const auto fit = 1 + static_cast<std::int64_t>((left - step.one_sequence) / std::max(step.each_further, 1.0));
       text += config_.train.batch_tokens > 0
                   ? fmt::format("; lower train.batch_tokens ({}), or raise train.shards", config_.train.batch_tokens)
               : config_.train.full_batch
@@ -139,37 +141,38 @@ private:
   double memory_;
 };
 
-// The operations and the tape memory of some rows.
-struct OfRows {
+// The operations and the tape memory of some sequences.
+struct OfSequences {
   double operations = 0, bytes = 0;
 };
 
-// @param pass  runs its rows on the given tape
-template <class F> OfRows of_rows(std::int64_t rows, F&& pass) {
+// @param pass  runs its sequences on the given tape
+template <class F> OfSequences of_sequences(std::int64_t sequences, F&& pass) {
   Tape tape;
   const double before = counted_operations();
-  pass(tape, rows);
+  pass(tape, sequences);
   return {counted_operations() - before, static_cast<double>(tape.peak())};
 }
 
-// Extrapolates the cost of identical rows from one and two rows.
-class OfLikeRows {
+// Extrapolates the cost of identical sequences from one and two sequences.
+class OfLikeSequences {
 public:
   template <class F>
-  OfLikeRows(std::int64_t rows, F&& pass) : one_(of_rows(1, pass)), two_(rows > 1 ? of_rows(2, pass) : one_) {}
+  OfLikeSequences(std::int64_t sequences, F&& pass)
+      : one_(of_sequences(1, pass)), two_(sequences > 1 ? of_sequences(2, pass) : one_) {}
 
-  OfRows of(std::int64_t rows) const {
-    const auto further = static_cast<double>(rows - 1);
-    return {one_.operations + further * (two_.operations - one_.operations), bytes().of(rows)};
+  OfSequences of(std::int64_t sequences) const {
+    const auto further = static_cast<double>(sequences - 1);
+    return {one_.operations + further * (two_.operations - one_.operations), bytes().of(sequences)};
   }
   StepBytes bytes() const { return {one_.bytes, std::max(0.0, two_.bytes - one_.bytes)}; }
 
 private:
-  OfRows one_, two_;
+  OfSequences one_, two_;
 };
 
-// Whether every row of the batch costs the same as the first. With a mask formula, rows may differ.
-bool rows_are_alike(const Config& config, const Batch& batch) {
+// Whether every sequence of the batch costs the same as the first. With a mask formula, sequences may differ.
+bool sequences_are_alike(const Config& config, const Batch& batch) {
   const auto equal = [](const std::vector<std::int32_t>& lengths) {
     return std::ranges::all_of(lengths, [&](std::int32_t n) { return n == lengths[0]; });
   };
@@ -196,68 +199,69 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
   c.parameters = run.parameters.count();
   const double shared = size.parameters(size.extent() + optimizer_numbers(config, run.parameters));
   Batch batch;
-  // @param fill  makes the given number of rows; the first rows are the same for each number
+  // @param fill  makes the given number of sequences; the first sequences are the same for each number
   // @param pass  runs the model on the batch, on the given tape
-  const auto rows_of = [&](std::int64_t rows, auto&& fill, auto&& pass, bool to_check = false) {
+  const auto sequences_of = [&](std::int64_t sequences, auto&& fill, auto&& pass, bool to_check = false) {
     const auto some = [&](Tape& tape, std::int64_t n) {
       fill(n, batch);
       pass(tape);
     };
-    fill(rows, batch);
-    const bool alike = rows_are_alike(config, batch);
-    std::optional<OfLikeRows> like;
-    if (alike || to_check) like.emplace(rows, some);
-    if (to_check) size.check_step(shared, like->bytes(), rows);
-    const OfRows of = alike ? like->of(rows) : of_rows(rows, some);
+    fill(sequences, batch);
+    const bool alike = sequences_are_alike(config, batch);
+    std::optional<OfLikeSequences> like;
+    if (alike || to_check) like.emplace(sequences, some);
+    if (to_check) size.check_step(shared, like->bytes(), sequences);
+    const OfSequences of = alike ? like->of(sequences) : of_sequences(sequences, some);
     c.thread_bytes = std::max(c.thread_bytes, of.bytes);
     return of;
   };
 
-  // One shard, forward and backward. If steps have different rows, the mean of several steps is used.
+  // One shard, forward and backward. If steps have different sequences, the mean of several steps is used.
   PagedVector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
   const int steps = config.train.batch_tokens > 0 ? 4 : 1;
   for (int step = 0; step < steps; ++step) {
-    const std::int64_t step_rows = training_rows(config, task, run, step);
-    const std::int64_t rows = (step_rows + shards - 1) / shards;
-    const OfRows of = rows_of(
-        rows,
+    const std::int64_t step_sequences = training_sequences(config, task, run, step);
+    const std::int64_t sequences = (step_sequences + shards - 1) / shards;
+    const OfSequences of = sequences_of(
+        sequences,
         [&](std::int64_t some, Batch& to) {
           fill_training_batch(config, task, run, step, 0, some, to, Content::outline);
         },
         [&](Tape& tape) {
-          Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
+          Pass pass(tape, run.parameters, gradients.data(),
+                    {.training = true, .seed = 0, .step = 0, .first_sequence = 0});
           tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
         },
-        step == 0 && rows > 2 && size.is_large(rows));
-    c.flops_per_step += of.operations * static_cast<double>(step_rows) / static_cast<double>(rows);
+        step == 0 && sequences > 2 && size.is_large(sequences));
+    c.flops_per_step += of.operations * static_cast<double>(step_sequences) / static_cast<double>(sequences);
   }
   c.flops_per_step /= steps;
 
   // Evaluation uses the same tapes.
-  const auto evaluate = [&](std::int64_t rows, const Pass::Options& options, auto&& fill) {
-    const OfRows of = rows_of(rows, fill, [&](Tape& tape) {
+  const auto evaluate = [&](std::int64_t sequences, const Pass::Options& options, auto&& fill) {
+    const OfSequences of = sequences_of(sequences, fill, [&](Tape& tape) {
       tape.record(false);
       Pass pass(tape, run.parameters, nullptr, options);
       run.model->logits(pass, batch);
     });
     c.helper_bytes = std::max(c.helper_bytes, of.bytes);
   };
-  const auto of_task = [&](std::int64_t rows, Batch& to) {
-    fill_evaluation_batch(task, run, Split::validation, 0, rows, to, Content::outline);
+  const auto of_task = [&](std::int64_t sequences, Batch& to) {
+    fill_evaluation_batch(task, run, Split::validation, 0, sequences, to, Content::outline);
   };
-  const EvaluationPieces pieces{task.evaluation_rows(run.form, Split::validation)};
-  if (pieces.count() > 0) evaluate(std::min(pieces.size(0), pieces.rows_at_once(run.shape)), {}, of_task);
-  const auto evaluate_others = [&](const RunModel::OtherRows& at) {
-    const auto longer = EvaluationPieces::of_length(run, at.shape,
-                                                    at.task->evaluation_rows(run.form, Split::validation));
-    evaluate(std::min(longer.size(0), longer.rows_at_once(at.shape)), {}, [&](std::int64_t rows, Batch& to) {
-      fill_evaluation_batch(at, run, Split::validation, 0, rows, to, Content::outline);
+  const EvaluationPieces pieces{task.evaluation_sequences(run.format, Split::validation)};
+  if (pieces.count() > 0) evaluate(std::min(pieces.size(0), pieces.sequences_at_once(run.sizes)), {}, of_task);
+  const auto evaluate_others = [&](const RunModel::OtherSequences& at) {
+    const auto longer = EvaluationPieces::of_length(run, at.sizes,
+                                                    at.task->evaluation_sequences(run.format, Split::validation));
+    evaluate(std::min(longer.size(0), longer.sequences_at_once(at.sizes)), {}, [&](std::int64_t sequences, Batch& to) {
+      fill_evaluation_batch(at, run, Split::validation, 0, sequences, to, Content::outline);
     });
   };
-  // With several lengths, the longest rows need the most memory.
+  // With several lengths, the longest sequences need the most memory.
   if (!run.at_lengths.empty()) evaluate_others(run.at_lengths.back());
-  for (const RunModel::OtherRows& set : run.on_sets) evaluate_others(set);
-  // Introspection stores a row's whole attention weights. Otherwise the weights are only computed block by block.
+  for (const RunModel::OtherSequences& set : run.on_sets) evaluate_others(set);
+  // Introspection stores a sequence's whole attention weights. Otherwise the weights are only computed block by block.
   if (inspected_parts(config.train).attention && pieces.count() > 0) {
     CountingObserver observer(inspected_parts(config.train));
     evaluate(1, {.observer = &observer}, of_task);
@@ -284,7 +288,7 @@ Cost cost(const Config& config, const Task& task) {
   try {
     return measured_cost(config, task, run, shards, size);
   } catch (const std::bad_alloc&) {
-    size.refuse_row();
+    size.refuse_sequence();
   }
 }
 
@@ -297,10 +301,10 @@ std::int64_t side_of_square(std::int64_t patches) {
   return side;
 }
 
-// Runs one row through the block, forward and backward.
-class Row {
+// Runs one sequence through the block, forward and backward.
+class Sequence {
 public:
-  Row(const Config& config, std::int64_t length)
+  Sequence(const Config& config, std::int64_t length)
       : shape_{1, length, config.model.width},
         stack_(Scope(parameters_, init_rules(config)), config,
                BlockStack::Sizes{.longest = length, .patches_in_row = side_of_square(length)}),
@@ -328,7 +332,7 @@ private:
   Shape shape_;
   Parameters parameters_;
   BlockStack stack_;
-  std::vector<std::int32_t> segments_; // the row is one segment
+  std::vector<std::int32_t> segments_; // the sequence is one segment
   std::vector<Real> gradients_, vectors_, of_vectors_;
   Tape tape_;
 };
@@ -341,19 +345,19 @@ AttentionCost attention_cost(const Config& config, std::int64_t length, double s
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   constexpr std::size_t fewest = 3;
-  Row row(attention_of_first_block(config), length);
+  Sequence sequence(attention_of_first_block(config), length);
   AttentionCost cost;
   const double before = counted_operations();
-  row.forward_and_backward();
+  sequence.forward_and_backward();
   cost.flops = counted_operations() - before;
-  cost.parameters = row.parameters();
-  cost.bytes = static_cast<double>(row.bytes());
-  row.forward_and_backward(); // now the tape's memory is one contiguous block
+  cost.parameters = sequence.parameters();
+  cost.bytes = static_cast<double>(sequence.bytes());
+  sequence.forward_and_backward(); // now the tape's memory is one contiguous block
   std::vector<double> times;
   const Clock::time_point begin = Clock::now();
   while (times.size() < fewest || since(begin) < seconds) {
     const Clock::time_point one = Clock::now();
-    row.forward_and_backward();
+    sequence.forward_and_backward();
     times.push_back(since(one));
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);

@@ -19,19 +19,19 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Counts of targets and rows, and of correct ones. Targets are those that count for the accuracy.
+// Counts of targets and sequences, and of correct ones. Targets are those that count for the accuracy.
 struct Hits {
-  std::int64_t targets = 0, right = 0, rows = 0, rows_right = 0;
+  std::int64_t targets = 0, right = 0, sequences = 0, sequences_right = 0;
 
   void add(const Hits& other) {
     targets += other.targets;
     right += other.right;
-    rows += other.rows;
-    rows_right += other.rows_right;
+    sequences += other.sequences;
+    sequences_right += other.sequences_right;
   }
 };
 
-struct RowsScore {
+struct SequencesScore {
   double loss = 0;
   std::int64_t loss_targets = 0;
   Hits hits;
@@ -51,7 +51,7 @@ struct RowsScore {
     }
   }
 
-  void add(const RowsScore& other) {
+  void add(const SequencesScore& other) {
     loss += other.loss;
     loss_targets += other.loss_targets;
     hits.add(other.hits);
@@ -59,21 +59,22 @@ struct RowsScore {
   }
 };
 
-// Computes loss and hits of the rows from the logits only; `losses` gets each target's loss.
-RowsScore score(const Tensor& logits, const Batch& batch, const TaskSizes& shape, bool by_length,
-                std::vector<double>& losses) {
+// Computes loss and hits of the sequences from the logits only; `losses` gets each target's loss.
+SequencesScore score(const Tensor& logits, const Batch& batch, const TaskSizes& sizes, bool by_length,
+                     std::vector<double>& losses) {
   const std::int64_t classes = logits.shape[-1];
-  const std::int64_t per_row = static_cast<std::int64_t>(batch.targets.size()) / std::max<std::int64_t>(batch.rows, 1);
+  const std::int64_t per_sequence = static_cast<std::int64_t>(batch.targets.size()) /
+                                    std::max<std::int64_t>(batch.sequences, 1);
   // The end token after an output of one token is always correct, and would be half of all targets.
-  const bool leave_end_out = shape.one_token_outputs && shape.end >= 0;
-  RowsScore s;
-  for (std::int64_t r = 0; r < batch.rows; ++r) {
-    Hits row{.rows = 1};
+  const bool leave_end_out = sizes.one_token_outputs && sizes.end >= 0;
+  SequencesScore s;
+  for (std::int64_t r = 0; r < batch.sequences; ++r) {
+    Hits sequence{.sequences = 1};
     std::int64_t targets = 0, right = 0;
-    for (std::int64_t i = 0; i < per_row; ++i) {
-      const std::int32_t target = batch.targets[static_cast<std::size_t>(r * per_row + i)];
+    for (std::int64_t i = 0; i < per_sequence; ++i) {
+      const std::int32_t target = batch.targets[static_cast<std::size_t>(r * per_sequence + i)];
       if (target == ignored) continue;
-      const Real* p = logits.data + (r * per_row + i) * classes;
+      const Real* p = logits.data + (r * per_sequence + i) * classes;
       const Real* best = std::max_element(p, p + classes);
       double sum = 0;
       for (std::int64_t c = 0; c < classes; ++c)
@@ -82,14 +83,14 @@ RowsScore score(const Tensor& logits, const Batch& batch, const TaskSizes& shape
       const bool hit = best - p == target;
       ++targets;
       right += hit;
-      if (leave_end_out && target == shape.end) continue;
-      ++row.targets;
-      row.right += hit;
+      if (leave_end_out && target == sizes.end) continue;
+      ++sequence.targets;
+      sequence.right += hit;
     }
-    row.rows_right = right == targets;
+    sequence.sequences_right = right == targets;
     s.loss_targets += targets;
-    s.hits.add(row);
-    if (by_length) s.by_length[batch.evaluated_length(r, shape)].add(row);
+    s.hits.add(sequence);
+    if (by_length) s.by_length[batch.evaluated_length(r, sizes)].add(sequence);
   }
   return s;
 }
@@ -107,25 +108,25 @@ const char* in_words(Split split) {
   return split == Split::test ? "test" : split == Split::train ? "training" : "validation";
 }
 
-// The score of all rows, piece by piece; a piece is processed some rows at a time. `fill` writes `n` rows, starting at
-// `first`, into a batch. A piece's loss is the sum of its targets' losses in order, so it does not depend on how its
-// rows are divided.
+// The score of all sequences, piece by piece; a piece is processed some sequences at a time. `fill` writes `n`
+// sequences, starting at `first`, into a batch. A piece's loss is the sum of its targets' losses in order, so it does
+// not depend on how its sequences are divided.
 template <class Fill>
-RowsScore score_rows(RunModel& run, const TaskSizes& shape, const EvaluationPieces& pieces,
-                     const Pass::Options& of_rows, bool by_length, ThreadPool& workers,
-                     std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
-  std::vector<RowsScore> scores(static_cast<std::size_t>(pieces.count()));
+SequencesScore score_sequences(RunModel& run, const TaskSizes& sizes, const EvaluationPieces& pieces,
+                               const Pass::Options& of_sequences, bool by_length, ThreadPool& workers,
+                               std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
+  std::vector<SequencesScore> scores(static_cast<std::size_t>(pieces.count()));
   struct Part {
-    RowsScore score;
+    SequencesScore score;
     std::vector<double> losses;
   };
-  const std::int64_t at_once = pieces.rows_at_once(shape);
-  const auto parts_each = static_cast<int>((pieces.rows_each + at_once - 1) / at_once);
+  const std::int64_t at_once = pieces.sequences_at_once(sizes);
+  const auto parts_each = static_cast<int>((pieces.sequences_each + at_once - 1) / at_once);
   std::vector<Part> parts(scores.size() * static_cast<std::size_t>(parts_each));
   // finished parts of each piece; the thread that finishes the last part adds them up
   std::vector<std::atomic<int>> done(scores.size());
   const auto add_up = [&](int piece) {
-    RowsScore& whole = scores[static_cast<std::size_t>(piece)];
+    SequencesScore& whole = scores[static_cast<std::size_t>(piece)];
     for (int number = piece * parts_each; number < (piece + 1) * parts_each; ++number) {
       const Part part = std::exchange(parts[static_cast<std::size_t>(number)], {});
       whole.add(part.score);
@@ -136,17 +137,18 @@ RowsScore score_rows(RunModel& run, const TaskSizes& shape, const EvaluationPiec
   WorkerPasses passes(run, workers, tapes);
   workers.run(std::pair(first_piece * parts_each, last_piece * parts_each), [&](int number, int worker) {
     const int piece = number / parts_each;
-    const std::int64_t before = number % parts_each * at_once, rows = std::min(at_once, pieces.size(piece) - before);
-    if (rows > 0) {
+    const std::int64_t before = number % parts_each * at_once,
+                       sequences = std::min(at_once, pieces.size(piece) - before);
+    if (sequences > 0) {
       Part& part = parts[static_cast<std::size_t>(number)];
       Batch& batch = passes.batch(worker);
       const std::int64_t first = pieces.first(piece) + before;
-      fill(first, rows, batch);
-      if (shape.varied) batch.trim();
-      Pass::Options options = of_rows;
-      options.first_row = first;
+      fill(first, sequences, batch);
+      if (sizes.varied) batch.trim();
+      Pass::Options options = of_sequences;
+      options.first_sequence = first;
       passes.evaluate(worker, batch, options,
-                      [&](const Tensor& logits) { part.score = score(logits, batch, shape, by_length, part.losses); });
+                      [&](const Tensor& logits) { part.score = score(logits, batch, sizes, by_length, part.losses); });
     }
     if (++done[static_cast<std::size_t>(piece)] == parts_each) add_up(piece);
   });
@@ -154,8 +156,8 @@ RowsScore score_rows(RunModel& run, const TaskSizes& shape, const EvaluationPiec
       workers, pieces.count(), even_share,
       [&](int piece, Packed& packed) { scores[static_cast<std::size_t>(piece)].pack(packed); },
       [&](int piece, Unpacked& packed) { scores[static_cast<std::size_t>(piece)].unpack(packed); });
-  RowsScore total;
-  for (const RowsScore& s : scores) total.add(s);
+  SequencesScore total;
+  for (const SequencesScore& s : scores) total.add(s);
   return total;
 }
 
@@ -165,41 +167,45 @@ double share(std::int64_t part, std::int64_t of) {
   return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(of, 1));
 }
 
-// The metrics that follow from the score of a split's rows.
-Values values_of(const RowsScore& score, const Config& config, const std::string& name) {
+// The metrics that follow from the score of a split's sequences.
+Values values_of(const SequencesScore& score, const Config& config, const std::string& name) {
   const Hits& hits = score.hits;
   const double loss = score.loss / static_cast<double>(std::max<std::int64_t>(score.loss_targets, 1));
   Values out{{name + "_loss", loss}, {name + "_accuracy", share(hits.right, hits.targets)}};
-  if (has_sequence_accuracy(config)) out.emplace_back(name + "_sequence_accuracy", share(hits.rows_right, hits.rows));
+  if (has_sequence_accuracy(config))
+    out.emplace_back(name + "_sequence_accuracy", share(hits.sequences_right, hits.sequences));
   constexpr double most = 700; // limit, because e^710 overflows double
   if (has_perplexity(config)) out.emplace_back(name + "_perplexity", std::exp(std::min(loss, most)));
   if (has_bits_per_character(config)) out.emplace_back(name + "_bits_per_character", loss / std::numbers::ln2);
   return out;
 }
 
-// The same metrics for other rows: for each of [train] evaluate_lengths, or of [data] validation_sets. If only some of
-// the split's rows are evaluated, the same number of rows is used here; for running text, windows that cover as much
-// text.
+// The same metrics for other sequences: for each of [train] evaluate_lengths, or of [data] validation_sets. If only
+// some of the split's sequences are evaluated, the same number of sequences is used here; for running text, windows
+// that cover as much text.
 Values values_of_others(const Config& config, const Task& task, RunModel& run,
-                        const std::vector<RunModel::OtherRows>& others, Split split, std::int64_t rows,
+                        const std::vector<RunModel::OtherSequences>& others, Split split, std::int64_t sequences,
                         ThreadPool& workers, std::span<const std::unique_ptr<Tape>> tapes) {
-  const bool all = rows == task.evaluation_rows(run.form, split), text = task_info(config.task.kind).running_text;
+  const bool all = sequences == task.evaluation_sequences(run.format, split),
+             text = task_info(config.task.kind).running_text;
   std::vector<Values> of_each;
-  for (const RunModel::OtherRows& at : others) {
-    std::int64_t some = at.task->evaluation_rows(run.form, split);
+  for (const RunModel::OtherSequences& at : others) {
+    std::int64_t some = at.task->evaluation_sequences(run.format, split);
     if (some == 0)
-      throw Failed(fmt::format("[evaluate] the {} split has no rows for {}", in_words(split), at.name("the metrics")));
-    const std::int64_t length = std::max<std::int64_t>(at.shape.length, 1);
-    if (!all) some = std::min(some, text ? (rows * run.shape.length + length - 1) / length : rows);
-    Pass::Options of_rows;
+      throw Failed(fmt::format("[evaluate] the {} split has no sequences for {}", in_words(split),
+                               at.name("the metrics")));
+    const std::int64_t length = std::max<std::int64_t>(at.sizes.length, 1);
+    if (!all) some = std::min(some, text ? (sequences * run.sizes.length + length - 1) / length : sequences);
+    Pass::Options of_sequences;
     if (at.set.empty()) {
-      of_rows.evaluated_length = at.shape.length;
-      of_rows.evaluated_output_length = at.shape.output_length;
+      of_sequences.evaluated_length = at.sizes.length;
+      of_sequences.evaluated_output_length = at.sizes.output_length;
     }
-    const RowsScore score = score_rows(run, at.shape, EvaluationPieces::of_length(run, at.shape, some), of_rows, false,
-                                       workers, tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
-                                         fill_evaluation_batch(at, run, split, first, n, batch);
-                                       });
+    const SequencesScore score = score_sequences(run, at.sizes, EvaluationPieces::of_length(run, at.sizes, some),
+                                                 of_sequences, false, workers, tapes,
+                                                 [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                                   fill_evaluation_batch(at, run, split, first, n, batch);
+                                                 });
     of_each.push_back(values_of(score, config, prefix(split)));
   }
   Values out;
@@ -211,27 +217,28 @@ Values values_of_others(const Config& config, const Task& task, RunModel& run,
 
 } // namespace
 
-Values evaluate_split(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
+Values evaluate_split(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t sequences,
                       ThreadPool& workers, std::span<const std::unique_ptr<Tape>> tapes) {
-  const std::int64_t all = task.evaluation_rows(run.form, split);
-  rows = rows > 0 ? std::min(rows, all) : all;
-  if (rows == 0) throw Failed(fmt::format("[evaluate] the {} split has no rows", in_words(split)));
-  const RowsScore total = score_rows(run, run.shape, {rows}, {}, config.train.evaluate_by_length, workers, tapes,
-                                     [&](std::int64_t first, std::int64_t n, Batch& batch) {
-                                       fill_evaluation_batch(task, run, split, first, n, batch);
-                                     });
+  const std::int64_t all = task.evaluation_sequences(run.format, split);
+  sequences = sequences > 0 ? std::min(sequences, all) : all;
+  if (sequences == 0) throw Failed(fmt::format("[evaluate] the {} split has no sequences", in_words(split)));
+  const SequencesScore total = score_sequences(run, run.sizes, {sequences}, {}, config.train.evaluate_by_length,
+                                               workers, tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                                 fill_evaluation_batch(task, run, split, first, n, batch);
+                                               });
   const std::string name = prefix(split);
   Values out = values_of(total, config, name);
   if (config.train.evaluate_beam > 0)
-    for (auto& metric : decoded_metrics(config, task, run, split, name, rows, workers))
+    for (auto& metric : decoded_metrics(config, task, run, split, name, sequences, workers))
       out.push_back(std::move(metric));
   for (const auto& [length, part] : total.by_length)
     out.emplace_back(name_by_length(name + "_accuracy", length), share(part.right, part.targets));
   if (has_sequence_accuracy(config))
     for (const auto& [length, part] : total.by_length)
-      out.emplace_back(name_by_length(name + "_sequence_accuracy", length), share(part.rows_right, part.rows));
-  const auto add_others = [&](const std::vector<RunModel::OtherRows>& others) {
-    for (auto& value : values_of_others(config, task, run, others, split, rows, workers, tapes))
+      out.emplace_back(name_by_length(name + "_sequence_accuracy", length),
+                       share(part.sequences_right, part.sequences));
+  const auto add_others = [&](const std::vector<RunModel::OtherSequences>& others) {
+    for (auto& value : values_of_others(config, task, run, others, split, sequences, workers, tapes))
       out.push_back(std::move(value));
   };
   add_others(run.at_lengths);
@@ -243,15 +250,16 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
                                                           Split split, std::int64_t step, ThreadPool& workers,
                                                           std::span<const std::unique_ptr<Tape>> tapes) {
   const auto seed = static_cast<std::uint64_t>(config.general.seed);
-  const std::int64_t rows = config.train.evaluate_random_batches * config.train.batch;
-  if (rows == 0) return {};
-  const RowsScore total = score_rows(run, run.shape, {rows}, {}, false, workers, tapes,
-                                     [&](std::int64_t first, std::int64_t n, Batch& batch) {
-                                       batch.reset(n, run.shape, run.form);
-                                       for (std::int64_t i = 0; i < n; ++i)
-                                         task.random_row(run.form, split, seed, step, first + i, batch, i);
-                                       task.require_whole();
-                                     });
+  const std::int64_t sequences = config.train.evaluate_random_batches * config.train.batch;
+  if (sequences == 0) return {};
+  const SequencesScore total = score_sequences(run, run.sizes, {sequences}, {}, false, workers, tapes,
+                                               [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                                 batch.reset(n, run.sizes, run.format);
+                                                 for (std::int64_t i = 0; i < n; ++i)
+                                                   task.random_sequence(run.format, split, seed, step, first + i, batch,
+                                                                        i);
+                                                 task.require_whole();
+                                               });
   return {{prefix(split) + "_loss_estimate",
            total.loss / static_cast<double>(std::max<std::int64_t>(total.loss_targets, 1))}};
 }

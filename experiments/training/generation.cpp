@@ -70,43 +70,43 @@ std::vector<std::vector<std::int32_t>> read_inputs(const Task& task, const RunMo
   for (const std::string& text : sampling.inputs) {
     inputs.push_back(task.encode(text));
     if (inputs.back().empty()) throw Refused(fmt::format("input {} is empty: give at least one token", inputs.size()));
-    if (std::ssize(inputs.back()) > run.shape.length)
+    if (std::ssize(inputs.back()) > run.sizes.length)
       throw Refused(fmt::format("input {} has {} tokens, and the longest of the run's data has {}", inputs.size(),
-                                inputs.back().size(), run.shape.length));
+                                inputs.back().size(), run.sizes.length));
   }
   note_unknown(task, sampling.inputs, sampling);
   return inputs;
 }
 
 // Inputs are processed so many at a time.
-constexpr std::size_t rows_at_once = 16;
+constexpr std::size_t sequences_at_once = 16;
 
 void fill_batch(const RunModel& run, std::span<const std::vector<std::int32_t>> inputs, Batch& batch) {
-  batch.reset(std::ssize(inputs), run.shape, run.form);
+  batch.reset(std::ssize(inputs), run.sizes, run.format);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     std::ranges::copy(inputs[i], batch.tokens.begin() + static_cast<std::int64_t>(i) * batch.length);
     batch.lengths[i] = static_cast<std::int32_t>(inputs[i].size());
   }
 }
 
-// Writes the most probable classes of each row of the batch. `first` is the index of the batch's first row.
+// Writes the most probable classes of each sequence of the batch. `first` is the index of the batch's first sequence.
 void write_classes(const Task& task, RunModel& run, const Sampling& sampling, Tape& tape, const Batch& batch,
                    std::int64_t first) {
   tape.rewind();
-  Pass pass(tape, run.parameters, nullptr, {.first_row = first});
+  Pass pass(tape, run.parameters, nullptr, {.first_sequence = first});
   const Tensor logits = run.model->logits(pass, batch);
   const std::int64_t classes = logits.shape[-1];
   const std::int64_t shown = sampling.top_k > 0 ? std::min(sampling.top_k, classes) : classes;
-  for (std::int64_t row = 0; row < batch.rows; ++row) {
-    const std::vector<double> probabilities = class_probabilities(logits.data + row * classes, classes);
+  for (std::int64_t sequence = 0; sequence < batch.sequences; ++sequence) {
+    const std::vector<double> probabilities = class_probabilities(logits.data + sequence * classes, classes);
     std::vector<std::int32_t> order(probabilities.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::ranges::greater(),
                              [&](std::int32_t c) { return probabilities[static_cast<std::size_t>(c)]; });
-    std::string text = first + row > 0 ? "\n" : "";
+    std::string text = first + sequence > 0 ? "\n" : "";
     for (const std::int32_t& c : std::span(order).first(static_cast<std::size_t>(shown)))
       text += fmt::format("{:.6f}\t{}\n", probabilities[static_cast<std::size_t>(c)],
-                          task.decode_output(run.form, {&c, 1}));
+                          task.decode_output(run.format, {&c, 1}));
     if (sampling.write) sampling.write(text);
   }
 }
@@ -115,21 +115,21 @@ void classify(const Task& task, RunModel& run, const Sampling& sampling) {
   Tape tape;
   tape.record(false);
   Batch batch;
-  if (run.form == TaskFormat::image_classification) {
-    const std::int64_t rows = task.evaluation_rows(run.form, Split::validation);
-    for (const std::string& input : sampling.inputs) image_row(input, rows);
+  if (run.format == TaskFormat::image_classification) {
+    const std::int64_t images = task.evaluation_sequences(run.format, Split::validation);
+    for (const std::string& input : sampling.inputs) image_index(input, images);
     for (std::size_t i = 0; i < sampling.inputs.size(); ++i) {
-      batch.reset(1, run.shape, run.form);
-      task.evaluation_row(run.form, Split::validation, image_row(sampling.inputs[i], rows), batch, 0);
+      batch.reset(1, run.sizes, run.format);
+      task.evaluation_sequence(run.format, Split::validation, image_index(sampling.inputs[i], images), batch, 0);
       task.require_whole();
       write_classes(task, run, sampling, tape, batch, static_cast<std::int64_t>(i));
     }
     return;
   }
   const std::vector<std::vector<std::int32_t>> inputs = read_inputs(task, run, sampling);
-  for (std::size_t first = 0; first < inputs.size(); first += rows_at_once) {
-    fill_batch(run, std::span(inputs).subspan(first, std::min(rows_at_once, inputs.size() - first)), batch);
-    if (run.shape.varied) batch.trim();
+  for (std::size_t first = 0; first < inputs.size(); first += sequences_at_once) {
+    fill_batch(run, std::span(inputs).subspan(first, std::min(sequences_at_once, inputs.size() - first)), batch);
+    if (run.sizes.varied) batch.trim();
     write_classes(task, run, sampling, tape, batch, static_cast<std::int64_t>(first));
   }
 }
@@ -140,24 +140,24 @@ void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
   Tape tape;
   tape.record(false);
   Batch batch;
-  for (std::size_t first = 0; first < inputs.size(); first += rows_at_once) {
-    fill_batch(run, std::span(inputs).subspan(first, std::min(rows_at_once, inputs.size() - first)), batch);
+  for (std::size_t first = 0; first < inputs.size(); first += sequences_at_once) {
+    fill_batch(run, std::span(inputs).subspan(first, std::min(sequences_at_once, inputs.size() - first)), batch);
     batch.trim();
     const auto found = search(tape, run.parameters, *run.model, batch,
                               {.beam = sampling.beam,
                                .length_penalty = sampling.length_penalty,
                                .kind = length_penalty_kind(sampling.length_penalty_kind),
-                               .longest = run.shape.output_length,
-                               .begin = run.shape.begin,
-                               .end = run.shape.end,
-                               .first_row = static_cast<std::int64_t>(first)});
+                               .longest = run.sizes.output_length,
+                               .begin = run.sizes.begin,
+                               .end = run.sizes.end,
+                               .first_sequence = static_cast<std::int64_t>(first)});
     for (const Hypothesis& h : found)
-      if (sampling.write) sampling.write(task.decode_output(run.form, h.tokens) + "\n");
+      if (sampling.write) sampling.write(task.decode_output(run.format, h.tokens) + "\n");
   }
 }
 
 // Computes a language model's logits after a sequence of tokens. While the sequence is not longer than the model's
-// longest row, it decodes step by step. After that, every step shifts the window, and the window is computed anew.
+// longest sequence, it decodes step by step. After that, every step shifts the window, and the window is computed anew.
 class Continuation {
 public:
   Continuation(RunModel& run) : run_(run), fixed_(tape_, run.parameters.values(), run.parameters.extent()) {
@@ -172,13 +172,13 @@ public:
   const Real* after(const std::vector<std::int32_t>& tokens) {
     tape_.rewind();
     Pass pass(tape_, run_.parameters, nullptr, {});
-    if (decoding_ && std::ssize(tokens) <= run_.shape.length) {
+    if (decoding_ && std::ssize(tokens) <= run_.sizes.length) {
       const std::size_t unread = tokens.size() - 1 - read_;
       if (unread > 0) decoding_->read(pass, 1, {&tokens[read_], unread});
       read_ += unread;
       return decoding_->step(pass, {&tokens[read_++], 1}).data;
     }
-    const std::int64_t n = std::min<std::int64_t>(std::ssize(tokens), run_.shape.length);
+    const std::int64_t n = std::min<std::int64_t>(std::ssize(tokens), run_.sizes.length);
     batch_.reset(1, n, TaskFormat::language_model);
     std::copy(tokens.end() - n, tokens.end(), batch_.tokens.begin());
     batch_.lengths[0] = static_cast<std::int32_t>(n);
@@ -200,18 +200,18 @@ private:
 void generate(const Config& config, const Task& task, const Checkpoint& checkpoint, const Sampling& sampling) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
-  if (gives_class(run.form)) return classify(task, run, sampling);
-  if (run.form == TaskFormat::sequence_to_sequence) return put_out(task, run, sampling);
+  if (gives_class(run.format)) return classify(task, run, sampling);
+  if (run.format == TaskFormat::sequence_to_sequence) return put_out(task, run, sampling);
   std::vector<std::int32_t> tokens = task.encode(sampling.prompt);
   if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to continue");
   note_unknown(task, {&sampling.prompt, 1}, sampling);
-  if (std::ssize(tokens) > run.shape.length && sampling.note)
+  if (std::ssize(tokens) > run.sizes.length && sampling.note)
     sampling.note(fmt::format("the prompt has {} tokens, and the model's context is {}: the first {} are ignored",
-                              tokens.size(), run.shape.length, std::ssize(tokens) - run.shape.length));
+                              tokens.size(), run.sizes.length, std::ssize(tokens) - run.sizes.length));
   if (sampling.write) sampling.write(sampling.prompt);
   Continuation continuation(run);
   for (std::int64_t i = 0; i < sampling.tokens; ++i) {
-    tokens.push_back(sample(continuation.after(tokens), run.shape.classes, sampling, static_cast<std::uint64_t>(i)));
+    tokens.push_back(sample(continuation.after(tokens), run.sizes.classes, sampling, static_cast<std::uint64_t>(i)));
     // The text that the token adds: a word also brings the space before it.
     const std::span<const std::int32_t> last(tokens.data() + tokens.size() - 2, 2);
     const std::string both = task.decode(last);

@@ -58,11 +58,11 @@ struct OutputSums {
 
 struct LayerSums {
   double residual = 0;
-  std::int64_t rows = 0; // rows that have a residual
+  std::int64_t sequences = 0; // sequences that have a residual
 
   void add(const LayerSums& other) {
     residual += other.residual;
-    rows += other.rows;
+    sequences += other.sequences;
   }
 };
 
@@ -141,26 +141,26 @@ private:
   std::int64_t head_;
 };
 
-// The rows of a split, with the buffers that are needed to run the model on them.
-class Rows {
+// The sequences of a split, with the buffers that are needed to run the model on them.
+class Sequences {
 public:
-  Rows(const Task& task, RunModel& run, Split split, std::int64_t rows, ThreadPool& workers,
-       std::span<const std::unique_ptr<Tape>> tapes, Content content)
-      : task_(task), run_(run), split_(split), pieces_{rows}, workers_(workers), passes_(run, workers, tapes),
+  Sequences(const Task& task, RunModel& run, Split split, std::int64_t sequences, ThreadPool& workers,
+            std::span<const std::unique_ptr<Tape>> tapes, Content content)
+      : task_(task), run_(run), split_(split), pieces_{sequences}, workers_(workers), passes_(run, workers, tapes),
         content_(content) {}
 
   const EvaluationPieces& pieces() const { return pieces_; }
   ThreadPool& workers() const { return workers_; }
   RunModel& run() const { return run_; }
 
-  /// The loss of `rows` rows, starting at `first`, summed over their targets and divided by `divisor`. If `gradients`
-  /// is given, it also writes the gradients. `all_trimmed`: removes padding beyond the longest row, even if the task
-  /// keeps it in training.
-  double loss(int worker, std::int64_t first, std::int64_t rows, bool all_trimmed, Observer* observer,
+  /// The loss of `sequences` sequences, starting at `first`, summed over their targets and divided by `divisor`. If
+  /// `gradients` is given, it also writes the gradients. `all_trimmed`: removes padding beyond the longest sequence,
+  /// even if the task keeps it in training.
+  double loss(int worker, std::int64_t first, std::int64_t sequences, bool all_trimmed, Observer* observer,
               Real* gradients = nullptr, double divisor = 1) {
     Batch& batch = passes_.batch(worker);
-    fill(batch, first, rows, all_trimmed);
-    const Pass::Options options{.first_row = first, .observer = observer};
+    fill(batch, first, sequences, all_trimmed);
+    const Pass::Options options{.first_sequence = first, .observer = observer};
     const CrossEntropyOptions mean{.ignore = ignored, .divisor = static_cast<Real>(divisor)};
     if (gradients) return passes_.gradients(worker, batch, options, mean, gradients);
     double value = 0;
@@ -181,9 +181,9 @@ public:
   }
 
 private:
-  void fill(Batch& batch, std::int64_t first, std::int64_t rows, bool all_trimmed) const {
-    fill_evaluation_batch(task_, run_, split_, first, rows, batch, content_);
-    if (run_.shape.varied || all_trimmed) batch.trim();
+  void fill(Batch& batch, std::int64_t first, std::int64_t sequences, bool all_trimmed) const {
+    fill_evaluation_batch(task_, run_, split_, first, sequences, batch, content_);
+    if (run_.sizes.varied || all_trimmed) batch.trim();
   }
 
   const Task& task_;
@@ -195,15 +195,15 @@ private:
   Content content_;
 };
 
-// Processes one row at a time, so that the statistics contain no padding.
-StatsObserver observe(Rows& rows, const InspectionParts& looks) {
-  const EvaluationPieces& pieces = rows.pieces();
+// Processes one sequence at a time, so that the statistics contain no padding.
+StatsObserver observe(Sequences& sequences, const InspectionParts& looks) {
+  const EvaluationPieces& pieces = sequences.pieces();
   std::vector<StatsObserver> observers(static_cast<std::size_t>(pieces.count()), StatsObserver(looks));
-  rows.workers().run(pieces.count(), [&](int piece, int worker) {
+  sequences.workers().run(pieces.count(), [&](int piece, int worker) {
     StatsObserver& observer = observers[static_cast<std::size_t>(piece)];
     for (std::int64_t i = 0; i < pieces.size(piece); ++i) {
       observer.begin_pass();
-      rows.loss(worker, pieces.first(piece) + i, 1, true, &observer);
+      sequences.loss(worker, pieces.first(piece) + i, 1, true, &observer);
     }
   });
   StatsObserver all(looks);
@@ -215,48 +215,48 @@ StatsObserver observe(Rows& rows, const InspectionParts& looks) {
   return all;
 }
 
-void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
-  const EvaluationPieces& pieces = rows.pieces();
+void add_importance(Sequences& sequences, std::vector<HeadInspection>& heads) {
+  const EvaluationPieces& pieces = sequences.pieces();
   const auto count = static_cast<std::size_t>(pieces.count());
   const std::size_t variants = heads.size() + 1; // one without each head, and one with all heads
   std::vector<double> losses(variants * count);
-  rows.workers().run(share_of(static_cast<int>(losses.size()), rows.workers()), [&](int job, int worker) {
+  sequences.workers().run(share_of(static_cast<int>(losses.size()), sequences.workers()), [&](int job, int worker) {
     const int piece = job % pieces.count();
     const auto variant = static_cast<std::size_t>(job / pieces.count());
     std::optional<HeadAblation> ablation;
     if (variant > 0) ablation.emplace(heads[variant - 1]);
-    losses[static_cast<std::size_t>(job)] = rows.loss(worker, pieces.first(piece), pieces.size(piece), false,
-                                                      ablation ? &*ablation : nullptr);
+    losses[static_cast<std::size_t>(job)] = sequences.loss(worker, pieces.first(piece), pieces.size(piece), false,
+                                                           ablation ? &*ablation : nullptr);
   });
-  exchange_values(rows.workers(), losses, even_share);
+  exchange_values(sequences.workers(), losses, even_share);
   const auto total = [&](std::size_t variant) {
     double sum = 0;
     for (std::size_t p = 0; p < count; ++p) sum += losses[variant * count + p];
     return sum;
   };
-  const double whole = total(0), targets = static_cast<double>(rows.targets());
+  const double whole = total(0), targets = static_cast<double>(sequences.targets());
   for (std::size_t h = 0; h < heads.size(); ++h) heads[h].importance = (total(h + 1) - whole) / targets;
 }
 
-// As in training, the rows are divided among the shards, and the shards' gradients are added in a fixed tree.
-void add_gradients(Rows& rows, std::int64_t shards, Inspection& inspection) {
-  const EvaluationPieces& all = rows.pieces();
+// As in training, the sequences are divided among the shards, and the shards' gradients are added in a fixed tree.
+void add_gradients(Sequences& sequences, std::int64_t shards, Inspection& inspection) {
+  const EvaluationPieces& all = sequences.pieces();
   const auto count = static_cast<std::size_t>(std::min<std::int64_t>(shards, all.count()));
-  const auto extent = static_cast<std::size_t>(rows.run().parameters.extent());
-  const auto divisor = static_cast<double>(rows.targets());
+  const auto extent = static_cast<std::size_t>(sequences.run().parameters.extent());
+  const auto divisor = static_cast<double>(sequences.targets());
   std::vector<std::vector<Real>> sums(count, std::vector<Real>(extent)), pieces(count, std::vector<Real>(extent));
-  rows.workers().run(static_cast<int>(count), [&](int shard, int worker) {
+  sequences.workers().run(static_cast<int>(count), [&](int shard, int worker) {
     std::vector<Real>& sum = sums[static_cast<std::size_t>(shard)];
     std::vector<Real>& one = pieces[static_cast<std::size_t>(shard)];
     for (int piece = shard; piece < all.count(); piece += static_cast<int>(count)) {
-      rows.loss(worker, all.first(piece), all.size(piece), false, nullptr, one.data(), divisor);
+      sequences.loss(worker, all.first(piece), all.size(piece), false, nullptr, one.data(), divisor);
       for (std::size_t i = 0; i < extent; ++i) sum[i] += one[i];
     }
   });
   std::vector<Real*> parts;
   for (auto& sum : sums) parts.push_back(sum.data());
-  sum_parts(rows.workers(), parts, rows.run().parameters.extent());
-  add_gradient_norms(inspection, rows.run().parameters, parts[0]);
+  sum_parts(sequences.workers(), parts, sequences.run().parameters.extent());
+  add_gradient_norms(inspection, sequences.run().parameters, parts[0]);
 }
 
 using Norm = std::optional<double>;
@@ -299,15 +299,15 @@ InspectionParts inspected_parts(const TrainOptions& options) {
           .layers = on("rank_residual")};
 }
 
-Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
+Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t sequences,
                          const InspectionParts& looks, ThreadPool& workers,
                          std::span<const std::unique_ptr<Tape>> tapes, Content content) {
-  const std::int64_t all = task.evaluation_rows(run.form, split);
-  rows = rows > 0 ? std::min(rows, all) : all;
-  if (rows == 0) throw Failed("[inspect] the split has no rows");
-  Rows seen(task, run, split, rows, workers, tapes, content);
+  const std::int64_t all = task.evaluation_sequences(run.format, split);
+  sequences = sequences > 0 ? std::min(sequences, all) : all;
+  if (sequences == 0) throw Failed("[inspect] the split has no examples");
+  Sequences seen(task, run, split, sequences, workers, tapes, content);
   Inspection inspection;
-  inspection.rows = rows;
+  inspection.sequences = sequences;
   InspectionParts on = looks;
   on.attention = on.attention || on.importance || on.scores; // needed to find the heads
   if (on.attention || on.activations || on.layers) {
@@ -331,7 +331,7 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
     for (const auto& [name, sums] : found.layers.entries) {
       LayerInspection& out = inspection.layers.emplace_back();
       out.layer = name;
-      if (sums.rows > 0) out.rank_residual = sums.residual / static_cast<double>(sums.rows);
+      if (sums.sequences > 0) out.rank_residual = sums.residual / static_cast<double>(sums.sequences);
     }
   }
   if (looks.importance) add_importance(seen, inspection.heads);
@@ -387,7 +387,7 @@ std::vector<std::string> inspected_names(const Config& config, const Task& task)
 void check_inspection(const Config& config, const Task& task, RunModel& run) {
   const std::string& inspect = config.train.inspect;
   if ((inspect != "attention" && inspect != "heads" && inspect != "scores") ||
-      task.evaluation_rows(run.form, Split::validation) == 0)
+      task.evaluation_sequences(run.format, Split::validation) == 0)
     return;
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   ThreadPool workers(1);

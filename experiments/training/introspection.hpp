@@ -51,7 +51,7 @@ struct InspectionParts {
   bool attention = false;   ///< entropy and distance of each head
   bool importance = false;  ///< importance of each head: the loss without it
   bool activations = false; ///< outputs of modules
-  bool gradients = false;   ///< gradients of the rows' mean loss, by module; with `layers`, also by layer
+  bool gradients = false;   ///< gradients of the sequences' mean loss, by module; with `layers`, also by layer
   bool scores = false;      ///< score variance and first-key weight of each head
   bool layers = false;      ///< outputs of layers; weights of modules and of layers
 };
@@ -63,8 +63,8 @@ constexpr InspectionParts all_parts{
 /// The parts that [train] inspect measures on the validation split.
 InspectionParts inspected_parts(const TrainOptions& options);
 
-/// Measures the selected parts of the model, without dropout, on a split's first `rows` rows (0: all rows). Throws
-/// heed::Failed if there are no rows.
+/// Measures the selected parts of the model, without dropout, on a split's first `sequences` sequences (0: all
+/// sequences). Throws heed::Failed if there are no sequences.
 ///
 /// The sizes of a head's weights w_ij over keys j, divided by their sum, are p_ij.
 ///
@@ -78,13 +78,13 @@ InspectionParts inspected_parts(const TrainOptions& options);
 /// - score_variance is the variance of the normaliser's input (including positions and score formulas) over all pairs
 ///   of a query and a key that it attends to.
 /// - activation is the root mean square of a module's output without padding.
-/// - A layer's rank_residual is the mean over rows with more than one token (see `rank_residual`).
+/// - A layer's rank_residual is the mean over sequences with more than one token (see `rank_residual`).
 ///
-/// Rows are processed in pieces of fixed size and the sums of the pieces are added in order, so the results are
+/// Sequences are processed in pieces of fixed size and the sums of the pieces are added in order, so the results are
 /// bit-identical for any number of threads. `tapes`, one for each thread, provide memory; without them, the function
 /// allocates its own. With Content::outline, the result has the same entries as with Content::whole, with different
 /// values.
-Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
+Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t sequences,
                          const InspectionParts& looks, ThreadPool& workers,
                          std::span<const std::unique_ptr<Tape>> tapes = {}, Content content = Content::whole);
 

@@ -3,7 +3,6 @@
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/models/segments.hpp"
@@ -16,12 +15,12 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-std::vector<RunModel::OtherRows> evaluated_lengths(const Config& config, const Task& task, TaskFormat form) {
+std::vector<RunModel::OtherSequences> evaluated_lengths(const Config& config, const Task& task, TaskFormat format) {
   const std::vector<std::int64_t>& lengths = config.train.evaluate_lengths;
   const std::string shown = "[train] evaluate_lengths = " + value_text(Value(lengths));
   if (std::ranges::adjacent_find(lengths, std::ranges::greater_equal()) != lengths.end())
     throw Refused(shown + " must go up, with no length twice");
-  std::vector<RunModel::OtherRows> out;
+  std::vector<RunModel::OtherSequences> out;
   for (const std::int64_t length : lengths) {
     const Task* of_length = nullptr;
     try {
@@ -33,16 +32,16 @@ std::vector<RunModel::OtherRows> evaluated_lengths(const Config& config, const T
       throw Refused(fmt::format("{} needs a task that generates sequences of any length, but task.kind = \"{}\" has "
                                 "fixed lengths; leave it out",
                                 shown, config.task.kind));
-    out.push_back({of_length, of_length->shape(form), length});
+    out.push_back({of_length, of_length->sizes(format), length});
   }
   return out;
 }
 
-std::unique_ptr<Model> make_model(const Config& config, const TaskSizes& shape, Parameters& parameters) {
-  return model_info(config.model.kind).make(Scope(parameters, init_rules(config)), config, shape);
+std::unique_ptr<Model> make_model(const Config& config, const TaskSizes& sizes, Parameters& parameters) {
+  return model_info(config.model.kind).make(Scope(parameters, init_rules(config)), config, sizes);
 }
 
-// The first parameter with more values for longer rows; empty if there is none.
+// The first parameter with more values for longer sequences; empty if there is none.
 std::string first_that_grows(const Parameters& shorter, const Parameters& longer) {
   for (std::size_t i = 0; i < longer.entries().size(); ++i)
     if (i >= shorter.entries().size() || !(shorter.entries()[i].shape == longer.entries()[i].shape))
@@ -50,9 +49,9 @@ std::string first_that_grows(const Parameters& shorter, const Parameters& longer
   return "";
 }
 
-// The words of an option with which no parameter grows with the row length.
+// The words of an option with which no parameter grows with the sequence length.
 template <class Choose>
-std::vector<std::string> words_that_serve(const Config& config, const TaskSizes& shape, const TaskSizes& longest,
+std::vector<std::string> words_that_serve(const Config& config, const TaskSizes& sizes, const TaskSizes& longest,
                                           const char* option, const Choose& choose) {
   std::vector<std::string> out;
   for (const std::string& word : find_option(option)->words) {
@@ -60,7 +59,7 @@ std::vector<std::string> words_that_serve(const Config& config, const TaskSizes&
     choose(other, word);
     Parameters shorter, longer;
     try {
-      make_model(other, shape, shorter);
+      make_model(other, sizes, shorter);
       make_model(other, longest, longer);
     } catch (const Failed&) {
       continue;
@@ -76,11 +75,11 @@ TaskSizes longer_of(TaskSizes one, const TaskSizes& other) {
   return one;
 }
 
-[[noreturn]] void refuse_growing(const Config& config, const TaskSizes& shape, const TaskSizes& longest,
+[[noreturn]] void refuse_growing(const Config& config, const TaskSizes& sizes, const TaskSizes& longest,
                                  const std::string& parameter) {
   std::string mend;
   const auto suggest = [&](const char* option, const auto& choose) {
-    const std::vector<std::string> words = words_that_serve(config, shape, longest, option, choose);
+    const std::vector<std::string> words = words_that_serve(config, sizes, longest, option, choose);
     if (mend.empty() && !words.empty())
       mend = fmt::format(", or choose another value of {}, without a largest length: {}", option, list_in_words(words));
   };
@@ -100,15 +99,15 @@ TaskSizes longer_of(TaskSizes one, const TaskSizes& other) {
       block.score_options = {};
     });
   });
-  throw Refused(fmt::format("[train] evaluate_lengths = {} has rows of {} tokens, and training's have {} at most: the "
-                            "parameter '{}' has values for each position, and values beyond training's length would "
-                            "never be trained. Leave the longer lengths out{}",
-                            value_text(Value(config.train.evaluate_lengths)),
-                            std::max(longest.length, longest.output_length),
-                            std::max(shape.length, shape.output_length), parameter, mend));
+  throw Refused(
+      fmt::format("[train] evaluate_lengths = {} has sequences of {} tokens, and training's have {} at most: the "
+                  "parameter '{}' has values for each position, and values beyond training's length would "
+                  "never be trained. Leave the longer lengths out{}",
+                  value_text(Value(config.train.evaluate_lengths)), std::max(longest.length, longest.output_length),
+                  std::max(sizes.length, sizes.output_length), parameter, mend));
 }
 
-// Refuses an evaluation_scaling of rotary positions that no row uses.
+// Refuses an evaluation_scaling of rotary positions that no sequence uses.
 void refuse_idle_scaling(const Config& config, const TaskSizes& trained, const TaskSizes& evaluated) {
   const auto scales = [](const LayerChoice& block) {
     const auto found = block.position_options.find("evaluation_scaling");
@@ -116,27 +115,27 @@ void refuse_idle_scaling(const Config& config, const TaskSizes& trained, const T
   };
   if (!config.any_block(scales) || evaluated.length > trained.length || evaluated.output_length > trained.output_length)
     return;
-  throw Refused(fmt::format("[position] rotary.evaluation_scaling does nothing: it is for rows that are longer than "
-                            "training's, which have up to {} tokens, and train.evaluate_lengths = {} has no such rows; "
-                            "add a greater length",
-                            std::max(trained.length, trained.output_length),
-                            value_text(Value(config.train.evaluate_lengths))));
+  throw Refused(
+      fmt::format("[position] rotary.evaluation_scaling does nothing: it is for sequences that are longer than "
+                  "training's, which have up to {} tokens, and train.evaluate_lengths = {} has no such sequences; "
+                  "add a greater length",
+                  std::max(trained.length, trained.output_length), value_text(Value(config.train.evaluate_lengths))));
 }
 
 } // namespace
 
-std::string RunModel::OtherRows::name(std::string_view metric) const {
+std::string RunModel::OtherSequences::name(std::string_view metric) const {
   return set.empty() ? name_at_length(metric, length) : name_on_set(metric, set);
 }
 
-RunModel::RunModel(const Config& config, const Task& task) : form(model_info(config.model.kind).form) {
-  if (const std::string why = task.refuses(form); !why.empty())
+RunModel::RunModel(const Config& config, const Task& task) : format(model_info(config.model.kind).format) {
+  if (const std::string why = task.refuses(format); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
-  if (form == TaskFormat::image_classification && config.train.evaluate_by_length)
+  if (format == TaskFormat::image_classification && config.train.evaluate_by_length)
     throw Refused("[train] evaluate_by_length = true does nothing for a model of images: they have no length; set it "
                   "to false");
-  if (form != TaskFormat::sequence_to_sequence && config.train.evaluate_beam > 0)
+  if (format != TaskFormat::sequence_to_sequence && config.train.evaluate_beam > 0)
     throw Refused(fmt::format("[train] evaluate_beam = {} needs a sequence-to-sequence model, and model.kind is "
                               "\"{}\"; set it to 0",
                               config.train.evaluate_beam, config.model.kind));
@@ -144,26 +143,26 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
     throw Refused(fmt::format("[train] evaluate_length_penalty = {} does nothing if train.evaluate_beam is {}: only a "
                               "beam of at least 2 compares outputs; set it to 0",
                               config.train.evaluate_length_penalty, config.train.evaluate_beam));
-  shape = task.shape(form);
-  set_segment_ends(config, task, form, shape);
-  if (const std::int64_t longest = std::max(shape.length, shape.output_length), room = config.train.batch_tokens;
+  sizes = task.sizes(format);
+  set_segment_ends(config, task, format, sizes);
+  if (const std::int64_t longest = std::max(sizes.length, sizes.output_length), room = config.train.batch_tokens;
       room > 0 && longest > room)
     throw Refused(fmt::format("[train] batch_tokens = {} is too small for the longest sequence, which has {} tokens; "
                               "raise it to at least {}, or lower data.max_length",
                               room, longest, longest));
-  at_lengths = evaluated_lengths(config, task, form);
-  TaskSizes all_rows = shape;
+  at_lengths = evaluated_lengths(config, task, format);
+  TaskSizes all_sequences = sizes;
   for (const Task::NamedSet& set : task.sets()) {
-    on_sets.push_back({set.task.get(), set.task->shape(form), 0, set.name});
-    all_rows = longer_of(all_rows, on_sets.back().shape);
+    on_sets.push_back({set.task.get(), set.task->sizes(format), 0, set.name});
+    all_sequences = longer_of(all_sequences, on_sets.back().sizes);
   }
-  TaskSizes trained = task.training_shape(form);
-  trained.segment_end = shape.segment_end;
-  trained.output_segment_end = shape.output_segment_end;
+  TaskSizes trained = task.training_sizes(format);
+  trained.segment_end = sizes.segment_end;
+  trained.output_segment_end = sizes.output_segment_end;
   TaskSizes evaluated = trained;
-  for (const OtherRows& at : at_lengths) evaluated = longer_of(evaluated, at.shape);
+  for (const OtherSequences& at : at_lengths) evaluated = longer_of(evaluated, at.sizes);
   refuse_idle_scaling(config, trained, evaluated);
-  TaskSizes built = longer_of(all_rows, evaluated);
+  TaskSizes built = longer_of(all_sequences, evaluated);
   built.trained_length = trained.length;
   built.trained_output_length = trained.output_length;
   try {
@@ -179,37 +178,38 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
   }
 }
 
-EvaluationPieces EvaluationPieces::of_length(const RunModel& run, const TaskSizes& shape, std::int64_t rows) {
+EvaluationPieces EvaluationPieces::of_length(const RunModel& run, const TaskSizes& sizes, std::int64_t sequences) {
   const auto tokens = [](const TaskSizes& s) { return std::max<std::int64_t>(s.length + s.output_length, 1); };
-  return {rows, std::clamp<std::int64_t>(most_rows * tokens(run.shape) / tokens(shape), 1, most_rows)};
+  return {sequences, std::clamp<std::int64_t>(most_sequences * tokens(run.sizes) / tokens(sizes), 1, most_sequences)};
 }
 
-std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step) {
-  const std::int64_t by_tokens = task.training_rows(run.form, static_cast<std::uint64_t>(config.general.seed), step);
+std::int64_t training_sequences(const Config& config, const Task& task, const RunModel& run, std::int64_t step) {
+  const std::int64_t by_tokens = task.training_sequences(run.format, static_cast<std::uint64_t>(config.general.seed),
+                                                         step);
   return by_tokens > 0 ? by_tokens : config.train.batch;
 }
 
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
-                         std::int64_t first, std::int64_t rows, Batch& batch, Content content) {
-  batch.reset(rows, run.shape, run.form);
-  const auto write = content == Content::whole ? &Task::training_row : &Task::training_row_lengths;
-  for (std::int64_t i = 0; i < rows; ++i)
-    (task.*write)(run.form, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
+                         std::int64_t first, std::int64_t sequences, Batch& batch, Content content) {
+  batch.reset(sequences, run.sizes, run.format);
+  const auto write = content == Content::whole ? &Task::training_sequence : &Task::training_sequence_lengths;
+  for (std::int64_t i = 0; i < sequences; ++i)
+    (task.*write)(run.format, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
   task.require_whole();
-  if (run.shape.varied) batch.trim();
+  if (run.sizes.varied) batch.trim();
 }
 
-void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
-                           Batch& batch, Content content) {
-  fill_evaluation_batch({&task, run.shape}, run, split, first, rows, batch, content);
+void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first,
+                           std::int64_t sequences, Batch& batch, Content content) {
+  fill_evaluation_batch({&task, run.sizes}, run, split, first, sequences, batch, content);
 }
 
-void fill_evaluation_batch(const RunModel::OtherRows& at, const RunModel& run, Split split, std::int64_t first,
-                           std::int64_t rows, Batch& batch, Content content) {
+void fill_evaluation_batch(const RunModel::OtherSequences& at, const RunModel& run, Split split, std::int64_t first,
+                           std::int64_t sequences, Batch& batch, Content content) {
   if (run.poll) (*run.poll)();
-  batch.reset(rows, at.shape, run.form);
-  const auto write = content == Content::whole ? &Task::evaluation_row : &Task::evaluation_row_lengths;
-  for (std::int64_t i = 0; i < rows; ++i) (at.task->*write)(run.form, split, first + i, batch, i);
+  batch.reset(sequences, at.sizes, run.format);
+  const auto write = content == Content::whole ? &Task::evaluation_sequence : &Task::evaluation_sequence_lengths;
+  for (std::int64_t i = 0; i < sequences; ++i) (at.task->*write)(run.format, split, first + i, batch, i);
   at.task->require_whole();
 }
 

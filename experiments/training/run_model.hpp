@@ -17,71 +17,72 @@
 namespace heed::HEED_REAL {
 
 struct RunModel {
-  /// Rows that are evaluated beside those of the split; their task is owned by the run's task.
-  struct OtherRows {
+  /// Sequences that are evaluated beside those of the split; their task is owned by the run's task.
+  struct OtherSequences {
     const Task* task;
-    TaskSizes shape;
+    TaskSizes sizes;
     std::int64_t length = 0; ///< one of [train] evaluate_lengths
     std::string set = "";    ///< or the name of one of [data] validation_sets
 
-    /// The metric over these rows.
+    /// The metric over these sequences.
     std::string name(std::string_view metric) const;
   };
 
   Parameters parameters;
-  std::unique_ptr<Model> model; ///< supports the longest row of training and evaluation
-  TaskFormat form;
-  TaskSizes shape; ///< of the training rows
-  std::vector<OtherRows> at_lengths, on_sets;
+  std::unique_ptr<Model> model; ///< supports the longest sequence of training and evaluation
+  TaskFormat format;
+  TaskSizes sizes; ///< of the training sequences
+  std::vector<OtherSequences> at_lengths, on_sets;
   /// Called before each batch of an evaluation; null if there is no PollScope, which must outlive this object.
   const Poll* poll = PollScope::current();
 
   /// Registers the parameters without initialising them. Throws heed::Refused if model and task are incompatible, if
   /// widths do not match, or if the model does not support lengths beyond the training length: a parameter with values
-  /// for each position of the longest row would have untrained values there. `task` must outlive this object.
+  /// for each position of the longest sequence would have untrained values there. `task` must outlive this object.
   RunModel(const Config& config, const Task& task);
 };
 
-/// The number of rows of training step `step`.
-std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step);
+/// The number of sequences of training step `step`.
+std::int64_t training_sequences(const Config& config, const Task& task, const RunModel& run, std::int64_t step);
 
-/// `whole`: complete rows. `outline`: only lengths and target positions are meaningful (Task::training_row_lengths).
+/// `whole`: complete sequences. `outline`: only lengths and target positions are meaningful
+/// (Task::training_sequence_lengths).
 enum class Content { whole, outline };
 
-/// Fills the batch with rows first .. first + rows - 1 of training step `step`.
+/// Fills the batch with sequences first .. first + sequences - 1 of training step `step`.
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
-                         std::int64_t first, std::int64_t rows, Batch& batch, Content content = Content::whole);
+                         std::int64_t first, std::int64_t sequences, Batch& batch, Content content = Content::whole);
 
-/// Divides the rows of a split into pieces that are processed together. The sums of the pieces are added in order, so
-/// results are bit-identical for any number of threads.
+/// Divides the sequences of a split into pieces that are processed together. The sums of the pieces are added in order,
+/// so results are bit-identical for any number of threads.
 struct EvaluationPieces {
-  static constexpr std::int64_t most_rows = 16;
+  static constexpr std::int64_t most_sequences = 16;
 
-  std::int64_t rows = 0;              ///< of all pieces
-  std::int64_t rows_each = most_rows; ///< of each piece except the last
+  std::int64_t sequences = 0;                   ///< of all pieces
+  std::int64_t sequences_each = most_sequences; ///< of each piece except the last
 
-  /// Pieces of longer rows have fewer rows, so that a piece has about as many tokens, and takes as much memory, as a
-  /// piece of training rows.
-  static EvaluationPieces of_length(const RunModel& run, const TaskSizes& shape, std::int64_t rows);
+  /// Pieces of longer sequences have fewer sequences, so that a piece has about as many tokens, and takes as much
+  /// memory, as a piece of training sequences.
+  static EvaluationPieces of_length(const RunModel& run, const TaskSizes& sizes, std::int64_t sequences);
 
-  /// The number of rows of a piece that go through the model together. If all rows have the same length, a large piece
-  /// is split into parts that fit into the CPU's caches, and the results stay the same.
-  std::int64_t rows_at_once(const TaskSizes& shape) const {
+  /// The number of sequences of a piece that go through the model together. If all sequences have the same length, a
+  /// large piece is split into parts that fit into the CPU's caches, and the results stay the same.
+  std::int64_t sequences_at_once(const TaskSizes& sizes) const {
     constexpr std::int64_t most_tokens = 4096;
-    const std::int64_t tokens = std::max<std::int64_t>(shape.length + shape.output_length, 1);
-    return shape.varied ? rows_each : std::clamp<std::int64_t>(most_tokens / tokens, 1, rows_each);
+    const std::int64_t tokens = std::max<std::int64_t>(sizes.length + sizes.output_length, 1);
+    return sizes.varied ? sequences_each : std::clamp<std::int64_t>(most_tokens / tokens, 1, sequences_each);
   }
 
-  int count() const { return static_cast<int>((rows + rows_each - 1) / rows_each); }
-  std::int64_t first(int piece) const { return piece * rows_each; }
-  std::int64_t size(int piece) const { return std::min(rows_each, rows - first(piece)); }
+  int count() const { return static_cast<int>((sequences + sequences_each - 1) / sequences_each); }
+  std::int64_t first(int piece) const { return piece * sequences_each; }
+  std::int64_t size(int piece) const { return std::min(sequences_each, sequences - first(piece)); }
 };
 
-/// Fills the batch with rows first .. first + rows - 1 of a split, padded to the task's lengths.
-void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
-                           Batch& batch, Content content = Content::whole);
-void fill_evaluation_batch(const RunModel::OtherRows& rows_of, const RunModel& run, Split split, std::int64_t first,
-                           std::int64_t rows, Batch& batch, Content content = Content::whole);
+/// Fills the batch with sequences first .. first + sequences - 1 of a split, padded to the task's lengths.
+void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first,
+                           std::int64_t sequences, Batch& batch, Content content = Content::whole);
+void fill_evaluation_batch(const RunModel::OtherSequences& sequences_of, const RunModel& run, Split split,
+                           std::int64_t first, std::int64_t sequences, Batch& batch, Content content = Content::whole);
 
 /// The number of targets in the batch that are counted.
 std::int64_t counted_targets(const Batch& batch);

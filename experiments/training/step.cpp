@@ -11,7 +11,7 @@
 namespace heed::HEED_REAL {
 
 std::int64_t shards_of_step(const TrainOptions& options) {
-  return options.rows_by_task() ? options.shards : std::min(options.shards, options.batch);
+  return options.sequences_by_task() ? options.shards : std::min(options.shards, options.batch);
 }
 
 namespace {
@@ -34,18 +34,18 @@ StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Op
   batches_.resize(shards);
   counts_.resize(shards);
   losses_.resize(shards);
-  first_rows_.resize(shards + 1);
+  first_sequences_.resize(shards + 1);
 }
 
-void StepRunner::share_rows(std::int64_t rows) {
+void StepRunner::share_sequences(std::int64_t sequences) {
   const auto shards = static_cast<std::int64_t>(batches_.size());
-  for (std::int64_t s = 0; s <= shards; ++s) // rows s B / S to (s + 1) B / S: sizes differ by at most one
-    first_rows_[static_cast<std::size_t>(s)] = s * rows / shards;
+  for (std::int64_t s = 0; s <= shards; ++s) // sequences s B / S to (s + 1) B / S: sizes differ by at most one
+    first_sequences_[static_cast<std::size_t>(s)] = s * sequences / shards;
 }
 
 double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, bool detect_anomaly) {
   PagedVector<Real>& gradients = gradients_[shard - static_cast<std::size_t>(share_.first)];
-  if (batches_[shard].rows == 0) {
+  if (batches_[shard].sequences == 0) {
     std::ranges::fill(gradients, Real{0});
     return 0;
   }
@@ -54,7 +54,7 @@ double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, 
                            {.training = true,
                             .seed = static_cast<std::uint64_t>(config_.general.seed),
                             .step = step,
-                            .first_row = first_rows_[shard]},
+                            .first_sequence = first_sequences_[shard]},
                            {.label_smoothing = static_cast<Real>(config_.train.label_smoothing),
                             .ignore = ignored,
                             .divisor = static_cast<Real>(divisor_)},
@@ -62,10 +62,11 @@ double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, 
 }
 
 void StepRunner::fill_batches(std::int64_t step) {
-  share_rows(training_rows(config_, task_, run_, step));
+  share_sequences(training_sequences(config_, task_, run_, step));
   workers_.run(share_, [&](int shard, int) {
     const auto s = static_cast<std::size_t>(shard);
-    fill_training_batch(config_, task_, run_, step, first_rows_[s], first_rows_[s + 1] - first_rows_[s], batches_[s]);
+    fill_training_batch(config_, task_, run_, step, first_sequences_[s], first_sequences_[s + 1] - first_sequences_[s],
+                        batches_[s]);
     counts_[s] = {counted_targets(batches_[s]), batches_[s].real_tokens()};
   });
   exchange_values(workers_, counts_, aligned_share);

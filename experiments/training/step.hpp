@@ -17,7 +17,7 @@ struct TrainOptions;
 namespace heed::HEED_REAL {
 
 /// The number of shards of a step's batch: train.shards, or train.batch if that is smaller. If the batch size is not
-/// fixed (TrainOptions::rows_by_task), always train.shards.
+/// fixed (TrainOptions::sequences_by_task), always train.shards.
 std::int64_t shards_of_step(const TrainOptions& options);
 
 /// In a process group, each process computes some of the shards. All processes have the same parameters and
@@ -46,7 +46,7 @@ public:
 private:
   void fill_batches(std::int64_t step);
   double sum_gradients();
-  void share_rows(std::int64_t rows);
+  void share_sequences(std::int64_t sequences);
   double shard_loss(std::size_t shard, int worker, std::int64_t step, bool detect_anomaly);
   [[noreturn]] void diagnose(std::int64_t step, double loss, double norm);
 
@@ -63,8 +63,8 @@ private:
   struct Counts {
     std::int64_t targets = 0, tokens = 0;
   };
-  std::vector<std::int64_t> first_rows_; // of each shard; if there are few rows, some shards are empty
-  std::vector<Counts> counts_;           // of each shard
+  std::vector<std::int64_t> first_sequences_; // of each shard; if there are few sequences, some shards are empty
+  std::vector<Counts> counts_;                // of each shard
   std::vector<double> losses_;
   double divisor_ = 1;
 };

@@ -2,13 +2,12 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
-#include "experiments/training/step.hpp"
 #include "experiments/training/process_group.hpp"
+#include "experiments/training/step.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -150,14 +150,14 @@ struct ModuleInspection {
 /// A Transformer block with all its modules.
 struct LayerInspection {
   std::string layer; ///< "blocks.0"
-  /// distance of a row's tokens from one common vector; none if all rows have one token
+  /// distance of a sequence's tokens from one common vector; none if all sequences have one token
   std::optional<double> rank_residual;
   std::optional<double> gradient; ///< Euclidean norm over the parameters of all its modules
   std::optional<double> weight;   ///< Euclidean norm of these parameters
 };
 
 struct Inspection {
-  std::int64_t step = 0, rows = 0; ///< optimiser steps done; rows that were measured
+  std::int64_t step = 0, sequences = 0; ///< optimiser steps done; sequences that were measured
   std::vector<HeadInspection> heads;
   std::vector<ModuleInspection> modules;
   std::vector<LayerInspection> layers;
@@ -170,7 +170,7 @@ struct AddedScores {
   std::vector<std::vector<double>> heads; ///< [queries * keys] each; -infinity: the mask hides this key
 };
 
-/// The first query of an attention that may attend to no key, in the first row of validation.
+/// The first query of an attention that may attend to no key, in the first sequence of validation.
 struct QueryWithoutKeys {
   std::string attention; ///< its module: "blocks.0.attention"
   bool cross = false;
@@ -178,7 +178,7 @@ struct QueryWithoutKeys {
   std::int64_t count = 0, queries = 0; ///< how many of so many queries have no key in this or another head
 };
 
-/// The cost of one block's attention, including projections and position, for one row forward and backward.
+/// The cost of one block's attention, including projections and position, for one sequence forward and backward.
 struct AttentionCost {
   std::int64_t parameters = 0;
   double flops = 0;   ///< multiplications and additions

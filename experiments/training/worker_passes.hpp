@@ -26,7 +26,7 @@ public:
 
   std::span<const std::unique_ptr<Tape>> tapes() const { return tapes_; }
   Tape& tape(int worker) const { return *tapes_[static_cast<std::size_t>(worker)]; }
-  /// A buffer for rows that are needed only until the worker's next batch.
+  /// A buffer for sequences that are needed only until the worker's next batch.
   Batch& batch(int worker) { return batches_[static_cast<std::size_t>(worker)]; }
 
   /// Runs a forward pass without gradients and calls use(logits). The pass's tensors are invalid afterwards.

@@ -57,7 +57,7 @@ struct AttentionProblem {
     return unseen_keys == 0 ? some : slice(some, 3, unseen_keys, columns);
   }
   /// The shape that the formula is evaluated for.
-  FormulaSizes formula_shape() const {
+  FormulaSizes formula_sizes() const {
     return {.batch = queries.shape[0],
             .heads = queries.shape[1],
             .queries = queries.shape[2],
@@ -65,7 +65,7 @@ struct AttentionProblem {
             .width = queries.shape[3],
             .all_queries = all_queries,
             .all_keys = all_keys,
-            .first_row = entry,
+            .first_sequence = entry,
             .mask = mask};
   }
 };
@@ -76,7 +76,7 @@ public:
   virtual ~AttentionState() = default;
   /// The number of positions seen so far.
   virtual std::int64_t length() const = 0;
-  /// Row i becomes a copy of the earlier row parents[i]. The number of rows may change.
+  /// Sequence i becomes a copy of the earlier sequence parents[i]. The number of sequences may change.
   virtual void select(std::span<const std::int64_t> parents) = 0;
 };
 

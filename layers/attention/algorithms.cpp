@@ -19,7 +19,7 @@ bool streams(const AttentionProblem& x) {
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
   StreamingOptions options{
-      .mask = x.mask, .bias = x.bias(pass), .formula = x.formula ? x.formula->on(pass, x.formula_shape()) : nullptr};
+      .mask = x.mask, .bias = x.bias(pass), .formula = x.formula ? x.formula->on(pass, x.formula_sizes()) : nullptr};
   options.memory = x.memory;
   const Shape all{x.queries.shape[0], x.queries.shape[1], x.queries.shape[2], x.values.shape[2]};
   if (pass.training() && x.normalizer->has_noise()) {
@@ -87,9 +87,9 @@ struct MaskedScores {
 };
 MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
   const Tensor pairs = x.form.index() != 0 ? compose(x.form) : (*x.score)(pass, x.queries, x.keys);
-  const FormulaSizes shape = x.formula_shape();
-  ScoreFormula* formula = x.formula ? x.formula->on(pass, shape) : nullptr;
-  const Mask mask = with_formula(pass.tape(), x.mask, formula, shape);
+  const FormulaSizes sizes = x.formula_sizes();
+  ScoreFormula* formula = x.formula ? x.formula->on(pass, sizes) : nullptr;
+  const Mask mask = with_formula(pass.tape(), x.mask, formula, sizes);
   Tensor scores = add_bias(pairs, x.bias(pass));
   for (const auto& part : x.parts) scores = part->pair_scores(pass, scores);
   return {apply_formula(scores, formula), mask};

@@ -68,27 +68,27 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
   return mask;
 }
 
-Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreSizes& shape, AttentionPlace::Kind kind)
-    : place_{scope.name(), kind, scope.reads()}, shape_(shape), dropout_(choice.attention.dropout) {
+Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreSizes& sizes, AttentionPlace::Kind kind)
+    : place_{scope.name(), kind, scope.reads()}, sizes_(sizes), dropout_(choice.attention.dropout) {
   if (kind != AttentionPlace::Kind::self)
     if (const Refusal refused = excluded(choice, false)) throw Failed("[attention] " + refused.why);
   const ScoreInfo& info = score_info(choice.attention.score);
-  if (info.equal_widths && shape.query_width != shape.key_width)
+  if (info.equal_widths && sizes.query_width != sizes.key_width)
     throw Failed(fmt::format("[attention] the score '{}' needs queries and keys of one width, they have {} and {}",
-                             info.about.name, shape.query_width, shape.key_width));
-  score_ = info.make(scope / "score", shape, choice.score_options);
+                             info.about.name, sizes.query_width, sizes.key_width));
+  score_ = info.make(scope / "score", sizes, choice.score_options);
   normalizer_ =
-      normalizer_info(choice.attention.normalizer).make(scope / "normalizer", shape.heads, choice.normalizer_options);
+      normalizer_info(choice.attention.normalizer).make(scope / "normalizer", sizes.heads, choice.normalizer_options);
   constexpr std::array places{AttentionPartInfo::Place::every_attention};
   parts_ = make_parts(places, scope,
-                      {.heads = shape.heads,
-                       .query_heads = shape.heads,
-                       .key_heads = shape.heads,
-                       .value_heads = shape.heads,
-                       .query_width = shape.query_width,
-                       .layer = shape.layer},
+                      {.heads = sizes.heads,
+                       .query_heads = sizes.heads,
+                       .key_heads = sizes.heads,
+                       .value_heads = sizes.heads,
+                       .query_width = sizes.query_width,
+                       .layer = sizes.layer},
                       choice);
-  formula_ = AttentionFormula::make(scope / "formula", choice.attention, shape);
+  formula_ = AttentionFormula::make(scope / "formula", choice.attention, sizes);
 }
 
 AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
@@ -117,16 +117,16 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
            q.rank(), k.rank(), v.rank());
   if (single)
     for (Tensor* t : {&q, &k, &v}) *t = unsqueeze(*t, 1);
-  if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0] || q.shape[1] != shape_.heads || k.shape[1] < 1 ||
-      shape_.heads % k.shape[1] != 0 || v.shape[1] != k.shape[1])
+  if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0] || q.shape[1] != sizes_.heads || k.shape[1] < 1 ||
+      sizes_.heads % k.shape[1] != 0 || v.shape[1] != k.shape[1])
     op.fail(fmt::format("q, k and v must share the batch and have {} heads, of which several may share those of k and "
                         "v: q is {}, k is {}, v is {}",
-                        shape_.heads, q.shape.text(), k.shape.text(), v.shape.text()));
+                        sizes_.heads, q.shape.text(), k.shape.text(), v.shape.text()));
   if (k.shape[2] != v.shape[2])
     op.fail(fmt::format("k and v must have one length: k is {}, v is {}", k.shape.text(), v.shape.text()));
-  if (q.shape[3] != shape_.query_width || k.shape[3] != shape_.key_width)
-    op.fail(fmt::format("the head widths must be {} (q) and {} (k): q is {}, k is {}", shape_.query_width,
-                        shape_.key_width, q.shape.text(), k.shape.text()));
+  if (q.shape[3] != sizes_.query_width || k.shape[3] != sizes_.key_width)
+    op.fail(fmt::format("the head widths must be {} (q) and {} (k): q is {}, k is {}", sizes_.query_width,
+                        sizes_.key_width, q.shape.text(), k.shape.text()));
   x.unrotated_queries = q;
   return x;
 }
@@ -180,20 +180,20 @@ Tensor Attention::step(Pass& pass, const AttentionInputs& inputs, AttentionState
 AttentionMemory Attention::encode_memory(Pass& pass, const Tensor& values, const std::optional<Tensor>& given) const {
   const Tensor keys = given.value_or(values);
   const Op op("attention", {&values, &keys});
-  op.check(shape_.heads == 1 && values.rank() == 3 && keys.rank() == 3,
+  op.check(sizes_.heads == 1 && values.rank() == 3 && keys.rank() == 3,
            "an encoder output has one head, with values and keys [B, T, D]: there are {} heads, {} and {} "
            "axes",
-           shape_.heads, values.rank(), keys.rank());
-  op.check(keys.shape[2] == shape_.key_width, "the keys' width must be {}: k is {}", shape_.key_width,
+           sizes_.heads, values.rank(), keys.rank());
+  op.check(keys.shape[2] == sizes_.key_width, "the keys' width must be {}: k is {}", sizes_.key_width,
            keys.shape.text());
   AttentionMemory m{.keys = keys, .values = values, .transformed = {}, .one_key = {}};
-  const Tensor one = pass.tape().zeros({1, 1, 1, shape_.query_width});
+  const Tensor one = pass.tape().zeros({1, 1, 1, sizes_.query_width});
   const ScoreForm form = projected(score_->form(pass, one, unsqueeze(keys, 1)));
   std::visit(
       [&](const auto& f) {
         if constexpr (requires { f.keys; }) {
           m.transformed = f.keys;
-          m.one_key = pass.tape().zeros({1, 1, 1, shape_.key_width});
+          m.one_key = pass.tape().zeros({1, 1, 1, sizes_.key_width});
           if constexpr (requires { pack_memory(f, values); })
             if (normalizer_->is_softmax()) m.packed = pack_memory(f, unsqueeze(values, 1));
         }
@@ -208,13 +208,13 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
     return (*this)(
         pass, {.queries = queries, .values = memory.values, .keys = memory.keys, .mask = mask, .factors = factors});
   const Op op("attention", {&queries, &memory.values});
-  op.check(queries.rank() == 3 && queries.shape[2] == shape_.query_width && queries.shape[0] == memory.keys.shape[0],
-           "queries must be [{}, T, {}], they are {}", memory.keys.shape[0], shape_.query_width, queries.shape.text());
-  const std::int64_t rows = queries.shape[0], count = queries.shape[1];
-  // Queries are transformed one by one, so the queries of all rows can be transformed as one row.
-  ScoreForm form = projected(score_->form(pass, reshape(queries, {1, 1, rows * count, shape_.query_width}),
+  op.check(queries.rank() == 3 && queries.shape[2] == sizes_.query_width && queries.shape[0] == memory.keys.shape[0],
+           "queries must be [{}, T, {}], they are {}", memory.keys.shape[0], sizes_.query_width, queries.shape.text());
+  const std::int64_t sequences = queries.shape[0], count = queries.shape[1];
+  // Queries are transformed one by one, so the queries of all sequences can be transformed as one sequence.
+  ScoreForm form = projected(score_->form(pass, reshape(queries, {1, 1, sequences * count, sizes_.query_width}),
                                           memory.one_key));
-  const auto split = [&](const Tensor& q) { return reshape(q, {rows, 1, count, q.shape[3]}); };
+  const auto split = [&](const Tensor& q) { return reshape(q, {sequences, 1, count, q.shape[3]}); };
   std::visit(
       [&](auto& f) {
         if constexpr (requires { f.keys; }) {
@@ -236,7 +236,7 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
                      .factors = factors,
                      .dropout = dropout_};
   const Tensor y = run(pass, x, nullptr);
-  return reshape(y, {rows, count, y.shape[3]});
+  return reshape(y, {sequences, count, y.shape[3]});
 }
 
 } // namespace heed::HEED_REAL

@@ -43,7 +43,7 @@ public:
   /// and the parts that every attention may have. It does not apply `causal`, `prefix`, `window` and `dilation`: the
   /// caller puts them into the mask (self_attention_mask). `kind` only affects what observers are told. Throws
   /// heed::Failed if the score needs equal widths of queries and keys and they differ.
-  Attention(const Scope& scope, const LayerChoice& choice, const ScoreSizes& shape,
+  Attention(const Scope& scope, const LayerChoice& choice, const ScoreSizes& sizes,
             AttentionPlace::Kind kind = AttentionPlace::Kind::self);
 
   /// Returns [B, Tq, Dv], or [B, H, Tq, Dv] if the inputs have a head axis; with lambda, H / 2 heads. `weights`, if
@@ -78,7 +78,7 @@ private:
   Tensor heads_of(Pass& pass, const AttentionProblem& problem, const Tensor& y) const;
 
   AttentionPlace place_;
-  ScoreSizes shape_;
+  ScoreSizes sizes_;
   std::unique_ptr<Score> score_;
   std::unique_ptr<Normalizer> normalizer_;
   std::unique_ptr<AttentionFormula> formula_; // null: none
@@ -91,7 +91,7 @@ private:
 /// The projections before the heads are a family of variants (Projection). With the projection `dense`, self attention
 /// has one matrix for queries, keys and values (`qkv`), or two if heads share keys and values (`query`, `key_value`;
 /// Ainslie et al. 2023, arXiv 2305.13245), and cross attention has `query`, `key` and `value`. Parts of attention
-/// (AttentionPart) act on queries, keys and values, on scores, and on the heads' outputs. A row may begin with
+/// (AttentionPart) act on queries, keys and values, on scores, and on the heads' outputs. A sequence may begin with
 /// registers.
 class MultiHeadAttention {
 public:
@@ -111,22 +111,22 @@ public:
     /// For formulas of cross attention: upper bound on the number of queries; 0: as many as keys
     std::int64_t longest_queries = 0;
     std::int64_t patches_in_row = 0; ///< for formulas: the number of patches in a row of an image; 0: no patches
-    /// The first positions of each row, which have no position in the sense of positional schemes and which every query
-    /// sees. A mask's lengths, prefix and offset do not count them.
+    /// The first positions of each sequence, which have no position in the sense of positional schemes and which every
+    /// query sees. A mask's lengths, prefix and offset do not count them.
     std::int64_t registers = 0;
   };
 
   /// The widths of one head's queries and values, with which a position is made. Each map of differential attention
   /// counts as a head. Throws heed::Failed if a width is not divided by the heads.
-  static RelativeSizes relative_sizes(const LayerChoice& choice, const Sizes& shape);
+  static RelativeSizes relative_sizes(const LayerChoice& choice, const Sizes& sizes);
 
   /// Why there is no attention with these choices and sizes: an exclusion (see `excluded`), or sizes or formulas that
-  /// don't fit. `others`: the values of further options outside of blocks.
-  static Refusal refusal_of(const LayerChoice& choice, const Sizes& shape, ValuesByName others = {});
+  /// don't fit. `others`: the values of further options outside of blocks; model.registers is that of `sizes`.
+  static Refusal refusal_of(const LayerChoice& choice, const Sizes& sizes, ValuesByName others = {});
 
   /// `output_init` initialises the output projection (`output`). A head_width of 0 means width / heads; value_width
   /// likewise. Throws heed::Failed if there is a `refusal_of` these choices and sizes.
-  MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& shape, const InitRule& output_init);
+  MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& sizes, const InitRule& output_init);
 
   /// Self attention: x [B, T, width]. `first_values` is V_1 of these positions, [B, T, values_width()]: with
   /// Sizes::hands_on_values, V_1 is written to it (copied if it has memory already); parts that use it read it.
@@ -137,7 +137,8 @@ public:
 
   /// Self attention for decoding: x [B, n, width] are the positions after those stored in `past`. They attend to the
   /// stored positions and to themselves. `past` is extended by x, and is created if it is null. The mask's offset is
-  /// set here. The result equals attention over the whole row at these positions, if no position attends to later ones.
+  /// set here. The result equals attention over the whole sequence at these positions, if no position attends to later
+  /// ones.
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past,
               Tensor* first_values = nullptr) const;
 
@@ -147,10 +148,10 @@ public:
   Tensor attend_memory(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
 
   /// The width of the projected values of all heads.
-  std::int64_t values_width() const { return value_heads_ * widths_.value_width; }
+  std::int64_t values_width() const { return head_sizes_.values(); }
 
 private:
-  // x: the positions of a row from `first` on, where registers count
+  // x: the positions of a sequence from `first` on, where registers count
   Projected project(Pass& pass, const Tensor& x, std::int64_t first, Tensor* first_values) const;
   Projected of_stored(Pass& pass, const StoredVectors& stored) const;
   Projected of_memory(Pass& pass, const Tensor& memory) const;
@@ -158,10 +159,10 @@ private:
   Tensor queries_of(Pass& pass, Tensor q) const;
   Tensor keys_of(Pass& pass, Tensor k) const;
   Tensor values_of(Pass& pass, Tensor v, const Tensor* first_values) const;
-  // The mask for all keys, with those before the row, of which the caller's mask does not know.
+  // The mask for all keys, with those before the sequence, of which the caller's mask does not know.
   Mask with_keys_before(Pass& pass, const Mask& mask, std::int64_t batch) const;
-  // Keys and values with those before the row, which parts have.
-  Projected with_learned_keys(Pass& pass, const Projected& of_row) const;
+  // Keys and values with those before the sequence, which parts have.
+  Projected with_learned_keys(Pass& pass, const Projected& of_sequence) const;
   void require_memory(bool wanted, const char* what) const;
   AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
   // v [B, T, values], with as many heads as the keys
@@ -172,16 +173,15 @@ private:
   AttentionInputs with_keys_of_maps(AttentionInputs inputs) const;
   // Adds what parts make of the queries' tokens x.
   void add_inputs(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
-  // With the queries and keys that observers do not see. The mask is one with the keys before the row.
+  // With the queries and keys that observers do not see. The mask is one with the keys before the sequence.
   AttentionInputs of_self(const Projected& all, const Mask& mask) const;
   // Appends the keys and values of a step to the cache, and gives all to the inputs.
   void continue_with(Pass& pass, const Projected& of_x, KVCache& cache, AttentionInputs& inputs) const;
   // x: the attention's input; v: the values of its positions; y: the heads' outputs
   Tensor finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& y) const;
 
-  Sizes shape_;
-  RelativeSizes widths_;
-  std::int64_t query_heads_, key_heads_, value_heads_; // number of heads of queries, of keys, of values
+  Sizes sizes_;
+  ProjectionSizes head_sizes_;
   std::unique_ptr<Projection> projection_;
   bool stores_vectors_; // does decoding store Projected::stored, and not keys and values?
   Attention attention_;

@@ -4,13 +4,13 @@
 
 namespace heed::HEED_REAL {
 
-Tensor KVCache::Store::on(Tape& tape, std::int64_t rows, std::int64_t length, std::int64_t capacity) const {
-  return slice(tape.constant(numbers.data(), {rows, capacity, width}), 1, 0, length);
+Tensor KVCache::Store::on(Tape& tape, std::int64_t sequences, std::int64_t length, std::int64_t capacity) const {
+  return slice(tape.constant(numbers.data(), {sequences, capacity, width}), 1, 0, length);
 }
 
-void KVCache::Store::grow(std::int64_t rows, std::int64_t length, std::int64_t from, std::int64_t to) {
-  spare.resize(static_cast<std::size_t>(rows * to * width));
-  for (std::int64_t r = 0; r < rows; ++r)
+void KVCache::Store::grow(std::int64_t sequences, std::int64_t length, std::int64_t from, std::int64_t to) {
+  spare.resize(static_cast<std::size_t>(sequences * to * width));
+  for (std::int64_t r = 0; r < sequences; ++r)
     std::copy_n(numbers.data() + r * from * width, length * width, spare.data() + r * to * width);
   numbers.swap(spare);
 }
@@ -35,23 +35,23 @@ void KVCache::Store::select(std::span<const std::int64_t> parents, std::int64_t 
 }
 
 void KVCache::append(const Tensor& k, const Tensor& v, const Tensor& forget) {
-  const Tensor gates = forget.tape ? transpose(forget, 1, 2) : Tensor{}; // [rows, n, H, 1]
+  const Tensor gates = forget.tape ? transpose(forget, 1, 2) : Tensor{}; // [sequences, n, H, 1]
   const std::int64_t gate_width = forget.tape ? gates.shape[2] : 0;
   if (length_ == 0) {
-    rows_ = k.shape[0];
+    sequences_ = k.shape[0];
     keys_.width = k.shape[2];
     values_.width = v.tape ? v.shape[2] : 0;
     forget_.width = gate_width;
   }
   const std::int64_t n = k.shape[1];
-  if (k.shape != Shape{rows_, n, keys_.width} ||
-      (v.tape ? v.shape != Shape{rows_, n, values_.width} : values_.width > 0) || gate_width != forget_.width ||
-      (forget.tape && gates.shape != Shape{rows_, n, gate_width, 1}))
-    throw Failed(fmt::format("[attention] keys {} and values {} do not continue {} rows of widths {} and {}",
-                             k.shape.text(), v.shape.text(), rows_, keys_.width, values_.width));
+  if (k.shape != Shape{sequences_, n, keys_.width} ||
+      (v.tape ? v.shape != Shape{sequences_, n, values_.width} : values_.width > 0) || gate_width != forget_.width ||
+      (forget.tape && gates.shape != Shape{sequences_, n, gate_width, 1}))
+    throw Failed(fmt::format("[attention] keys {} and values {} do not continue {} sequences of widths {} and {}",
+                             k.shape.text(), v.shape.text(), sequences_, keys_.width, values_.width));
   if (length_ + n > capacity_) {
     const std::int64_t capacity = std::max(length_ + n, 2 * capacity_);
-    for (Store* store : {&keys_, &values_, &forget_}) store->grow(rows_, length_, capacity_, capacity);
+    for (Store* store : {&keys_, &values_, &forget_}) store->grow(sequences_, length_, capacity_, capacity);
     capacity_ = capacity;
   }
   keys_.write(k, length_, capacity_);
@@ -62,7 +62,7 @@ void KVCache::append(const Tensor& k, const Tensor& v, const Tensor& forget) {
 
 void KVCache::select(std::span<const std::int64_t> parents) {
   for (Store* store : {&keys_, &values_, &forget_}) store->select(parents, length_, capacity_);
-  rows_ = std::ssize(parents);
+  sequences_ = std::ssize(parents);
 }
 
 } // namespace heed::HEED_REAL

@@ -13,35 +13,35 @@ namespace heed::HEED_REAL {
 /// The cache owns its memory, because tapes may be rewound between steps.
 class KVCache : public AttentionState {
 public:
-  /// Appends k [rows, n, key width], v [rows, n, value width], and the logarithms of forget gates [rows, H, n, 1], if
-  /// there are any. In place of k and v, there may be StoredVectors (v may then be empty). Throws heed::Failed if rows
-  /// or widths differ from earlier calls.
+  /// Appends k [sequences, n, key width], v [sequences, n, value width], and the logarithms of forget gates [sequences,
+  /// H, n, 1], if there are any. In place of k and v, there may be StoredVectors (v may then be empty). Throws
+  /// heed::Failed if sequences or widths differ from earlier calls.
   void append(const Tensor& k, const Tensor& v, const Tensor& forget = {});
   void select(std::span<const std::int64_t> parents) override;
 
   std::int64_t length() const override { return length_; }
-  /// [rows, length, width], on the tape; valid until the next change.
-  Tensor keys(Tape& tape) const { return keys_.on(tape, rows_, length_, capacity_); }
-  Tensor values(Tape& tape) const { return values_.on(tape, rows_, length_, capacity_); }
+  /// [sequences, length, width], on the tape; valid until the next change.
+  Tensor keys(Tape& tape) const { return keys_.on(tape, sequences_, length_, capacity_); }
+  Tensor values(Tape& tape) const { return values_.on(tape, sequences_, length_, capacity_); }
   StoredVectors stored(Tape& tape) const {
     return {.vectors = keys(tape), .rotated = values_.width > 0 ? values(tape) : Tensor{}};
   }
   /// The number of values that are stored for each position, without forget gates.
   std::int64_t width() const { return keys_.width + values_.width; }
-  /// [rows, H, length, 1].
-  Tensor forget(Tape& tape) const { return unsqueeze(transpose(forget_.on(tape, rows_, length_, capacity_)), 3); }
+  /// [sequences, H, length, 1].
+  Tensor forget(Tape& tape) const { return unsqueeze(transpose(forget_.on(tape, sequences_, length_, capacity_)), 3); }
 
 private:
   struct Store {
     std::int64_t width = 0;
-    std::vector<Real> numbers, spare; // [rows, capacity, width]
+    std::vector<Real> numbers, spare; // [sequences, capacity, width]
 
-    Tensor on(Tape& tape, std::int64_t rows, std::int64_t length, std::int64_t capacity) const;
-    void grow(std::int64_t rows, std::int64_t length, std::int64_t from, std::int64_t to);
+    Tensor on(Tape& tape, std::int64_t sequences, std::int64_t length, std::int64_t capacity) const;
+    void grow(std::int64_t sequences, std::int64_t length, std::int64_t from, std::int64_t to);
     void write(const Tensor& x, std::int64_t at, std::int64_t capacity);
     void select(std::span<const std::int64_t> parents, std::int64_t length, std::int64_t capacity);
   };
-  std::int64_t rows_ = 0, length_ = 0, capacity_ = 0;
+  std::int64_t sequences_ = 0, length_ = 0, capacity_ = 0;
   Store keys_, values_, forget_; // the width of `forget_` is 0 without gates
 };
 

@@ -3,7 +3,7 @@
 #include "layers/attention/attention.hpp"
 #include "layers/attention/formula/formula.hpp"
 #include "layers/attention/part.hpp"
-#include "layers/for_each_row.hpp"
+#include "layers/for_each_sequence.hpp"
 #include "layers/position/position.hpp"
 
 #include <algorithm>
@@ -18,13 +18,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Why a width can't be divided among the heads, and among their maps; empty: it can. `by` is the part that adds maps.
-std::string indivisible(std::int64_t width, std::int64_t heads, std::int64_t maps, const AttentionPartInfo* by) {
-  if (heads >= 1 && width % (maps * heads) == 0) return "";
-  return fmt::format("{} heads{} do not divide a width of {}", heads,
-                     maps > 1 ? fmt::format(" with two maps each (attention.{})", by->about.name) : "", width);
-}
-
 // The part that gives heads several maps; null: none.
 const AttentionPartInfo* part_of_maps(const LayerChoice& choice) {
   for (const AttentionPartInfo* info : attention_parts())
@@ -37,135 +30,151 @@ HeadMaps maps_of(const LayerChoice& choice) {
   return info ? info->maps(choice.part_options) : HeadMaps{};
 }
 
-// Does score_mod use the positions of query and key, their segments, or the lengths of the rows?
+// Does score_mod use the positions of query and key, their segments, or the lengths of the sequences?
 bool formula_sees_positions(const AttentionOptions& options) {
   return use_of(options.score_mod, FormulaKind::score, formula_parameters(options.parameters)).positions;
 }
 
-ProjectionSizes projection_sizes(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape) {
-  const RelativeSizes heads = MultiHeadAttention::relative_sizes(choice, shape);
-  const std::int64_t of_values = choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads;
-  return {.width = shape.width,
-          .memory_width = shape.memory_width,
-          .heads = shape.heads,
-          .query_heads = heads.heads,
-          .key_heads = of_values * maps_of(choice).of_keys,
-          .value_heads = of_values,
-          .query_width = heads.query_width,
-          .value_width = heads.value_width,
-          .bias = shape.bias,
-          .registers = shape.registers};
+// Why a width can't be divided among the heads, and among their maps; empty: it can. `by` is the part that adds maps.
+std::string indivisible(std::int64_t width, std::int64_t heads, std::int64_t maps, const AttentionPartInfo* by) {
+  if (maps == 1) return wrong_heads(heads, width);
+  if (heads >= 1 && width % (maps * heads) == 0) return "";
+  return fmt::format("{} heads with two maps each (attention.{}) do not divide a width of {}", heads, by->about.name,
+                     width);
 }
 
-// What is before the row in this attention, or before the queries of cross attention, and has no position.
-struct KeysBefore {
-  std::string what, option; // empty: nothing
+// Why the heads have no width; empty: they have one.
+std::string wrong_widths(const LayerChoice& choice, const MultiHeadAttention::Sizes& sizes) {
+  const HeadMaps maps = maps_of(choice);
+  const AttentionPartInfo* const by = part_of_maps(choice);
+  std::string why;
+  if (choice.attention.head_width == 0)
+    why = indivisible(sizes.width, sizes.heads, maps.share_width ? maps.of_queries : 1, by);
+  if (why.empty() && choice.attention.value_width == 0) why = indivisible(sizes.width, sizes.heads, 1, by);
+  return why;
+}
+
+// There are no `wrong_widths`.
+ProjectionSizes projection_sizes(const LayerChoice& choice, const MultiHeadAttention::Sizes& sizes) {
+  const AttentionOptions& options = choice.attention;
+  const HeadMaps maps = maps_of(choice);
+  const std::int64_t of_values = options.heads_of_values(sizes.heads),
+                     maps_of_width = maps.share_width ? maps.of_queries : 1;
+  const auto further = projection_info(options.projection).further_query_width;
+  const std::int64_t more = further && sizes.memory_width == 0 ? further(choice.projection_options) : 0;
+  return {.width = sizes.width,
+          .memory_width = sizes.memory_width,
+          .heads = sizes.heads,
+          .query_heads = maps.of_queries * sizes.heads,
+          .key_heads = of_values * maps.of_keys,
+          .value_heads = of_values,
+          .query_width = more + (options.head_width ? options.head_width : sizes.width / (maps_of_width * sizes.heads)),
+          .value_width = options.value_width ? options.value_width : sizes.width / sizes.heads,
+          .bias = sizes.bias,
+          .registers = sizes.registers};
+}
+
+RelativeSizes relative_sizes_of(const ProjectionSizes& head_sizes, std::int64_t longest) {
+  return {head_sizes.query_heads, head_sizes.query_width, head_sizes.value_width, longest};
+}
+
+// What is before the sequence in this attention, or before the queries of cross attention; null: nothing.
+const KeysWithoutPosition* first_keys_without_position(const LayerChoice& choice,
+                                                       const MultiHeadAttention::Sizes& sizes) {
+  for (const KeysWithoutPosition& each : keys_without_position())
+    if (each.part ? sizes.memory_width == 0 && has_part(choice, *each.part) : sizes.registers > 0) return &each;
+  return nullptr;
+}
+
+// The sizes of an attention, or why there is no such attention.
+struct Judged {
+  Refusal refused{};
+  ProjectionSizes head_sizes{};
 };
-KeysBefore keys_before(const LayerChoice& choice, const MultiHeadAttention::Sizes& shape) {
-  if (shape.registers > 0) return {"registers", "model.registers"};
-  for (const AttentionPartInfo* part : attention_parts())
-    if (shape.memory_width == 0 && part->adds_keys && has_part(choice, *part)) {
-      KeysBefore out{part->about.name, "attention." + part->about.name};
-      std::ranges::replace(out.what, '_', ' ');
-      return out;
-    }
-  return {};
+Judged judged(const LayerChoice& choice, const MultiHeadAttention::Sizes& sizes, ValuesByName others = {}) {
+  const auto refused = [](std::string why) { return Judged{.refused = {std::move(why), {}}}; };
+  const bool is_self = sizes.memory_width == 0;
+  others.insert_or_assign("model.registers", sizes.registers);
+  if (Refusal by_choices = excluded(choice, is_self, others)) return {.refused = std::move(by_choices)};
+  const AttentionOptions& options = choice.attention;
+  if (std::string why = wrong_widths(choice, sizes); !why.empty()) return refused(std::move(why));
+  if (std::string why = wrong_key_value_heads(options.key_value_heads, sizes.heads); !why.empty())
+    return refused(std::move(why));
+  const ProjectionSizes head_sizes = projection_sizes(choice, sizes);
+  if (const auto wrong_sizes = projection_info(options.projection).wrong_sizes)
+    if (std::string why = wrong_sizes(head_sizes, choice.projection_options); !why.empty())
+      return refused(std::move(why));
+  if (const auto wrong_sizes = position_info(choice.position.kind).wrong_sizes; wrong_sizes && is_self)
+    if (std::string why = wrong_sizes(relative_sizes_of(head_sizes, sizes.longest), choice.position_options);
+        !why.empty())
+      return refused(std::move(why));
+  if (const KeysWithoutPosition* const before = first_keys_without_position(choice, sizes);
+      before && formula_sees_positions(options))
+    return refused(
+        fmt::format("{} uses positions, segments or the length of the sequence, and {} have none; set {} = 0",
+                    is_self ? "score_mod" : "cross_score_mod", before->what, before->option));
+  return {.head_sizes = head_sizes};
+}
+
+ProjectionSizes accepted_sizes(const LayerChoice& choice, const MultiHeadAttention::Sizes& sizes) {
+  const Judged of = judged(choice, sizes);
+  if (of.refused) throw Failed("[attention] " + of.refused.why);
+  return of.head_sizes;
 }
 
 } // namespace
 
-Refusal MultiHeadAttention::refusal_of(const LayerChoice& choice, const Sizes& shape, ValuesByName others) {
-  const bool is_self = shape.memory_width == 0;
-  others.insert_or_assign("model.registers", shape.registers);
-  if (Refusal refused = excluded(choice, is_self, others)) return refused;
-  const AttentionOptions& options = choice.attention;
-  const HeadMaps maps = maps_of(choice);
-  const AttentionPartInfo* const by = part_of_maps(choice);
-  if (options.head_width == 0)
-    if (std::string why = indivisible(shape.width, shape.heads, maps.share_width ? maps.of_queries : 1, by);
-        !why.empty())
-      return {std::move(why), {}};
-  if (options.value_width == 0)
-    if (std::string why = indivisible(shape.width, shape.heads, 1, by); !why.empty()) return {std::move(why), {}};
-  if (options.key_value_heads > 0 && shape.heads % options.key_value_heads != 0)
-    return {
-        fmt::format("key_value_heads is {}, which does not divide the {} heads", options.key_value_heads, shape.heads),
-        {}};
-  if (const auto wrong_sizes = projection_info(options.projection).wrong_sizes)
-    if (std::string why = wrong_sizes(projection_sizes(choice, shape), choice.projection_options); !why.empty())
-      return {std::move(why), {}};
-  if (const auto wrong_sizes = position_info(choice.position.kind).wrong_sizes; wrong_sizes && is_self)
-    if (std::string why = wrong_sizes(relative_sizes(choice, shape), choice.position_options); !why.empty())
-      return {std::move(why), {}};
-  if (const auto before = keys_before(choice, shape); !before.what.empty() && formula_sees_positions(options))
-    return {fmt::format("{} uses positions, segments or the length of the row, and {} have none; set {} = 0",
-                        is_self ? "score_mod" : "cross_score_mod", before.what, before.option),
-            {}};
-  return {};
+Refusal MultiHeadAttention::refusal_of(const LayerChoice& choice, const Sizes& sizes, ValuesByName others) {
+  return judged(choice, sizes, std::move(others)).refused;
 }
 
-RelativeSizes MultiHeadAttention::relative_sizes(const LayerChoice& choice, const Sizes& shape) {
-  const HeadMaps maps = maps_of(choice);
-  const AttentionPartInfo* const by = part_of_maps(choice);
-  const auto width = [&](std::int64_t given, bool shared) {
-    if (given) return given;
-    const std::int64_t of_head = shared ? maps.of_queries : 1;
-    if (const std::string why = indivisible(shape.width, shape.heads, of_head, by); !why.empty())
-      throw Failed("[attention] " + why);
-    return shape.width / (of_head * shape.heads);
-  };
-  const auto further = projection_info(choice.attention.projection).further_query_width;
-  const std::int64_t more = further && shape.memory_width == 0 ? further(choice.projection_options) : 0;
-  return {maps.of_queries * shape.heads, width(choice.attention.head_width, maps.share_width) + more,
-          width(choice.attention.value_width, false), shape.longest};
+RelativeSizes MultiHeadAttention::relative_sizes(const LayerChoice& choice, const Sizes& sizes) {
+  if (const std::string why = wrong_widths(choice, sizes); !why.empty()) throw Failed("[attention] " + why);
+  return relative_sizes_of(projection_sizes(choice, sizes), sizes.longest);
 }
 
-MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& shape,
+MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& sizes,
                                        const InitRule& output_init)
-    : shape_(shape), widths_(relative_sizes(choice, shape)), query_heads_(widths_.heads),
-      key_heads_((choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads) *
-                 maps_of(choice).of_keys),
-      value_heads_(choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads),
+    : sizes_(sizes), head_sizes_(accepted_sizes(choice, sizes)),
       attention_(scope, choice,
-                 {query_heads_, widths_.query_width, widths_.query_width,
-                  shape.longest > 0 && shape.memory_width == 0 ? shape.longest + shape.registers : shape.longest,
-                  shape.trained > 0 ? shape.trained : shape.longest, shape.longest_queries, shape.layer,
-                  shape.patches_in_row},
-                 shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross) {
-  if (const Refusal refused = refusal_of(choice, shape)) throw Failed("[attention] " + refused.why);
-  if (shape.position && shape.memory_width > 0)
+                 {head_sizes_.query_heads, head_sizes_.query_width, head_sizes_.query_width,
+                  sizes.longest > 0 && sizes.memory_width == 0 ? sizes.longest + sizes.registers : sizes.longest,
+                  sizes.trained > 0 ? sizes.trained : sizes.longest, sizes.longest_queries, sizes.layer,
+                  sizes.patches_in_row},
+                 sizes.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross) {
+  if (sizes.position && sizes.memory_width > 0)
     throw Failed("[attention] relative positions apply only to self attention: in cross attention, keys have no "
                  "distance from a query");
   const ProjectionInfo& projection = projection_info(choice.attention.projection);
   if (projection.has_output)
-    output_.emplace((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
-                    shape.output_bias.value_or(shape.bias));
-  projection_ = projection.make(scope, projection_sizes(choice, shape), choice.projection_options);
+    output_.emplace((scope / "output").starting_with(output_init), sizes.heads * head_sizes_.value_width, sizes.width,
+                    sizes.output_bias.value_or(sizes.bias));
+  projection_ = projection.make(scope, head_sizes_, choice.projection_options);
   using Place = AttentionPartInfo::Place;
-  const std::vector<Place> places = shape.memory_width == 0 ? std::vector{Place::multi_head, Place::self_attention}
+  const std::vector<Place> places = sizes.memory_width == 0 ? std::vector{Place::multi_head, Place::self_attention}
                                                             : std::vector{Place::multi_head};
   parts_ = make_parts(places, scope,
-                      {.width = shape.width,
-                       .heads = shape.heads,
-                       .query_heads = query_heads_,
-                       .key_heads = key_heads_,
-                       .value_heads = value_heads_,
-                       .query_width = widths_.query_width,
-                       .value_width = widths_.value_width,
-                       .bias = shape.bias,
-                       .layer = shape.layer,
-                       .layers = shape.layers,
-                       .shared_layers = shape.shared_layers},
+                      {.width = sizes.width,
+                       .heads = sizes.heads,
+                       .query_heads = head_sizes_.query_heads,
+                       .key_heads = head_sizes_.key_heads,
+                       .value_heads = head_sizes_.value_heads,
+                       .query_width = head_sizes_.query_width,
+                       .value_width = head_sizes_.value_width,
+                       .bias = sizes.bias,
+                       .layer = sizes.layer,
+                       .layers = sizes.layers,
+                       .shared_layers = sizes.shared_layers},
                       choice);
   stores_vectors_ = projection_->stores_vectors() &&
                     std::ranges::none_of(parts_, [](const auto& part) { return part->uses_first_values(); });
   for (const auto& part : parts_) learned_keys_ += part->learned_key_count();
-  if (shape.memory_width == 0) before_ = learned_keys_ + shape.registers;
-  if (shape.position && before_ > 0) shape_.position = std::make_shared<RowPosition>(shape.position, before_);
+  if (sizes.memory_width == 0) before_ = learned_keys_ + sizes.registers;
+  if (sizes.position && before_ > 0) sizes_.position = std::make_shared<SequencePosition>(sizes.position, before_);
 }
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values) const {
-  if (shape_.memory_width > 0) return (*this)(pass, x, x, mask);
+  if (sizes_.memory_width > 0) return (*this)(pass, x, x, mask);
   const Projected of_x = project(pass, x, 0, first_values), all = with_learned_keys(pass, of_x);
   const Mask of_all = with_keys_before(pass, mask, x.shape[0]);
   AttentionInputs inputs = of_self(all, of_all);
@@ -187,13 +196,13 @@ Mask MultiHeadAttention::with_keys_before(Pass& pass, const Mask& mask, std::int
   return all;
 }
 
-Projected MultiHeadAttention::with_learned_keys(Pass& pass, const Projected& of_row) const {
-  Projected out{.q = of_row.q, .k = of_row.k, .v = of_row.v};
+Projected MultiHeadAttention::with_learned_keys(Pass& pass, const Projected& of_sequence) const {
+  Projected out{.q = of_sequence.q, .k = of_sequence.k, .v = of_sequence.v};
   for (const auto& part : parts_) {
     if (part->learned_key_count() == 0) continue;
     const Projected before = part->learned_keys(pass);
-    out.k = concat({for_each_row(before.k, out.k.shape[0]), out.k}, 1);
-    out.v = concat({for_each_row(before.v, out.v.shape[0]), out.v}, 1);
+    out.k = concat({for_each_sequence(before.k, out.k.shape[0]), out.k}, 1);
+    out.v = concat({for_each_sequence(before.v, out.v.shape[0]), out.v}, 1);
   }
   return out;
 }
@@ -203,7 +212,7 @@ Projected MultiHeadAttention::project(Pass& pass, const Tensor& x, std::int64_t 
   out.q = queries_of(pass, out.q);
   out.k = keys_of(pass, out.k);
   out.v = values_of(pass, out.v, first_values);
-  if (!shape_.hands_on_values) return out;
+  if (!sizes_.hands_on_values) return out;
   if (!first_values) throw Failed("[attention] the values are for later blocks, which have no place for them");
   if (first_values->tape) put_into(*first_values, out.v);
   else *first_values = out.v;
@@ -243,13 +252,13 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor&
   require_memory(true, "called with a memory");
   const Projected of = of_memory(pass, memory);
   AttentionInputs inputs = heads_of(queries_of(pass, projection_->queries(pass, x, 0)), of.k, of.v, mask);
-  inputs.unseen_queries = shape_.registers;
+  inputs.unseen_queries = sizes_.registers;
   add_inputs(pass, x, inputs);
   return finish(pass, x, of.v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
 void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
-  if ((shape_.memory_width > 0) == wanted) return;
+  if ((sizes_.memory_width > 0) == wanted) return;
   throw Failed(fmt::format("[attention] {} attention was made, and {}", wanted ? "self" : "cross", what));
 }
 
@@ -262,17 +271,18 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
   const Projected of_x = project(pass, x, after.offset - learned_keys_, first_values);
   AttentionInputs inputs = of_self(of_x, after);
   add_inputs(pass, x, inputs);
-  if (shape_.position) {
-    inputs.keys = shape_.position->rotate(pass, *inputs.keys, after.offset, Rotated::keys);
+  if (sizes_.position) {
+    inputs.keys = sizes_.position->rotate(pass, *inputs.keys, after.offset, Rotated::keys);
     inputs.keys_rotated = true;
   }
   if (!past) past = attention_.start(with_keys_of_maps(inputs));
   if (!past) {
     auto cache = std::make_unique<KVCache>();
-    for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) { // those of the last part come first in the row
+    for (auto part = parts_.rbegin(); part != parts_.rend();
+         ++part) { // those of the last part come first in the sequence
       if ((*part)->learned_key_count() == 0 || stores_vectors_) continue;
       const Projected before = (*part)->learned_keys(pass);
-      cache->append(for_each_row(before.k, x.shape[0]), for_each_row(before.v, x.shape[0]));
+      cache->append(for_each_sequence(before.k, x.shape[0]), for_each_sequence(before.v, x.shape[0]));
     }
     past = std::move(cache);
   }
@@ -287,12 +297,12 @@ void MultiHeadAttention::continue_with(Pass& pass, const Projected& of_x, KVCach
   if (stores_vectors_) {
     cache.append(of_x.stored.vectors, of_x.stored.rotated, inputs.forget);
     const Projected all = with_learned_keys(pass, of_stored(pass, cache.stored(pass.tape())));
-    inputs.keys = split_heads(all.k, key_heads_);
+    inputs.keys = split_heads(all.k, head_sizes_.key_heads);
     inputs.values = split_values(all.v);
     inputs.keys_rotated = false;
   } else {
     cache.append(merge_heads(*inputs.keys), of_x.v, inputs.forget);
-    inputs.keys = split_heads(cache.keys(pass.tape()), key_heads_);
+    inputs.keys = split_heads(cache.keys(pass.tape()), head_sizes_.key_heads);
     inputs.values = split_values(cache.values(pass.tape()));
   }
   if (inputs.forget.tape) inputs.forget = cache.forget(pass.tape());
@@ -322,11 +332,11 @@ Tensor MultiHeadAttention::attend_memory(Pass& pass, const Tensor& x, const KVCa
 
 AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v,
                                              const Mask& mask) const {
-  return {.queries = split_heads(q, query_heads_),
+  return {.queries = split_heads(q, head_sizes_.query_heads),
           .values = split_values(v),
-          .keys = split_heads(k, key_heads_),
+          .keys = split_heads(k, head_sizes_.key_heads),
           .mask = mask,
-          .position = shape_.position.get()};
+          .position = sizes_.position.get()};
 }
 
 AttentionInputs MultiHeadAttention::of_self(const Projected& all, const Mask& mask) const {
@@ -337,15 +347,16 @@ AttentionInputs MultiHeadAttention::of_self(const Projected& all, const Mask& ma
 }
 
 Tensor MultiHeadAttention::split_values(const Tensor& v) const {
-  return repeat_heads(split_heads(v, value_heads_), key_heads_);
+  return repeat_heads(split_heads(v, head_sizes_.value_heads), head_sizes_.key_heads);
 }
 
 AttentionInputs MultiHeadAttention::with_keys_of_maps(AttentionInputs inputs) const {
-  if (key_heads_ == value_heads_ || key_heads_ == query_heads_) return inputs;
+  if (head_sizes_.key_heads == head_sizes_.value_heads || head_sizes_.key_heads == head_sizes_.query_heads)
+    return inputs;
   // The two key heads of a group, as one head of twice the width, for each of the group's heads.
-  const Tensor of_groups = split_heads(merge_heads(*inputs.keys), value_heads_);
-  inputs.keys = split_heads(merge_heads(repeat_heads(of_groups, shape_.heads)), query_heads_);
-  inputs.values = repeat_heads(inputs.values, query_heads_);
+  const Tensor of_groups = split_heads(merge_heads(*inputs.keys), head_sizes_.value_heads);
+  inputs.keys = split_heads(merge_heads(repeat_heads(of_groups, sizes_.heads)), head_sizes_.query_heads);
+  inputs.values = repeat_heads(inputs.values, head_sizes_.query_heads);
   return inputs;
 }
 

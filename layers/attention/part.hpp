@@ -70,7 +70,7 @@ struct AttentionPartInfo;
 /// | function | acts on |
 /// |---|---|
 /// | `queries`, `keys`, `values` | what the projection made |
-/// | `learned_keys` | the keys and values that all queries see, in addition to those of the row |
+/// | `learned_keys` | the keys and values that all queries see, in addition to those of the sequence |
 /// | `inputs` | what the scores get from the queries' tokens: forget gates, lambda |
 /// | `pair_scores`, `pair_weights` | the scores before formula and mask; the normaliser's weights |
 /// | `head_outputs`, `joined_outputs` | the heads' outputs; the same side by side, before the output projection |
@@ -107,8 +107,8 @@ public:
   const AttentionPartInfo* info = nullptr; ///< its record
 };
 
-/// One row of self attention in plain loops, without the engine: what parts read and change there.
-struct PartRow {
+/// One sequence of self attention in plain loops, without the engine: what parts read and change there.
+struct PartSequence {
   PartSizes sizes;
   const LayerChoice* choice;
   std::vector<const Real*> parameters;         ///< the part's own, in the order in which it added them
@@ -120,16 +120,16 @@ struct PartRow {
 
 /// A part in plain loops, the tests' reference. What is null does nothing.
 struct PartLoops {
-  void (*vectors)(PartRow& row) = nullptr; ///< changes q, k and v
+  void (*vectors)(PartSequence& sequence) = nullptr; ///< changes q, k and v
   /// What is added to the score of query i and key j.
-  double (*score)(const PartRow& row, std::int64_t head, std::int64_t i, std::int64_t j) = nullptr;
+  double (*score)(const PartSequence& sequence, std::int64_t head, std::int64_t i, std::int64_t j) = nullptr;
   /// The factor of a head's second map, which is subtracted.
-  double (*lambda)(const PartRow& row, std::int64_t head, std::int64_t i) = nullptr;
+  double (*lambda)(const PartSequence& sequence, std::int64_t head, std::int64_t i) = nullptr;
   /// Changes the scores, or the weights, of all heads at one pair.
-  void (*pair_scores)(const PartRow& row, std::vector<double>& of_heads) = nullptr;
-  void (*pair_weights)(const PartRow& row, std::vector<double>& of_heads) = nullptr;
+  void (*pair_scores)(const PartSequence& sequence, std::vector<double>& of_heads) = nullptr;
+  void (*pair_weights)(const PartSequence& sequence, std::vector<double>& of_heads) = nullptr;
   /// Changes the outputs of query i, [heads * value width].
-  void (*outputs)(const PartRow& row, std::int64_t i, std::vector<double>& y) = nullptr;
+  void (*outputs)(const PartSequence& sequence, std::int64_t i, std::vector<double>& y) = nullptr;
 };
 
 /// A picture of one word of a part's first option.
@@ -152,7 +152,7 @@ struct AttentionPartInfo {
       make;
   PartLoops loops;
   HeadMaps (*maps)(const OptionValues& options) = nullptr; ///< null: one
-  bool adds_keys = false; ///< does it add keys before those of the row (`learned_keys`)? They have no position
+  bool adds_keys = false; ///< does it add keys before those of the sequence (`learned_keys`)? They have no position
   /// Why it can't be combined with keys that have no position: the beginning of a sentence; null: it can.
   const char* needs_positions = nullptr;
   /// Does the part, with these options in block `layer` of `layers`, use the values of the first block? Null: never.

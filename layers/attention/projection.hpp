@@ -23,7 +23,7 @@ struct ProjectionSizes {
   std::int64_t query_heads = 1, key_heads = 1, value_heads = 1;
   std::int64_t query_width = 0, value_width = 0; ///< of queries and keys; of values
   bool bias = true;
-  std::int64_t registers = 0; ///< the first positions of a row, which have no position in the sense of schemes
+  std::int64_t registers = 0; ///< the first positions of a sequence, which have no position in the sense of schemes
 
   std::int64_t queries() const { return query_heads * query_width; }
   std::int64_t keys() const { return key_heads * query_width; }
@@ -47,7 +47,7 @@ struct Projected {
 class Projection {
 public:
   virtual ~Projection() = default;
-  /// Queries of x [B, T, width]. The first vector is at position `first` of its row (registers count).
+  /// Queries of x [B, T, width]. The first vector is at position `first` of its sequence (registers count).
   virtual Tensor queries(Pass& pass, const Tensor& x, std::int64_t first) const = 0;
   /// Keys and values of `source` [B, T, source_width()], which is x or the encoder output. The query may be empty.
   virtual Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t first) const = 0;
@@ -64,7 +64,7 @@ public:
 struct ProjectionArguments {
   const Real* x;
   std::int64_t position;
-  ProjectionSizes shape;
+  ProjectionSizes sizes;
   std::vector<const Real*> parameters;
   const OptionValues* options;
 };
@@ -76,7 +76,7 @@ struct ProjectedRow {
 struct ProjectionInfo {
   Variant about;
   /// Adds the projection's parameters to the scope.
-  RequiredFunction<std::unique_ptr<Projection>(const Scope& scope, const ProjectionSizes& shape,
+  RequiredFunction<std::unique_ptr<Projection>(const Scope& scope, const ProjectionSizes& sizes,
                                                const OptionValues& options)>
       make;
   /// The projections in plain loops without the engine: the tests' reference.

@@ -54,7 +54,7 @@ public:
 struct PairArguments {
   const Real* query;
   const Real* key;
-  ScoreSizes shape;
+  ScoreSizes sizes;
   std::int64_t head;
   std::vector<const Real*> parameters;
   const OptionValues* options;
@@ -65,8 +65,8 @@ struct ScoreInfo {
   Variant about;
   /// Must queries and keys have the same width?
   bool equal_widths;
-  /// Adds the score's parameters to the scope. Throws heed::Failed if the shape is not supported.
-  RequiredFunction<std::unique_ptr<Score>(const Scope& scope, const ScoreSizes& shape, const OptionValues& options)>
+  /// Adds the score's parameters to the scope. Throws heed::Failed if the sizes are not supported.
+  RequiredFunction<std::unique_ptr<Score>(const Scope& scope, const ScoreSizes& sizes, const OptionValues& options)>
       make;
   RequiredFunction<Real(const PairArguments& arguments)> pair;
 };

@@ -22,10 +22,10 @@ const OptionTable<Options>& table() {
 
 class DynamicTanh final : public Norm {
 public:
-  DynamicTanh(const Scope& scope, const NormSizes& shape, double alpha)
-      : gain_(scope.no_decay("weight", {shape.width}, Init::constant(1))),
+  DynamicTanh(const Scope& scope, const NormSizes& sizes, double alpha)
+      : gain_(scope.no_decay("weight", {sizes.width}, Init::constant(1))),
         alpha_(scope.no_decay("alpha", {1}, Init::constant(alpha))) {
-    if (shape.bias) bias_ = scope.no_decay("bias", {shape.width}, Init::zeros());
+    if (sizes.bias) bias_ = scope.no_decay("bias", {sizes.width}, Init::zeros());
   }
   Tensor operator()(Pass& pass, const Tensor& x) const override {
     const Tensor y = mul(tanh(mul(x, pass(alpha_))), pass(gain_));
@@ -37,10 +37,10 @@ private:
   std::optional<ParameterId> bias_;
 };
 
-void row(const Real* x, Real* y, const NormSizes& shape, const std::vector<const Real*>& parameters,
+void row(const Real* x, Real* y, const NormSizes& sizes, const std::vector<const Real*>& parameters,
          const OptionValues&) {
-  for (std::int64_t d = 0; d < shape.width; ++d)
-    y[d] = parameters[0][d] * std::tanh(parameters[1][0] * x[d]) + (shape.bias ? parameters[2][d] : Real{0});
+  for (std::int64_t d = 0; d < sizes.width; ++d)
+    y[d] = parameters[0][d] * std::tanh(parameters[1][0] * x[d]) + (sizes.bias ? parameters[2][d] : Real{0});
 }
 
 } // namespace
@@ -51,8 +51,8 @@ extern const NormInfo norm_dyt{
               .paper = "Zhu et al. 2025, arXiv 2503.10622",
               .cost = "a gain and a bias for each feature, and one alpha; four passes over each vector",
               .options = table().options()},
-    .make = [](const Scope& scope, const NormSizes& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
-      return std::make_unique<DynamicTanh>(scope, shape, table().read(options).alpha);
+    .make = [](const Scope& scope, const NormSizes& sizes, const OptionValues& options) -> std::unique_ptr<Norm> {
+      return std::make_unique<DynamicTanh>(scope, sizes, table().read(options).alpha);
     },
     .row = row};
 

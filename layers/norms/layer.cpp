@@ -19,9 +19,9 @@ const OptionTable<Options>& table() {
 
 class LayerNorm final : public Norm {
 public:
-  LayerNorm(const Scope& scope, const NormSizes& shape, const Options& options)
-      : eps_(static_cast<Real>(options.eps)), gain_(scope.no_decay("weight", {shape.width}, Init::constant(1))) {
-    if (shape.bias) bias_ = scope.no_decay("bias", {shape.width}, Init::zeros());
+  LayerNorm(const Scope& scope, const NormSizes& sizes, const Options& options)
+      : eps_(static_cast<Real>(options.eps)), gain_(scope.no_decay("weight", {sizes.width}, Init::constant(1))) {
+    if (sizes.bias) bias_ = scope.no_decay("bias", {sizes.width}, Init::zeros());
   }
   Tensor operator()(Pass& pass, const Tensor& x) const override {
     if (!bias_) return pass.show(gain_, layer_norm(x, pass(gain_), nullptr, eps_));
@@ -35,16 +35,16 @@ private:
   std::optional<ParameterId> bias_;
 };
 
-void row(const Real* x, Real* y, const NormSizes& shape, const std::vector<const Real*>& parameters,
+void row(const Real* x, Real* y, const NormSizes& sizes, const std::vector<const Real*>& parameters,
          const OptionValues& options) {
   const double eps = table().read(options).eps;
-  const auto n = static_cast<double>(shape.width);
+  const auto n = static_cast<double>(sizes.width);
   double mean = 0, squares = 0;
-  for (std::int64_t d = 0; d < shape.width; ++d) mean += static_cast<double>(x[d]) / n;
-  for (std::int64_t d = 0; d < shape.width; ++d) squares += std::pow(static_cast<double>(x[d]) - mean, 2) / n;
-  for (std::int64_t d = 0; d < shape.width; ++d)
+  for (std::int64_t d = 0; d < sizes.width; ++d) mean += static_cast<double>(x[d]) / n;
+  for (std::int64_t d = 0; d < sizes.width; ++d) squares += std::pow(static_cast<double>(x[d]) - mean, 2) / n;
+  for (std::int64_t d = 0; d < sizes.width; ++d)
     y[d] = static_cast<Real>((static_cast<double>(x[d]) - mean) / std::sqrt(squares + eps)) * parameters[0][d] +
-           (shape.bias ? parameters[1][d] : Real{0});
+           (sizes.bias ? parameters[1][d] : Real{0});
 }
 
 } // namespace
@@ -56,8 +56,8 @@ extern const NormInfo norm_layer{
               .equals = "rms for vectors with a mean of 0 and without a bias",
               .cost = "a gain and a bias for each feature; two passes over each vector",
               .options = table().options()},
-    .make = [](const Scope& scope, const NormSizes& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
-      return std::make_unique<LayerNorm>(scope, shape, table().read(options));
+    .make = [](const Scope& scope, const NormSizes& sizes, const OptionValues& options) -> std::unique_ptr<Norm> {
+      return std::make_unique<LayerNorm>(scope, sizes, table().read(options));
     },
     .row = row};
 

@@ -18,8 +18,8 @@ const OptionTable<Options>& table() {
 
 class RmsNorm final : public Norm {
 public:
-  RmsNorm(const Scope& scope, const NormSizes& shape, const Options& options)
-      : eps_(static_cast<Real>(options.eps)), gain_(scope.no_decay("weight", {shape.width}, Init::constant(1))) {}
+  RmsNorm(const Scope& scope, const NormSizes& sizes, const Options& options)
+      : eps_(static_cast<Real>(options.eps)), gain_(scope.no_decay("weight", {sizes.width}, Init::constant(1))) {}
   Tensor operator()(Pass& pass, const Tensor& x) const override {
     return pass.show(gain_, rms_norm(x, pass(gain_), eps_));
   }
@@ -29,13 +29,13 @@ private:
   ParameterId gain_;
 };
 
-void row(const Real* x, Real* y, const NormSizes& shape, const std::vector<const Real*>& parameters,
+void row(const Real* x, Real* y, const NormSizes& sizes, const std::vector<const Real*>& parameters,
          const OptionValues& options) {
   const double eps = table().read(options).eps;
   double squares = 0;
-  for (std::int64_t d = 0; d < shape.width; ++d)
-    squares += std::pow(static_cast<double>(x[d]), 2) / static_cast<double>(shape.width);
-  for (std::int64_t d = 0; d < shape.width; ++d)
+  for (std::int64_t d = 0; d < sizes.width; ++d)
+    squares += std::pow(static_cast<double>(x[d]), 2) / static_cast<double>(sizes.width);
+  for (std::int64_t d = 0; d < sizes.width; ++d)
     y[d] = static_cast<Real>(static_cast<double>(x[d]) / std::sqrt(squares + eps)) * parameters[0][d];
 }
 
@@ -48,8 +48,8 @@ extern const NormInfo norm_rms{
               .cost = "a gain for each feature; one pass over each vector",
               .options = table().options(),
               .disables = {"block.norm_bias"}},
-    .make = [](const Scope& scope, const NormSizes& shape, const OptionValues& options) -> std::unique_ptr<Norm> {
-      return std::make_unique<RmsNorm>(scope, shape, table().read(options));
+    .make = [](const Scope& scope, const NormSizes& sizes, const OptionValues& options) -> std::unique_ptr<Norm> {
+      return std::make_unique<RmsNorm>(scope, sizes, table().read(options));
     },
     .row = row};
 

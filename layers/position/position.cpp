@@ -12,17 +12,17 @@ const PositionInfo& position_info(const std::string& name) {
 
 std::shared_ptr<const RelativePosition> RelativePositions::for_block(const Scope& block, const PositionOptions& options,
                                                                      const OptionValues& own_options,
-                                                                     const RelativeSizes& shape) {
+                                                                     const RelativeSizes& sizes) {
   const PositionInfo& info = position_info(options.kind);
   if (!info.make_relative) return nullptr;
-  if (!options.shared) return info.make_relative(block / "position", shape, own_options);
+  if (!options.shared) return info.make_relative(block / "position", sizes, own_options);
   for (const Shared& s : shared_) {
     if (s.kind != options.kind || s.options != own_options) continue;
-    if (s.shape != shape) throw std::logic_error("blocks of different sizes share their positions");
+    if (s.sizes != sizes) throw std::logic_error("blocks of different sizes share their positions");
     return s.scheme;
   }
   const std::string name = shared_.empty() ? "position" : fmt::format("position_{}", shared_.size() + 1);
-  shared_.push_back({options.kind, own_options, shape, info.make_relative(scope_ / name, shape, own_options)});
+  shared_.push_back({options.kind, own_options, sizes, info.make_relative(scope_ / name, sizes, own_options)});
   return shared_.back().scheme;
 }
 
@@ -43,10 +43,10 @@ Tensor PositionalEmbedding::operator()(Pass& pass, const Tensor& x, std::int64_t
   if (!position_) return x;
   const Op op("position", {&x});
   op.check(x.rank() == 3, "x must be [B, T, width], it has {} axes", x.rank());
-  const std::int64_t rows = x.shape[0], length = x.shape[1];
+  const std::int64_t sequences = x.shape[0], length = x.shape[1];
   const Tensor p = position_->vectors(pass, first, length);
   if (!concatenated_) return add(x, p);
-  const Tensor all = add(op.tape().zeros({rows, length, position_width_}), p); // the same for all rows
+  const Tensor all = add(op.tape().zeros({sequences, length, position_width_}), p); // the same for all sequences
   const Tensor both = concat({x, all}, 2);
   return projection_ ? (*projection_)(pass, both) : both;
 }
@@ -93,39 +93,39 @@ private:
 
 } // namespace
 
-std::int64_t RowPosition::unplaced(std::int64_t offset, std::int64_t count) const {
+std::int64_t SequencePosition::unplaced(std::int64_t offset, std::int64_t count) const {
   return std::clamp<std::int64_t>(before_ - offset, 0, count);
 }
 
-Mask RowPosition::of_row(const Mask& mask) const {
-  Mask row = mask;
-  row.offset = std::max<std::int64_t>(mask.offset - before_, 0);
-  row.prefix = std::max<std::int64_t>(mask.prefix - before_, 0);
-  row.lengths = nullptr; // counts all keys, and no scheme reads it
-  return row;
+Mask SequencePosition::of_sequence(const Mask& mask) const {
+  Mask own = mask;
+  own.offset = std::max<std::int64_t>(mask.offset - before_, 0);
+  own.prefix = std::max<std::int64_t>(mask.prefix - before_, 0);
+  own.lengths = nullptr; // counts all keys, and no scheme reads it
+  return own;
 }
 
-Tensor RowPosition::rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const {
+Tensor SequencePosition::rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const {
   const std::int64_t count = x.shape[2], without = unplaced(first, count);
   if (without == count) return x;
   if (without == 0) return scheme_->rotate(pass, x, first - before_, of);
   return concat({slice(x, 2, 0, without), scheme_->rotate(pass, slice(x, 2, without, count - without), 0, of)}, 2);
 }
 
-AttentionBias* RowPosition::bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const {
+AttentionBias* SequencePosition::bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const {
   const std::int64_t count = queries.shape[2], without = unplaced(mask.offset, count);
   if (without == count || keys <= before_) return nullptr;
   const Tensor placed = without == 0 ? queries : slice(queries, 2, without, count - without);
-  AttentionBias* const of_row_only = scheme_->bias(pass, placed, keys - before_, of_row(mask));
-  return of_row_only ? keep_bias(pass.tape(), LaterBias(of_row_only, without, before_)) : nullptr;
+  AttentionBias* const of_sequence_only = scheme_->bias(pass, placed, keys - before_, of_sequence(mask));
+  return of_sequence_only ? keep_bias(pass.tape(), LaterBias(of_sequence_only, without, before_)) : nullptr;
 }
 
-Tensor RowPosition::values(Pass& pass, const Tensor& weights, const Mask& mask) const {
+Tensor SequencePosition::values(Pass& pass, const Tensor& weights, const Mask& mask) const {
   const std::int64_t count = weights.shape[2], without = unplaced(mask.offset, count);
   const std::int64_t keys = weights.shape[3] - before_;
   if (without == count || keys <= 0) return pass.tape().zeros({1, 1, 1, 1});
   const Tensor placed = slice(slice(weights, 2, without, count - without), 3, before_, keys);
-  const Tensor y = scheme_->values(pass, placed, of_row(mask));
+  const Tensor y = scheme_->values(pass, placed, of_sequence(mask));
   if (without == 0) return y;
   return concat({pass.tape().zeros({y.shape[0], y.shape[1], without, y.shape[3]}), y}, 2);
 }

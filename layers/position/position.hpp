@@ -1,7 +1,7 @@
 // Positional schemes: their interface, the registry, and the layers that apply them. Each scheme is one file in
 // schemes/, registered like scores. A scheme either has a vector for each position, or acts within attention
-// (layers/position/relative.hpp), or does neither. Rows may begin with vectors without a position: learned keys, or
-// register tokens.
+// (layers/position/relative.hpp), or does neither. Sequences may begin with vectors without a position: learned keys,
+// or register tokens.
 #pragma once
 
 #include "layers/layer_options.hpp"
@@ -34,7 +34,7 @@ struct PositionInfo {
   std::unique_ptr<Position> (*make)(const Scope& scope, std::int64_t width, std::int64_t longest,
                                     const OptionValues& options);
   /// Makes a scheme that acts within attention; null for others.
-  std::unique_ptr<RelativePosition> (*make_relative)(const Scope& scope, const RelativeSizes& shape,
+  std::unique_ptr<RelativePosition> (*make_relative)(const Scope& scope, const RelativeSizes& sizes,
                                                      const OptionValues& options) = nullptr;
   /// Reference implementations in plain loops, for tests, of schemes that act within attention. `pair`: the bias of a
   /// pair, if the scheme has one. `rotate`: a query or key of `width` values, rotated for its position, if the scheme
@@ -59,13 +59,13 @@ public:
   /// The scheme for the block with this scope; the block's own scheme is named `position` in it. Null if the scheme
   /// does not act within attention. Blocks that share a scheme must have equal sizes.
   std::shared_ptr<const RelativePosition> for_block(const Scope& block, const PositionOptions& options,
-                                                    const OptionValues& own_options, const RelativeSizes& shape);
+                                                    const OptionValues& own_options, const RelativeSizes& sizes);
 
 private:
   struct Shared {
     std::string kind;
     OptionValues options;
-    RelativeSizes shape;
+    RelativeSizes sizes;
     std::shared_ptr<const RelativePosition> scheme;
   };
   Scope scope_;
@@ -93,11 +93,12 @@ private:
   std::optional<Linear> projection_;
 };
 
-/// The scheme for the positions after the first `before` ones, which have none: the row's position t is at before + t.
-/// Queries and keys without a position are not rotated. A pair of which one has no position gets no bias and no value.
-class RowPosition final : public RelativePosition {
+/// The scheme for the positions after the first `before` ones, which have none: the sequence's position t is at before
+/// + t. Queries and keys without a position are not rotated. A pair of which one has no position gets no bias and no
+/// value.
+class SequencePosition final : public RelativePosition {
 public:
-  RowPosition(std::shared_ptr<const RelativePosition> scheme, std::int64_t before)
+  SequencePosition(std::shared_ptr<const RelativePosition> scheme, std::int64_t before)
       : scheme_(std::move(scheme)), before_(before) {}
 
   Tensor rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const override;
@@ -110,7 +111,7 @@ public:
 private:
   // The number of queries without a position, of `count` queries of which the first one is at `offset`.
   std::int64_t unplaced(std::int64_t offset, std::int64_t count) const;
-  Mask of_row(const Mask& mask) const;
+  Mask of_sequence(const Mask& mask) const;
 
   std::shared_ptr<const RelativePosition> scheme_;
   std::int64_t before_;

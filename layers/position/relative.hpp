@@ -16,8 +16,8 @@ struct RelativeSizes {
   std::int64_t heads = 1;
   std::int64_t query_width = 0; ///< of one head
   std::int64_t value_width = 0; ///< of one head
-  std::int64_t longest = 0;     ///< greatest row length in training and evaluation
-  std::int64_t trained = 0;     ///< greatest row length in training; 0: `longest`
+  std::int64_t longest = 0;     ///< greatest sequence length in training and evaluation
+  std::int64_t trained = 0;     ///< greatest sequence length in training; 0: `longest`
   bool operator==(const RelativeSizes&) const = default;
 };
 
@@ -51,7 +51,7 @@ public:
 struct RelativeArguments {
   const Real* query;     ///< [query_width]
   std::int64_t distance; ///< key position minus query position: negative for an earlier key
-  RelativeSizes shape;
+  RelativeSizes sizes;
   std::int64_t head;
   std::vector<const Real*> parameters;
   const OptionValues* options;
@@ -61,7 +61,7 @@ struct RotationArguments {
   const Real* x; ///< [width]
   std::int64_t width, position;
   Rotated of;
-  std::int64_t trained; ///< greatest row length in training
+  std::int64_t trained; ///< greatest sequence length in training
   const OptionValues* options;
 };
 struct RelativeBias {

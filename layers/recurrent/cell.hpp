@@ -27,7 +27,7 @@ public:
                                 const RecurrentSteps& steps) const = 0;
 };
 
-/// The arguments of `step`: one step of one row in plain loops, without the engine, as the tests' reference.
+/// The arguments of `step`: one step of one sequence in plain loops, without the engine, as the tests' reference.
 /// `parameters` are the cell's own, in the order in which it added them. h and c, [width], are overwritten.
 struct CellArguments {
   const Real* x; ///< [gates * width]

@@ -12,18 +12,18 @@ Recurrent DecoderParts::cells(const Scope& scope, std::int64_t beside) const {
   return {scope / "cells",
           options.cell,
           cell_options,
-          {.input_width = shape.width + beside,
-           .width = shape.width,
+          {.input_width = sizes.width + beside,
+           .width = sizes.width,
            .layers = options.layers,
            .dropout = options.dropout}};
 }
 
 AttendingParts::AttendingParts(const Scope& scope, const DecoderParts& parts, std::int64_t read_width, bool bias)
     : attention_(scope / "attention", parts.choice, parts.options,
-                 {parts.shape.width, parts.shape.memory_width, parts.shape.longest}),
+                 {parts.sizes.width, parts.sizes.memory_width, parts.sizes.longest}),
       readout_(
           (scope / "readout").starting_by_itself_with(Init::uniform(1 / std::sqrt(static_cast<double>(read_width)))),
-          read_width, parts.shape.width, bias) {}
+          read_width, parts.sizes.width, bias) {}
 
 Tensor AttendingParts::context(Pass& pass, const Tensor& query, const SourceAttention::Source& source,
                                std::int64_t step) const {
@@ -46,10 +46,10 @@ Tensor StepByStep::operator[](std::size_t t) const {
 }
 
 RecurrentDecoder::RecurrentDecoder(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options,
-                                   const OptionValues& cell_options, const Shape& shape,
+                                   const OptionValues& cell_options, const Sizes& sizes,
                                    const OptionValues& attention_options)
     : steps_(recurrent_attention_info(options.attention)
-                 .make(scope, {choice, options, cell_options, attention_options, shape})) {}
+                 .make(scope, {choice, options, cell_options, attention_options, sizes})) {}
 
 Tensor RecurrentDecoder::operator()(Pass& pass, const Tensor& e, RecurrentStates start,
                                     const std::optional<SourceAttention::Source>& source) const {
@@ -59,15 +59,15 @@ Tensor RecurrentDecoder::operator()(Pass& pass, const Tensor& e, RecurrentStates
 }
 
 SourceAttention::SourceAttention(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options,
-                                 const Sizes& shape)
-    : attend_(scope, choice, {1, shape.query_width, shape.memory_width, shape.longest}, AttentionPlace::Kind::cross) {
+                                 const Sizes& sizes)
+    : attend_(scope, choice, {1, sizes.query_width, sizes.memory_width, sizes.longest}, AttentionPlace::Kind::cross) {
   if (options.reach != "global") window_ = options.window;
   if (options.reach != "local_p") return;
-  const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.query_width)));
+  const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(sizes.query_width)));
   const Scope place = (scope / "place").starting_by_itself_with(start);
-  place_hidden_.emplace(place / "hidden", shape.query_width, shape.query_width, false);
+  place_hidden_.emplace(place / "hidden", sizes.query_width, sizes.query_width, false);
   // without weight decay, like an additive score's v
-  place_height_.emplace(place / "height", shape.query_width, 1, false, WeightDecay::no);
+  place_height_.emplace(place / "height", sizes.query_width, 1, false, WeightDecay::no);
 }
 
 SourceAttention::Source SourceAttention::read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const {
@@ -81,15 +81,15 @@ Tensor SourceAttention::operator()(Pass& pass, const Tensor& queries, const Sour
 
 Tensor SourceAttention::around_predicted_places(Pass& pass, const Tensor& queries, const Source& source) const {
   Tape& tape = pass.tape();
-  const std::int64_t rows = queries.shape[0], steps = queries.shape[1], keys = source.memory.keys.shape[1];
-  const Tensor lengths = tape.make({rows, 1, 1}), positions = tape.make({keys});
-  for (std::int64_t b = 0; b < rows; ++b) lengths.data[b] = static_cast<Real>(source.lengths[b]);
+  const std::int64_t sequences = queries.shape[0], steps = queries.shape[1], keys = source.memory.keys.shape[1];
+  const Tensor lengths = tape.make({sequences, 1, 1}), positions = tape.make({keys});
+  for (std::int64_t b = 0; b < sequences; ++b) lengths.data[b] = static_cast<Real>(source.lengths[b]);
   for (std::int64_t s = 0; s < keys; ++s) positions.data[s] = static_cast<Real>(s);
   const Tensor height = (*place_height_)(pass, tanh((*place_hidden_)(pass, queries)));
   const Tensor places = mul(sigmoid(height), lengths); // [B, T, 1]
 
-  auto* allowed = tape.keep<std::uint8_t>(rows * steps * keys);
-  for (std::int64_t i = 0; i < rows * steps; ++i)
+  auto* allowed = tape.keep<std::uint8_t>(sequences * steps * keys);
+  for (std::int64_t i = 0; i < sequences * steps; ++i)
     for (std::int64_t s = 0; s < keys; ++s)
       allowed[i * keys + s] = std::abs(static_cast<Real>(s) - places.data[i]) <= static_cast<Real>(window_);
   const Real deviation = static_cast<Real>(window_) / 2;

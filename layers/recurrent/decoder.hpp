@@ -30,13 +30,13 @@ public:
 
   /// The score's parameters are named `score`; those of local_p's prediction are `place.hidden` (W) and `place.height`
   /// (v).
-  SourceAttention(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options, const Sizes& shape);
+  SourceAttention(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options, const Sizes& sizes);
 
   struct Source {
     AttentionMemory memory;
     const std::int32_t* lengths; ///< [B]
   };
-  /// states [B, S, memory_width]; positions at and beyond a row's length are padding. The lengths are not copied.
+  /// states [B, S, memory_width]; positions at and beyond a sequence's length are padding. The lengths are not copied.
   Source read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const;
 
   /// queries [B, T, query_width] of the steps first, first + 1, ...; the result is [B, T, memory_width].
@@ -90,7 +90,7 @@ struct DecoderParts {
   const RecurrentOptions& options;
   const OptionValues& cell_options;      ///< the values of the cell's own table
   const OptionValues& attention_options; ///< the values of the attention's own table
-  DecoderSizes shape;
+  DecoderSizes sizes;
 
   /// Makes the recurrent layers, named `cells`. The first layer's input is e_t and `beside` further features.
   Recurrent cells(const Scope& scope, std::int64_t beside) const;
@@ -151,19 +151,19 @@ private:
 
   Tape& tape_;
   std::int64_t steps_;
-  Tensor by_step_; // [T, B, width]: a step's rows are contiguous
+  Tensor by_step_; // [T, B, width]: a step's vectors are contiguous
 };
 
 /// Decodes with the steps that [recurrent] attention selects (attentions/). If no step needs the previous step's
 /// attention (none, and luong without input feeding), all steps are computed in one operation.
 class RecurrentDecoder {
 public:
-  using Shape = DecoderSizes;
+  using Sizes = DecoderSizes;
   using State = DecoderState;
 
   /// cell_options, attention_options: the values of the cell's and the attention's own tables.
   RecurrentDecoder(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options,
-                   const OptionValues& cell_options, const Shape& shape, const OptionValues& attention_options = {});
+                   const OptionValues& cell_options, const Sizes& sizes, const OptionValues& attention_options = {});
 
   /// Prepares the data that all steps use: the encoder's states [B, S, memory_width] and their lengths. The lengths are
   /// not copied. Empty without attention.

@@ -9,20 +9,20 @@ const RecurrentCellInfo& recurrent_cell_info(const std::string& name) {
   return variant_named(recurrent_cells(), name, "[recurrent] there is no cell");
 }
 
-Recurrent::Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Sizes& shape)
-    : name_(scope.name()), info_(&recurrent_cell_info(cell)), shape_(shape) {
-  if (shape.layers < 1 || shape.width < 1 || shape.input_width < 1)
+Recurrent::Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Sizes& sizes)
+    : name_(scope.name()), info_(&recurrent_cell_info(cell)), sizes_(sizes) {
+  if (sizes.layers < 1 || sizes.width < 1 || sizes.input_width < 1)
     throw Failed(fmt::format("[recurrent] there must be a layer, a width and an input: there are {} layers of width {} "
                              "on an input of width {}",
-                             shape.layers, shape.width, shape.input_width));
-  const Init start = Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.width)));
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer)
+                             sizes.layers, sizes.width, sizes.input_width));
+  const Init start = Init::uniform(1.0 / std::sqrt(static_cast<double>(sizes.width)));
+  for (std::int64_t layer = 0; layer < sizes.layers; ++layer)
     for (std::int64_t d = 0; d < directions(); ++d) {
       const Scope own =
           (scope / "layers" / std::to_string(layer) / (d == 0 ? "forward" : "backward")).starting_with(start);
-      const std::int64_t in = layer == 0 ? shape.input_width : output_width();
-      Linear input(own / "input", in, info_->gates * shape.width, shape.bias);
-      parts_.push_back({input, info_->make(own / "recurrent", shape.width, options)});
+      const std::int64_t in = layer == 0 ? sizes.input_width : output_width();
+      Linear input(own / "input", in, info_->gates * sizes.width, sizes.bias);
+      parts_.push_back({input, info_->make(own / "recurrent", sizes.width, options)});
     }
 }
 
@@ -31,10 +31,10 @@ void Recurrent::check_states(const Op& op, RecurrentStates states) const {
            parts_.size(), states.size());
 }
 
-RecurrentStates Recurrent::start(Pass& pass, std::int64_t rows) const {
+RecurrentStates Recurrent::start(Pass& pass, std::int64_t sequences) const {
   const auto n = static_cast<std::int64_t>(parts_.size());
   auto* states = pass.tape().keep<RecurrentState>(n);
-  const Tensor zeros = pass.tape().zeros({rows, shape_.width});
+  const Tensor zeros = pass.tape().zeros({sequences, sizes_.width});
   for (std::int64_t i = 0; i < n; ++i) states[i] = {zeros, info_->has_memory ? zeros : Tensor{}};
   return {states, parts_.size()};
 }
@@ -42,15 +42,15 @@ RecurrentStates Recurrent::start(Pass& pass, std::int64_t rows) const {
 Recurrent::Result Recurrent::operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths,
                                         RecurrentStates before) const {
   const Op op("recurrent", {&x});
-  op.check(x.rank() == 3 && x.shape[2] == shape_.input_width, "x must be [B, T, {}], it is {}", shape_.input_width,
+  op.check(x.rank() == 3 && x.shape[2] == sizes_.input_width, "x must be [B, T, {}], it is {}", sizes_.input_width,
            x.shape.text());
   if (before.empty()) before = start(pass, x.shape[0]);
   check_states(op, before);
   auto* last = pass.tape().keep<RecurrentState>(static_cast<std::int64_t>(parts_.size()));
   Tensor in = transpose(x, 0, 1); // time-major from here on
   for (std::size_t i = 0; i < parts_.size();) {
-    if (i > 0 && shape_.dropout > 0) // dropout expects the batch rows as the first axis
-      in = transpose(pass.dropout(transpose(in, 0, 1), shape_.dropout), 0, 1);
+    if (i > 0 && sizes_.dropout > 0) // dropout expects the batch sequences as the first axis
+      in = transpose(pass.dropout(transpose(in, 0, 1), sizes_.dropout), 0, 1);
     in = reshape(in, in.shape); // makes `in` contiguous, with the strides of its shape
     Tensor out[2];
     for (std::size_t d = 0; d < static_cast<std::size_t>(directions()); ++d, ++i) {
@@ -59,7 +59,7 @@ Recurrent::Result Recurrent::operator()(Pass& pass, const Tensor& x, const std::
       out[d] = r.states;
       last[i] = {r.last, r.cell};
     }
-    in = shape_.both_directions ? concat({out[0], out[1]}, 2) : out[0];
+    in = sizes_.both_directions ? concat({out[0], out[1]}, 2) : out[0];
   }
   const Tensor states = transpose(in, 0, 1);
   pass.show(name_, states);
@@ -69,15 +69,15 @@ Recurrent::Result Recurrent::operator()(Pass& pass, const Tensor& x, const std::
 Recurrent::Step Recurrent::step(Pass& pass, const Tensor& x, RecurrentStates before,
                                 const RecurrentSteps& steps) const {
   const Op op("recurrent", {&x});
-  op.check(!shape_.both_directions,
+  op.check(!sizes_.both_directions,
            "a layer of two directions has no single step: it must see the end before it begins");
-  op.check(x.rank() == 2 && x.shape[1] == shape_.input_width, "x must be [B, {}], it is {}", shape_.input_width,
+  op.check(x.rank() == 2 && x.shape[1] == sizes_.input_width, "x must be [B, {}], it is {}", sizes_.input_width,
            x.shape.text());
   check_states(op, before);
   auto* after = pass.tape().keep<RecurrentState>(static_cast<std::int64_t>(parts_.size()));
   Tensor in = x;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (i > 0) in = pass.dropout(in, shape_.dropout);
+    if (i > 0) in = pass.dropout(in, sizes_.dropout);
     const Recurrence r = (*parts_[i].cell)(pass, unsqueeze(parts_[i].input(pass, in), 0), before[i],
                                            {.lengths = steps.lengths, .first = steps.first});
     in = r.last;

@@ -31,30 +31,30 @@ public:
   };
 
   /// cell: a registered name; options: the values of its own table. Throws heed::Failed for an unknown cell, and for a
-  /// shape without layers or width.
-  Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Sizes& shape);
+  /// sizes without layers or width.
+  Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Sizes& sizes);
 
   struct Result {
     Tensor states; ///< [B, T, output_width()]: the top layer's states; padding steps carry the state over unchanged
-    RecurrentStates last; ///< after each row's last step
+    RecurrentStates last; ///< after each sequence's last step
   };
-  /// x [B, T, input_width]. `lengths` ([B], may be null): steps at and beyond a row's length are padding, which affects
-  /// neither its states nor any gradient. `before`: the initial states of the layers; zeros if empty.
+  /// x [B, T, input_width]. `lengths` ([B], may be null): steps at and beyond a sequence's length are padding, which
+  /// affects neither its states nor any gradient. `before`: the initial states of the layers; zeros if empty.
   Result operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths = nullptr,
                     RecurrentStates before = {}) const;
 
   /// Zeros for every layer and direction: the initial states.
-  RecurrentStates start(Pass& pass, std::int64_t rows) const;
+  RecurrentStates start(Pass& pass, std::int64_t sequences) const;
 
   struct Step {
     Tensor output;         ///< [B, width]: the top layer's state
     RecurrentStates state; ///< the initial state of the next step
   };
-  /// One step of each layer: x [B, input_width]. `steps` says for which rows the step is padding (its `reverse` is
+  /// One step of each layer: x [B, input_width]. `steps` says for which sequences the step is padding (its `reverse` is
   /// ignored). Throws heed::Failed for layers of two directions, which need the whole sequence.
   Step step(Pass& pass, const Tensor& x, RecurrentStates before, const RecurrentSteps& steps = {}) const;
 
-  std::int64_t output_width() const { return directions() * shape_.width; }
+  std::int64_t output_width() const { return directions() * sizes_.width; }
   const RecurrentCellInfo& cell() const { return *info_; }
 
 private:
@@ -63,12 +63,12 @@ private:
     std::unique_ptr<RecurrentCell> cell;
   };
 
-  std::int64_t directions() const { return shape_.both_directions ? 2 : 1; }
+  std::int64_t directions() const { return sizes_.both_directions ? 2 : 1; }
   void check_states(const Op& op, RecurrentStates states) const;
 
   std::string name_;
   const RecurrentCellInfo* info_;
-  Sizes shape_;
+  Sizes sizes_;
   std::vector<Part> parts_; // in the order of RecurrentStates
 };
 

@@ -3,7 +3,6 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/problems.hpp"
-#include "python/bindings/texts.hpp"
 
 #include <exception>
 

@@ -2,13 +2,12 @@
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/requests.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "python/bindings/interrupts.hpp"
 #include "python/bindings/open_run.hpp"
-#include "python/bindings/texts.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <nanobind/ndarray.h>
@@ -98,13 +97,13 @@ nb::tuple generate(OpenRun& run, GenerationRequest question, const std::optional
   without_lock([&](SignalCheck& signals) {
     RunWeights weights = run.weights(average);
     notes = std::move(weights.damaged);
-    const TaskFormat form = task_format_of(run.config());
-    const bool continues = form == TaskFormat::language_model;
-    Sampling sampling = sampling_of(question, form, run.config().model.kind);
+    const TaskFormat format = task_format_of(run.config());
+    const bool continues = format == TaskFormat::language_model;
+    Sampling sampling = sampling_of(question, format, run.config().model.kind);
     if (continues && question.prompt.empty()) throw Refused("prompt is empty: give at least one token to continue");
     if (!continues && !inputs)
-      throw Refused(form == TaskFormat::image_classification
-                        ? "give the image whose class is wanted, a row of the validation split: input=\"row 0\""
+      throw Refused(format == TaskFormat::image_classification
+                        ? "give the image whose class is wanted, an example of the validation split: input=\"row 0\""
                         : "give the input text, or a list of texts: input=TEXT");
     sampling.prompt = question.prompt;
     if (inputs) sampling.inputs = *inputs;
@@ -144,13 +143,13 @@ nb::list labels(const std::vector<std::string>& tokens) {
 nb::tuple attend(OpenRun& run, const std::optional<std::string>& input, std::optional<std::int64_t> row,
                  const std::optional<std::string>& output, std::int64_t average, bool save) {
   if (input.has_value() == row.has_value())
-    throw Refused("give either an input text, or the number of a row of the validation split: row=0");
+    throw Refused("give either an input text, or the number of an example of the validation split: row=0");
   std::vector<std::string> notes;
   const AttentionExample example = without_lock([&](SignalCheck&) {
     RunWeights weights = run.weights(average);
     notes = std::move(weights.damaged);
     const Config& config = run.config();
-    const AttentionRequest request{input ? *input : row_as_input(config, run.task(), *row, names("row")), output};
+    const AttentionRequest request{input ? *input : example_as_input(config, run.task(), *row, names("row")), output};
     std::vector<AttentionExample> examples = run.engine(config).attend(config, run.task(), *weights.checkpoint,
                                                                        {request});
     for (AttentionExample& e : examples) e.average = average;
@@ -178,19 +177,19 @@ nb::tuple attend(OpenRun& run, const std::optional<std::string>& input, std::opt
                         example.forced, example.step.value_or(0), modules, safe_texts(notes));
 }
 
-/// (step, rows, JSON of inspection_json, messages)
-nb::tuple inspect(OpenRun& run, const std::string& split, std::int64_t rows, std::int64_t average) {
-  if (rows < 0) throw Refused(fmt::format("rows = {}: it can be 0 (all rows) or more", rows));
+/// (step, examples, JSON of inspection_json, messages)
+nb::tuple inspect(OpenRun& run, const std::string& split, std::int64_t examples, std::int64_t average) {
+  if (examples < 0) throw Refused(fmt::format("rows = {}: it can be 0 (all examples) or more", examples));
   std::vector<std::string> notes;
   Inspection found;
   const std::string document = without_lock([&](SignalCheck&) {
     RunWeights weights = run.weights(average);
     notes = std::move(weights.damaged);
-    found =
-        run.engine(run.config()).inspect(run.config(), run.task(), weights.checkpoint.get(), split_named(split), rows);
+    found = run.engine(run.config())
+                .inspect(run.config(), run.task(), weights.checkpoint.get(), split_named(split), examples);
     return boost::json::serialize(inspection_json(found));
   });
-  return nb::make_tuple(found.step, found.rows, document, safe_texts(notes));
+  return nb::make_tuple(found.step, found.sequences, document, safe_texts(notes));
 }
 
 } // namespace

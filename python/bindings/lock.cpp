@@ -1,11 +1,8 @@
-#include "python/bindings/lock.hpp"
+#include "python/bindings/interrupts.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <pthread.h>
-#include <thread>
 #include <unistd.h>
 
 namespace nb = nanobind;

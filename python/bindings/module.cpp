@@ -4,8 +4,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/system/program.hpp"
-#include "python/bindings/lock.hpp"
-#include "python/bindings/texts.hpp"
+#include "python/bindings/interrupts.hpp"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>

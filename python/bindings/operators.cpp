@@ -5,7 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/operators/operator_options.hpp"
-#include "python/bindings/lock.hpp"
+#include "python/bindings/interrupts.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -16,7 +16,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <mutex>
 #include <pthread.h>
 #include <tuple>
@@ -91,10 +90,10 @@ std::vector<void*> addresses(const std::vector<std::uintptr_t>& all) {
   return out;
 }
 
-std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const OperatorSizes& shape) {
+std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const OperatorSizes& sizes) {
   try {
-    const Config config = operator_config(options, shape);
-    return engine(config).attention_operator(config, shape);
+    const Config config = operator_config(options, sizes);
+    return engine(config).attention_operator(config, sizes);
   } catch (const Failed& e) {
     throw Refused(e.what()); // nothing has been computed yet
   }

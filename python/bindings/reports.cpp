@@ -2,15 +2,14 @@
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/svg_picture.hpp"
 #include "experiments/results/compare_results.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/user_file.hpp"
 #include "python/bindings/interrupts.hpp"
-#include "python/bindings/report.hpp"
-#include "python/bindings/texts.hpp"
 
 #include <limits>
 #include <nanobind/stl/filesystem.h>
@@ -45,6 +44,7 @@ void add_question(nb::module_& module) {
       .def_rw("pair", &ResultRequest::pair)
       .def_rw("group", &ResultRequest::group)
       .def_rw("seed", &ResultRequest::seed)
+      .def_rw("first", &ResultRequest::first)
       .def_rw("step", &ResultRequest::step)
       .def_rw("state", &ResultRequest::state)
       .def_rw("time", &ResultRequest::time)
@@ -70,6 +70,13 @@ std::string as_json(const ReportData& report) { return report_text(report); }
 
 nb::str as_text(const ReportOfData& report, std::size_t width, bool whole) {
   return text_of(without_lock([&](SignalCheck&) { return render_terminal(*report.data, Style{}, width, whole); }));
+}
+
+nb::str as_svg(const ReportOfData& report, const std::string& figure, bool dark) {
+  return text_of(without_lock([&](SignalCheck&) {
+    const std::vector<document::Figure> figures = report_figures(*report.data);
+    return svg_figure(figure_named(figures, figure), dark);
+  }));
 }
 
 /// The table of a regular file: a pipe or a device may never end.
@@ -113,6 +120,7 @@ void add_reports(nb::module_& module) {
       .def("csv", rendered<render_csv>)
       .def("runs_csv", rendered<render_runs_csv>)
       .def("lengths_csv", rendered<render_lengths_csv>)
+      .def("svg", as_svg, nb::arg("figure"), nb::arg("dark"))
       .def("text", as_text, nb::arg("width"), nb::arg("whole"));
 }
 

@@ -10,7 +10,6 @@
 #include "experiments/tasks/vocabulary_text.hpp"
 #include "python/bindings/interrupts.hpp"
 #include "python/bindings/open_run.hpp"
-#include "python/bindings/texts.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>

@@ -1,14 +1,10 @@
 // Sweeps from Python: a configuration is checked, planned and executed, and its folder is read.
 #include "python/bindings/bindings.hpp"
 #include "python/bindings/interrupts.hpp"
-#include "python/bindings/report.hpp"
-#include "python/bindings/texts.hpp"
 
-#include "autograd/error.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
-#include "experiments/command_line/sweep_start.hpp"
+#include "experiments/command_line/run_display.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/sweep/plan_checks.hpp"

@@ -117,11 +117,11 @@ class Attention:
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """Measurements inside a model, over rows of a split. `print` shows all of them.
+    """Measurements inside a model, over examples of a split. `print` shows all of them.
 
     Attributes:
         step: The step of the checkpoint.
-        rows: The number of rows that were measured.
+        rows: The number of examples that were measured.
         heads: A head a row, a pandas.DataFrame: attention (its module), head, entropy (nats), distance (positions),
             importance (how much the loss rises without the head, in nats per target), first_key (the share of the first
             key in the weights of later queries), score_variance, localised (the distance is below 1.5 positions).
@@ -139,9 +139,10 @@ class Inspection:
 
     def __repr__(self) -> str:
         tables: list[Any] = [table for table in (self.heads, self.layers, self.modules) if len(table)]
-        return shown(f"{self.rows} rows at step {self.step}\n\n" +
+        return shown(f"{self.rows} examples at step {self.step}\n\n" +
                      "\n\n".join(table.to_string(index=False) for table in tables))
 
     def _repr_html_(self) -> str:
         tables: list[Any] = [table for table in (self.heads, self.layers, self.modules) if len(table)]
-        return f"<p>{self.rows} rows at step {self.step}</p>" + "".join(table.to_html(index=False) for table in tables)
+        title = f"<p>{self.rows} examples at step {self.step}</p>"
+        return title + "".join(table.to_html(index=False) for table in tables)

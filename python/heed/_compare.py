@@ -21,7 +21,7 @@ Words = Union[str, Sequence[str]]
 
 
 def compare(results: Results, *, metric: Words = (), arm: Words = (), reference: Any = "", seed: str = "",
-            pair: Words = (), group: Words = (), step: str = "", state: str = "", time: str = "", parameters: str = "",
+            pair: Words = (), group: Words = (), first: Any = "", step: str = "", state: str = "", time: str = "", parameters: str = "",
             run_name: str = "", direction: str | Mapping[str, str] = "",
             bounds: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
             unit: str | Mapping[str, str] = "", margin: float | None = None, learned: float | None = None,
@@ -40,6 +40,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
         seed: The column with the seed: runs with the same seed are a pair.
         pair: In place of `seed`: columns that together make a pair.
         group: Columns; arms are compared within each group.
+        first: The group that interactions compare the others with. Without it, the first by name.
         step: The column with the step of an evaluation; "none": there are no steps.
         state: The column that says whether a run finished; "none": all did.
         time: The column with seconds of training; "none".
@@ -62,7 +63,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
     """
     asked = _heed.ResultRequest()
     asked.metrics, asked.arm, asked.pair, asked.group = map(_words, (metric, arm, pair, group))
-    for name_of, value in (("reference", reference), ("seed", seed), ("step", step), ("state", state), ("time", time),
+    for name_of, value in (("reference", reference), ("first", first), ("seed", seed), ("step", step), ("state", state), ("time", time),
                            ("parameters", parameters), ("run_name", run_name), ("test", test), ("precision", precision),
                            ("name", name), ("question", question)):
         if isinstance(value, (list, tuple, dict, set)):

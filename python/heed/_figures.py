@@ -109,7 +109,7 @@ def curves(document: dict[str, Any], metric: str | None, log: bool, ax: Axes | N
 
 
 def lengths(document: dict[str, Any], ax: Axes | None) -> Figure:
-    """The metric on rows of each length: the mean of an arm's runs, with a band from the lowest to the highest run."""
+    """The metric on sequences of each length: the mean of an arm's runs, with a band from lowest to highest run."""
     found = _figures(document, "lines", "length")
     if not found:
         raise _heed.Refused("nothing was measured by length (train.evaluate_by_length or train.evaluate_lengths)")
@@ -129,7 +129,8 @@ def _lines(what: str, shown: list[dict[str, Any]], log: bool, ax: Axes | None) -
                       label=_wrapped(f"{group}: {line['name']}" if group else line["name"]))
         if shown[0]["mark"] is not None:
             axes.axvline(shown[0]["mark"], color=_SOFT, linewidth=1, linestyle=(0, (2, 2)))
-        axes.set_xlabel("length of the row (tokens)" if shown[0]["x"]["label"] == "length" else shown[0]["x"]["label"])
+        label = shown[0]["x"]["label"]
+        axes.set_xlabel("length of the sequence (tokens)" if label == "length" else label)
         axes.set_ylabel(shown[0]["y"]["label"])
         if log:
             axes.set_yscale("log")

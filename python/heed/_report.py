@@ -24,6 +24,13 @@ _TEXTS = ("arm", "changes", "group", "reference", "metric", "answer", "sentence"
 _FORMATS = {"html": ".html", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json", "text": ".txt"}
 
 
+class Picture(str):
+    """A picture as an SVG document. A notebook shows it."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
 class Report:
     """The report of a sweep or of a table of results. It is made once, and does not change when its files change.
 
@@ -83,7 +90,7 @@ class Report:
         return _figures.curves(self.document, metric, log, ax)
 
     def lengths(self, *, ax: Axes | None = None) -> Figure:
-        """A matplotlib figure of the metric on rows of each length (train.evaluate_by_length, evaluate_lengths)."""
+        """A matplotlib figure of the metric on sequences of each length: train.evaluate_by_length, evaluate_lengths."""
         return _figures.lengths(self.document, ax)
 
     def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0,
@@ -97,6 +104,17 @@ class Report:
             example: The number of the input, counted from 0.
         """
         return _figures.attention(self.document, layer, head, arm, example, ax)
+
+    def picture(self, figure: str = "differences", *, dark: bool = False) -> Picture:
+        """A figure of the report as SVG, the same as on the page and by `heed report --figure`. It needs no matplotlib.
+
+        Args:
+            figure: "differences", "curves.val_loss", ...: the names in document["figures"].
+            dark: For a dark background.
+        Raises:
+            heed.Refused: There is no such figure; the message names all.
+        """
+        return Picture(self._data.svg(figure, dark))
 
     def to(self, format: str) -> str:
         """The report as a text: html (one page without links to elsewhere), markdown, latex, csv, json or text."""

@@ -270,7 +270,7 @@ class Run:
         Args:
             prompt: Decoders: the text to continue.
             input: Encoder-decoders and classifiers: the input text, or a list of texts. For a model of images: "row 0",
-                a row of the validation split.
+                an example of the validation split.
             tokens: Decoders: the number of tokens to generate (500).
             temperature: Decoders: divides the logits, 0 to 1e6; 0: always the most probable token (1).
             top_k: Choose only among the k most probable tokens; 0: all. Classifiers: the number of classes (5).
@@ -311,8 +311,8 @@ class Run:
             >>> run.attend("3 1 4 | 4").weights          # [layers, heads, queries, keys]
 
         Args:
-            input: The input text; for images "row 0", a row of the validation split.
-            row: In place of `input`: the number of a row of the validation split, from 0.
+            input: The input text; for images "row 0", an example of the validation split.
+            row: In place of `input`: the number of an example of the validation split, from 0.
             output: Encoder-decoders: the output that the decoder reads. Without it: the model's greedy output.
             average: Use the mean of the weights of so many newest checkpoints.
             save: Also save the weights in the run's attention.json, where reports find them, as `heed attend` does. An

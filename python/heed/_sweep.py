@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 from . import _arguments, _heed
 from ._messages import shown, tell
 from ._progress import Checked, progress_here
-from ._report import Report
+from ._report import Picture, Report
 from ._toml import config_text, value_text
 
 if TYPE_CHECKING:
@@ -127,13 +127,17 @@ class Sweep:
         return self.report.curves(metric, log=log, ax=ax)
 
     def lengths(self, *, ax: Axes | None = None) -> Figure:
-        """The metric on rows of each length: see Report.lengths."""
+        """The metric on sequences of each length: see Report.lengths."""
         return self.report.lengths(ax=ax)
 
     def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0,
                   ax: Axes | None = None) -> Figure:
         """A head's attention weights: see Report.attention."""
         return self.report.attention(layer, head, arm=arm, example=example, ax=ax)
+
+    def picture(self, figure: str = "differences", *, dark: bool = False) -> Picture:
+        """A figure as SVG, without matplotlib: see Report.picture."""
+        return self.report.picture(figure, dark=dark)
 
     def __str__(self) -> str:
         return str(self.report)

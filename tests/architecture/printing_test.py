@@ -41,7 +41,7 @@ ESCAPING = {
     "experiments/report/shown_texts.cpp": "all texts of a report",
     "experiments/report/markdown.cpp": "configurations, which reports keep as they are",
     "experiments/results/result_table.cpp": "shown_name() and shown_text(), for names and messages",
-    "python/bindings/texts.hpp": "safe_text(), for all texts that cross to Python",
+    "python/bindings/bindings.hpp": "safe_text(), for all texts that cross to Python",
     "python/bindings/reports.cpp": "a report that is written to a terminal",
     "python/bindings/sweeps.cpp": "a configuration's file name, which becomes a sweep's",
 }

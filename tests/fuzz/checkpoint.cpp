@@ -1,7 +1,6 @@
 // Fuzz target: the reader of checkpoints. A wrong checksum is corrected, and the header length in the file is adapted
 // to the corrected checksum.
 #include "experiments/runs/checkpoints.hpp"
-#include "experiments/runs/safetensors.hpp"
 #include "tests/fuzz/right_checksum.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -89,7 +89,7 @@ bool same_bits(const Gradients& a, const Gradients& b) {
   });
 }
 
-void call_operator(const AttentionOperator& op, const OperatorSizes& shape, Numbers& numbers) {
+void call_operator(const AttentionOperator& op, const OperatorSizes& sizes, Numbers& numbers) {
   std::int64_t values = 0;
   for (const OperatorParameter& p : op.parameters()) values += size(p);
   if (values > 100'000 || op.result_width() > 1000) return;
@@ -98,7 +98,7 @@ void call_operator(const AttentionOperator& op, const OperatorSizes& shape, Numb
   for (const OperatorParameter& p : op.parameters())
     to.push_back(parameters.emplace_back(std::max<std::size_t>(static_cast<std::size_t>(size(p)), 1)).data());
   op.initialise(static_cast<std::uint64_t>(numbers.next()), to);
-  const bool has_projections = shape.kind != OperatorSizes::Kind::heads;
+  const bool has_projections = sizes.kind != OperatorSizes::Kind::heads;
   const std::int64_t count = numbers.next(5);
   std::vector<Array> inputs;
   for (std::int64_t i = 0; i < count; ++i) inputs.push_back(read_array(numbers, has_projections ? 3 : 4));
@@ -157,11 +157,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace heed;
   std::string_view rest = fuzz::text(data, size);
   fuzz::Numbers numbers(fuzz::next_part(rest, '\n'));
-  OperatorSizes shape{.kind = static_cast<OperatorSizes::Kind>(numbers.next(3))};
-  for (std::int64_t* one : {&shape.heads, &shape.query_width, &shape.key_width, &shape.value_width, &shape.longest})
+  OperatorSizes sizes{.kind = static_cast<OperatorSizes::Kind>(numbers.next(3))};
+  for (std::int64_t* one : {&sizes.heads, &sizes.query_width, &sizes.key_width, &sizes.value_width, &sizes.longest})
     *one = numbers.next();
-  shape.width = shape.query_width;
-  shape.memory_width = shape.key_width;
+  sizes.width = sizes.query_width;
+  sizes.memory_width = sizes.key_width;
   OperatorOptions options;
   while (!rest.empty()) {
     std::string_view line = fuzz::next_part(rest, '\n');
@@ -170,12 +170,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (kind == "further") options.further.emplace_back(line);
   }
   try {
-    const Config config = operator_config(options, shape);
+    const Config config = operator_config(options, sizes);
     // The memory of a fuzzer is bounded: that an operator is as large is no fault.
-    if (shape.heads > 64 || std::max({shape.query_width, shape.key_width, shape.value_width, shape.longest}) > 1000) {
-      if (shape.heads < 4097 && shape.longest < 1'000'000'000) return 0;
+    if (sizes.heads > 64 || std::max({sizes.query_width, sizes.key_width, sizes.value_width, sizes.longest}) > 1000) {
+      if (sizes.heads < 4097 && sizes.longest < 1'000'000'000) return 0;
     }
-    fuzz::call_operator(*engine(config).attention_operator(config, shape), shape, numbers);
+    fuzz::call_operator(*engine(config).attention_operator(config, sizes), sizes, numbers);
   } catch (const Refused&) { // options or sizes that an operator does not have
   } catch (const Failed&) {  // options and sizes that do not fit together
   }

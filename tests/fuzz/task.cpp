@@ -17,10 +17,10 @@ using fuzz::require;
 
 namespace {
 
-constexpr std::int64_t most_rows = 4;
+constexpr std::int64_t most_sequences = 4;
 
 /// The part of [data] that a task uses.
-enum class Reads { commands, text, rows };
+enum class Reads { commands, text, sequences };
 
 struct Kind {
   std::string_view task, model;
@@ -31,42 +31,43 @@ struct Kind {
 
 constexpr Kind kinds[] = {
     {"text", "decoder", Reads::text},
-    {"labelled_text", "encoder", Reads::rows},
-    {"labelled_text", "encoder", Reads::rows,
+    {"labelled_text", "encoder", Reads::sequences},
+    {"labelled_text", "encoder", Reads::sequences,
      "labelled_text = { format = \"tsv\", header = false, text = \"1\", label = \"2\" }\n"},
     {"scan", "encoder_decoder", Reads::commands, "validation = 1\n"},
     {"scan", "encoder_decoder", Reads::commands, "validation = 1\n[data]\n", "test_path"},
-    {"translation", "encoder_decoder", Reads::rows},
-    {"translation", "encoder_decoder", Reads::rows, "", "translation.target"},
+    {"translation", "encoder_decoder", Reads::sequences},
+    {"translation", "encoder_decoder", Reads::sequences, "", "translation.target"},
 };
 
-void check_rows(const Batch& batch, const TaskSizes& shape) {
-  for (const std::int32_t token : batch.tokens) require(token >= 0 && token < shape.vocabulary, "no such token");
+void check_sequences(const Batch& batch, const TaskSizes& sizes) {
+  for (const std::int32_t token : batch.tokens) require(token >= 0 && token < sizes.vocabulary, "no such token");
   for (const std::int32_t target : batch.targets)
-    require(target == ignored || (target >= 0 && target < shape.classes), "no such target");
+    require(target == ignored || (target >= 0 && target < sizes.classes), "no such target");
 }
 
 void use(const Task& task) {
-  for (const TaskFormat form :
+  for (const TaskFormat format :
        {TaskFormat::language_model, TaskFormat::sequence_to_sequence, TaskFormat::classification}) {
-    if (!task.refuses(form).empty()) continue;
-    const TaskSizes shape = task.shape(form);
+    if (!task.refuses(format).empty()) continue;
+    const TaskSizes sizes = task.sizes(format);
     // The data determines the length, so a long sequence is not an error.
-    require(shape.length > 0 && shape.length < 1 << 20, "rows of no length");
+    require(sizes.length > 0 && sizes.length < 1 << 20, "sequences of no length");
     Batch batch;
-    for (std::int64_t row = 0; row < most_rows; ++row) {
-      batch.reset(1, shape, form);
-      task.training_row(form, 1, row, 0, batch, 0);
-      check_rows(batch, shape);
+    for (std::int64_t sequence = 0; sequence < most_sequences; ++sequence) {
+      batch.reset(1, sizes, format);
+      task.training_sequence(format, 1, sequence, 0, batch, 0);
+      check_sequences(batch, sizes);
     }
     for (const Split split : {Split::validation, Split::test})
-      for (std::int64_t row = 0; row < std::min(most_rows, task.evaluation_rows(form, split)); ++row) {
-        batch.reset(1, shape, form);
-        task.evaluation_row(form, split, row, batch, 0);
-        check_rows(batch, shape);
+      for (std::int64_t sequence = 0; sequence < std::min(most_sequences, task.evaluation_sequences(format, split));
+           ++sequence) {
+        batch.reset(1, sizes, format);
+        task.evaluation_sequence(format, split, sequence, batch, 0);
+        check_sequences(batch, sizes);
         task.decode(batch.tokens);
       }
-    task.chance(form);
+    task.chance(format);
   }
   task.facts();
   task.fingerprint();
@@ -80,8 +81,8 @@ Config config_of(const Kind& kind, unsigned choices, const std::string& first, c
   toml += fmt::format("{}path = \"{}\"\n", kind.options.ends_with("[data]\n") ? "" : "[data]\n", first);
   if (kind.reads >= Reads::text)
     toml += fmt::format("train = 0.5\ntokens = \"{}\"\n{}", tokens[choices % 4], choices & 4 ? "test = 0.25\n" : "");
-  if (kind.reads == Reads::rows && choices & 8) toml += "max_length = 4\ntoo_long = \"cut\"\n";
-  if (kind.reads == Reads::rows && choices & 16) toml += "shuffle = false\n";
+  if (kind.reads == Reads::sequences && choices & 8) toml += "max_length = 4\ntoo_long = \"cut\"\n";
+  if (kind.reads == Reads::sequences && choices & 16) toml += "shuffle = false\n";
   Config config;
   const std::string wrong = refusal([&] { config = Settings::parse(toml, "input.toml").resolve(); });
   require(wrong.empty(), "the target's own configuration: " + wrong + "\n" + toml);

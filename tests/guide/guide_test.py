@@ -125,6 +125,8 @@ untested = {
     "docs/how-to/write-it-up.md": {
         "We compared ARMS with a reference (REFERENCE) on TASK, with N seeds for each arm. The metric was METRIC on the":
             "a text for people",
+        "We compared ARMS with a reference (REFERENCE) by METRIC, with N runs for each arm, trained by CODE. Runs with the same":
+            "a text for people",
         "@software{heed,": "a text for people",
     },
 }
@@ -228,7 +230,7 @@ METRIC = {
         "  if (of_any || has_perplexity(config))\n",
         """  out.push_back({"val_error_rate", Direction::lower, "", "fraction of the targets that are wrong", 0, 1});\n"""),
     "experiments/training/evaluation.cpp": (
-        "  if (has_sequence_accuracy(config)) out.emplace_back(",
+        "  if (has_perplexity(config)) out.emplace_back(",
         """  out.emplace_back(name + "_error_rate", 1 - share(hits.right, hits.targets));\n"""),
 }
 

@@ -119,8 +119,8 @@ PARTS = (
          ("Polynomial attention", '[attention]\nnormalizer = "none"\nscore_mod = "s ^ 3 / seen"',
           "Saratchandran 2024, arXiv 2410.18613", [], False),
          ("Random synthesizer", '[position]\nkind = "none"\n\n[attention]\nscore_mod = "table[i * 64 + j]"\n\n'
-          '[attention.parameters.table]\nper = "head"\nsize = 4096', "Tay 2021, arXiv 2005.00743, for rows of 64 tokens",
-          [], False),
+          '[attention.parameters.table]\nper = "head"\nsize = 4096',
+          "Tay 2021, arXiv 2005.00743, for sequences of 64 tokens", [], False),
      )),
 )
 

@@ -107,7 +107,7 @@ struct Blocked {
   // rows: queries per block; -1: all queries at once, with the weights.
   Outcome operator()(const Mask& mask, std::int64_t rows) {
     Tape tape;
-    Pass pass = weights.pass(tape, {.training = true, .seed = 3, .step = 5, .first_row = 2});
+    Pass pass = weights.pass(tape, {.training = true, .seed = 3, .step = 5, .first_sequence = 2});
     for (Operand* x : {&q, &k, &v}) x->gradient.assign(x->values.size(), Real(7));
     weights.gradients.assign(weights.gradients.size(), Real(7));
     const AttentionInputs inputs{.queries = q.on(tape),

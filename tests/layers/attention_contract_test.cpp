@@ -303,10 +303,10 @@ TEST_CASE("with fewer heads of keys, multi-head attention is that of heads with 
   grouped.attention.value_width = 2;
   LayerChoice each = grouped;
   grouped.attention.key_value_heads = 2;
-  const MultiHeadAttention::Sizes shape{.width = 5, .heads = 4, .longest = 6};
+  const MultiHeadAttention::Sizes sizes{.width = 5, .heads = 4, .longest = 6};
   Weights few, all;
-  const MultiHeadAttention a(few.scope(), grouped, shape, Init::normal(1)),
-      b(all.scope(), each, shape, Init::normal(1));
+  const MultiHeadAttention a(few.scope(), grouped, sizes, Init::normal(1)),
+      b(all.scope(), each, sizes, Init::normal(1));
   few.fill(3);
   all.fill(3);
   const auto numbers = [&](const std::string& name) {
@@ -334,8 +334,8 @@ TEST_CASE("with fewer heads of keys, multi-head attention is that of heads with 
         attention_tolerance);
   grouped.attention.key_value_heads = 3;
   Weights w;
-  CHECK_THROWS_WITH(MultiHeadAttention(w.scope(), grouped, shape, Init::normal(1)),
-                    Catch::Contains("key_value_heads is 3") && Catch::Contains("4 heads"));
+  CHECK_THROWS_WITH(MultiHeadAttention(w.scope(), grouped, sizes, Init::normal(1)),
+                    Catch::Contains("key_value_heads is 3") && Catch::Contains("model.heads 4"));
 }
 
 TEST_CASE("queries and keys that are normalised have one size", "[attention]") {

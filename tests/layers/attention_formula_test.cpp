@@ -102,8 +102,8 @@ TEST_CASE("those who look on get the weights of formulas, and change no bit", "[
         const Mask mask{.causal = true, .offset = 113};
         Tape tape;
         KeptWeights told;
-        Pass alone = attention.weights.pass(tape, {.first_row = 1}),
-             watched = attention.weights.pass(tape, {.first_row = 1, .observer = &told});
+        Pass alone = attention.weights.pass(tape, {.first_sequence = 1}),
+             watched = attention.weights.pass(tape, {.first_sequence = 1, .observer = &told});
         Tensor composed;
         attention.attention(alone, attention.inputs(tape, mask), &composed);
         const Tensor y = attention.attention(watched, attention.inputs(tape, mask));

@@ -205,8 +205,8 @@ TEST_CASE("every norm is its plain loop, for vectors of any size and for zeros",
           for (const double size : {0.0, 1e-3, 1.0, 100.0}) {
             INFO(setup.text << ", bias " << bias << ", width " << width << ", numbers up to " << size);
             Weights weights;
-            const NormSizes shape{width, bias};
-            const auto norm = info->make(weights.scope() / "norm", shape, setup.options);
+            const NormSizes sizes{width, bias};
+            const auto norm = info->make(weights.scope() / "norm", sizes, setup.options);
             weights.fill(4);
             std::vector<const Real*> parameters;
             for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p)
@@ -214,7 +214,7 @@ TEST_CASE("every norm is its plain loop, for vectors of any size and for zeros",
             Operand x({3, width}, 2, {-size, size, 0});
             std::vector<Real> expected(x.values.size());
             for (std::int64_t row = 0; row < 3; ++row)
-              info->row(x.values.data() + row * width, expected.data() + row * width, shape, parameters, setup.options);
+              info->row(x.values.data() + row * width, expected.data() + row * width, sizes, parameters, setup.options);
             Tape tape;
             Pass pass = weights.pass(tape);
             CHECK(distance(read((*norm)(pass, x.on(tape))), expected) < 200 * rounding);
@@ -279,7 +279,8 @@ TEST_CASE("the feed-forward network computes W2 f(W1 x + b1) + b2, and swiglu's 
   CHECK_THROWS_WITH(FeedForward(weights.scope(), "sine", 3, 4, true, Init::normal(1)), Catch::Contains("sine"));
 }
 
-TEST_CASE("dropout acts in training only, and the rows of a shard see what they see in the whole batch", "[dropout]") {
+TEST_CASE("dropout acts in training only, and the sequences of a shard see what they see in the whole batch",
+          "[dropout]") {
   for (auto [attention, hidden, sublayer] :
        {std::tuple{0.5, 0.0, 0.0}, {0.0, 0.5, 0.0}, {0.0, 0.0, 0.5}, {0.3, 0.3, 0.3}}) {
     LayerChoice choice;
@@ -297,10 +298,10 @@ TEST_CASE("dropout acts in training only, and the rows of a shard see what they 
     CHECK(whole != parts.found({.training = true, .seed = 6, .step = 7}));
     CHECK(whole != parts.found({.training = true, .seed = 5, .step = 8}));
     Tape tape;
-    Pass pass = parts.weights.pass(tape, {.training = true, .seed = 5, .step = 7, .first_row = 1});
-    const Tensor row = slice(parts.x.on(tape), 0, 1, 1);
-    const auto second = read(parts.block(pass, row, {.lengths = parts.lengths.data() + 1}));
-    // Not bit-identical: in portable builds, BLAS sums a single row in another order than two rows.
+    Pass pass = parts.weights.pass(tape, {.training = true, .seed = 5, .step = 7, .first_sequence = 1});
+    const Tensor one = slice(parts.x.on(tape), 0, 1, 1);
+    const auto second = read(parts.block(pass, one, {.lengths = parts.lengths.data() + 1}));
+    // Not bit-identical: in portable builds, BLAS sums a single sequence in another order than two sequences.
     CHECK(distance(second, std::vector<Real>(whole.begin() + 30, whole.end())) < block_tolerance);
   }
 }
@@ -355,7 +356,7 @@ TEST_CASE("weights returned are before dropout", "[dropout]") {
 TEST_CASE("multi-head attention refuses heads that do not divide the width", "[attention]") {
   Weights weights;
   CHECK_THROWS_WITH(MultiHeadAttention(weights.scope(), {}, {.width = 10, .heads = 4}, Init::normal(1)),
-                    Catch::Contains("4 heads") && Catch::Contains("10"));
+                    Catch::Contains("model.heads is 4") && Catch::Contains("10"));
 }
 
 TEST_CASE("parameters that a pass does not use have zero gradients", "[module]") {

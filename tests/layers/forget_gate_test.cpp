@@ -1,4 +1,4 @@
-// Forget gates: attention with them equals plain loops, also in rows so long that the sums of the gates are large.
+// Forget gates: attention with them equals plain loops, also in sequences so long that the sums of the gates are large.
 #include "layers/position/position.hpp"
 #include "tests/fixtures/fixture.hpp"
 #include "tests/layers/attention_support.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("attention with forget gates is what plain loops compute, streaming, w
     }
 }
 
-TEST_CASE("forget gates lose no digits in long rows, whose sums are large", "[attention]") {
+TEST_CASE("forget gates lose no digits in long sequences, whose sums are large", "[attention]") {
   const Extents e{.batch = 1, .heads = 1, .queries = 3000, .keys = 3000, .value_width = 1};
   AttentionCase c(choice_of(score_info("scaled_dot")), e);
   Operand steps({1, 1, e.keys, 1}, 5, {-1.5, -0.5, 0}); // their sum is about -3000

@@ -55,17 +55,17 @@ TEST_CASE("an attention makes only the parameters that its own formulas name", "
   for (const FormulaParameter& p : {FormulaParameter{.name = "self"}, FormulaParameter{.name = "common"},
                                     FormulaParameter{.name = "cross", .per = "position"}})
     choice.attention.parameters.push_back(text_of(p));
-  const auto names = [](const LayerChoice& of, const ScoreSizes& shape) {
+  const auto names = [](const LayerChoice& of, const ScoreSizes& sizes) {
     Weights weights;
-    Attention(weights.scope(), of, shape);
+    Attention(weights.scope(), of, sizes);
     std::vector<std::string> out;
     for (const auto& entry : weights.parameters.entries())
       if (entry.name.starts_with("formula.")) out.push_back(fmt::format("{} {}", entry.name, entry.shape.size()));
     return out;
   };
-  const ScoreSizes shape{.heads = 1, .query_width = 2, .key_width = 2, .longest = 5, .longest_queries = 7};
-  CHECK(names(choice, shape) == std::vector<std::string>{"formula.self 1"});
-  CHECK(names(choice.for_cross_attention(), shape) ==
+  const ScoreSizes sizes{.heads = 1, .query_width = 2, .key_width = 2, .longest = 5, .longest_queries = 7};
+  CHECK(names(choice, sizes) == std::vector<std::string>{"formula.self 1"});
+  CHECK(names(choice.for_cross_attention(), sizes) ==
         std::vector<std::string>{"formula.common 1", "formula.cross 7"}); // as many as the longest of both
 }
 
@@ -73,10 +73,10 @@ TEST_CASE("a formula is refused where a layer has no segments and no patches", "
   Weights weights;
   LayerChoice choice;
   choice.attention.score_mod = "s + row_i";
-  const ScoreSizes shape{.heads = 1, .query_width = 2, .key_width = 2};
-  CHECK_THROWS_WITH(Attention(weights.scope(), choice, shape), Contains("this model has no patches"));
+  const ScoreSizes sizes{.heads = 1, .query_width = 2, .key_width = 2};
+  CHECK_THROWS_WITH(Attention(weights.scope(), choice, sizes), Contains("this model has no patches"));
   choice.attention.score_mod = "s + segment_i";
-  const Attention attention(weights.scope(), choice, shape);
+  const Attention attention(weights.scope(), choice, sizes);
   weights.fill(3);
   Operand x({1, 3, 2}, 5, {-1, 1, 0});
   Tape tape;

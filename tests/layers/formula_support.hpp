@@ -100,7 +100,7 @@ struct Formulated {
   }
   std::vector<Real> operator()(const Mask& mask, Tensor* weights_too = nullptr) {
     Tape tape;
-    Pass pass = weights.pass(tape, {.first_row = 1});
+    Pass pass = weights.pass(tape, {.first_sequence = 1});
     Tensor w;
     const Tensor y = weights_too ? attention(pass, inputs(tape, mask), &w) : attention(pass, inputs(tape, mask));
     return read(y);
@@ -177,7 +177,7 @@ struct Formulated {
   /// In training. With weights, attention does not stream. rows: queries per block of composed attention; 0: automatic.
   Outcome trained(const Mask& mask, bool with_weights, std::int64_t rows = 0) {
     Tape tape;
-    Pass pass = weights.pass(tape, {.training = true, .seed = 3, .first_row = 1});
+    Pass pass = weights.pass(tape, {.training = true, .seed = 3, .first_sequence = 1});
     for (Operand* x : {&q, &k, &v}) x->gradient.assign(x->values.size(), Real(7));
     weights.gradients.assign(weights.gradients.size(), Real(7));
     AttentionInputs in = inputs(tape, mask);

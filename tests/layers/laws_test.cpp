@@ -220,15 +220,15 @@ bool knows_places(const Choice& c) {
   const std::vector<Real> forth = plain_row(c.layers, {2, 1}), back = plain_row(c.layers, {1, 2});
   if (forth[0] != back[1]) return true;
   const ScoreInfo& score = score_info(c.layers.attention.score);
-  const ScoreSizes shape{.heads = 1, .query_width = 1, .key_width = 1, .longest = 2};
+  const ScoreSizes sizes{.heads = 1, .query_width = 1, .key_width = 1, .longest = 2};
   Weights weights;
-  const auto made = score.make(weights.scope(), shape, c.layers.score_options);
+  const auto made = score.make(weights.scope(), sizes, c.layers.score_options);
   weights.fill(1);
   std::vector<const Real*> numbers;
   for (const auto& entry : weights.parameters.entries()) numbers.push_back(weights.parameters.values() + entry.offset);
   const Real one = 1;
   const auto at = [&](std::int64_t place) {
-    return score.pair({&one, &one, shape, 0, numbers, &c.layers.score_options, place});
+    return score.pair({&one, &one, sizes, 0, numbers, &c.layers.score_options, place});
   };
   return at(0) != at(1);
 }
@@ -822,13 +822,13 @@ TEST_CASE("tokens that come one after the other get what they get at once", "[la
     weights.set("qkv.weight", rows_that_choose(chosen));
     weights.set("output.weight", rows_that_choose(std::span(chosen).last(static_cast<std::size_t>(width))));
 
-    // After `turn` tokens, each row continues from the past of a random row, as in beam search.
+    // After `turn` tokens, each sequence continues from the past of a random sequence, as in beam search.
     const std::int64_t turn = any(0, n - 1), chunk = any(1, 3);
     const Operand drawn({batch, n, width}, x.numbers.draw(batch * n * width, x.seed + 2));
     Operand tokens = drawn;
     std::vector<std::int64_t> parents;
-    // A state lacks keys that its row did not see. A row with different padding within the first `turn` tokens
-    // therefore cannot be a parent.
+    // A state lacks keys that its sequence did not see. A sequence with different padding within the first `turn`
+    // tokens therefore cannot be a parent.
     const auto seen_until = [&](std::int64_t b) {
       return x.mask.lengths.empty() ? turn : std::min<std::int64_t>(turn, x.mask.lengths[static_cast<std::size_t>(b)]);
     };

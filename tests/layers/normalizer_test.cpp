@@ -450,7 +450,7 @@ TEST_CASE("gumbel's draws follow seed, step and the row of the batch, and nothin
   CHECK(rows({.training = true, .seed = 3, .step = 8}) != drawn);
   CHECK(rows() != drawn);
   std::copy_n(rows.scores.values.begin() + 60, 60, half.scores.values.begin());
-  CHECK(half({.training = true, .seed = 3, .step = 7, .first_row = 2}) ==
+  CHECK(half({.training = true, .seed = 3, .step = 7, .first_sequence = 2}) ==
         std::vector<Real>(drawn.begin() + 60, drawn.end()));
 }
 

@@ -20,13 +20,13 @@ bool is_of_projections(const std::string& parameter) {
   return top == "qkv" || top == "query" || top == "key_value";
 }
 
-// Attention with parts over one row, as the engine has it, and in plain loops.
+// Attention with parts over one sequence, as the engine has it, and in plain loops.
 class PartCase {
 public:
   PartCase(LayerChoice choice, std::int64_t key_value_heads) : choice_(std::move(choice)) {
     choice_.attention.key_value_heads = key_value_heads;
-    shape_ = {.width = part_width, .heads = part_heads, .longest = part_length, .layer = 2, .layers = 3};
-    attention_.emplace(weights_.scope(), choice_, shape_, Init::normal(1));
+    sizes_ = {.width = part_width, .heads = part_heads, .longest = part_length, .layer = 2, .layers = 3};
+    attention_.emplace(weights_.scope(), choice_, sizes_, Init::normal(1));
     weights_.fill(3);
     // Equal parameters have equal values, whichever parts stand beside them.
     for (const Parameters::Entry& entry : weights_.parameters.entries()) {
@@ -48,19 +48,19 @@ public:
   }
 
   std::vector<double> in_plain_loops() {
-    PartRow row = projected();
-    for (const bool adds_keys : {false, true}) // those of the row come first
-      each_part(row, [&](const PartLoops& loops, PartRow& own) {
+    PartSequence sequence = projected();
+    for (const bool adds_keys : {false, true}) // those of the sequence come first
+      each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
         if (!loops.vectors) return;
         const std::size_t keys = own.k.size();
-        PartRow changed = own;
+        PartSequence changed = own;
         loops.vectors(changed);
         if ((changed.k.size() > keys) == adds_keys) own = std::move(changed);
       });
     std::vector<double> out;
     for (std::int64_t i = 0; i < part_length; ++i) {
-      std::vector<double> y = heads_of(row, i);
-      each_part(row, [&](const PartLoops& loops, PartRow& own) {
+      std::vector<double> y = heads_of(sequence, i);
+      each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
         if (loops.outputs) loops.outputs(own, i, y);
       });
       const std::vector<Real> merged(y.begin(), y.end());
@@ -77,12 +77,12 @@ private:
     std::vector<std::string> names; // of its parameters
   };
 
-  // Calls f with the loops of each part, and with the row as this part sees it: with its own parameters.
-  void each_part(PartRow& row, const std::function<void(const PartLoops&, PartRow&)>& f) {
+  // Calls f with the loops of each part, and with the sequence as this part sees it: with its own parameters.
+  void each_part(PartSequence& sequence, const std::function<void(const PartLoops&, PartSequence&)>& f) {
     for (const Part& part : parts_) {
-      row.parameters.clear();
-      for (const std::string& name : part.names) row.parameters.push_back(parameter(name));
-      f(part.info->loops, row);
+      sequence.parameters.clear();
+      for (const std::string& name : part.names) sequence.parameters.push_back(parameter(name));
+      f(part.info->loops, sequence);
     }
   }
   // Those that attention with this part alone has in addition.
@@ -93,7 +93,7 @@ private:
       if (const auto found = choice_.part_options.find(option.name); found != choice_.part_options.end())
         alone.part_options.insert(*found);
     Weights weights;
-    const MultiHeadAttention made(weights.scope(), alone, shape_, Init::normal(1));
+    const MultiHeadAttention made(weights.scope(), alone, sizes_, Init::normal(1));
     std::vector<std::string> out;
     for (const Parameters::Entry& entry : weights.parameters.entries())
       if (!is_of_projections(entry.name) && !entry.name.starts_with("output.")) out.push_back(entry.name);
@@ -112,55 +112,55 @@ private:
     return weights_.parameters.values() + weights_.parameters.find(name)->offset;
   }
 
-  PartRow projected() {
-    const RelativeSizes sizes = MultiHeadAttention::relative_sizes(choice_, shape_);
+  PartSequence projected() {
+    const RelativeSizes sizes = MultiHeadAttention::relative_sizes(choice_, sizes_);
     const HeadMaps maps = this->maps();
     const std::int64_t shared = choice_.attention.key_value_heads ? choice_.attention.key_value_heads : part_heads;
-    PartRow row{.sizes = {.width = part_width,
-                          .heads = part_heads,
-                          .query_heads = sizes.heads,
-                          .key_heads = shared * maps.of_keys,
-                          .value_heads = shared,
-                          .query_width = sizes.query_width,
-                          .value_width = sizes.value_width,
-                          .layer = shape_.layer,
-                          .layers = shape_.layers},
-                .choice = &choice_,
-                .parameters = {},
-                .x = {},
-                .q = {},
-                .k = {},
-                .v = {},
-                .first_values = {}};
+    PartSequence sequence{.sizes = {.width = part_width,
+                                    .heads = part_heads,
+                                    .query_heads = sizes.heads,
+                                    .key_heads = shared * maps.of_keys,
+                                    .value_heads = shared,
+                                    .query_width = sizes.query_width,
+                                    .value_width = sizes.value_width,
+                                    .layer = sizes_.layer,
+                                    .layers = sizes_.layers},
+                          .choice = &choice_,
+                          .parameters = {},
+                          .x = {},
+                          .q = {},
+                          .k = {},
+                          .v = {},
+                          .first_values = {}};
     std::vector<const Real*> of_projection;
     for (const Parameters::Entry& entry : weights_.parameters.entries())
       if (is_of_projections(entry.name)) of_projection.push_back(parameter(entry.name));
     for (std::int64_t t = 0; t < part_length; ++t) {
       const auto at = x_.values.begin() + t * part_width, first = first_.values.begin() + t * part_width;
-      row.x.emplace_back(at, at + part_width);
-      row.first_values.emplace_back(first, first + row.sizes.value_heads * row.sizes.value_width);
-      ProjectedRow made = projection_info("dense").row({.x = row.x.back().data(),
+      sequence.x.emplace_back(at, at + part_width);
+      sequence.first_values.emplace_back(first, first + sequence.sizes.value_heads * sequence.sizes.value_width);
+      ProjectedRow made = projection_info("dense").row({.x = sequence.x.back().data(),
                                                         .position = t,
-                                                        .shape = {.width = part_width,
+                                                        .sizes = {.width = part_width,
                                                                   .heads = part_heads,
-                                                                  .query_heads = row.sizes.query_heads,
-                                                                  .key_heads = row.sizes.key_heads,
-                                                                  .value_heads = row.sizes.value_heads,
-                                                                  .query_width = row.sizes.query_width,
-                                                                  .value_width = row.sizes.value_width},
+                                                                  .query_heads = sequence.sizes.query_heads,
+                                                                  .key_heads = sequence.sizes.key_heads,
+                                                                  .value_heads = sequence.sizes.value_heads,
+                                                                  .query_width = sequence.sizes.query_width,
+                                                                  .value_width = sequence.sizes.value_width},
                                                         .parameters = of_projection,
                                                         .options = &choice_.projection_options});
-      row.q.push_back(std::move(made.q));
-      row.k.push_back(std::move(made.k));
-      row.v.push_back(std::move(made.v));
+      sequence.q.push_back(std::move(made.q));
+      sequence.k.push_back(std::move(made.k));
+      sequence.v.push_back(std::move(made.v));
     }
-    return row;
+    return sequence;
   }
 
   // The weights of query i, a vector for each map of each head.
-  std::vector<std::vector<double>> weights_of(PartRow& row, std::int64_t i) {
-    const PartSizes& s = row.sizes;
-    const std::int64_t maps = s.query_heads / s.heads, keys = i + 1 + row.before();
+  std::vector<std::vector<double>> weights_of(PartSequence& sequence, std::int64_t i) {
+    const PartSizes& s = sequence.sizes;
+    const std::int64_t maps = s.query_heads / s.heads, keys = i + 1 + sequence.before();
     const std::int64_t key_maps = s.key_heads / s.value_heads, sharing = s.heads / s.value_heads;
     std::vector<std::vector<double>> out(static_cast<std::size_t>(s.query_heads));
     for (std::int64_t j = 0; j < keys; ++j) {
@@ -169,16 +169,16 @@ private:
         const std::int64_t head = h / maps, map = h % maps, of_key = head / sharing * key_maps + map % key_maps;
         double product = 0;
         for (std::int64_t d = 0; d < s.query_width; ++d)
-          product +=
-              static_cast<double>(row.q[static_cast<std::size_t>(i)][static_cast<std::size_t>(h * s.query_width + d)]) *
-              static_cast<double>(
-                  row.k[static_cast<std::size_t>(j)][static_cast<std::size_t>(of_key * s.query_width + d)]);
+          product += static_cast<double>(
+                         sequence.q[static_cast<std::size_t>(i)][static_cast<std::size_t>(h * s.query_width + d)]) *
+                     static_cast<double>(
+                         sequence.k[static_cast<std::size_t>(j)][static_cast<std::size_t>(of_key * s.query_width + d)]);
         scores.push_back(product / std::sqrt(static_cast<double>(s.query_width)));
-        each_part(row, [&](const PartLoops& loops, PartRow& own) {
+        each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
           if (loops.score) scores.back() += loops.score(own, h, i, j);
         });
       }
-      each_part(row, [&](const PartLoops& loops, PartRow& own) {
+      each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
         if (loops.pair_scores) loops.pair_scores(own, scores);
       });
       for (std::size_t h = 0; h < scores.size(); ++h) out[h].push_back(std::exp(scores[h]));
@@ -188,7 +188,7 @@ private:
       for (const double weight : weights) total += weight;
       for (double& weight : weights) weight /= total;
     }
-    each_part(row, [&](const PartLoops& loops, PartRow& own) {
+    each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
       if (!loops.pair_weights) return;
       for (std::size_t j = 0; j < out.front().size(); ++j) {
         std::vector<double> pair;
@@ -200,16 +200,16 @@ private:
     return out;
   }
 
-  std::vector<double> heads_of(PartRow& row, std::int64_t i) {
-    const PartSizes& s = row.sizes;
+  std::vector<double> heads_of(PartSequence& sequence, std::int64_t i) {
+    const PartSizes& s = sequence.sizes;
     const std::int64_t maps = s.query_heads / s.heads, sharing = s.heads / s.value_heads;
-    const std::vector<std::vector<double>> weights = weights_of(row, i);
+    const std::vector<std::vector<double>> weights = weights_of(sequence, i);
     std::vector<double> y(static_cast<std::size_t>(s.heads * s.value_width), 0.0);
     for (std::int64_t h = 0; h < s.query_heads; ++h) {
       const std::int64_t head = h / maps;
       double factor = 1;
       if (h % maps > 0)
-        each_part(row, [&](const PartLoops& loops, PartRow& own) {
+        each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
           if (loops.lambda) factor = -loops.lambda(own, head, i);
         });
       const std::vector<double>& w = weights[static_cast<std::size_t>(h)];
@@ -217,13 +217,13 @@ private:
         for (std::int64_t d = 0; d < s.value_width; ++d)
           y[static_cast<std::size_t>(head * s.value_width + d)] +=
               factor * w[j] *
-              static_cast<double>(row.v[j][static_cast<std::size_t>(head / sharing * s.value_width + d)]);
+              static_cast<double>(sequence.v[j][static_cast<std::size_t>(head / sharing * s.value_width + d)]);
     }
     return y;
   }
 
   LayerChoice choice_;
-  MultiHeadAttention::Sizes shape_;
+  MultiHeadAttention::Sizes sizes_;
   Weights weights_;
   std::optional<MultiHeadAttention> attention_;
   std::vector<Part> parts_;

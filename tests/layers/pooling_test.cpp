@@ -10,7 +10,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr std::int64_t rows = 3, length = 5, width = 4;
+constexpr std::int64_t sequences = 3, length = 5, width = 4;
 const std::vector<std::int32_t> lengths = {5, 2, 1};
 
 std::vector<Real> pooled(const std::string& word, const LayerChoice& choice, const std::vector<Real>& x, bool padded,
@@ -19,20 +19,20 @@ std::vector<Real> pooled(const std::string& word, const LayerChoice& choice, con
   weights.fill(2);
   Tape tape;
   Pass pass = weights.pass(tape);
-  const Tensor y = pooling(pass, tape.copy(x.data(), {rows, length, width}), padded ? lengths.data() : nullptr);
-  CHECK(y.shape == Shape{rows, width});
+  const Tensor y = pooling(pass, tape.copy(x.data(), {sequences, length, width}), padded ? lengths.data() : nullptr);
+  CHECK(y.shape == Shape{sequences, width});
   return read(y);
 }
 
 } // namespace
 
 TEST_CASE("mean, first and last are those of the tokens that are not padding", "[pooling]") {
-  const std::vector<Real> x = draw(rows * length * width, 1);
+  const std::vector<Real> x = draw(sequences * length * width, 1);
   for (const bool padded : {false, true})
     for (const std::string word : {"mean", "first", "last"}) {
       INFO(word << ", padded " << padded);
       std::vector<double> expected;
-      for (std::int64_t b = 0; b < rows; ++b)
+      for (std::int64_t b = 0; b < sequences; ++b)
         for (std::int64_t d = 0; d < width; ++d) {
           const std::int64_t n = padded ? lengths[static_cast<std::size_t>(b)] : length;
           const auto at = [&](std::int64_t t) {
@@ -49,7 +49,7 @@ TEST_CASE("mean, first and last are those of the tokens that are not padding", "
 }
 
 TEST_CASE("a context is the formula of its paper: softmax of u . tanh(W x + b), and the weighted sum", "[pooling]") {
-  const std::vector<Real> x = draw(rows * length * width, 1, {-1, 1, 0});
+  const std::vector<Real> x = draw(sequences * length * width, 1, {-1, 1, 0});
   LayerChoice choice;
   choice.attention.score = "dot";
   Weights weights;
@@ -59,7 +59,7 @@ TEST_CASE("a context is the formula of its paper: softmax of u . tanh(W x + b), 
   };
   const Real *u = values("query"), *w = values("keys.weight"), *bias = values("keys.bias");
   std::vector<double> expected;
-  for (std::int64_t b = 0; b < rows; ++b) {
+  for (std::int64_t b = 0; b < sequences; ++b) {
     std::vector<double> y(width);
     double total = 0;
     for (std::int64_t t = 0; t < lengths[static_cast<std::size_t>(b)]; ++t) {
@@ -81,7 +81,7 @@ TEST_CASE("a context is the formula of its paper: softmax of u . tanh(W x + b), 
 }
 
 TEST_CASE("a context's query has no position, so no formula acts on it", "[pooling]") {
-  const std::vector<Real> x = draw(rows * length * width, 1, {-1, 1, 0});
+  const std::vector<Real> x = draw(sequences * length * width, 1, {-1, 1, 0});
   LayerChoice choice;
   Weights plain, with_formulas;
   const std::vector<Real> expected = pooled("context", choice, x, true, plain);
@@ -94,16 +94,16 @@ TEST_CASE("a context's query has no position, so no formula acts on it", "[pooli
 
 TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every score and normaliser",
           "[pooling][contract]") {
-  bool any = false; // a normaliser may select no key of a row
+  bool any = false; // a normaliser may select no key of a sequence
   for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
-    std::vector<Real> x = draw(rows * length * width, 1, {-1, 1, 0});
+    std::vector<Real> x = draw(sequences * length * width, 1, {-1, 1, 0});
     Weights before, after;
     if (!serves_without_positions(choice)) {
       CHECK_THROWS_WITH(pooled("context", choice, x, true, before), Catch::Contains("only self attention"));
       return;
     }
     const std::vector<Real> expected = pooled("context", choice, x, true, before);
-    for (std::int64_t b = 0; b < rows; ++b)
+    for (std::int64_t b = 0; b < sequences; ++b)
       for (std::int64_t i = lengths[static_cast<std::size_t>(b)] * width; i < length * width; ++i)
         x[static_cast<std::size_t>(b * length * width + i)] = Real(20);
     CHECK(pooled("context", choice, x, true, after) == expected);

@@ -75,7 +75,7 @@ TEST_CASE("no two positions have the same vector", "[position][contract]") {
   });
 }
 
-TEST_CASE("positions are the same for every row, and nothing else than added", "[position][contract]") {
+TEST_CASE("positions are the same for every sequence, and nothing else than added", "[position][contract]") {
   for_each_scheme([](const PositionInfo& info, const Setup& setup) {
     Embedded added({.kind = info.about.name}, setup.options);
     CHECK(added.embedding.output_width() == position_width);
@@ -188,9 +188,9 @@ TEST_CASE("KERPLE starts as its authors' code does, on request", "[attention][st
   for (const bool power : {false, true}) {
     Parameters parameters;
     constexpr std::int64_t heads = 4000;
-    const RelativeSizes shape{.heads = heads, .query_width = 4, .value_width = 4, .longest = 4};
+    const RelativeSizes sizes{.heads = heads, .query_width = 4, .value_width = 4, .longest = 4};
     const std::string kernel = power ? "power" : "logarithmic";
-    const auto scheme = position_info("kerple").make_relative(Scope(parameters, {}), shape,
+    const auto scheme = position_info("kerple").make_relative(Scope(parameters, {}), sizes,
                                                               {{"kernel", Value(kernel)},
                                                                {"start", Value(std::string("uniform"))}});
     parameters.initialise(5);

@@ -1,4 +1,4 @@
-// Tests of keys before those of the row (persistent keys, registers) against plain loops, and of what they refuse.
+// Tests of keys before those of the sequence (persistent keys, registers) against plain loops, and of what they refuse.
 #include "layers/position/position.hpp"
 #include "tests/layers/attention_support.hpp"
 
@@ -7,10 +7,10 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr std::int64_t entries = 2, row_length = 7, row_width = 8, head_count = 2, width_of_head = 4;
+constexpr std::int64_t entries = 2, sequence_length = 7, sequence_width = 8, head_count = 2, width_of_head = 4;
 
 // The weights and the scores that an observer gets.
-struct ShownRows : Observer {
+struct ShownSequences : Observer {
   bool wants_weights() const override { return true; }
   bool wants_scores() const override { return true; }
   void weights(const AttentionPlace&, const Tensor& w) override { kept_weights = w; }
@@ -23,11 +23,11 @@ struct KeysBefore {
   std::int64_t all() const { return persistent + registers; }
 };
 
-struct RowsResult {
-  std::vector<double> y, weights; // [B, registers + T, width]; of the row's own queries and keys: [B, H, T, T]
+struct SequencesResult {
+  std::vector<double> y, weights; // [B, registers + T, width]; of the sequence's own queries and keys: [B, H, T, T]
 };
 
-struct RowAttention {
+struct SequenceAttention {
   KeysBefore before;
   LayerChoice choice;
   const PositionInfo& info;
@@ -36,22 +36,22 @@ struct RowAttention {
   std::optional<MultiHeadAttention> attention;
   Operand x;
 
-  RowAttention(const KeysBefore& b, const LayerChoice& c, const PositionInfo& position,
-               const OptionValues& position_options)
+  SequenceAttention(const KeysBefore& b, const LayerChoice& c, const PositionInfo& position,
+                    const OptionValues& position_options)
       : before(b), choice(c), info(position), options(position_options),
-        x({entries, b.registers + row_length, row_width}, 2, {-1, 1, 0}) {
+        x({entries, b.registers + sequence_length, sequence_width}, 2, {-1, 1, 0}) {
     choice.part_options["persistent_keys"] = b.persistent;
     choice.attention.key_value_heads = b.key_heads == head_count ? 0 : b.key_heads;
     std::shared_ptr<const RelativePosition> scheme;
     if (info.make_relative)
-      scheme = info.make_relative(weights.scope() / "position", {head_count, width_of_head, width_of_head, row_length},
-                                  options);
+      scheme = info.make_relative(weights.scope() / "position",
+                                  {head_count, width_of_head, width_of_head, sequence_length}, options);
     attention.emplace(weights.scope(), choice,
-                      MultiHeadAttention::Sizes{.width = row_width,
+                      MultiHeadAttention::Sizes{.width = sequence_width,
                                                 .heads = head_count,
                                                 .bias = false,
                                                 .position = scheme,
-                                                .longest = row_length,
+                                                .longest = sequence_length,
                                                 .registers = b.registers},
                       Init::normal(1));
     weights.fill(5, {-0.9, 0.8, 0});
@@ -63,34 +63,35 @@ struct RowAttention {
     return weights.parameters.values() + entry->offset;
   }
 
-  RowsResult found(const Mask& mask, std::vector<Real>* scores = nullptr) {
+  SequencesResult found(const Mask& mask, std::vector<Real>* scores = nullptr) {
     Tape tape;
-    ShownRows shown;
+    ShownSequences shown;
     Pass plain = weights.pass(tape), watched = weights.pass(tape, {.observer = &shown});
     const Tensor y = (*attention)(plain, x.on(tape), mask);
     CHECK(read((*attention)(watched, x.on(tape), mask)) == read(y));
-    CHECK(shown.kept_weights.shape == Shape{entries, head_count, row_length, row_length});
-    CHECK(shown.kept_scores.shape == Shape{entries, head_count, row_length, row_length});
+    CHECK(shown.kept_weights.shape == Shape{entries, head_count, sequence_length, sequence_length});
+    CHECK(shown.kept_scores.shape == Shape{entries, head_count, sequence_length, sequence_length});
     if (scores) *scores = read(shown.kept_scores);
     const std::vector<Real> w = read(shown.kept_weights), result = read(y);
     return {{result.begin(), result.end()}, {w.begin(), w.end()}};
   }
 
   // `allows`: may the query at t see the key at j? Registers are at negative positions.
-  RowsResult naive(const std::function<bool(std::int64_t b, std::int64_t t, std::int64_t j)>& allows) const {
-    const std::int64_t first = before.all(), queries = before.registers + row_length, keys = first + row_length;
+  SequencesResult naive(const std::function<bool(std::int64_t b, std::int64_t t, std::int64_t j)>& allows) const {
+    const std::int64_t first = before.all(), queries = before.registers + sequence_length,
+                       keys = first + sequence_length;
     const bool shared = before.key_heads != head_count;
     const Real* const of_queries = values(shared ? "query.weight" : "qkv.weight");
     const Real* const of_keys = shared ? values("key_value.weight")
-                                       : of_queries + head_count * width_of_head * row_width;
-    const Real* const of_values = of_keys + before.key_heads * width_of_head * row_width;
+                                       : of_queries + head_count * width_of_head * sequence_width;
+    const Real* const of_values = of_keys + before.key_heads * width_of_head * sequence_width;
     const auto projected = [&](const Real* matrix, std::int64_t b, std::int64_t i, std::int64_t head) {
       std::vector<Real> out;
       for (std::int64_t d = 0; d < width_of_head; ++d) {
         double sum = 0;
-        for (std::int64_t c = 0; c < row_width; ++c)
-          sum += static_cast<double>(matrix[(head * width_of_head + d) * row_width + c]) *
-                 static_cast<double>(x.values[static_cast<std::size_t>((b * queries + i) * row_width + c)]);
+        for (std::int64_t c = 0; c < sequence_width; ++c)
+          sum += static_cast<double>(matrix[(head * width_of_head + d) * sequence_width + c]) *
+                 static_cast<double>(x.values[static_cast<std::size_t>((b * queries + i) * sequence_width + c)]);
         out.push_back(static_cast<Real>(sum));
       }
       return out;
@@ -102,7 +103,7 @@ struct RowAttention {
     const auto rotated = [&](const std::vector<Real>& v, std::int64_t position, Rotated of) {
       if (position < 0 || !info.rotate) return v;
       std::vector<Real> out(v.size());
-      info.rotate({v.data(), width_of_head, position, of, row_length, &options}, out.data());
+      info.rotate({v.data(), width_of_head, position, of, sequence_length, &options}, out.data());
       return out;
     };
     std::vector<const Real*> own;
@@ -110,7 +111,7 @@ struct RowAttention {
       if (weights.parameters.entries()[p].module == "position")
         own.push_back(weights.parameters.values() + weights.parameters.entries()[p].offset);
     const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
-    RowsResult out{std::vector<double>(static_cast<std::size_t>(entries * queries * row_width)), {}};
+    SequencesResult out{std::vector<double>(static_cast<std::size_t>(entries * queries * sequence_width)), {}};
     for (std::int64_t b = 0; b < entries; ++b)
       for (std::int64_t h = 0; h < head_count; ++h)
         for (std::int64_t i = 0; i < queries; ++i) {
@@ -135,7 +136,7 @@ struct RowAttention {
             seen_values.emplace_back(v.begin(), v.end());
             if (info.pair && t >= 0 && j >= 0) {
               const RelativeBias bias = info.pair(
-                  {q.data(), j - t, {head_count, width_of_head, width_of_head, row_length}, h, own, &options});
+                  {q.data(), j - t, {head_count, width_of_head, width_of_head, sequence_length}, h, own, &options});
               s += static_cast<double>(bias.score);
               for (std::size_t d = 0; d < bias.value.size(); ++d)
                 seen_values.back()[d] += static_cast<double>(bias.value[d]);
@@ -148,11 +149,11 @@ struct RowAttention {
           const Real* const output = values("output.weight");
           for (std::size_t n = 0; n < w.size(); ++n) {
             row[static_cast<std::size_t>(seen[n])] = w[n];
-            for (std::int64_t o = 0; o < row_width; ++o)
+            for (std::int64_t o = 0; o < sequence_width; ++o)
               for (std::int64_t d = 0; d < width_of_head; ++d)
-                out.y[static_cast<std::size_t>((b * queries + i) * row_width + o)] +=
+                out.y[static_cast<std::size_t>((b * queries + i) * sequence_width + o)] +=
                     static_cast<double>(w[n]) * seen_values[n][static_cast<std::size_t>(d)] *
-                    static_cast<double>(output[o * row_width + h * width_of_head + d]);
+                    static_cast<double>(output[o * sequence_width + h * width_of_head + d]);
           }
           if (t >= 0) out.weights.insert(out.weights.end(), row.begin() + first, row.end());
         }
@@ -163,7 +164,7 @@ struct RowAttention {
 const std::vector<KeysBefore> befores = {
     {.persistent = 3}, {.registers = 2}, {.persistent = 2, .registers = 3}, {.persistent = 50, .key_heads = 1}};
 
-void same_rows(const RowsResult& found, const RowsResult& expected) {
+void same_sequences(const SequencesResult& found, const SequencesResult& expected) {
   CHECK(distance(found.y, expected.y) < 100 * rounding);
   CHECK(distance(found.weights, expected.weights) < 50 * rounding);
 }
@@ -179,37 +180,37 @@ TEST_CASE("persistent keys and registers are seen by all, have no position, and 
         for (const KeysBefore& before : befores) {
           INFO(setup.text << ", " << normalizer << ", " << before.persistent << " persistent keys, " << before.registers
                           << " registers");
-          RowAttention a(before, choice_of(score_info("scaled_dot"), {}, normalizer), *info, setup.options);
-          same_rows(a.found({.causal = true, .lengths = lengths.data()}), a.naive([&](auto b, auto t, auto j) {
+          SequenceAttention a(before, choice_of(score_info("scaled_dot"), {}, normalizer), *info, setup.options);
+          same_sequences(a.found({.causal = true, .lengths = lengths.data()}), a.naive([&](auto b, auto t, auto j) {
             return j <= t && j < lengths[static_cast<std::size_t>(b)];
           }));
-          same_rows(a.found({.causal = true, .window = 2}),
-                    a.naive([](auto, auto t, auto j) { return j <= t && t - j <= 2; }));
+          same_sequences(a.found({.causal = true, .window = 2}),
+                         a.naive([](auto, auto t, auto j) { return j <= t && t - j <= 2; }));
           if (info->about.name == "skewed") continue;
-          same_rows(a.found({.causal = true, .prefix = 2, .window = 1}),
-                    a.naive([](auto, auto t, auto j) { return j < 2 || (j <= t && t - j <= 1); }));
-          same_rows(a.found({.lengths = lengths.data()}),
-                    a.naive([&](auto b, auto, auto j) { return j < lengths[static_cast<std::size_t>(b)]; }));
+          same_sequences(a.found({.causal = true, .prefix = 2, .window = 1}),
+                         a.naive([](auto, auto t, auto j) { return j < 2 || (j <= t && t - j <= 1); }));
+          same_sequences(a.found({.lengths = lengths.data()}),
+                         a.naive([&](auto b, auto, auto j) { return j < lengths[static_cast<std::size_t>(b)]; }));
           if (before.registers == 0)
-            same_rows(a.found({.window = 1}), a.naive([](auto, auto t, auto j) { return std::abs(t - j) <= 1; }));
+            same_sequences(a.found({.window = 1}), a.naive([](auto, auto t, auto j) { return std::abs(t - j) <= 1; }));
         }
 }
 
-TEST_CASE("observers get the scores of the row's own keys, those of the plain loops of their own", "[attention]") {
-  RowAttention with({.persistent = 2, .registers = 1}, choice_of(score_info("dot")), position_info("alibi"), {});
+TEST_CASE("observers get the scores of the sequence's own keys, those of the plain loops of their own", "[attention]") {
+  SequenceAttention with({.persistent = 2, .registers = 1}, choice_of(score_info("dot")), position_info("alibi"), {});
   std::vector<Real> scores;
   with.found({.causal = true}, &scores);
-  // The row alone, with the same projections.
-  RowAttention alone({}, choice_of(score_info("dot")), position_info("alibi"), {});
+  // The sequence alone, with the same projections.
+  SequenceAttention alone({}, choice_of(score_info("dot")), position_info("alibi"), {});
   for (const char* name : {"qkv.weight", "output.weight"}) {
     const Real* from = with.values(name);
     alone.weights.set(name, {from, from + alone.weights.parameters.find(name)->shape.size()});
   }
   for (std::int64_t b = 0; b < entries; ++b)
-    for (std::int64_t t = 0; t < row_length; ++t)
-      for (std::int64_t c = 0; c < row_width; ++c)
-        alone.x.values[static_cast<std::size_t>((b * row_length + t) * row_width + c)] =
-            with.x.values[static_cast<std::size_t>((b * (row_length + 1) + t + 1) * row_width + c)];
+    for (std::int64_t t = 0; t < sequence_length; ++t)
+      for (std::int64_t c = 0; c < sequence_width; ++c)
+        alone.x.values[static_cast<std::size_t>((b * sequence_length + t) * sequence_width + c)] =
+            with.x.values[static_cast<std::size_t>((b * (sequence_length + 1) + t + 1) * sequence_width + c)];
   std::vector<Real> expected;
   alone.found({.causal = true}, &expected);
   REQUIRE(scores.size() == expected.size());
@@ -278,7 +279,7 @@ TEST_CASE("what decides by positions or by the order of keys is refused with per
     c.attention.causal = false;
     c.attention.window = 3;
   };
-  CHECK_THAT(message(in_window, registers), Contains("registers") && Contains("part of the row"));
+  CHECK_THAT(message(in_window, registers), Contains("registers") && Contains("part of the sequence"));
   CHECK(message(in_window, persistent).empty());
   CHECK(message([](LayerChoice& c) { c.attention.window = 3; }, registers).empty());
 }

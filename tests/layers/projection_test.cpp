@@ -34,7 +34,7 @@ std::vector<Real> identity_matrix(std::size_t width) {
   return out;
 }
 
-// Self attention's result for 5 positions of 2 rows.
+// Self attention's result for 5 positions of 2 sequences.
 std::vector<Real> result_of(Weights& weights, const MultiHeadAttention& attention) {
   Operand x({2, 5, 8}, 1, {-1, 1, 0});
   Tape tape;
@@ -49,14 +49,14 @@ LayerChoice choice_with(const std::string& projection, const OptionValues& optio
   return choice;
 }
 
-std::string refusal_of(LayerChoice choice, MultiHeadAttention::Sizes shape = {.width = 8, .heads = 2},
+std::string refusal_of(LayerChoice choice, MultiHeadAttention::Sizes sizes = {.width = 8, .heads = 2},
                        const std::string& position = "none") {
   Weights weights;
   choice.position.kind = position;
   try {
     if (position_info(position).make_relative)
-      shape.position = position_info(position).make_relative(weights.scope() / "position", {2, 4, 4, 5}, {});
-    const MultiHeadAttention made(weights.scope(), choice, shape, Init::normal(1));
+      sizes.position = position_info(position).make_relative(weights.scope() / "position", {2, 4, 4, 5}, {});
+    const MultiHeadAttention made(weights.scope(), choice, sizes, Init::normal(1));
     return "";
   } catch (const Failed& e) {
     return e.what();
@@ -65,7 +65,7 @@ std::string refusal_of(LayerChoice choice, MultiHeadAttention::Sizes shape = {.w
 
 } // namespace
 
-TEST_CASE("every projection is its plain loops, at every position of a row", "[attention][contract]") {
+TEST_CASE("every projection is its plain loops, at every position of a sequence", "[attention][contract]") {
   // One map for each head, and two with queries and keys of half the width. Registers have no position.
   const std::vector<ProjectionSizes> shapes = {
       {.width = 8, .heads = 2, .query_heads = 2, .key_heads = 2, .value_heads = 2, .query_width = 4, .value_width = 4},
@@ -73,16 +73,16 @@ TEST_CASE("every projection is its plain loops, at every position of a row", "[a
       {.width = 8, .heads = 2, .query_heads = 4, .key_heads = 2, .value_heads = 2, .query_width = 4, .value_width = 4}};
   for (const ProjectionInfo* info : projections())
     for (const Setup& setup : projection_setups(*info))
-      for (ProjectionSizes shape : shapes)
+      for (ProjectionSizes sizes : shapes)
         for (const auto& [bias, registers, first] :
              {std::tuple{true, 0, 0}, {false, 0, 3}, {true, 2, 0}, {true, 2, 4}}) {
-          INFO(setup.text << ", " << shape.query_heads << " heads of queries, bias " << bias << ", " << registers
+          INFO(setup.text << ", " << sizes.query_heads << " heads of queries, bias " << bias << ", " << registers
                           << " registers, from position " << first);
-          shape.bias = bias;
-          shape.registers = registers;
-          if (info->further_query_width) shape.query_width += info->further_query_width(setup.options);
+          sizes.bias = bias;
+          sizes.registers = registers;
+          if (info->further_query_width) sizes.query_width += info->further_query_width(setup.options);
           Weights weights;
-          const auto projection = info->make(weights.scope(), shape, setup.options);
+          const auto projection = info->make(weights.scope(), sizes, setup.options);
           weights.fill(4);
           Operand x({2, 5, 8}, 1, {-1, 1, 0});
           Tape tape;
@@ -91,7 +91,7 @@ TEST_CASE("every projection is its plain loops, at every position of a row", "[a
           std::vector<Real> q, k, v;
           for (std::int64_t b = 0; b < 2; ++b)
             for (std::int64_t t = 0; t < 5; ++t) {
-              const ProjectedRow row = info->row({x.values.data() + (b * 5 + t) * 8, first + t - registers, shape,
+              const ProjectedRow row = info->row({x.values.data() + (b * 5 + t) * 8, first + t - registers, sizes,
                                                   in_order(weights), &setup.options});
               q = joined(q, row.q);
               k = joined(k, row.k);
@@ -110,12 +110,12 @@ TEST_CASE("every projection is its plain loops, at every position of a row", "[a
 TEST_CASE("the query that a projection makes beside the encoder output is that of self attention", "[attention]") {
   for (const ProjectionInfo* info : projections()) {
     INFO(info->about.name);
-    ProjectionSizes shape{
+    ProjectionSizes sizes{
         .width = 8, .heads = 2, .query_heads = 2, .key_heads = 2, .value_heads = 2, .query_width = 4, .value_width = 4};
     Weights own, cross;
-    const auto of_self = info->make(own.scope(), shape, {});
-    shape.memory_width = 8;
-    const auto of_memory = info->make(cross.scope(), shape, {});
+    const auto of_self = info->make(own.scope(), sizes, {});
+    sizes.memory_width = 8;
+    const auto of_memory = info->make(cross.scope(), sizes, {});
     own.fill(4);
     cross.fill(4);
     // dense has one matrix in self attention, and three in cross attention
@@ -137,10 +137,10 @@ TEST_CASE("the query that a projection makes beside the encoder output is that o
 }
 
 TEST_CASE("projections of values and results that are left out are identity matrices", "[attention][equals]") {
-  const MultiHeadAttention::Sizes shape{.width = 8, .heads = 2, .bias = false};
+  const MultiHeadAttention::Sizes sizes{.width = 8, .heads = 2, .bias = false};
   Weights weights, dense;
-  const MultiHeadAttention found(weights.scope(), choice_with("identity"), shape, Init::normal(1)),
-      expected(dense.scope(), {}, shape, Init::normal(1));
+  const MultiHeadAttention found(weights.scope(), choice_with("identity"), sizes, Init::normal(1)),
+      expected(dense.scope(), {}, sizes, Init::normal(1));
   CHECK(weights.parameters.entries().size() == 2);
   weights.fill(3);
   dense.fill(3);
@@ -152,12 +152,12 @@ TEST_CASE("projections of values and results that are left out are identity matr
 
 TEST_CASE("one projection for keys and values is two equal ones, and norms act on keys only", "[attention][equals]") {
   for (const std::string norm : {"none", "rms"}) {
-    const MultiHeadAttention::Sizes shape{.width = 8, .heads = 2, .bias = false};
+    const MultiHeadAttention::Sizes sizes{.width = 8, .heads = 2, .bias = false};
     LayerChoice choice = choice_with("shared_key_value"), other;
     choice.part_options["query_key_norm"] = other.part_options["query_key_norm"] = norm;
     Weights weights, dense;
-    const MultiHeadAttention found(weights.scope(), choice, shape, Init::normal(1)),
-        expected(dense.scope(), other, shape, Init::normal(1));
+    const MultiHeadAttention found(weights.scope(), choice, sizes, Init::normal(1)),
+        expected(dense.scope(), other, sizes, Init::normal(1));
     weights.fill(3);
     dense.fill(3);
     const std::vector<Real> key = values_of(weights, "key.weight");
@@ -199,8 +199,8 @@ TEST_CASE("decoding stores latent vectors and rotated keys, or one vector for ke
 TEST_CASE("decoupled rotary positions see only distances", "[attention][position]") {
   // Equal vectors at all positions: with the positions, weights depend on the distance; without, they are equal.
   const LayerChoice choice = choice_with("latent", {{"rotary_width", std::int64_t{4}}});
-  const MultiHeadAttention::Sizes shape{.width = 8, .heads = 2};
-  CHECK(MultiHeadAttention::relative_sizes(choice, shape).query_width == 8);
+  const MultiHeadAttention::Sizes sizes{.width = 8, .heads = 2};
+  CHECK(MultiHeadAttention::relative_sizes(choice, sizes).query_width == 8);
   Weights weights;
   const auto projection = projection_info("latent").make(
       weights.scope(),

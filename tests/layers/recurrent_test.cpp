@@ -16,13 +16,13 @@ struct Sequences {
   Recurrent layers;
   Operand x;
 
-  Sequences(const RecurrentCellInfo& info, Recurrent::Sizes shape, std::int64_t rows, std::int64_t steps)
-      : layers(weights.scope(), info.about.name, {}, with_input(shape)), x({rows, steps, 3}, 2) {
+  Sequences(const RecurrentCellInfo& info, Recurrent::Sizes sizes, std::int64_t sequences, std::int64_t steps)
+      : layers(weights.scope(), info.about.name, {}, with_input(sizes)), x({sequences, steps, 3}, 2) {
     weights.fill(1);
   }
-  static Recurrent::Sizes with_input(Recurrent::Sizes shape) {
-    shape.input_width = 3;
-    return shape;
+  static Recurrent::Sizes with_input(Recurrent::Sizes sizes) {
+    sizes.input_width = 3;
+    return sizes;
   }
 
   struct Outcome {
@@ -60,13 +60,13 @@ std::vector<Real> steps_of(const std::vector<Real>& states, const Shape& shape, 
 
 TEST_CASE("every cell over a sequence equals its step in plain loops", "[recurrent][contract]") {
   for_each_cell([](const RecurrentCellInfo& info) {
-    for (const auto& [rows, steps, width] :
+    for (const auto& [sequences, steps, width] :
          {std::array<std::int64_t, 3>{1, 1, 1}, {2, 5, 3}, {9, 4, 17}, {3, 3, 32}, {1, 6, 33}, {17, 2, 64}})
       for (bool backward : {false, true}) {
-        INFO(rows << " rows, " << steps << " steps, width " << width << ", backward " << backward);
-        Sequences s(info, {.width = width, .both_directions = backward}, rows, steps);
+        INFO(sequences << " sequences, " << steps << " steps, width " << width << ", backward " << backward);
+        Sequences s(info, {.width = width, .both_directions = backward}, sequences, steps);
         std::vector<std::int32_t> lengths;
-        for (std::int64_t b = 0; b < rows; ++b)
+        for (std::int64_t b = 0; b < sequences; ++b)
           lengths.push_back(static_cast<std::int32_t>((b * 3 + steps) % (steps + 1)));
         const Sequences::Outcome found = s(lengths.data());
 
@@ -82,7 +82,7 @@ TEST_CASE("every cell over a sequence equals its step in plain loops", "[recurre
         }
         const std::int64_t out_width = s.layers.output_width(), all = info.gates * width;
         std::vector<Real> states, expected, last;
-        for (std::int64_t b = 0; b < rows; ++b) {
+        for (std::int64_t b = 0; b < sequences; ++b) {
           std::vector<Real> h(static_cast<std::size_t>(width)), c(h), projected(static_cast<std::size_t>(all));
           const std::int64_t length = lengths[static_cast<std::size_t>(b)];
           for (std::int64_t n = 0; n < length; ++n) {
@@ -125,8 +125,8 @@ TEST_CASE("step by step is the whole sequence", "[recurrent][contract]") {
     for (std::int64_t b = 0; b < 3; ++b)
       for (std::int64_t t = 0; t < 5; ++t) {
         const auto& at = outputs[static_cast<std::size_t>(t)];
-        const std::vector<Real> row(at.begin() + b * 20, at.begin() + (b + 1) * 20);
-        CHECK(distance(row, steps_of(whole.states, {3, 5, 20}, b, t, t + 1)) < recurrent_tolerance);
+        const std::vector<Real> sequence(at.begin() + b * 20, at.begin() + (b + 1) * 20);
+        CHECK(distance(sequence, steps_of(whole.states, {3, 5, 20}, b, t, t + 1)) < recurrent_tolerance);
       }
     for (std::size_t i = 0; i < state.size(); ++i)
       CHECK(distance(read(state[i].h), whole.last[i]) < recurrent_tolerance);
@@ -164,7 +164,7 @@ TEST_CASE("padding changes no state, bit for bit, and gets no gradient", "[recur
   });
 }
 
-TEST_CASE("rows do not see each other", "[recurrent][contract]") {
+TEST_CASE("sequences do not see each other", "[recurrent][contract]") {
   for_each_cell([](const RecurrentCellInfo& info) {
     Sequences s(info, {.width = 5, .layers = 2, .both_directions = true}, 11, 4);
     const std::vector<Real> all = s().states;
@@ -176,7 +176,8 @@ TEST_CASE("rows do not see each other", "[recurrent][contract]") {
   });
 }
 
-TEST_CASE("dropout between layers acts in training alone, and on a row of the batch wherever it is", "[recurrent]") {
+TEST_CASE("dropout between layers acts in training alone, and on a sequence of the batch wherever it is",
+          "[recurrent]") {
   const RecurrentCellInfo& info = recurrent_cell_info("gru");
   Sequences with(info, {.width = 8, .layers = 2, .dropout = 0.5}, 4, 5), without(info, {.width = 8, .layers = 2}, 4, 5);
   CHECK(with().states == without().states);
@@ -185,7 +186,7 @@ TEST_CASE("dropout between layers acts in training alone, and on a row of the ba
   CHECK(with(nullptr, {.training = true, .seed = 4}).states != whole);
   Sequences half(info, {.width = 8, .layers = 2, .dropout = 0.5}, 2, 5);
   std::copy(with.x.values.begin() + 30, with.x.values.end(), half.x.values.begin());
-  CHECK(distance(half(nullptr, {.training = true, .seed = 3, .first_row = 2}).states,
+  CHECK(distance(half(nullptr, {.training = true, .seed = 3, .first_sequence = 2}).states,
                  std::vector<Real>(whole.begin() + 80, whole.end())) < recurrent_tolerance);
 }
 
@@ -205,7 +206,8 @@ TEST_CASE("recurrent layers refuse what they cannot do, and say so", "[recurrent
   CHECK_THROWS_WITH(both(pass, tape.zeros({2, 5, 3}), nullptr, one), Contains("2 states"));
 }
 
-TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequences where rows are padded", "[torch]") {
+TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequences where sequences are padded",
+          "[torch]") {
   for (const auto& [cell, theirs] :
        {std::pair<std::string, std::string>{"srn", "rnn"}, {"gru", "gru"}, {"lstm", "lstm"}})
     for (const bool stacked : {false, true}) {
@@ -244,10 +246,10 @@ TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequen
       const Tensor on_h = h.on(tape), on_c = c.on(tape);
       std::vector<RecurrentState> before;
       for (std::size_t part = 0; part < parts; ++part) {
-        const auto row = [&](const Tensor& all) {
+        const auto sequence = [&](const Tensor& all) {
           return reshape(slice(all, 0, static_cast<std::int64_t>(part), 1), {3, 5});
         };
-        before.push_back({row(on_h), cell == "lstm" ? row(on_c) : Tensor{}});
+        before.push_back({sequence(on_h), cell == "lstm" ? sequence(on_c) : Tensor{}});
       }
       std::vector<std::int32_t> lengths(3, 6);
       if (stacked) lengths = f["lengths"].as<std::int32_t>();

@@ -9,7 +9,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-RelativeSizes shape_of(const Extents& e, std::int64_t longest) {
+RelativeSizes sizes_of(const Extents& e, std::int64_t longest) {
   return {e.heads, e.query_width, e.value_width, longest};
 }
 
@@ -26,10 +26,10 @@ struct Placed {
   Attention attention;
   Operand q, k, v;
 
-  Placed(const PositionInfo& scheme, const OptionValues& o, const Extents& extents, std::int64_t longest_row,
+  Placed(const PositionInfo& scheme, const OptionValues& o, const Extents& extents, std::int64_t longest_sequence,
          const LayerChoice& c = choice_of(score_info("scaled_dot")))
-      : e(extents), choice(c), options(o), info(&scheme), longest(longest_row),
-        position(scheme.make_relative(own.scope(), shape_of(e, longest), o)),
+      : e(extents), choice(c), options(o), info(&scheme), longest(longest_sequence),
+        position(scheme.make_relative(own.scope(), sizes_of(e, longest), o)),
         of_scheme(own.parameters.entries().size()), attention(own.scope(), c, e.score()), q(e.q(), 1, {-1, 1, 0}),
         k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
     own.fill(6);
@@ -55,7 +55,7 @@ struct Placed {
       return y;
     };
     const auto terms = [&](const Pair& p) {
-      return info->pair ? info->pair({query_at(e, q.values, p), p.j - p.i - mask.offset, shape_of(e, longest), p.h,
+      return info->pair ? info->pair({query_at(e, q.values, p), p.j - p.i - mask.offset, sizes_of(e, longest), p.h,
                                       numbers, &options})
                         : RelativeBias{};
     };
@@ -92,7 +92,7 @@ void for_each_relative(const std::function<void(const PositionInfo&, const Setup
 std::vector<MaskCase> served_masks(const Placed& p) {
   std::vector<MaskCase> out;
   for (const MaskCase& mask : masks(p.e))
-    if (serves(*p.info, p.options, shape_of(p.e, p.longest), {.causal = false}) ||
+    if (serves(*p.info, p.options, sizes_of(p.e, p.longest), {.causal = false}) ||
         (mask.mask.causal && mask.mask.prefix == 0 && mask.mask.offset == 0))
       out.push_back(mask);
   return out;
@@ -138,7 +138,7 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
                150); // beyond t5's `furthest`
       std::string names;
       for (const auto& entry : p.own.parameters.entries()) names += entry.name + entry.shape.text();
-      const bool looks_ahead = serves(*p.info, p.options, shape_of(p.e, p.longest), {.causal = false});
+      const bool looks_ahead = serves(*p.info, p.options, sizes_of(p.e, p.longest), {.causal = false});
       std::vector<Real> terms = p({.causal = !looks_ahead});
       p.own.parameters.initialise(1);
       const Real* start = p.own.parameters.values();
@@ -176,7 +176,7 @@ TEST_CASE("t5's near distances have buckets of their own, whatever the furthest 
       const std::vector<const Real*> numbers{bias};
       const auto number_at = [&](std::int64_t j_minus_i) {
         const OptionValues& options = p.options;
-        return p.info->pair({nullptr, j_minus_i, shape_of(e, 30), 1, numbers, &options}).score;
+        return p.info->pair({nullptr, j_minus_i, sizes_of(e, 30), 1, numbers, &options}).score;
       };
       for (std::int64_t d = 0; d < exact; ++d) CHECK(number_at(-d) == bias[d * 2 + 1]);
       for (std::int64_t d = std::max(exact, furthest); d < 30; ++d)
@@ -205,7 +205,7 @@ TEST_CASE("shaw's distances beyond the clip are those at the clip", "[position]"
   }
 }
 
-TEST_CASE("shaw without a clip serves every row that training had, whatever the heads' width", "[position]") {
+TEST_CASE("shaw without a clip serves every sequence that training had, whatever the heads' width", "[position]") {
   const Extents e{.heads = 2, .queries = 3, .keys = 3, .query_width = 8, .key_width = 8};
   Placed whole(position_info("shaw"), {{"clip", std::int64_t{0}}}, e, 3);
   CHECK(distance(whole({.causal = true}), whole.naive({.causal = true})) < attention_tolerance);
@@ -225,7 +225,7 @@ TEST_CASE("the skewing procedure gives shaw's numbers without a clip", "[positio
   }
 }
 
-TEST_CASE("a clip extrapolates, and what has a vector for each distance refuses longer rows", "[position]") {
+TEST_CASE("a clip extrapolates, and what has a vector for each distance refuses longer sequences", "[position]") {
   using Catch::Contains;
   const Extents longer{.heads = 1, .queries = 9, .keys = 9};
   CHECK_NOTHROW(Placed(position_info("shaw"), {}, longer, 4)({.causal = true}));
@@ -352,15 +352,15 @@ TEST_CASE("with rotary, scores know distances alone", "[position]") {
 }
 
 TEST_CASE("blocks have relative positions of their own, or share them", "[position]") {
-  const RelativeSizes shape{2, 3, 3, 5};
+  const RelativeSizes sizes{2, 3, 3, 5};
   for (const PositionInfo* info : positions())
     for (bool shared : {false, true}) {
       INFO(info->about.name << ", shared " << shared);
       Weights w;
       RelativePositions positions(w.scope());
       const PositionOptions options{.kind = info->about.name, .shared = shared};
-      const auto first = positions.for_block(w.scope() / "blocks" / "0", options, {}, shape);
-      const auto second = positions.for_block(w.scope() / "blocks" / "1", options, {}, shape);
+      const auto first = positions.for_block(w.scope() / "blocks" / "0", options, {}, sizes);
+      const auto second = positions.for_block(w.scope() / "blocks" / "1", options, {}, sizes);
       CHECK((first == nullptr) == (info->make_relative == nullptr));
       if (!first) continue;
       CHECK((first == second) == shared);

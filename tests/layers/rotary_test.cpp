@@ -16,7 +16,7 @@ namespace {
 
 using Long = long double;
 
-// One kind of scaling by `s`, for rows of `s` times `original` positions.
+// One kind of scaling by `s`, for sequences of `s` times `original` positions.
 struct Scaled {
   std::string kind = "none";
   Long s = 1, original = 0;
@@ -176,7 +176,7 @@ TEST_CASE("with xPos, products know distances only, and decay", "[position][rota
   CHECK(product(700, 0) < 0.9 * product(0, 0));
 }
 
-TEST_CASE("keys that decoding caches are those of the whole row", "[position][rotary]") {
+TEST_CASE("keys that decoding caches are those of the whole sequence", "[position][rotary]") {
   for (const Case& c : cases) {
     INFO(c.text);
     Weights none;
@@ -192,7 +192,7 @@ TEST_CASE("keys that decoding caches are those of the whole row", "[position][ro
   }
 }
 
-TEST_CASE("an evaluation's scaling acts on rows that are longer than training's", "[position][rotary]") {
+TEST_CASE("an evaluation's scaling acts on sequences that are longer than training's", "[position][rotary]") {
   Operand x({1, 1, 7, 16}, 5);
   for (const char* const kind : {"linear", "ntk", "yarn"})
     for (const bool stated : {false, true}) {

@@ -110,7 +110,7 @@ TEST_CASE("cosine of vectors of length 1, with temperature 1, is dot", "[score][
   expect_equal(cosine, dot);
 }
 
-TEST_CASE("cosine's temperature from the length of rows is QKNorm's, and all heads may learn one", "[score]") {
+TEST_CASE("cosine's temperature from the length of sequences is QKNorm's, and all heads may learn one", "[score]") {
   const Extents e{.heads = 2, .queries = 9, .keys = 9};
   const double expected = std::log2(9.0 * 9.0 - 9.0);
   AttentionCase stated = untrained(choice_of(score_info("cosine"), {{"temperature", expected}}), e);
@@ -123,7 +123,7 @@ TEST_CASE("cosine's temperature from the length of rows is QKNorm's, and all hea
     expect_equal(learned, stated);
     CHECK(learned.weights.parameters.count() == count);
   }
-  // Rows of training decide, and not those of an evaluation at a greater length.
+  // Sequences of training decide, and not those of an evaluation at a greater length.
   Weights weights;
   const auto make = [&](std::int64_t longest, std::int64_t trained) {
     return score_info("cosine").make(

@@ -16,9 +16,9 @@ const std::vector<std::string> reaches = {"global", "local_m", "local_p"};
 
 // An encoder output of two sequences, the second shorter, and queries for it.
 struct Sources {
-  static constexpr std::int64_t rows = 2, keys = 7, steps = 5, width = 4;
+  static constexpr std::int64_t sequences = 2, keys = 7, steps = 5, width = 4;
   std::vector<std::int32_t> lengths = {7, 4};
-  Operand states{{rows, keys, width}, 1, {-1, 1, 0}}, queries{{rows, steps, width}, 2, {-1, 1, 0}};
+  Operand states{{sequences, keys, width}, 1, {-1, 1, 0}}, queries{{sequences, steps, width}, 2, {-1, 1, 0}};
 
   Real state(std::int64_t b, std::int64_t s, std::int64_t d) const {
     return states.values[static_cast<std::size_t>((b * keys + s) * width + d)];
@@ -71,7 +71,7 @@ TEST_CASE("a step sees what its reach says, by the formulas in plain loops", "[r
     const auto source = attention.read(pass, x.states.on(tape), x.lengths.data());
     const std::vector<Real> found = read(attention(pass, x.queries.on(tape), source, 1)); // steps 1, 2, ...
     std::vector<double> expected;
-    for (std::int64_t b = 0; b < Sources::rows; ++b)
+    for (std::int64_t b = 0; b < Sources::sequences; ++b)
       for (std::int64_t t = 0; t < Sources::steps; ++t) {
         double place = 0;
         if (reach == "local_p") {
@@ -156,7 +156,7 @@ struct DecoderCase {
                 {.width = Sources::width, .memory_width = Sources::width, .longest = Sources::keys}),
         has_memory(cell.has_memory) {
     weights.fill(6);
-    for (std::uint64_t i = 0; i < 4; ++i) start.emplace_back(Shape{Sources::rows, Sources::width}, 20 + i);
+    for (std::uint64_t i = 0; i < 4; ++i) start.emplace_back(Shape{Sources::sequences, Sources::width}, 20 + i);
   }
   static RecurrentOptions with_cell(RecurrentOptions options, const RecurrentCellInfo& cell) {
     options.cell = cell.about.name;
@@ -173,7 +173,7 @@ struct DecoderCase {
     const auto read_source = decoder.read(pass, source.states.on(tape), source.lengths.data());
     const auto before = states(tape);
     const Tensor y = decoder(pass, source.queries.on(tape), before, read_source);
-    CHECK(y.shape == Shape{Sources::rows, Sources::steps, Sources::width});
+    CHECK(y.shape == Shape{Sources::sequences, Sources::steps, Sources::width});
     return read(y);
   }
 };
@@ -204,12 +204,12 @@ TEST_CASE("a decoder gives step by step what it gives for the whole sequence", "
     RecurrentDecoder::State state = c.decoder.begin(pass, before);
     const Tensor e = c.source.queries.on(tape);
     for (std::int64_t t = 0; t < Sources::steps; ++t) {
-      const Tensor now = reshape(slice(e, 1, t, 1), {Sources::rows, Sources::width});
+      const Tensor now = reshape(slice(e, 1, t, 1), {Sources::sequences, Sources::width});
       const std::vector<Real> found = read(c.decoder.step(pass, now, state, source));
-      for (std::int64_t b = 0; b < Sources::rows; ++b) {
+      for (std::int64_t b = 0; b < Sources::sequences; ++b) {
         const auto at = whole.begin() + (b * Sources::steps + t) * Sources::width;
-        const std::vector<Real> row(found.begin() + b * Sources::width, found.begin() + (b + 1) * Sources::width);
-        CHECK(distance(row, std::vector<Real>(at, at + Sources::width)) < source_tolerance);
+        const std::vector<Real> sequence(found.begin() + b * Sources::width, found.begin() + (b + 1) * Sources::width);
+        CHECK(distance(sequence, std::vector<Real>(at, at + Sources::width)) < source_tolerance);
       }
     }
   });
@@ -224,11 +224,11 @@ TEST_CASE("a decoder's vectors depend on no later token, and on no padding of th
       for (std::int64_t d = 0; d < Sources::width; ++d)
         c.source.states.values[static_cast<std::size_t>((Sources::keys + s) * Sources::width + d)] = Real(30);
     CHECK(c.whole() == before);
-    for (std::int64_t b = 0; b < Sources::rows; ++b) // the tokens of the last two steps
+    for (std::int64_t b = 0; b < Sources::sequences; ++b) // the tokens of the last two steps
       for (std::int64_t i = 3 * Sources::width; i < Sources::steps * Sources::width; ++i)
         c.source.queries.values[static_cast<std::size_t>(b * Sources::steps * Sources::width + i)] += Real(1);
     const std::vector<Real> after = c.whole();
-    for (std::int64_t b = 0; b < Sources::rows; ++b) {
+    for (std::int64_t b = 0; b < Sources::sequences; ++b) {
       const std::int64_t begin = b * Sources::steps * Sources::width;
       CHECK(std::equal(before.begin() + begin, before.begin() + begin + 3 * Sources::width, after.begin() + begin));
       CHECK(before[static_cast<std::size_t>(begin + 3 * Sources::width)] !=

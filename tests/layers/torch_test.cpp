@@ -301,7 +301,7 @@ TEST_CASE("values mixed with those of the first block have PyTorch's values and 
   }
 }
 
-TEST_CASE("learned keys and values before the row have PyTorch's values and gradients", "[torch][attention]") {
+TEST_CASE("learned keys and values before the sequence have PyTorch's values and gradients", "[torch][attention]") {
   Comparison c("variants", "persistent_keys");
   LayerChoice choice = scaled_dot_choice(true);
   choice.part_options["persistent_keys"] = 4;

@@ -34,6 +34,21 @@ def test_forest_has_each_difference_and_interval(sweep):
     assert axes.patches  # the band of the margin
 
 
+def test_pictures_are_those_of_the_command(sweep, tmp_path):
+    import xml.etree.ElementTree
+
+    picture = sweep.picture()
+    assert xml.etree.ElementTree.fromstring(picture).tag.endswith("svg")
+    assert picture._repr_svg_() == picture
+    arm = next(arm for arm in sweep.arms if arm["comparison"])
+    assert arm["label"] in picture
+    assert sweep.picture("differences", dark=True) != picture
+    for figure in sweep.report.document["figures"]:
+        assert sweep.report.picture(figure["name"]).startswith("<svg")
+    with pytest.raises(heed.Refused, match="differences"):
+        sweep.picture("forest")
+
+
 def test_curves_have_the_means(sweep):
     axes = sweep.curves().axes[0]
     lines = {line.get_label(): line for line in axes.lines}

@@ -168,7 +168,7 @@ def test_inspect_equals_the_command_lines(place, out):
             assert len(frame) == len(rows) > 0 and list(frame.columns) == list(rows[0])
             for row, expected in zip(frame.to_dict("records"), rows):
                 assert all(same(row[field], expected[field]) for field in expected)
-        assert "rows at step" in repr(found) and "<table" in found._repr_html_()
+        assert "examples at step" in repr(found) and "<table" in found._repr_html_()
 
 
 @pytest.mark.parametrize("call, words", [

@@ -1,6 +1,7 @@
 // The answers for the arms of a simulated sweep, and checks of the answers against the known truth.
 #pragma once
 
+#include "experiments/report/report_data.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/flip_intervals.hpp"
 #include "experiments/statistics/flips.hpp"
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <fmt/format.h>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -42,7 +45,8 @@ inline SeedDifferences differences_of(const SeedValues& arm, const SeedValues& r
 
 /// The same answers without the bootstrap of `compare`, computed directly from the tests and the intervals. With many
 /// seeds, the bootstrap takes ten times as long as everything else. A TAP point checks that both functions agree.
-inline Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {}) {
+inline Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {},
+                           bool intervals_beside_margin = false) {
   Answers out(sweep.size() - 1);
   /// Calls f with the differences of all arms that have at least `fewest` pairs, and with the comparisons of these
   /// arms.
@@ -59,12 +63,13 @@ inline Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {}
   for (Comparison& c : out) c.answer = Answer::underpowered;
   family(6, [&](const auto& differences, const auto& members) {
     const FlipTest test = step_down_flips(differences);
-    const FlipIntervals intervals = margin ? FlipIntervals{} : flip_intervals(differences);
+    const bool has_intervals = !margin || intervals_beside_margin;
+    const FlipIntervals intervals = has_intervals ? flip_intervals(differences) : FlipIntervals{};
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->p = test.p[i];
       members[i]->answer = test.p[i] <= significance_level ? Answer::differs : Answer::undecided;
       members[i]->difference.mean = mean(differences[i].values);
-      if (margin) continue;
+      if (!has_intervals) continue;
       members[i]->interval = intervals.together[i];
       members[i]->interval_flips = intervals.alone[i];
     }
@@ -98,6 +103,32 @@ template <class Holds> double share(const Answers& answers, const Holds& holds) 
 }
 template <class Holds> double any(const Answers& answers, const Holds& holds, std::size_t from = 0) {
   return std::any_of(answers.begin() + static_cast<std::ptrdiff_t>(from), answers.end(), holds);
+}
+
+/// A report of a sweep, without its statistics. All runs have finished.
+inline ReportData report_of(const Sweep& sweep, std::optional<double> margin = {}) {
+  ReportData report;
+  report.metric = {"val_score", Direction::higher, "", "a score without bounds"};
+  report.metric.low = -std::numeric_limits<double>::infinity();
+  report.sweep = true;
+  report.margin = margin;
+  for (std::size_t arm = 0; arm < sweep.size(); ++arm) {
+    ReportArm& to = report.arms.emplace_back();
+    to.label = arm == 0 ? "reference" : fmt::format("arm {}", arm);
+    for (std::size_t i = 0; i < sweep[arm].values.size(); ++i) {
+      ReportRun& run = to.runs.emplace_back();
+      run.seed = sweep[arm].seeds[i];
+      run.state = RunState::finished;
+      run.value = sweep[arm].values[i];
+    }
+  }
+  report.seeds = sweep[0].seeds;
+  return report;
+}
+
+inline ReportData answered(ReportData report) {
+  compute_statistics(report);
+  return report;
 }
 
 inline bool differs(const Comparison& c) { return c.answer == Answer::differs; }

@@ -6,6 +6,7 @@
 #include "experiments/statistics/spreads.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "tests/simulation/answers.hpp"
+#include "tests/simulation/promises.hpp"
 #include "tests/simulation/results.hpp"
 #include "tests/simulation/situations.hpp"
 #include "tests/simulation/sweeps.hpp"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -27,7 +29,7 @@ using namespace heed::simulation;
 using heed::RandomSource;
 
 const bool long_form = std::getenv("HEED_LONG") != nullptr;
-const std::size_t sweeps = long_form ? 4000 : 400, reports = long_form ? 1000 : 60;
+const std::size_t sweeps = long_form ? 4000 : 400, reports = long_form ? 1000 : 60, tables = long_form ? 10'000 : 400;
 
 /// The first cells of a table row.
 std::vector<std::string> cells(const Kind& kind) {
@@ -456,21 +458,41 @@ void shares(Points& points) {
 
 } // namespace
 
-int main() {
+/// With arguments, only these sections; after the word "except", all but these.
+int main(int count, char** arguments) {
   Points points;
-  fmt::print("# | {} sweeps of each kind, {} from the looks on; per cent ± a standard error |\n#\n", sweeps, reports);
-  paired(points);
-  unpaired(points);
-  spreads(points);
-  failing_runs(points);
-  beside_two_outcomes(points);
-  shares(points);
-  shares_of_arms(points, sweeps);
-  looks(points, reports);
-  further_metrics(points, reports);
-  crossed_options(points, reports);
-  different_sizes(points, reports);
-  targets(points, reports);
-  tuned_arms(points, reports);
+  fmt::print(
+      "# | {} tables of each kind in the grids, {} sweeps elsewhere, {} from the looks on; per cent ± a standard "
+      "error |\n#\n",
+      tables, sweeps, reports);
+  const std::vector<std::pair<std::string, std::function<void()>>> sections{
+      {"paired-grid", [&] { paired_grid(points, tables, long_form); }},
+      {"unpaired-grid", [&] { unpaired_grid(points, tables, long_form); }},
+      {"smallest-differences", [&] { smallest_differences(points, reports, long_form); }},
+      {"rare-failures", [&] { rare_failures(points, sweeps); }},
+      {"paired", [&] { paired(points); }},
+      {"unpaired", [&] { unpaired(points); }},
+      {"spreads", [&] { spreads(points); }},
+      {"failing-runs", [&] { failing_runs(points); }},
+      {"beside-two-outcomes", [&] { beside_two_outcomes(points); }},
+      {"shares", [&] { shares(points); }},
+      {"shares-of-arms", [&] { shares_of_arms(points, sweeps); }},
+      {"looks", [&] { looks(points, reports); }},
+      {"further-metrics", [&] { further_metrics(points, reports); }},
+      {"crossed-options", [&] { crossed_options(points, reports); }},
+      {"groups", [&] { groups(points, reports); }},
+      {"different-sizes", [&] { different_sizes(points, reports); }},
+      {"targets", [&] { targets(points, reports); }},
+      {"tuned-arms", [&] { tuned_arms(points, reports); }}};
+  std::vector<std::string> named(arguments + 1, arguments + count);
+  const bool except = !named.empty() && named.front() == "except";
+  if (except) named.erase(named.begin());
+  for (const std::string& name : named)
+    if (std::ranges::count(sections, name, &std::pair<std::string, std::function<void()>>::first) == 0) {
+      fmt::print(stderr, "test_simulation: there is no section {}\n", name);
+      return 2;
+    }
+  for (const auto& [name, simulate] : sections)
+    if (named.empty() || (std::ranges::count(named, name) > 0) != except) simulate();
   return points.finish();
 }

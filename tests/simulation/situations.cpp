@@ -21,32 +21,6 @@ namespace heed::simulation {
 
 namespace {
 
-/// A report of a sweep, without its statistics. All runs have finished.
-ReportData report_of(const Sweep& sweep, std::optional<double> margin = {}) {
-  ReportData report;
-  report.metric = {"val_score", Direction::higher, "", "a score without bounds"};
-  report.metric.low = -std::numeric_limits<double>::infinity();
-  report.sweep = true;
-  report.margin = margin;
-  for (std::size_t arm = 0; arm < sweep.size(); ++arm) {
-    ReportArm& to = report.arms.emplace_back();
-    to.label = arm == 0 ? "reference" : fmt::format("arm {}", arm);
-    for (std::size_t i = 0; i < sweep[arm].values.size(); ++i) {
-      ReportRun& run = to.runs.emplace_back();
-      run.seed = sweep[arm].seeds[i];
-      run.state = RunState::finished;
-      run.value = sweep[arm].values[i];
-    }
-  }
-  report.seeds = sweep[0].seeds;
-  return report;
-}
-
-ReportData answered(ReportData report) {
-  compute_statistics(report);
-  return report;
-}
-
 /// Whether any arm has an answer with the property.
 template <class Holds> bool any_arm(const ReportData& report, const Holds& holds) {
   return std::ranges::any_of(report.arms,
@@ -334,6 +308,36 @@ void crossed_options(Points& points, std::size_t sweeps) {
       const std::string where = fmt::format("interactions, 1 by {}, {} seeds: ", values, seeds);
       points.at_most(0.05, any_false, where + "any false interaction");
       points.at_most(0.05, false_same, where + "any false same");
+    }
+  table.print();
+}
+
+/// Two groups of equal arms: false answers of arms and interactions together.
+void groups(Points& points, std::size_t sweeps) {
+  Table table({"groups", "arms of each", "seeds", "test", "any false finding"});
+  for (const Test test : {Test::paired, Test::unpaired})
+    for (const std::size_t seeds : {6, 8}) {
+      constexpr std::size_t of_each = 3;
+      const Kind kind{normal_noise, seeds, 2 * (of_each + 1) - 1, "normal", 25, 1, test == Test::paired};
+      Rate any_false;
+      for (std::size_t number = 0; number < sweeps; ++number) {
+        ReportData report = report_of(draw_sweep(kind, number));
+        report.test = test;
+        report.within.push_back({"group", "group"});
+        for (std::size_t i = 0; i < report.arms.size(); ++i) {
+          const std::size_t group = i / (of_each + 1);
+          report.arms[i].group = {fmt::to_string(group)};
+          report.arms[i].name = fmt::format("arm {}", i % (of_each + 1));
+          report.arms[i].reference = group * (of_each + 1);
+        }
+        const ReportData data = answered(std::move(report));
+        any_false.add(any_arm(data, differs) || std::ranges::any_of(data.interactions, [](const Interaction& of) {
+                        return differs(of.comparison);
+                      }));
+      }
+      const std::string name = test == Test::paired ? "paired" : "unpaired";
+      table.row({"2", fmt::to_string(of_each), fmt::to_string(seeds), name}, {any_false});
+      points.at_most(0.05, any_false, fmt::format("groups, {} seeds, {}: any false finding", seeds, name));
     }
   table.print();
 }

@@ -15,6 +15,7 @@ void targets(Points& points, std::size_t sweeps);
 void tuned_arms(Points& points, std::size_t sweeps);
 void further_metrics(Points& points, std::size_t sweeps);
 void crossed_options(Points& points, std::size_t sweeps);
+void groups(Points& points, std::size_t sweeps);
 void shares_of_arms(Points& points, std::size_t sweeps);
 
 } // namespace heed::simulation

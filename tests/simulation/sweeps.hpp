@@ -39,6 +39,11 @@ inline double draw_heavy(RandomSource& random) {
   const double z = random.normal(), a = random.normal(), b = random.normal(), c = random.normal();
   return z / std::sqrt(a * a + b * b + c * c);
 }
+/// exp(Z), less its mean and divided by its standard deviation: skewed, with a long tail.
+inline double draw_lognormal(RandomSource& random) {
+  constexpr double e = std::numbers::e;
+  return (std::exp(random.normal()) - std::sqrt(e)) / std::sqrt((e - 1) * e);
+}
 /// Each mode has a standard deviation of 1.
 constexpr double between_heaps = 15, share_in_upper_heap = 0.7;
 inline double draw_heaps(RandomSource& random, double share) {
@@ -51,7 +56,8 @@ inline double draw_bimodal(RandomSource& random) {
 }
 
 inline const Shape normal_noise{"normal", 1, true, draw_normal}, skewed_noise{"skewed", 2, false, draw_exponential},
-    heavy_noise{"heavy-tailed", 3, true, draw_heavy}, bimodal_noise{"two heaps", 4, false, draw_bimodal};
+    heavy_noise{"heavy-tailed", 3, true, draw_heavy}, bimodal_noise{"two modes", 4, false, draw_bimodal},
+    lognormal_noise{"lognormal", 5, false, draw_lognormal};
 inline const std::vector<Shape> shapes{normal_noise, skewed_noise, heavy_noise, bimodal_noise};
 
 /// The quantile of the noise at `share`, estimated from random draws.

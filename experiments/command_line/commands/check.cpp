@@ -1,6 +1,5 @@
 // heed check: checks a configuration, its data and the model of every arm, without running anything.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
@@ -12,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 
@@ -28,16 +26,16 @@ struct CheckArguments {
   std::optional<std::int64_t> length;
 };
 
-/// The tokens of the row that is drawn, or the patches of an image.
-struct PictureRow {
+/// The tokens of the sequence that is drawn, or the patches of an image.
+struct PictureSequence {
   std::int64_t length = 32, patches_in_row = 0;
 };
 
-PictureRow picture_row(const Config& config, const Task& task, std::optional<std::int64_t> length) {
+PictureSequence picture_sequence(const Config& config, const Task& task, std::optional<std::int64_t> length) {
   if (config.model.kind != "patches") return {.length = length.value_or(32)};
-  const ImageShape image = task.shape(TaskFormat::image_classification).image;
+  const ImageShape image = task.sizes(TaskFormat::image_classification).image;
   const std::int64_t patch = std::get<std::int64_t>(config.model_options.at("patch"));
-  const PictureRow out{(image.height / patch) * (image.width / patch), image.width / patch};
+  const PictureSequence out{(image.height / patch) * (image.width / patch), image.width / patch};
   if (length)
     throw Refused(fmt::format("check: --length does nothing for images: they have {} patches, in rows of {}; leave it "
                               "out",
@@ -51,15 +49,15 @@ PictureRow picture_row(const Config& config, const Task& task, std::optional<std
 }
 
 /// For each attention of the first blocks, one panel for each of the first heads with a mask or bias of its own.
-std::vector<Sketch> sketches_of_attention(const Config& config, const PictureRow& row) {
+std::vector<Sketch> sketches_of_attention(const Config& config, const PictureSequence& sequence) {
   constexpr std::size_t most = 4;
   if (stacks_of(config.model.kind).empty())
     throw Refused(fmt::format("check: --picture draws the attention of Transformer blocks, and model.kind = \"{}\" has "
                               "none",
                               config.model.kind));
-  const char* const unit = row.patches_in_row > 0 ? "patch" : "position";
+  const char* const unit = sequence.patches_in_row > 0 ? "patch" : "position";
   std::vector<Sketch> out;
-  for (AddedScores& of : engine(config).added_scores(config, row.length, row.patches_in_row)) {
+  for (AddedScores& of : engine(config).added_scores(config, sequence.length, sequence.patches_in_row)) {
     const auto equals_first = [&](const std::vector<double>& head) {
       return std::ranges::equal(head, of.heads.front(),
                                 [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
@@ -71,7 +69,7 @@ std::vector<Sketch> sketches_of_attention(const Config& config, const PictureRow
       Sketch panel{.title = same ? "all heads: " + of.place : fmt::format("head {}: {}", head, of.place),
                    .x = fmt::format("{} of the key", unit),
                    .y = fmt::format("{} of the query", unit)};
-      panel.heatmap = {of.queries, of.keys, std::move(of.heads[head]), row.patches_in_row};
+      panel.heatmap = {of.queries, of.keys, std::move(of.heads[head]), sequence.patches_in_row};
       panel.x_range = {0, static_cast<double>(of.keys - 1)};
       panel.y_range = {0, static_cast<double>(of.queries - 1)};
       out.push_back(std::move(panel));
@@ -96,8 +94,8 @@ int check(const CheckArguments& arguments, Console& console) {
         prepared.metric.name);
   if (picture) {
     const Config& reference = prepared.arms.front().config;
-    const std::vector<Sketch> panels = sketches_of_attention(reference, picture_row(reference, tasks.of(reference),
-                                                                                    arguments.length));
+    const std::vector<Sketch> panels = sketches_of_attention(reference, picture_sequence(reference, tasks.of(reference),
+                                                                                         arguments.length));
     console.out.flush(); // the picture may go to the same place
     picture->write(picture_in(
         format, without_controls(svg_of(panels, fmt::format("{}: what is added to the score of each key; masked keys "
@@ -118,8 +116,7 @@ void add_check(Commands& commands) {
       "  heed check configs/quickstart.toml\n"
       "  heed check my.toml attention.score=additive\n"
       "  heed check my.toml 'attention.mask_mod=i - j < 8' --picture mask.svg\n"
-      "Errors name file:line:column, what was found, what is allowed and the nearest name." +
-          std::string(exit_statuses),
+      "Errors name file:line:column, what was found, what is allowed and the nearest name.",
       [](Command& command, CheckArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command
@@ -130,7 +127,7 @@ void add_check(Commands& commands) {
             .value_name("FILE");
         command.add_flag("--force", arguments.force,
                          "with --picture: replace the file also if it is no picture of Heed's");
-        command.add("--length", arguments.length, "with --picture: tokens of the row [32]")
+        command.add("--length", arguments.length, "with --picture: tokens of the sequence [32]")
             .within(1, 256)
             .value_name("T");
         command.add("--out", arguments.out, "the folder with the runs of train.start [runs]").value_name("FOLDER");

@@ -3,11 +3,8 @@
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/own_report.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include <algorithm>
@@ -15,9 +12,7 @@
 #include <fmt/ranges.h>
 #include <iostream>
 #include <limits>
-#include <string>
 #include <system_error>
-#include <vector>
 
 namespace heed {
 
@@ -121,6 +116,8 @@ void declare_columns(Command& command, ResultRequest& question) {
       .separated_by(',')
       .value_name("COLUMNS");
   command.add("--group", question.group, "arms are compared within each group").repeatable().value_name("COLUMN");
+  command.add("--first", question.first, "the group that interactions compare the others with [the first by name]")
+      .value_name("GROUP");
   command.add("--step", question.step, "the step of an evaluation [step, epoch, ...]; none: no steps")
       .value_name("COLUMN");
   command.add("--state", question.state, "whether a run finished or failed [state, status]; none: all finished")
@@ -152,8 +149,7 @@ void add_compare(Commands& commands) {
       "Each format but terminal is written to a file, FILE-report.html and so on in the current folder, whose name is\n"
       "printed. --output names another file; - is standard output. A report that Heed wrote there before is replaced, "
       "and\n"
-      "any other file only with --force. Pipes and devices are written through." +
-          std::string(exit_statuses),
+      "any other file only with --force. Pipes and devices are written through.",
       [](Command& command, CompareArguments& arguments) {
         ResultRequest& question = arguments.question;
         command.add("FILE", arguments.file, "the table; - is standard input").required().value_name("");

@@ -2,8 +2,6 @@
 #include "experiments/command_line/completion.hpp"
 #include "experiments/command_line/commands.hpp"
 
-#include <ostream>
-
 namespace heed {
 
 namespace {
@@ -26,8 +24,7 @@ void add_completion(Commands& commands) {
       "  source <(heed completion bash)     in ~/.bashrc\n"
       "  source <(heed completion zsh)      in ~/.zshrc, after compinit\n"
       "  heed completion bash > ~/.local/share/bash-completion/completions/heed\n"
-      "It completes commands, their options, the options of a config and their values, runs, sweeps and files." +
-          std::string(exit_statuses),
+      "It completes commands, their options, the options of a config and their values, runs, sweeps and files.",
       [](Command& command, CompletionArguments& arguments) {
         command.add("SHELL", arguments.shell, "bash or zsh").required().value_name("").one_of(completed_shells());
       },

@@ -2,7 +2,6 @@
 // training.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/csv.hpp"
@@ -18,7 +17,6 @@
 
 #include <array>
 #include <optional>
-#include <string_view>
 
 namespace heed {
 
@@ -33,7 +31,7 @@ struct DataArguments {
   std::optional<std::int64_t> batches;
 };
 
-constexpr std::int64_t surveyed_rows = 2000;
+constexpr std::int64_t surveyed_sequences = 2000;
 constexpr std::int64_t usual_examples = 3;
 constexpr std::size_t commonest_shown = 12, text_width = 100;
 
@@ -71,8 +69,8 @@ void line(Console& console, const std::string& name, const std::string& text) {
   print(console.out, "  {:<11} {}\n", name, text);
 }
 
-std::string in_words(TaskFormat form) {
-  switch (form) {
+std::string in_words(TaskFormat format) {
+  switch (format) {
     case TaskFormat::language_model: return "sequences of tokens; each token is predicted from the tokens before it";
     case TaskFormat::sequence_to_sequence: return "pairs of an input and an output";
     case TaskFormat::classification: return "sequences of tokens with a class";
@@ -84,16 +82,16 @@ std::string in_words(TaskFormat form) {
 std::string size_in_words(std::int64_t size) { return size < 0 ? "new for every step" : with_commas(size); }
 
 std::string vocabulary_in_words(const TaskSurvey& s) {
-  if (s.form == TaskFormat::image_classification)
-    return fmt::format("{} classes; images of {} x {} pixels, {} channel{}", s.shape.classes, s.shape.image.height,
-                       s.shape.image.width, s.shape.image.channels, plural(s.shape.image.channels));
-  if (s.form == TaskFormat::classification)
-    return fmt::format("{} tokens; {} classes", with_commas(s.shape.vocabulary), s.shape.classes);
-  if (s.shape.shared_vocabulary)
-    return fmt::format("{} tokens{}", with_commas(s.shape.vocabulary),
-                       s.shape.begin >= 0 ? ", with those that begin and end an output" : "");
+  if (s.format == TaskFormat::image_classification)
+    return fmt::format("{} classes; images of {} x {} pixels, {} channel{}", s.sizes.classes, s.sizes.image.height,
+                       s.sizes.image.width, s.sizes.image.channels, plural(s.sizes.image.channels));
+  if (s.format == TaskFormat::classification)
+    return fmt::format("{} tokens; {} classes", with_commas(s.sizes.vocabulary), s.sizes.classes);
+  if (s.sizes.shared_vocabulary)
+    return fmt::format("{} tokens{}", with_commas(s.sizes.vocabulary),
+                       s.sizes.begin >= 0 ? ", with those that begin and end an output" : "");
   return fmt::format("{} tokens of input; {} of output, with those that begin and end one",
-                     with_commas(s.shape.vocabulary), with_commas(s.shape.classes));
+                     with_commas(s.sizes.vocabulary), with_commas(s.sizes.classes));
 }
 
 std::string lengths_in_words(const TaskSurvey& s) {
@@ -101,8 +99,8 @@ std::string lengths_in_words(const TaskSurvey& s) {
     if (l.shortest == l.longest) return fmt::format("{}", l.longest);
     return fmt::format("{} to {}, the median {}", l.shortest, l.longest, l.median);
   };
-  std::string text = "rows of " + range(s.inputs) + " tokens";
-  if (s.form == TaskFormat::sequence_to_sequence)
+  std::string text = "sequences of " + range(s.inputs) + " tokens";
+  if (s.format == TaskFormat::sequence_to_sequence)
     text = fmt::format("inputs of {} tokens; outputs of {}", range(s.inputs), range(s.outputs));
   return text + fmt::format("; {:.0f} % of a batch is not padding", 100 * s.filled);
 }
@@ -120,49 +118,50 @@ std::string files_in_words(const Task::Facts& facts) {
   return one ? facts.files[0] : text;
 }
 
-/// The rows that were counted: "the 360 training examples", "2,000 of 5,000 training examples", or "2,000 training
-/// rows" of a text or of generated data.
-std::string rows_in_words(const TaskSurvey& s) {
-  if (!s.listed) return fmt::format("{} training rows", with_commas(s.rows));
-  if (s.rows == *s.listed) return fmt::format("the {} training {}", with_commas(s.rows), s.facts.unit);
-  return fmt::format("{} of {} training {}", with_commas(s.rows), with_commas(*s.listed), s.facts.unit);
+/// The sequences that were counted: "the 360 training examples", "2,000 of 5,000 training examples", or "2,000 training
+/// sequences" of a text or of generated data.
+std::string sequences_in_words(const TaskSurvey& s) {
+  if (!s.listed) return fmt::format("{} training sequences", with_commas(s.sequences));
+  if (s.sequences == *s.listed) return fmt::format("the {} training {}", with_commas(s.sequences), s.facts.unit);
+  return fmt::format("{} of {} training {}", with_commas(s.sequences), with_commas(*s.listed), s.facts.unit);
 }
 
-/// "5.6 over the 360 training examples: 63 steps of 32 rows": how often training passes over data of this size.
+/// "5.6 over the 360 training examples: 63 steps of 32 sequences": how often training passes over data of this size.
 std::string passes_in_words(const TaskSurvey& s, std::int64_t steps) {
-  const double rows = static_cast<double>(steps) * s.rows_per_step;
-  const double of_a_row = s.listed ? 1 : static_cast<double>(s.inputs.longest); // windows of a text are equally long
+  const double sequences = static_cast<double>(steps) * s.sequences_per_step;
+  const double of_a_sequence = s.listed ? 1
+                                        : static_cast<double>(s.inputs.longest); // windows of a text are equally long
   const std::string length = s.listed ? "" : fmt::format(" of {} {}", s.inputs.longest, s.facts.unit);
   const auto size = static_cast<double>(s.facts.sizes[0]);
-  return fmt::format("{:.3g} over the {} training {}: {} steps of {:.4g} rows{}", rows * of_a_row / size,
-                     with_commas(s.facts.sizes[0]), s.facts.unit, with_commas(steps), s.rows_per_step, length);
+  return fmt::format("{:.3g} over the {} training {}: {} steps of {:.4g} sequences{}", sequences * of_a_sequence / size,
+                     with_commas(s.facts.sizes[0]), s.facts.unit, with_commas(steps), s.sequences_per_step, length);
 }
 
 Split split_named(const std::string& name) {
   return name == "test" ? Split::test : name == "validation" ? Split::validation : Split::train;
 }
 
-void write_all(const Task& task, TaskFormat form, Split split, Console& console) {
-  std::int64_t row = 0;
-  each_example(task, form, split, std::nullopt, [&](const ExampleText& example) {
-    const bool image = form == TaskFormat::image_classification;
-    print(console.data, "{}\t{}\n", image ? fmt::format("row {}", row) : tsv_cell(example.input),
+void write_all(const Task& task, TaskFormat format, Split split, Console& console) {
+  std::int64_t number = 0;
+  each_example(task, format, split, std::nullopt, [&](const ExampleText& example) {
+    const bool image = format == TaskFormat::image_classification;
+    print(console.data, "{}\t{}\n", image ? fmt::format("row {}", number) : tsv_cell(example.input),
           tsv_cell(example.output));
-    ++row;
+    ++number;
   });
 }
 
 /// The tokens separated by spaces: "3 1 4".
 std::string numbers(const std::vector<std::int32_t>& tokens) { return fmt::format("{}", fmt::join(tokens, " ")); }
 
-void write_batches(const Task& task, TaskFormat form, const Config& config, std::int64_t batches, Console& console) {
+void write_batches(const Task& task, TaskFormat format, const Config& config, std::int64_t batches, Console& console) {
   print(console.data, "step\trow\ttokens\toutputs\ttargets\tinput\toutput\n");
-  each_training_row(task, form, static_cast<std::uint64_t>(config.general.seed), config.train.batch, batches,
-                    [&](const TrainingRow& row) {
-                      print(console.data, "{}\t{}\t{}\t{}\t{}\t{}\t{}\n", row.step, row.row, numbers(row.tokens),
-                            numbers(row.outputs), numbers(row.targets), tsv_cell(row.text.input),
-                            tsv_cell(row.text.output));
-                    });
+  each_training_sequence(task, format, static_cast<std::uint64_t>(config.general.seed), config.train.batch, batches,
+                         [&](const TrainingSequence& s) {
+                           print(console.data, "{}\t{}\t{}\t{}\t{}\t{}\t{}\n", s.step, s.sequence, numbers(s.tokens),
+                                 numbers(s.outputs), numbers(s.targets), tsv_cell(s.text.input),
+                                 tsv_cell(s.text.output));
+                         });
 }
 
 /// The task; errors say the places of the options that they name.
@@ -186,49 +185,50 @@ int data(const DataArguments& arguments, Console& console) {
   const Settings settings = load_settings(arguments.config, arguments.overrides);
   const Config config = settings.resolve();
   const std::unique_ptr<Task> task = task_of(config, settings);
-  const TaskFormat form = task_format_of(config);
-  if (const std::string why = task->refuses(form); !why.empty())
+  const TaskFormat format = task_format_of(config);
+  if (const std::string why = task->refuses(format); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
   if (arguments.vocabulary) {
-    if (form == TaskFormat::image_classification) throw Refused("--vocabulary: images have no vocabulary");
-    console.data << vocabulary_json(*task, form);
+    if (format == TaskFormat::image_classification) throw Refused("--vocabulary: images have no vocabulary");
+    console.data << vocabulary_json(*task, format);
     return 0;
   }
   if (arguments.batches) {
-    write_batches(*task, form, config, *arguments.batches, console);
+    write_batches(*task, format, config, *arguments.batches, console);
     return 0;
   }
   const Split split = split_named(arguments.split.value_or("train"));
   if (arguments.all) {
-    write_all(*task, form, split, console);
+    write_all(*task, format, split, console);
     return 0;
   }
-  TaskSurvey s = survey_task(*task, form, static_cast<std::uint64_t>(config.general.seed), config.train.batch,
-                             surveyed_rows, arguments.examples.value_or(usual_examples), commonest_shown);
+  TaskSurvey s = survey_task(*task, format, static_cast<std::uint64_t>(config.general.seed), config.train.batch,
+                             surveyed_sequences, arguments.examples.value_or(usual_examples), commonest_shown);
   if (split != Split::train) {
     s.examples.clear();
-    each_example(*task, form, split, arguments.examples.value_or(usual_examples),
+    each_example(*task, format, split, arguments.examples.value_or(usual_examples),
                  [&](const ExampleText& example) { s.examples.push_back(example); });
   }
   print(console.out, "{}: {}\n", console.out_style.bold(config.task.kind), task_info(config.task.kind).about.summary);
-  line(console, "seen as", in_words(form));
+  line(console, "seen as", in_words(format));
   line(console, s.facts.unit,
        fmt::format("training {}; validation {}; test {}", size_in_words(s.facts.sizes[0]),
                    size_in_words(s.facts.sizes[1]), size_in_words(s.facts.sizes[2])));
   if (s.facts.sizes[0] > 0 && config.train.steps > 0) line(console, "passes", passes_in_words(s, config.train.steps));
   if (!s.facts.files[0].empty()) line(console, "files", files_in_words(s.facts));
   line(console, "vocabulary", vocabulary_in_words(s));
-  if (form != TaskFormat::image_classification) line(console, "lengths", lengths_in_words(s));
+  if (format != TaskFormat::image_classification) line(console, "lengths", lengths_in_words(s));
   std::string commonest;
   for (const auto& [text, count] : s.commonest)
     commonest += fmt::format("{}{} {}", commonest.empty() ? "" : ", ", on_one_line(text), with_commas(count));
-  line(console, "commonest", fmt::format("{} (of {} in {})", commonest, with_commas(s.different), rows_in_words(s)));
-  const Task::Chance chance = task->chance(form);
+  line(console, "commonest",
+       fmt::format("{} (of {} in {})", commonest, with_commas(s.different), sequences_in_words(s)));
+  const Task::Chance chance = task->chance(format);
   line(console, "guessing", fmt::format("{:.1f} % right: {}", 100 * chance.accuracy, chance.how));
   if (chance.sequence && chance.sequence->value != chance.accuracy)
     line(console, "",
-         fmt::format("{:.3g} % of rows all right: {}", 100 * chance.sequence->value, chance.sequence->how));
+         fmt::format("{:.3g} % of sequences all right: {}", 100 * chance.sequence->value, chance.sequence->how));
   if (chance.loss) line(console, "", fmt::format("a loss of {:.4g} nats: {}", chance.loss->value, chance.loss->how));
   for (const Task::NamedSet& set : task->sets()) {
     const Task::Facts facts = set.task->facts();
@@ -266,8 +266,7 @@ void add_data(Commands& commands) {
       "reads if the task has inputs and outputs; targets, for each token or output (-1: none), or the class; input\n"
       "and output, as text.\n"
       "--vocabulary writes lists of texts, in which a token's number is its index: tokens, which the model reads;\n"
-      "output_tokens, if outputs have their own vocabulary; and classes." +
-          std::string(exit_statuses),
+      "output_tokens, if outputs have their own vocabulary; and classes.",
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--examples", arguments.examples, "number of examples to show [3]").within(0, 1000);

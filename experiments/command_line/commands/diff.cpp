@@ -1,6 +1,5 @@
 // heed diff: compares two runs, or a run and a configuration: options, metrics, and how the runs were made.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"
@@ -13,9 +12,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <ostream>
 #include <span>
-#include <string_view>
 
 namespace heed {
 
@@ -163,8 +160,7 @@ void add_diff(Commands& commands) {
       "  heed diff 3f2a 9c01\n"
       "  heed diff 3f2a configs/quickstart.toml     what the file would change\n"
       "A and B are runs (the path of a run's folder, or a unique beginning of its ID) or configs. Of a config, the\n"
-      "reference is compared. Metrics are the last values." +
-          std::string(exit_statuses),
+      "reference is compared. Metrics are the last values.",
       [](Command& command, DiffArguments& arguments) {
         command.add("A", arguments.a, "a run, or a TOML file").required().value_name("");
         command.add("B", arguments.b, "another").required().value_name("");

@@ -15,8 +15,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <ostream>
-#include <vector>
 
 namespace heed {
 
@@ -25,18 +23,15 @@ namespace {
 struct EvaluateArguments {
   std::string run, out = "runs", split = "validation", write;
   std::int64_t average = 1;
-  std::optional<std::int64_t> beam;
-  std::optional<double> length_penalty;
-  std::optional<std::string> length_penalty_kind, bleu_tokenization;
-  std::vector<std::int64_t> lengths;
+  EvaluationRequest question;
 };
 
 /// Writes a table with the model's output for each example of the split. Returns the number of examples.
 std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string& path) {
   if (std::error_code error; std::filesystem::exists(std::filesystem::symlink_status(path, error)))
     throw Refused(fmt::format("--write: '{}' exists already; remove it, or name another file", path));
-  const TaskFormat form = task_format_of(run.config);
-  const bool classes = gives_class(form);
+  const TaskFormat format = task_format_of(run.config);
+  const bool classes = gives_class(format);
   std::optional<NewFile> file; // none before the first example, so that a refusal leaves nothing
   std::int64_t count = 0;
   run.engine().outputs(run.config, *run.task, run.checkpoint, split, [&](const ExampleOutput& example) {
@@ -53,11 +48,7 @@ std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string
 
 int evaluate(const EvaluateArguments& arguments, Console& console) {
   TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  run.config = evaluated_config(run.config, {.beam = arguments.beam,
-                                             .length_penalty = arguments.length_penalty,
-                                             .length_penalty_kind = arguments.length_penalty_kind,
-                                             .bleu_tokenization = arguments.bleu_tokenization,
-                                             .lengths = arguments.lengths});
+  run.config = evaluated_config(run.config, arguments.question);
   const Split split = split_named(arguments.split);
   const std::int64_t written = arguments.write.empty() ? 0 : write_outputs(run, split, arguments.write);
   const MetricsRecord metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
@@ -91,38 +82,36 @@ void add_evaluate(Commands& commands) {
       "output and, for a classifier, the probability of the output's class. Tabs, line ends and backslashes within "
       "them\n"
       "are \\t, \\n"
-      ", \\r and \\\\." +
-          std::string(exit_statuses),
+      ", \\r and \\\\.",
       [](Command& command, EvaluateArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--split", arguments.split, "train, validation or test [validation]")
             .one_of({"train", "validation", "test"})
             .value_name("SPLIT");
         command
-            .add("--beam", arguments.beam,
+            .add("--beam", arguments.question.beam,
                  "beam width for also decoding the split (sequence-to-sequence); 1: greedy; 0: no decoding "
                  "[train.evaluate_beam]")
             .within(0, EvaluationRequest::most_beam);
         command
-            .add("--length-penalty", arguments.length_penalty,
-                 "alpha of the beam search's length penalty "
-                 "[train.evaluate_length_penalty]")
+            .add("--length-penalty", arguments.question.length_penalty,
+                 "alpha of the beam search's length penalty [train.evaluate_length_penalty]")
             .within(0.0, EvaluationRequest::most_length_penalty);
         command
-            .add("--length-penalty-kind", arguments.length_penalty_kind,
+            .add("--length-penalty-kind", arguments.question.length_penalty_kind,
                  "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens "
                  "[train.evaluate_length_penalty_kind]")
             .one_of({"gnmt", "fairseq"})
             .value_name("KIND");
         command
-            .add("--bleu-tokenization", arguments.bleu_tokenization,
+            .add("--bleu-tokenization", arguments.question.bleu_tokenization,
                  "13a, none, intl or char, as sacreBLEU names them [train.evaluate_bleu_tokenization]")
             .one_of(bleu_tokenizations())
             .value_name("NAME");
         command
-            .add("--lengths", arguments.lengths,
-                 "also measure on sequences of these lengths, which the task generates: 64,128 "
-                 "[train.evaluate_lengths]")
+            .add(
+                "--lengths", arguments.question.lengths,
+                "also measure on sequences of these lengths, which the task generates: 64,128 [train.evaluate_lengths]")
             .within(1, EvaluationRequest::longest)
             .separated_by(',')
             .value_name("LENGTHS");

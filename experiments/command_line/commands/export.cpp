@@ -2,7 +2,6 @@
 #include "experiments/exports/export.hpp"
 
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
@@ -14,7 +13,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
-#include <ostream>
 
 namespace heed {
 
@@ -37,8 +35,7 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
   for (const std::string& run : arguments.runs) out.push_back(find_run(arguments.out, run));
   if (!out.empty()) {
     if (!arguments.where.empty())
-      throw Refused("export: --where does nothing if runs are named; leave one of the two "
-                    "out");
+      throw Refused("export: --where does nothing if runs are named; leave one of the two out");
     return out;
   }
   RunIndex index(arguments.out);
@@ -113,8 +110,7 @@ void add_export(Commands& commands) {
           "are exported, or those that match --where (heed runs --help explains filters). A file's name has the label "
           "of\n"
           "the run's arm in its most recent sweep, the run's seed and its ID. The paths of the files are printed.\n"
-          "Checkpoints need no export: PyTorch's safetensors opens them." +
-          std::string(exit_statuses),
+          "Checkpoints need no export: PyTorch's safetensors opens them.",
       [](Command& command, ExportArguments& arguments) {
         command.add("RUN", arguments.runs, "a filter; only runs that match it [all]").value_name("");
         command.add("--to", arguments.to, fmt::format("the format: {}", fmt::join(export_format_names(), ", ")))

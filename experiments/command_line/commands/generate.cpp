@@ -1,6 +1,5 @@
 // heed generate: generates text with a trained run's model.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/requests.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
@@ -9,43 +8,21 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/sweep/preparation.hpp"
 
-#include <fmt/format.h>
-#include <optional>
-#include <ostream>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace heed {
 
 namespace {
 
 struct GenerateArguments {
-  std::string run, out = "runs", prompt, input, file;
+  std::string run, out = "runs", input, file;
   std::int64_t average = 1;
-  std::optional<std::int64_t> tokens, top_k, beam;
-  std::optional<double> temperature, length_penalty;
-  std::optional<std::uint64_t> seed;
-  std::optional<std::string> length_penalty_kind;
+  GenerationRequest question;
 };
 
-GenerationRequest question_of(const GenerateArguments& a) {
-  return {.prompt = a.prompt,
-          .has_input = !a.input.empty(),
-          .has_input_file = !a.file.empty(),
-          .tokens = a.tokens,
-          .top_k = a.top_k,
-          .beam = a.beam,
-          .temperature = a.temperature,
-          .length_penalty = a.length_penalty,
-          .seed = a.seed,
-          .length_penalty_kind = a.length_penalty_kind};
-}
-
-std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat form) {
-  if (a.file.empty() == a.input.empty() && form == TaskFormat::image_classification)
-    throw Refused("give the image whose class is wanted, a row of the validation split, with --input \"row 0\", or a "
-                  "file with one on each line, with --input-file FILE");
+std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat format) {
+  if (a.file.empty() == a.input.empty() && format == TaskFormat::image_classification)
+    throw Refused(
+        "give the image whose class is wanted, an example of the validation split, with --input \"row 0\", or a "
+        "file with one on each line, with --input-file FILE");
   if (a.file.empty() == a.input.empty())
     throw Refused("give the input text, with --input TEXT, or a file with one on each line, with --input-file FILE");
   if (a.file.empty()) return {a.input};
@@ -57,9 +34,12 @@ std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat form) 
 
 int generate(const GenerateArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  const TaskFormat form = task_format_of(run.config);
-  const bool continues = form == TaskFormat::language_model;
-  Sampling sampling = sampling_of(question_of(arguments), form, run.config.model.kind);
+  const TaskFormat format = task_format_of(run.config);
+  const bool continues = format == TaskFormat::language_model;
+  GenerationRequest question = arguments.question;
+  question.has_input = !arguments.input.empty();
+  question.has_input_file = !arguments.file.empty();
+  Sampling sampling = sampling_of(question, format, run.config.model.kind);
   sampling.write = [&](std::string_view text) {
     console.data << text;
     console.data.flush();
@@ -68,8 +48,8 @@ int generate(const GenerateArguments& arguments, Console& console) {
     say(console, "note: " + note);
     console.err.flush();
   };
-  sampling.prompt = arguments.prompt;
-  if (!continues) sampling.inputs = inputs_of(arguments, form);
+  sampling.prompt = question.prompt;
+  if (!continues) sampling.inputs = inputs_of(arguments, format);
   run.engine().generate(run.config, *run.task, run.checkpoint, sampling);
   if (continues) console.data << "\n";
   return 0;
@@ -88,37 +68,33 @@ void add_generate(Commands& commands) {
       "  heed generate 77d0 --input \"a film to remember\"\n"
       "A decoder continues --prompt. An encoder-decoder prints a line with the output for each input. A classifier\n"
       "prints a line for each of the most probable classes: the probability, a tab, and the class; an empty line\n"
-      "separates inputs. For a model of images, an input is a row of the validation split: \"row 0\".\n"
-      "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
-          std::string(exit_statuses),
+      "separates inputs. For a model of images, an input is an example of the validation split: \"row 0\".\n"
+      "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text.",
       [](Command& command, GenerateArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
-        command.add("--prompt", arguments.prompt, "the text to continue").value_name("TEXT");
-        command.add("--tokens", arguments.tokens, "number of tokens to generate [500]")
+        command.add("--prompt", arguments.question.prompt, "the text to continue").value_name("TEXT");
+        command.add("--tokens", arguments.question.tokens, "number of tokens to generate [500]")
             .within(1, GenerationRequest::most_tokens);
         command
-            .add("--temperature", arguments.temperature,
-                 "temperature of the random choices; 0: always the most "
-                 "probable token [1]")
+            .add("--temperature", arguments.question.temperature,
+                 "temperature of the random choices; 0: always the most probable token [1]")
             .within(0.0, GenerationRequest::most_temperature);
         command
-            .add("--top-k", arguments.top_k,
-                 "choose only among the k most probable tokens; 0: all [0; for classes "
-                 "5]")
+            .add("--top-k", arguments.question.top_k,
+                 "choose only among the k most probable tokens; 0: all [0; for classes 5]")
             .within(0, GenerationRequest::most_top_k);
-        command.add("--seed", arguments.seed, "seed of the random choices [0]").value_name("N");
+        command.add("--seed", arguments.question.seed, "seed of the random choices [0]").value_name("N");
         command.add("--input", arguments.input, "the input text").value_name("TEXT");
         command.add("--input-file", arguments.file, "a file with an input text on each line").value_name("FILE");
-        command.add("--beam", arguments.beam, "beam width; 1: greedy search [1]")
+        command.add("--beam", arguments.question.beam, "beam width; 1: greedy search [1]")
             .within(1, GenerationRequest::most_beam);
         command
-            .add("--length-penalty", arguments.length_penalty,
+            .add("--length-penalty", arguments.question.length_penalty,
                  "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
             .within(0.0, GenerationRequest::most_length_penalty);
         command
-            .add("--length-penalty-kind", arguments.length_penalty_kind,
-                 "base of the length penalty: gnmt: (5 + "
-                 "tokens) / 6; fairseq: tokens [gnmt]")
+            .add("--length-penalty-kind", arguments.question.length_penalty_kind,
+                 "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens [gnmt]")
             .one_of({"gnmt", "fairseq"})
             .value_name("KIND");
         add_average(command, arguments.average);

@@ -1,7 +1,6 @@
 // heed inspect: shows statistics of the heads, layers and modules of a run's model, or of a configuration's untrained
 // model.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/trained_run.hpp"
@@ -10,10 +9,8 @@
 #include "experiments/report/text_table.hpp"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
-#include <ostream>
 
 namespace heed {
 
@@ -24,7 +21,7 @@ namespace json = boost::json;
 struct InspectArguments {
   std::string run, out = "runs", split = "validation";
   std::vector<std::string> overrides;
-  std::int64_t rows = 0, average = 1;
+  std::int64_t examples = 0, average = 1;
   ResultOptions result;
 };
 
@@ -41,7 +38,7 @@ json::value as_json(const std::string& subject, const InspectArguments& argument
                    {"step", found.step},
                    {"average", arguments.average},
                    {"split", arguments.split},
-                   {"rows", found.rows}};
+                   {"rows", found.sequences}};
   for (auto& member : inspection_json(found)) out.emplace(member.key(), std::move(member.value()));
   return out;
 }
@@ -114,14 +111,14 @@ Subject look(const InspectArguments& arguments, Console& console) {
     const Engine& with = engine(config);
     with.check(config, *task);
     return {arguments.run, fmt::format("{} before any step, with seed {}", arguments.run, config.general.seed),
-            with.inspect(config, *task, nullptr, split, arguments.rows)};
+            with.inspect(config, *task, nullptr, split, arguments.examples)};
   }
   if (!arguments.overrides.empty())
-    throw Refused(fmt::format("{}: a run's options can't be changed, only those of a configuration's file, and there "
-                              "is no file {}",
-                              arguments.overrides.front(), arguments.run));
+    throw Refused(fmt::format(
+        "{}: a run's options can't be changed, only those of a configuration's file, and there is no file {}",
+        arguments.overrides.front(), arguments.run));
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.rows);
+  Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.examples);
   return {run.id, fmt::format("run {} at step {}", run.id, found.step), std::move(found)};
 }
 
@@ -132,8 +129,8 @@ int inspect(const InspectArguments& arguments, Console& console) {
     output.write(indented(as_json(name, arguments, found)), console);
     return 0;
   }
-  console.out << fmt::format("{}, {} rows of the {} split{}\n", words, with_commas(found.rows), arguments.split,
-                             average_in_words(arguments.average));
+  console.out << fmt::format("{}, {} examples of the {} split{}\n", words, with_commas(found.sequences),
+                             arguments.split, average_in_words(arguments.average));
   if (!found.heads.empty()) print_heads(found, console);
   if (!found.layers.empty()) print_layers(found, console);
   print_modules(found, console);
@@ -145,8 +142,7 @@ int inspect(const InspectArguments& arguments, Console& console) {
 void add_inspect(Commands& commands) {
   add_command<InspectArguments>(
       commands, "inspect",
-      "measure heads, layers and modules inside a run's model, or inside a config's untrained "
-      "model",
+      "measure heads, layers and modules inside a run's model, or inside a config's untrained model",
       "Examples:\n"
       "  heed inspect 3f2a\n"
       "  heed inspect 3f2a --rows 64\n"
@@ -154,15 +150,14 @@ void add_inspect(Commands& commands) {
       "  heed inspect my.toml model.layers=12        before any step\n"
       "RUN is the path of a run's folder, or a unique beginning of its ID; or a config, whose untrained model is\n"
       "inspected (of a sweep, the reference's). The loss is computed once for each head. Large models therefore take\n"
-      "a while: --rows limits the time. [train] inspect measures the same values during training. Nothing is saved." +
-          std::string(exit_statuses),
+      "a while: --rows limits the time. [train] inspect measures the same values during training. Nothing is saved.",
       [](Command& command, InspectArguments& arguments) {
         add_config(command, arguments.run, arguments.overrides);
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");
         command.add("--split", arguments.split, "train or validation [validation]")
             .one_of({"train", "validation"})
             .value_name("SPLIT");
-        command.add("--rows", arguments.rows, "number of examples of the split, the first ones [0: all]")
+        command.add("--rows", arguments.examples, "number of examples of the split, the first ones [0: all]")
             .within(0, std::int64_t{1} << 40);
         add_average(command, arguments.average);
         add_result_options(command, arguments.result, {"terminal", "json"});

@@ -1,7 +1,6 @@
 // heed new: writes a new configuration, with comments, for a task or for the user's own data.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/new_config.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/system/files.hpp"
@@ -68,8 +67,8 @@ void add_new(Commands& commands) {
                   "  heed new pairs en.txt de.txt            the same in two files, line by line\n"
                   "  heed new labels reviews.csv             a table with texts and labels\n"
                   "  heed new images mnist                   a folder with MNIST's files, or with CIFAR-10's\n"
-                  "No file is ever overwritten.{}",
-                  fmt::join(generated_kinds(), ", "), exit_statuses),
+                  "No file is ever overwritten.",
+                  fmt::join(generated_kinds(), ", ")),
       [](Command& command, NewArguments& arguments) {
         command.add("KIND", arguments.kind, "the kind of data, or the task; see below").required().value_name("");
         command.add("DATA", arguments.data, "the file of the data; of pairs, perhaps two; of images, a folder")

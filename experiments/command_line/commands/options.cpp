@@ -1,12 +1,10 @@
 // heed options: lists every configuration option, as text, as JSON, or as a JSON schema for editors.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/schema.hpp"
 
 #include <boost/json/parse.hpp>
-#include <ostream>
 
 namespace heed {
 
@@ -42,8 +40,7 @@ void add_options(Commands& commands) {
       "  heed options\n"
       "  heed options train\n"
       "  heed options weight                          options with this word in their names or descriptions\n"
-      "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)" +
-          std::string(exit_statuses),
+      "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)",
       [](Command& command, OptionsArguments& arguments) {
         command
             .add("TABLE", arguments.table,

@@ -1,7 +1,5 @@
 // heed plan: shows the runs that a configuration would execute, and their cost: parameters, FLOPs, memory, time.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"
@@ -10,7 +8,6 @@
 #include "experiments/report/seed_advice.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/sweep/labels.hpp"
-#include "experiments/system/clock.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
 
@@ -114,12 +111,6 @@ std::string plan_csv(const Preparation& prepared, const Estimate& e) {
   return out;
 }
 
-json::array changes_json(const std::vector<PlannedChange>& changes) {
-  json::array out;
-  for (const PlannedChange& change : changes) out.push_back({{"key", change.key}, {"value", change.value}});
-  return out;
-}
-
 json::array effects_json(const Plan& plan, std::optional<double> effect) {
   json::array out;
   for (const EffectRow& row : effect_rows(plan, effect)) {
@@ -149,7 +140,7 @@ std::string plan_json(const Preparation& prepared, const Estimate& e, std::optio
     const Arm& arm = plan.arms[i];
     const Cost& cost = prepared.arms[i].cost;
     json::object entry{{"label", arm.label},
-                       {"changes", changes_json(arm.changes)},
+                       {"changes", json::value_from(arm.changes)},
                        {"parameters", cost.parameters},
                        {"flops_per_step", cost.flops_per_step},
                        {"steps", prepared.arms[i].config.train.steps},
@@ -168,7 +159,7 @@ std::string plan_json(const Preparation& prepared, const Estimate& e, std::optio
                        {"seed", run.run->seed},
                        {"id", run.run->id.empty() ? json::value(nullptr) : json::value(run.run->id)},
                        {"state", name_of(run.state)}};
-    if (run.trial) entry["tries"] = changes_json(run.trial->point);
+    if (run.trial) entry["tries"] = json::value_from(run.trial->point);
     runs.push_back(std::move(entry));
   }
   out["runs"] = std::move(runs);
@@ -199,8 +190,7 @@ void register_plan(const Plan& plan, const Estimate& e, const PlanArguments& arg
   write_file(arguments.record, registration(plan, e));
   const std::string known = e.finished == 0
                                 ? ""
-                                : fmt::format("{} of its {} runs {} finished in {} already, and the file says "
-                                              "so. ",
+                                : fmt::format("{} of its {} runs {} finished in {} already, and the file says so. ",
                                               e.finished, e.runs.size(), e.finished == 1 ? "is" : "are", arguments.out);
   console.out << wrapped(fmt::format("{} is plan {}, written to {}. {}Every report of the sweep, {}, shows this hash.",
                                      plan.name, plan.hash, arguments.record, known, plan.folder_name()),
@@ -220,8 +210,8 @@ int plan(const PlanArguments& arguments, Console& console) {
   check_record(arguments.record);
   ResultOutput output("plan", arguments.result);
   if (!arguments.record.empty() && !output.is("terminal"))
-    throw Refused("plan: --register only writes the plan's record, so it prints no result; leave out --format, --json "
-                  "and --csv");
+    throw Refused(
+        "plan: --register only writes the plan's record, so it prints no result; leave out --format, --json and --csv");
   if (arguments.effect && output.is("csv"))
     throw Refused("plan: --effect does nothing with --format csv, which has runs only; leave it out");
   Tasks tasks;
@@ -243,15 +233,13 @@ int plan(const PlanArguments& arguments, Console& console) {
 void add_plan(Commands& commands) {
   add_command<PlanArguments>(
       commands, "plan",
-      "show the runs of a config before training: number, parameters, FLOPs, memory, time; saves "
-      "nothing",
+      "show the runs of a config before training: number, parameters, FLOPs, memory, time; saves nothing",
       "Examples:\n"
       "  heed plan configs/quickstart.toml\n"
       "  heed plan configs/quickstart.toml train.steps=5000 --no-probe\n"
       "  heed plan configs/quickstart.toml --no-probe --csv --output plan.csv\n"
       "  heed plan configs/quickstart.toml --register plan.json\n"
-      "To measure the time, a few steps of each arm are trained." +
-          std::string(exit_statuses),
+      "To measure the time, a few steps of each arm are trained.",
       [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder whose finished runs count as done [runs]").value_name("FOLDER");

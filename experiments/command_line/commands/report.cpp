@@ -1,25 +1,19 @@
 // heed report: reports the results of a sweep. The sweep may still be running.
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
-#include "experiments/report/own_report.hpp"
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/report/svg_figure.hpp"
 #include "experiments/report/svg_picture.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/ranges.h>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace heed {
 
@@ -81,16 +75,6 @@ void tell_which(const std::filesystem::path& chosen, const ReportArguments& argu
                   count, named ? fmt::format(" named \"{}\"", arguments.sweep) : "", arguments.out,
                   fmt::join(others, ", "), more));
   console.err.flush();
-}
-
-/// Throws heed::Refused, with the names of all figures, if there is none with this name.
-const document::Figure& figure_named(const std::vector<document::Figure>& figures, const std::string& name) {
-  const auto found = std::ranges::find(figures, name, &document::Figure::name);
-  if (found != figures.end()) return *found;
-  std::vector<std::string> names;
-  for (const document::Figure& figure : figures) names.push_back(figure.name);
-  if (names.empty()) throw Refused("report: this sweep has no figures yet, because no arm can be compared");
-  throw Refused(fmt::format("report: there is no figure \"{}\"; figures: {}", name, fmt::join(names, ", ")));
 }
 
 int report_figure(const ReportArguments& arguments, Console& console) {
@@ -168,13 +152,12 @@ void add_report(Commands& commands) {
       "  markdown  report.md\n"
       "  latex     report.tex, a table and figures, a complete LaTeX document\n"
       "  csv       report.csv, a line for each arm, and runs.csv, a line for each run; lengths.csv, a line for each\n"
-      "            arm, metric and length, if rows are evaluated by length\n"
+      "            arm, metric and length, if sequences are evaluated by length\n"
       "  json      report.json, all data of the report\n"
       "  terminal  no file: prints the table\n"
       "--output writes the report (of csv, report.csv only) to another file; - is standard output. --figure writes "
       "one\n"
-      "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png." +
-          std::string(exit_statuses),
+      "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png.",
       [](Command& command, ReportArguments& arguments) {
         add_output_folder(command, arguments.out);
         command.add("--sweep", arguments.sweep, "the sweep [the latest]").value_name("NAME");

@@ -1,11 +1,9 @@
 // heed rerun: repeats a finished run from its resolved configuration, and says whether the results are bit-identical.
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/index/run_entry.hpp"
@@ -20,7 +18,6 @@
 #include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
-#include <ostream>
 #include <stdlib.h>
 #include <system_error>
 
@@ -204,8 +201,7 @@ void add_rerun(Commands& commands) {
       "config.toml, in a temporary folder, or in the folder that --into names. Then all metrics except seconds, and\n"
       "every tensor of the last checkpoint are compared. A warning comes first if CPU, BLAS, compiler or numerics\n"
       "differ from those in the run's manifest.\n"
-      "Exit status 1 also means: the bits differ." +
-          std::string(exit_statuses),
+      "Exit status 1 also means: the bits differ.",
       [](Command& command, RerunArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--threads", arguments.threads, "overrides the configuration's value").within(1, 1024);

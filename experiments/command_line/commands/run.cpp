@@ -3,12 +3,9 @@
 #include "autograd/ranks.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/run_display.hpp"
-#include "experiments/command_line/sweep_start.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/engines/mpi.hpp"
@@ -20,9 +17,9 @@
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/runs/checkpoints.hpp"
-#include "experiments/runs/follower.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/run_state.hpp"
+#include "experiments/runs/worker.hpp"
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -398,8 +395,7 @@ void add_run(Commands& commands) {
       "Options of the cluster (never of a run) are slurm.account, .partition, .qos, .time, .memory, .cpus,\n"
       ".at_once, .task_minutes and .options: as overrides (slurm.partition=short), or in the table [slurm] of a file.\n"
       "Started by mpirun -np N, N processes train each run together, bit-identically; --threads is per process [1].\n"
-      "Overrides: a.b=value, read by the option's type; a.b=@default resets it (heed options lists all options)." +
-          std::string(exit_statuses),
+      "Overrides: a.b=value, read by the option's type; a.b=@default resets it (heed options lists all options).",
       [](Command& command, RunArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder for runs and sweeps [runs]").value_name("FOLDER");

@@ -1,8 +1,6 @@
 // heed runs: lists the runs of a folder, filtered and sorted.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/found_runs.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/report/text_table.hpp"
@@ -10,7 +8,6 @@
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
-#include <ostream>
 
 namespace heed {
 
@@ -19,23 +16,16 @@ namespace {
 namespace json = boost::json;
 
 struct RunsArguments {
-  std::string out = "runs", sort;
-  std::optional<std::string> where;
-  std::vector<std::string> columns;
-  std::optional<std::int64_t> limit;
-  bool reverse = false;
+  std::string out = "runs";
+  RunsRequest question;
   ResultOptions result;
 };
 
 FoundRuns find(const RunsArguments& arguments, bool all_fields, Console& console) {
   RunIndex index(arguments.out);
-  FoundRuns found = find_runs(index, arguments.out,
-                              {.where = arguments.where,
-                               .sort = arguments.sort,
-                               .columns = arguments.columns,
-                               .limit = arguments.limit,
-                               .reverse = arguments.reverse,
-                               .all_fields = all_fields},
+  RunsRequest question = arguments.question;
+  question.all_fields = all_fields;
+  FoundRuns found = find_runs(index, arguments.out, question,
                               [&](const std::string& problem) { say(console, problem); });
   say_left_out(found.left_out, index, console);
   return found;
@@ -66,10 +56,8 @@ std::string runs_csv(const FoundRuns& found) {
 
 void print_table(const FoundRuns& found, Console& console) {
   TextTable table;
-  for (const IndexField& column : found.columns) {
-    table.headings.push_back(column.name);
-    table.alignment.push_back(column.kind == IndexField::Kind::number ? Align::right : Align::left);
-  }
+  for (const IndexField& column : found.columns)
+    table.add_column(column.name, column.kind == IndexField::Kind::number ? Align::right : Align::left);
   for (const auto& row : found.rows) {
     std::vector<std::string>& cells = table.rows.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) cells.push_back(for_people(row[i], found.columns[i]));
@@ -81,7 +69,7 @@ void print_table(const FoundRuns& found, Console& console) {
 int runs(const RunsArguments& arguments, Console& console) {
   ResultOutput output("runs", arguments.result);
   const FoundRuns found = find(arguments, !output.is("terminal"), console);
-  if (output.is("json")) output.write(runs_json(found, !arguments.columns.empty()), console);
+  if (output.is("json")) output.write(runs_json(found, !arguments.question.columns.empty()), console);
   else if (output.is("csv")) output.write(runs_csv(found), console);
   else print_table(found, console);
   return 0;
@@ -107,23 +95,19 @@ void add_runs(Commands& commands) {
       "that lacks its field, also after not. JSON and CSV have every field with a value, unless --columns names "
       "fields. The command\n"
       "reads an index in ~/.cache/heed/index, which it updates first. OUT/index.sqlite is a copy of the index, which\n"
-      "any SQLite tool opens." +
-          std::string(exit_statuses),
+      "any SQLite tool opens.",
       [](Command& command, RunsArguments& arguments) {
         add_output_folder(command, arguments.out);
-        command.add("--where", arguments.where, "a filter; only runs that match it [all]").value_name("EXPR");
-        command
-            .add("--sort", arguments.sort,
-                 "sort by this field, the smallest value first "
-                 "[created]")
+        command.add("--where", arguments.question.where, "a filter; only runs that match it [all]").value_name("EXPR");
+        command.add("--sort", arguments.question.sort, "sort by this field, the smallest value first [created]")
             .value_name("FIELD");
-        command.add_flag("--reverse", arguments.reverse,
-                         "sort in reverse: the largest value, or the newest run, "
-                         "first");
-        command.add("--columns", arguments.columns, "show these fields, separated by commas [fields that differ]")
+        command.add_flag("--reverse", arguments.question.reverse,
+                         "sort in reverse: the largest value, or the newest run, first");
+        command
+            .add("--columns", arguments.question.columns, "show these fields, separated by commas [fields that differ]")
             .separated_by(',')
             .value_name("FIELDS");
-        command.add("--limit", arguments.limit, "the most runs to show").within(0, std::int64_t{1} << 40);
+        command.add("--limit", arguments.question.limit, "the most runs to show").within(0, std::int64_t{1} << 40);
         add_result_options(command, arguments.result, {"terminal", "json", "csv"});
       },
       runs);

@@ -1,7 +1,6 @@
 // heed show: prints a configuration with the value of every option, or with its changes only; for a run, also its
 // outcome.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
@@ -13,7 +12,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace heed {
 
@@ -170,8 +168,7 @@ void add_show(Commands& commands) {
       "  heed show 3f2a                                              a run: its outcome and its config\n"
       "Options of variants that the config finally does not use are dropped; comments at the top name them. Comments\n"
       "at the end show a file's [sweep]: its seeds, and what each arm changes. The printed TOML resolves to the same\n"
-      "config." +
-          std::string(exit_statuses),
+      "config.",
       [](Command& command, ShowArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");

@@ -1,12 +1,11 @@
 // heed slurm-task: executes the runs of one Slurm array task, one after the other. Slurm starts it, users don't.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
 #include "experiments/launch/executor.hpp"
 #include "experiments/launch/local_launcher.hpp"
 #include "experiments/launch/slurm_queue.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/system/bounds.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
 
@@ -15,7 +14,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <optional>
-#include <vector>
 
 namespace heed {
 
@@ -76,9 +74,7 @@ public:
     if (!stop()) return failed_ ? 1 : 0;
     if (deadline_.near()) note_end();
     print(console_.out, "heed slurm-task: stopped, {}\n",
-          deadline_.near() ? "because its time limit is "
-                             "reached"
-                           : "as requested");
+          deadline_.near() ? "because its time limit is reached" : "as requested");
     return begin_again;
   }
 
@@ -114,7 +110,7 @@ private:
   }
 
   void one(const RunFolder& run) {
-    const auto owner = RunClaim::owner(run);
+    const auto owner = Lease::owner(run.claim());
     // If the claim is from an earlier start of this task, on a node that died, the executor waits until the run is
     // free.
     if (owner && owner->job != this_process().job) {

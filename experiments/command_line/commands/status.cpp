@@ -1,8 +1,6 @@
 // heed status: shows the sweeps and runs in an output folder, and the progress of the runs that are running now.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/index/run_entry.hpp"
@@ -24,9 +22,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace heed {
 
@@ -163,10 +159,7 @@ int status(const StatusArguments& arguments, Console& console) {
   // The queue is read first, because this also writes the outcome of queued runs to their folders.
   const std::string queue = queue_report(out, [&](const std::string& id) { return name_of_run(out, id); });
   TextTable table{{"sweep", "runs"}, {Align::left, Align::right}, {}};
-  for (const RunState state : states) {
-    table.headings.emplace_back(name_of(state));
-    table.alignment.push_back(Align::right);
-  }
+  for (const RunState state : states) table.add_column(std::string(name_of(state)));
   std::vector<std::size_t> left_out_of; // for each row of the table
   std::string running;
   std::vector<std::string> failed, unreadable, lost, damaged;
@@ -190,8 +183,7 @@ int status(const StatusArguments& arguments, Console& console) {
     table.rows.push_back(std::move(row));
   }
   if (std::ranges::any_of(left_out_of, [](std::size_t n) { return n > 0; })) {
-    table.headings.emplace_back("left out");
-    table.alignment.push_back(Align::right);
+    table.add_column("left out");
     for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].push_back(fmt::format("{}", left_out_of[i]));
   }
   const std::size_t runs = run_ids(out).size();
@@ -214,8 +206,7 @@ void add_status(Commands& commands) {
   add_command<StatusArguments>(
       commands, "status", "list the sweeps and runs of a folder, and their progress",
       "Example, from another terminal while a sweep runs:\n"
-      "  heed status runs" +
-          std::string(exit_statuses),
+      "  heed status runs",
       [](Command& command, StatusArguments& arguments) { add_output_folder(command, arguments.out); }, status);
 }
 

@@ -2,13 +2,10 @@
 // cost.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/sketch_svg.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/config/registry.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
@@ -189,10 +186,8 @@ void print_measured(const std::vector<VariantFamily>& families, const Measure& m
   for (const VariantFamily& family : families) {
     TextTable table{{key_of(family)}, {Align::left}, {}};
     for (const std::int64_t length : measure.lengths)
-      for (const char* what : {"parameters", "FLOPs", "time", "memory"}) {
-        table.headings.push_back(fmt::format("{} at {}", what, length));
-        table.alignment.push_back(Align::right);
-      }
+      for (const char* what : {"parameters", "FLOPs", "time", "memory"})
+        table.add_column(fmt::format("{} at {}", what, length));
     for (const Variant* variant : family.variants) {
       std::vector<std::string> row{variant->name};
       for (const AttentionCost& cost : measure(key_of(family), *variant).costs)
@@ -231,10 +226,9 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
              Console& console) {
   std::erase_if(families, [](const VariantFamily& family) { return !is_measured(family); });
   if (families.empty())
-    throw Refused(
-        fmt::format("variants: --measure is only for attention.score, attention.normalizer and position.kind, not for "
-                    "{}",
-                    arguments.family));
+    throw Refused(fmt::format(
+        "variants: --measure is only for attention.score, attention.normalizer and position.kind, not for {}",
+        arguments.family));
   const Measure measure(arguments);
   if (output.is("json")) output.write(indented(measured_json(families, measure)), console);
   else print_measured(families, measure, console);
@@ -299,8 +293,7 @@ void add_variants(Commands& commands) {
       "  heed variants attention.score --measure --lengths 512 4096 --width 128\n"
       "--measure computes one block's attention with each score, normaliser and position, for one sequence forward "
       "and\n"
-      "backward on one thread. Run nothing else during it: it measures times of this machine." +
-          std::string(exit_statuses),
+      "backward on one thread. Run nothing else during it: it measures times of this machine.",
       [](Command& command, VariantsArguments& arguments) {
         command.add("FAMILY", arguments.family, "only these: attention.score, score, position, rotary, ...")
             .value_name("");
@@ -321,8 +314,7 @@ void add_variants(Commands& commands) {
         command.add("--heads", arguments.heads, "with --measure: model.heads [4]").within(1, 1 << 20);
         command
             .add("--seconds", arguments.seconds,
-                 "with --measure: seconds for each variant, at least three repetitions "
-                 "[0.2]")
+                 "with --measure: seconds for each variant, at least three repetitions [0.2]")
             .within(0.0, 3600.0);
       },
       variants);

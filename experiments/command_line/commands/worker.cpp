@@ -12,11 +12,9 @@
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
-#include <string>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <vector>
 
 namespace heed {
 

@@ -121,6 +121,24 @@ struct Tokenization {
 constexpr Tokenization tokenizations[] = {
     {"13a", tokenize_13a}, {"none", tokenize_none}, {"intl", tokenize_intl}, {"char", tokenize_char}};
 
+using Counts = std::unordered_map<std::u32string_view, std::int64_t>;
+
+Counts count_ngrams(std::u32string_view text, std::size_t n) {
+  Counts counts;
+  for (std::size_t i = 0; i + n <= text.size(); ++i) ++counts[text.substr(i, n)];
+  return counts;
+}
+
+std::int64_t count_of(std::u32string_view text, std::size_t n) {
+  return text.size() < n ? 0 : static_cast<std::int64_t>(text.size() - n + 1);
+}
+
+std::u32string without_space(std::string_view text) {
+  std::u32string characters = code_points(text);
+  std::erase_if(characters, is_white_space);
+  return characters;
+}
+
 } // namespace
 
 std::vector<std::string> bleu_tokenizations() {
@@ -172,28 +190,6 @@ double corpus_bleu(std::span<const std::string> outputs, std::span<const std::st
   for (std::size_t i = 0; i < outputs.size(); ++i) counts.add(outputs[i], references[i], words_of);
   return counts.score();
 }
-
-namespace {
-
-using Counts = std::unordered_map<std::u32string_view, std::int64_t>;
-
-Counts count_ngrams(std::u32string_view text, std::size_t n) {
-  Counts counts;
-  for (std::size_t i = 0; i + n <= text.size(); ++i) ++counts[text.substr(i, n)];
-  return counts;
-}
-
-std::int64_t count_of(std::u32string_view text, std::size_t n) {
-  return text.size() < n ? 0 : static_cast<std::int64_t>(text.size() - n + 1);
-}
-
-std::u32string without_space(std::string_view text) {
-  std::u32string characters = code_points(text);
-  std::erase_if(characters, is_white_space);
-  return characters;
-}
-
-} // namespace
 
 void ChrfCounts::add(std::string_view output_text, std::string_view reference_text) {
   const std::u32string text = without_space(output_text), expected = without_space(reference_text);

@@ -7,8 +7,8 @@ namespace {
 
 class Decoder : public Model {
 public:
-  Decoder(const Scope& scope, const Config& config, const TaskSizes& shape)
-      : transformer_(scope, config, shape), head_(scope, config, transformer_, shape.classes) {}
+  Decoder(const Scope& scope, const Config& config, const TaskSizes& sizes)
+      : transformer_(scope, config, sizes), head_(scope, config, transformer_, sizes.classes) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override { return head_(pass, transformer_(pass, batch)); }
 
@@ -32,9 +32,9 @@ extern const ModelInfo model_decoder{
               .cost = "about 12 width^2 parameters for each layer with the standard widths",
               .uses = {"model.tied_embeddings"},
               .conditions = {{"init.head", "model.tied_embeddings", {"false"}}}},
-    .form = TaskFormat::language_model,
-    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
-      return std::make_unique<Decoder>(scope, config, shape);
+    .format = TaskFormat::language_model,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& sizes) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder>(scope, config, sizes);
     },
     .stacks = {"decoder"}};
 

@@ -22,10 +22,10 @@ const OptionTable<Options>& table() {
 
 class Encoder : public Model {
 public:
-  Encoder(const Scope& scope, const Config& config, const TaskSizes& shape)
-      : transformer_(scope, config, shape), pooling_(scope / "pooling", table().read(config.model_options).pooling,
-                                                     config.layers.back(), {transformer_.width(), shape.length}),
-        output_((scope / "output").output_layer(), transformer_.width(), shape.classes, has_head_bias(config, true)) {}
+  Encoder(const Scope& scope, const Config& config, const TaskSizes& sizes)
+      : transformer_(scope, config, sizes), pooling_(scope / "pooling", table().read(config.model_options).pooling,
+                                                     config.layers.back(), {transformer_.width(), sizes.length}),
+        output_((scope / "output").output_layer(), transformer_.width(), sizes.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     return output_(pass, pooling_(pass, transformer_(pass, batch), batch.lengths.data()));
@@ -47,9 +47,9 @@ extern const ModelInfo model_encoder{
               .cost = "about 12 width^2 parameters for each layer with the standard widths",
               .options = table().options(),
               .presets = {{"attention.causal", Value(false)}, {"position.t5.both_sides", Value(true)}}},
-    .form = TaskFormat::classification,
-    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
-      return std::make_unique<Encoder>(scope, config, shape);
+    .format = TaskFormat::classification,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& sizes) -> std::unique_ptr<Model> {
+      return std::make_unique<Encoder>(scope, config, sizes);
     },
     .stacks = {"encoder"}};
 

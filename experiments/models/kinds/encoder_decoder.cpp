@@ -32,13 +32,13 @@ const OptionTable<Options>& table() {
 
 class EncoderDecoder : public Model {
 public:
-  EncoderDecoder(const Scope& scope, const Config& config, const TaskSizes& shape)
-      : EncoderDecoder(scope, config, shape, table().read(config.model_options)) {}
+  EncoderDecoder(const Scope& scope, const Config& config, const TaskSizes& sizes)
+      : EncoderDecoder(scope, config, sizes, table().read(config.model_options)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     const Memory memory{
         .vectors = encoder_(pass, batch), .lengths = batch.lengths.data(), .segments = encoder_.segments(pass, batch)};
-    const TokenRows read{batch.outputs.data(), batch.rows, batch.output_length, batch.output_lengths.data()};
+    const TokenSequences read{batch.outputs.data(), batch.sequences, batch.output_length, batch.output_lengths.data()};
     return head_(pass, decoder_(pass, read, memory));
   }
 
@@ -50,20 +50,20 @@ public:
   }
 
 private:
-  EncoderDecoder(const Scope& scope, const Config& config, const TaskSizes& shape, const Options& options)
-      : encoder_(scope / "encoder", encoder_config(config), shape, reads_segments(config)),
+  EncoderDecoder(const Scope& scope, const Config& config, const TaskSizes& sizes, const Options& options)
+      : encoder_(scope / "encoder", encoder_config(config), sizes, reads_segments(config)),
         decoder_((scope / "decoder").reading_outputs(), decoder_config(config),
-                 StackSizes{.vocabulary = shape.classes,
-                            .longest = shape.output_length,
-                            .trained = shape.trained_output_length,
+                 StackSizes{.vocabulary = sizes.classes,
+                            .longest = sizes.output_length,
+                            .trained = sizes.trained_output_length,
                             .memory_width = encoder_.width(),
-                            .longest_memory = shape.length,
-                            .trained_memory = shape.trained_length,
-                            .segment_end = shape.output_segment_end,
+                            .longest_memory = sizes.length,
+                            .trained_memory = sizes.trained_length,
+                            .segment_end = sizes.output_segment_end,
                             .segments = reads_segments(config),
                             .embedding = options.shared_embeddings ? std::optional(encoder_.embedding) : std::nullopt}),
-        head_(scope, config, decoder_, shape.classes) {
-    if (options.shared_embeddings && !shape.shared_vocabulary)
+        head_(scope, config, decoder_, sizes.classes) {
+    if (options.shared_embeddings && !sizes.shared_vocabulary)
       throw Failed("[model] shared_embeddings = true needs a task whose input and output share their vocabulary; set "
                    "it to false (or, for translation, task.translation.shared_vocabulary = true)");
   }
@@ -87,9 +87,9 @@ extern const ModelInfo model_encoder_decoder{
               .uses = {"model.tied_embeddings", "attention.cross_score", "attention.cross_normalizer",
                        "attention.cross_projection", "attention.cross_score_mod", "attention.cross_mask_mod"},
               .conditions = {{"init.head", "model.tied_embeddings", {"false"}}}},
-    .form = TaskFormat::sequence_to_sequence,
-    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
-      return std::make_unique<EncoderDecoder>(scope, config, shape);
+    .format = TaskFormat::sequence_to_sequence,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& sizes) -> std::unique_ptr<Model> {
+      return std::make_unique<EncoderDecoder>(scope, config, sizes);
     },
     .stacks = {"encoder", "decoder"}};
 

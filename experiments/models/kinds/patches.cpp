@@ -67,33 +67,33 @@ std::int64_t patch_count(const ImageShape& image, std::int64_t patch) {
 
 class Patches : public Model {
 public:
-  Patches(const Scope& scope, const Config& config, const TaskSizes& shape)
-      : Patches(scope, config, shape, table().read(config.model_options)) {}
+  Patches(const Scope& scope, const Config& config, const TaskSizes& sizes)
+      : Patches(scope, config, sizes, table().read(config.model_options)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     const ImageShape& image = batch.image;
-    const Tensor pixels = pass.tape().make({batch.rows, image.channels, image.height, image.width});
+    const Tensor pixels = pass.tape().make({batch.sequences, image.channels, image.height, image.width});
     std::copy(batch.images.begin(), batch.images.end(), pixels.data);
     const Tensor cut = patches_(pass, stem_ ? (*stem_)(pass, pixels) : pixels); // [B, width, H / patch, W / patch]
-    const Tensor vectors = contiguous(transpose(reshape(cut, {batch.rows, cut.shape[1], -1}), 1, 2));
+    const Tensor vectors = contiguous(transpose(reshape(cut, {batch.sequences, cut.shape[1], -1}), 1, 2));
     return output_(pass, pooling_(pass, blocks_(pass, vectors, {}), nullptr));
   }
 
 private:
-  Patches(const Scope& scope, const Config& config, const TaskSizes& shape, const Options& options)
+  Patches(const Scope& scope, const Config& config, const TaskSizes& sizes, const Options& options)
       : stem_(options.stem == "convolution"
-                  ? std::optional<ConvolutionStem>(std::in_place, scope / "stem", shape.image.channels, options)
+                  ? std::optional<ConvolutionStem>(std::in_place, scope / "stem", sizes.image.channels, options)
                   : std::nullopt),
-        patches_(scope / "patches", {.in = stem_ ? options.channels : shape.image.channels,
+        patches_(scope / "patches", {.in = stem_ ? options.channels : sizes.image.channels,
                                      .out = config.model.width,
                                      .kernel = options.patch,
                                      .options = {.stride = options.patch}}),
         blocks_(scope, config,
-                {.longest = patch_count(shape.image, options.patch),
-                 .patches_in_row = shape.image.width / options.patch}),
+                {.longest = patch_count(sizes.image, options.patch),
+                 .patches_in_row = sizes.image.width / options.patch}),
         pooling_(scope / "pooling", options.pooling, config.layers.back(),
-                 {blocks_.width(), patch_count(shape.image, options.patch)}),
-        output_((scope / "output").output_layer(), blocks_.width(), shape.classes, has_head_bias(config, true)) {}
+                 {blocks_.width(), patch_count(sizes.image, options.patch)}),
+        output_((scope / "output").output_layer(), blocks_.width(), sizes.classes, has_head_bias(config, true)) {}
 
   std::optional<ConvolutionStem> stem_;
   Convolution patches_; // a linear map of each patch: the stride is the kernel size
@@ -120,9 +120,9 @@ extern const ModelInfo model_patches{
               .disables = {"model.embedding_scale", "model.segment_end", "init.embedding"},
               .conditions = {{"model.patches.channels", "model.patches.stem", {"convolution"}},
                              {"model.patches.groups", "model.patches.stem", {"convolution"}}}},
-    .form = TaskFormat::image_classification,
-    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
-      return std::make_unique<Patches>(scope, config, shape);
+    .format = TaskFormat::image_classification,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& sizes) -> std::unique_ptr<Model> {
+      return std::make_unique<Patches>(scope, config, sizes);
     },
     .stacks = {"encoder"}};
 

@@ -7,19 +7,19 @@ namespace {
 
 class RecurrentTranslator : public Model {
 public:
-  RecurrentTranslator(const Scope& scope, const Config& config, const TaskSizes& shape)
-      : encoder_(scope, config, shape, config.recurrent.bidirectional),
-        embedding_(scope / "output_embedding", shape.classes, config.model.width),
+  RecurrentTranslator(const Scope& scope, const Config& config, const TaskSizes& sizes)
+      : encoder_(scope, config, sizes, config.recurrent.bidirectional),
+        embedding_(scope / "output_embedding", sizes.classes, config.model.width),
         decoder_((scope / "decoder").reading_outputs(), config.layers.front(), config.recurrent,
                  config.recurrent_options,
-                 {.width = config.model.width, .memory_width = config.model.width, .longest = shape.length},
+                 {.width = config.model.width, .memory_width = config.model.width, .longest = sizes.length},
                  config.recurrent_attention_options),
-        output_((scope / "output").output_layer(), config.model.width, shape.classes, has_head_bias(config, true)),
+        output_((scope / "output").output_layer(), config.model.width, sizes.classes, has_head_bias(config, true)),
         dropout_(config.model.dropout) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     const RecurrentEncoder::Result source = encoder_(pass, batch);
-    const Tensor e = embedding_(pass, batch.outputs.data(), {batch.rows, batch.output_length});
+    const Tensor e = embedding_(pass, batch.outputs.data(), {batch.sequences, batch.output_length});
     const auto memory = decoder_.read(pass, source.states, batch.lengths.data());
     return output_(pass, decoder_(pass, pass.dropout(e, dropout_), source.last, memory));
   }
@@ -55,9 +55,9 @@ extern const ModelInfo model_recurrent{
                       "(lstm); steps are computed one after the other if a step needs the previous step's attention",
               .presets = {{"attention.score", Value(std::string("additive"))}, {"model.init_std", Value(0.1)}},
               .uses = {"recurrent", "recurrent.bidirectional", "recurrent.attention"}},
-    .form = TaskFormat::sequence_to_sequence,
-    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
-      return std::make_unique<RecurrentTranslator>(scope, config, shape);
+    .format = TaskFormat::sequence_to_sequence,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& sizes) -> std::unique_ptr<Model> {
+      return std::make_unique<RecurrentTranslator>(scope, config, sizes);
     }};
 
 } // namespace heed::HEED_REAL

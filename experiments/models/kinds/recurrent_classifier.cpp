@@ -27,11 +27,11 @@ OptionCondition attends(const std::string& option) {
 
 class RecurrentClassifier : public Model {
 public:
-  RecurrentClassifier(const Scope& scope, const Config& config, const TaskSizes& shape)
-      : encoder_(scope, config, shape, config.recurrent.bidirectional),
+  RecurrentClassifier(const Scope& scope, const Config& config, const TaskSizes& sizes)
+      : encoder_(scope, config, sizes, config.recurrent.bidirectional),
         pooling_(scope / "pooling", table().read(config.model_options).pooling, config.layers.front(),
-                 {config.model.width, shape.length}),
-        output_((scope / "output").output_layer(), config.model.width, shape.classes, has_head_bias(config, true)) {}
+                 {config.model.width, sizes.length}),
+        output_((scope / "output").output_layer(), config.model.width, sizes.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     return output_(pass, pooling_(pass, contiguous(encoder_(pass, batch).states), batch.lengths.data()));
@@ -56,9 +56,9 @@ extern const ModelInfo model_recurrent_classifier{
               .presets = {{"attention.score", Value(std::string("dot"))}, {"model.init_std", Value(0.1)}},
               .uses = {"recurrent", "recurrent.bidirectional"},
               .conditions = {attends("init.linear"), attends("attention")}},
-    .form = TaskFormat::classification,
-    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
-      return std::make_unique<RecurrentClassifier>(scope, config, shape);
+    .format = TaskFormat::classification,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& sizes) -> std::unique_ptr<Model> {
+      return std::make_unique<RecurrentClassifier>(scope, config, sizes);
     }};
 
 } // namespace heed::HEED_REAL

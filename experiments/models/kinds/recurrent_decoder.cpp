@@ -7,9 +7,9 @@ namespace {
 
 class RecurrentLanguageModel : public Model {
 public:
-  RecurrentLanguageModel(const Scope& scope, const Config& config, const TaskSizes& shape)
-      : layers_(scope, config, shape, false),
-        output_((scope / "output").output_layer(), config.model.width, shape.classes, has_head_bias(config, true)) {}
+  RecurrentLanguageModel(const Scope& scope, const Config& config, const TaskSizes& sizes)
+      : layers_(scope, config, sizes, false),
+        output_((scope / "output").output_layer(), config.model.width, sizes.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override { return output_(pass, layers_(pass, batch).states); }
 
@@ -22,7 +22,7 @@ public:
           state.cells = step.state;
           return output_(p, step.output);
         },
-        RecurrentDecoder::State{layers_.layers.start(pass, batch.rows), {}, 0}, std::nullopt);
+        RecurrentDecoder::State{layers_.layers.start(pass, batch.sequences), {}, 0}, std::nullopt);
   }
 
 private:
@@ -40,9 +40,9 @@ extern const ModelInfo model_recurrent_decoder{
               .presets = {{"model.init_std", Value(0.1)}},
               .disables = {"attention", "init.linear"}, // all of its linear layers are in its cells
               .uses = {"recurrent"}},
-    .form = TaskFormat::language_model,
-    .make = [](const Scope& scope, const Config& config, const TaskSizes& shape) -> std::unique_ptr<Model> {
-      return std::make_unique<RecurrentLanguageModel>(scope, config, shape);
+    .format = TaskFormat::language_model,
+    .make = [](const Scope& scope, const Config& config, const TaskSizes& sizes) -> std::unique_ptr<Model> {
+      return std::make_unique<RecurrentLanguageModel>(scope, config, sizes);
     }};
 
 } // namespace heed::HEED_REAL

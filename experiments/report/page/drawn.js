@@ -23,8 +23,7 @@ function drawForest() {
         ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null || c.answer === "equal" ? [] : [["interquartile mean (BCa, approximate)",
           texts.interquartile]]),
-        ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]]),
-        ...(c.interval_equivalence === null ? [] : [["equivalence interval", texts.equivalence]])];
+        ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]])];
     });
   }
   const show = (most) => chart.replaceChildren(...picturesOf(shown, most ? "most" : "all"));
@@ -115,15 +114,16 @@ function drawLengths() {
   const figures = linesAcross("length");
   if (!figures.length) return;
   const plain = (of) => report.labels[of] || of;
-  const called = ({ metric, x }) => plain(metric) + (x.ticks.length ? "" : ", by the rows' own lengths");
+  const called = ({ metric, x }) => plain(metric) + (x.ticks.length ? "" : ", by the sequences' own lengths");
   const node = drawLines("lengths", figures.every(({ metric }) => /accuracy/.test(metric)) ? "Accuracy at each length"
-    : "At each length", figures, called, "The rows of each length, in the last evaluation." +
+    : "At each length", figures, called, "The sequences of each length, in the last evaluation." +
     withoutResults((arm) => arm.by_length || arm.at_lengths.length));
   // The same as a table: an arm a row, a length a column, of each metric.
   const all = (arm) => [...(arm.by_length ? [arm.by_length] : []), ...arm.at_lengths].filter(({ length }) => length.length > 1);
   for (const of of new Set(arms.flatMap((arm) => all(arm).map(({ metric }) => metric)))) {
     const found = arms.map((arm) => all(arm).find(({ metric }) => metric === of));
-    const name = plain(of.replace(/(_by_length|_at)$/, "")) + (/_at$/.test(of) ? "" : ", by the rows' own lengths");
+    const name = plain(of.replace(/(_by_length|_at)$/, "")) +
+      (/_at$/.test(of) ? "" : ", by the sequences' own lengths");
     const lengths = [...new Set(found.flatMap((each) => (each ? each.length : [])))].sort((a, b) => a - b);
     const cell = (each, length) => {
       const i = each ? each.length.indexOf(length) : -1;

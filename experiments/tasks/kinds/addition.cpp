@@ -95,7 +95,7 @@ double count_pairs(const Lengths& digits) {
 Task::Chance commonest_digit(const Generator& sum, std::uint64_t seed) {
   std::array<std::int64_t, 11> seen = {};
   std::int64_t all = 0;
-  RandomSource random({seed, Stream::evaluation_rows, 3});
+  RandomSource random({seed, Stream::evaluation_sequences, 3});
   Example example;
   for (int i = 0; i < 20000; ++i) {
     sum.draw(random, example);
@@ -160,7 +160,7 @@ const TaskInfo task_addition = {
      .summary = "two whole numbers and their sum, digit by digit: 4 7 + 5 8 = 1 0 5",
      .paper = "Lee, Sreenivasan, Lee, Lee and Papailiopoulos 2023, Teaching Arithmetic to Small Transformers, "
               "arXiv 2307.03381 (there with the sum reversed)",
-     .cost = "rows of 3 digits + 4 tokens at most",
+     .cost = "sequences of 3 digits + 4 tokens at most",
      .options = addition_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
     make_addition};

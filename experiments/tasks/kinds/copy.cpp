@@ -32,12 +32,13 @@ std::unique_ptr<Task> make_copy(const Config& config) {
 
 } // namespace
 
-const TaskInfo task_copy = {{.name = "copy",
-                             .summary = "symbols, then the same symbols again: 3 1 4 | 3 1 4",
-                             .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401",
-                             .cost = "rows of 2 length tokens; one head that attends to a fixed distance is enough",
-                             .options = copy_option_table().options(),
-                             .uses = {"train.evaluate_lengths"}},
-                            make_copy};
+const TaskInfo task_copy = {
+    {.name = "copy",
+     .summary = "symbols, then the same symbols again: 3 1 4 | 3 1 4",
+     .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401",
+     .cost = "sequences of 2 length tokens; one head that attends to a fixed distance is enough",
+     .options = copy_option_table().options(),
+     .uses = {"train.evaluate_lengths"}},
+    make_copy};
 
 } // namespace heed

@@ -80,7 +80,7 @@ void draw_brackets(RandomSource& random, const Lengths& pairs, const DyckOptions
 }
 
 /// kinds^n times the number of ways to nest n pairs, summed over the allowed n.
-double count_rows(const Lengths& pairs, const DyckOptions& options) {
+double count_sequences(const Lengths& pairs, const DyckOptions& options) {
   const auto deepest = static_cast<std::size_t>(options.depth == 0 ? pairs.longest : options.depth);
   std::vector<double> ways(deepest + 2); // ways to reach each depth with the brackets so far
   ways[0] = 1;
@@ -122,7 +122,7 @@ void check(const DyckOptions& options) {
                                 "{}",
                                 name, length, length - 1, length + 1));
   if (const std::int64_t most = std::max(options.length, options.test_length) / 2; options.depth > most)
-    throw Refused(fmt::format("[task.dyck] depth = {} is more than rows of {} brackets can have; it may be 1 to {}, or "
+    throw Refused(fmt::format("[task.dyck] depth = {} is more than {} brackets can have; it may be 1 to {}, or "
                               "0 for any",
                               options.depth, 2 * most, most));
 }
@@ -146,7 +146,7 @@ Generator dyck_of(const DyckOptions& options) {
       [=](RandomSource& random, const Lengths& which, Example& example) {
         draw_brackets(random, which, options, example);
       },
-      [=](const Lengths& which) { return count_rows(which, options); });
+      [=](const Lengths& which) { return count_sequences(which, options); });
   dyck.chance = [=](bool) { return chance_of_kinds(pairs, options.kinds); };
   make_other_lengths(dyck, options, [](DyckOptions other) {
     other.depth = std::min(other.depth, other.length / 2); // short sequences can't nest as deep
@@ -168,7 +168,7 @@ const TaskInfo task_dyck = {
          "targets )0 at (0 and )1 at )0",
      .paper = "Hewitt et al. 2020, arXiv 2010.07515 (the language Dyck-(k, m): kinds and depth); Yao et al. 2021, "
               "arXiv 2105.11115",
-     .cost = "rows of length - 1 tokens, half of them with targets",
+     .cost = "sequences of length - 1 tokens, half of them with targets",
      .options = dyck_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
     make_dyck};

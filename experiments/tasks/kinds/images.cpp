@@ -71,7 +71,7 @@ public:
     const auto n = static_cast<std::uint64_t>(all->size());
     const auto sizes = split_sizes(data, n, false);
     parts_[0].set = parts_[1].set = all;
-    const RandomKey key{static_cast<std::uint64_t>(config.task.seed), Stream::evaluation_rows, 1};
+    const RandomKey key{static_cast<std::uint64_t>(config.task.seed), Stream::evaluation_sequences, 1};
     for (std::uint64_t place = 0; place < n; ++place)
       parts_[place < sizes[0] ? 0 : 1].places.push_back(static_cast<std::int64_t>(data.shuffle ? permuted(key, place, n)
                                                                                                : place));
@@ -87,25 +87,26 @@ public:
     measure();
   }
 
-  std::string refuses(TaskFormat form) const override { return images_.refuses(form); }
-  TaskSizes shape(TaskFormat) const override { return images_.shape(); }
+  std::string refuses(TaskFormat format) const override { return images_.refuses(format); }
+  TaskSizes sizes(TaskFormat) const override { return images_.sizes(); }
   std::string decode(std::span<const std::int32_t> classes) const override { return images_.decode(classes); }
   std::vector<std::int32_t> encode(std::string_view) const override { images_.refuse_text(); }
 
-  void training_row(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                    std::int64_t at) const override {
-    write(part(Split::train), order_.example(seed, step, row), batch, at);
+  void training_sequence(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t sequence, Batch& batch,
+                         std::int64_t at) const override {
+    write(part(Split::train), order_.example(seed, step, sequence), batch, at);
   }
 
-  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
+  std::int64_t evaluation_sequences(TaskFormat, Split split) const override {
     return split == Split::train ? std::min(part(split).size(), part(Split::validation).size()) : part(split).size();
   }
 
-  void evaluation_row(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    write(part(split), row, batch, at);
+  void evaluation_sequence(TaskFormat, Split split, std::int64_t sequence, Batch& batch,
+                           std::int64_t at) const override {
+    write(part(split), sequence, batch, at);
   }
 
-  std::optional<std::int64_t> listed_rows(TaskFormat, Split split) const override { return part(split).size(); }
+  std::optional<std::int64_t> listed_sequences(TaskFormat, Split split) const override { return part(split).size(); }
 
   Chance chance(TaskFormat) const override {
     std::vector<std::int64_t> seen(images_.names.size());

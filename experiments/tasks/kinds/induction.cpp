@@ -128,7 +128,7 @@ const TaskInfo task_induction = {
          "a sequence of different symbols, repeated: in the repetition, each symbol determines the next: 3 1 4 3 1 has "
          "the targets 1 and 4 at the second 3 and 1",
      .paper = "Olsson et al. 2022, In-context Learning and Induction Heads, arXiv 2209.11895",
-     .cost = "rows of repeats length - 1 tokens; needs a head that attends to the previous token, and a head that "
+     .cost = "sequences of repeats length - 1 tokens; needs a head that attends to the previous token, and a head that "
              "searches for it",
      .options = induction_option_table().options(),
      .uses = {"train.evaluate_lengths"}},

@@ -7,7 +7,7 @@
 #include "experiments/system/text.hpp"
 #include "experiments/tasks/cached_dataset.hpp"
 #include "experiments/tasks/task_info.hpp"
-#include "experiments/tasks/text_rows.hpp"
+#include "experiments/tasks/text_examples.hpp"
 
 #include <fmt/format.h>
 
@@ -68,8 +68,8 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
   return number - 1;
 }
 
-std::vector<TextRow> rows_of(const std::vector<TableRow>& table, const LabelledTextOptions& options,
-                             const std::string& path) {
+std::vector<TextExample> examples_of(const std::vector<TableRow>& table, const LabelledTextOptions& options,
+                                     const std::string& path) {
   if (table.empty()) return {};
   const std::size_t text = find_column("text", options.text, options.header, table.front(), path);
   const std::size_t label = find_column("label", options.label, options.header, table.front(), path);
@@ -77,16 +77,16 @@ std::vector<TextRow> rows_of(const std::vector<TableRow>& table, const LabelledT
     throw Refused(fmt::format("[task.labelled_text] text and label are the same column, \"{}\"; name two",
                               options.text));
   const std::size_t columns = table.front().cells.size();
-  std::vector<TextRow> rows;
+  std::vector<TextExample> examples;
   for (std::size_t i = options.header ? 1 : 0; i < table.size(); ++i) {
     const TableRow& row = table[i];
     if (row.cells.size() != columns)
       throw Refused(fmt::format("{}:{}: {} cells, but the first row has {}; all rows need the same number (put a cell "
                                 "that contains a separator in quotes, and choose the right format)",
                                 path, row.line, row.cells.size(), columns));
-    rows.push_back({row.line, row.cells[text], row.cells[label]});
+    examples.push_back({row.line, row.cells[text], row.cells[label]});
   }
-  return rows;
+  return examples;
 }
 
 /// The accuracy on the validation split of always predicting the most frequent training label.
@@ -106,56 +106,58 @@ Task::Chance commonest_label(const Dataset& task) {
 }
 
 /// Adds a note on labels that no training example has, because a model can't learn them.
-void note_unseen_labels(const SplitRows& rows, Dataset& task) {
+void note_unseen_labels(const SplitExamples& examples, Dataset& task) {
   std::set<std::string_view> known;
-  for (const TextRow* row : rows[Split::train]) known.insert(row->output);
+  for (const TextExample* example : examples[Split::train]) known.insert(example->output);
   std::int64_t count = 0;
-  const TextRow* first = nullptr;
+  const TextExample* first = nullptr;
   for (const Split split : {Split::validation, Split::test})
-    for (const TextRow* row : rows[split]) {
-      if (known.contains(row->output)) continue;
-      if (!first) first = row;
+    for (const TextExample* example : examples[split]) {
+      if (known.contains(example->output)) continue;
+      if (!first) first = example;
       ++count;
     }
   if (count > 0)
-    task.notes.push_back(fmt::format("{} row{} of validation and test {} a label that training lacks (\"{}\", for one)",
-                                     count, plural(count), count == 1 ? "has" : "have", first->output));
+    task.notes.push_back(
+        fmt::format("{} example{} of validation and test {} a label that training lacks (\"{}\", for one)", count,
+                    plural(count), count == 1 ? "has" : "have", first->output));
 }
 
 Dataset list_labelled_text(const Config& config) {
   const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
   const auto read_table = options.format == "csv" ? read_csv : read_tsv;
-  const RowFiles files = read_row_files(config, [&](const std::string& option, const std::string& path, Split split,
-                                                    RowFiles& to) {
+  const ExampleFiles files = read_example_files(config, [&](const std::string& option, const std::string& path,
+                                                            Split split, ExampleFiles& to) {
     const std::string bytes = read_data_file("data", option, path);
-    to.rows[static_cast<std::size_t>(split)] = rows_of(to.keep(read_table(bytes, path)), options, path);
+    to.examples[static_cast<std::size_t>(split)] = examples_of(to.keep(read_table(bytes, path)), options, path);
     return fingerprint_of(bytes);
   });
   Dataset task;
   task.name = "labelled_text";
   task.files = files.described();
   std::map<std::string_view, std::int32_t> label_of;
-  for (const auto& rows : files.rows)
-    for (const TextRow& row : rows) label_of.emplace(row.output, 0);
+  for (const auto& examples : files.examples)
+    for (const TextExample& example : examples) label_of.emplace(example.output, 0);
   for (auto& [label, number] : label_of) {
     number = static_cast<std::int32_t>(task.labels.size());
     task.labels.emplace_back(label);
   }
-  for (const TextRow& row : files.of_set)
-    if (!label_of.contains(row.output))
+  for (const TextExample& example : files.of_set)
+    if (!label_of.contains(example.output))
       throw Refused(
-          fmt::format("{}:{}: no row of data.path has the label \"{}\"; a further validation set has the same "
+          fmt::format("{}:{}: no example of data.path has the label \"{}\"; a further validation set has the same "
                       "labels",
-                      config.of_set, row.line, row.output));
+                      config.of_set, example.line, example.output));
   if (task.labels.size() < 2)
-    throw Refused(fmt::format("{}: every row has the label \"{}\"; a classifier needs two labels at least",
+    throw Refused(fmt::format("{}: every example has the label \"{}\"; a classifier needs two labels at least",
                               config.data.path, task.labels.empty() ? "" : task.labels.front()));
-  const SplitRows split = split_rows(config, files);
-  task.input = make_vocabulary(config.data, split.training(&TextRow::input));
+  const SplitExamples split = split_examples(config, files);
+  task.input = make_vocabulary(config.data, split.training(&TextExample::input));
   task.fingerprint = files.fingerprint + " " + task.input->fingerprint();
-  list_rows(
+  list_examples(
       config.data, split, files, false,
-      [&](const TextRow& row, std::vector<std::int32_t>& to) { to.push_back(label_of.at(row.output)); }, task);
+      [&](const TextExample& example, std::vector<std::int32_t>& to) { to.push_back(label_of.at(example.output)); },
+      task);
   note_unseen_labels(split, task);
   task.chance = commonest_label(task);
   return task;
@@ -171,12 +173,12 @@ const TaskInfo task_labelled_text = {
     {.name = "labelled_text",
      .summary = "the label of each text in a table (CSV or TSV) with a column of texts and one of labels",
      .paper = "as in Yang et al. 2016, Hierarchical Attention Networks for Document Classification, NAACL-HLT 2016",
-     .cost = "memory: the file's texts; rows are as long as the texts, up to data.max_length",
+     .cost = "memory: the file's texts; sequences are as long as the texts, up to data.max_length",
      .options = labelled_text_option_table().options(),
      .presets = {{"data.tokens", Value(std::string("words"))}},
      .disables = {"task.validation", "task.test"},
      .needs = {"data.path"},
-     .uses = options_of_text_rows()},
+     .uses = options_of_text_examples()},
     make_labelled_text};
 
 } // namespace heed

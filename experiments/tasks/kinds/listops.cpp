@@ -154,7 +154,7 @@ constexpr std::int64_t any_tries = std::int64_t{1} << 40;
 /// Throws heed::Refused if random draws find expressions of these lengths too rarely.
 void require_found(const ListopsOptions& options, const Lengths& lengths, std::uint64_t seed, const char* of) {
   const Expressions expressions(options, lengths);
-  RandomSource random({seed, Stream::evaluation_rows, 4});
+  RandomSource random({seed, Stream::evaluation_sequences, 4});
   Example example;
   for (int i = 0; i < 16; ++i)
     if (!expressions.draw(random, example, tries_at_first))
@@ -168,7 +168,7 @@ void require_found(const ListopsOptions& options, const Lengths& lengths, std::u
 /// The frequency of the most frequent answer, estimated from 2,000 to 20,000 expressions: fewer if they are long.
 Task::Chance commonest_answer(const Generator& listops, std::uint64_t seed, bool ends) {
   std::array<std::int64_t, 10> counts = {};
-  RandomSource random({seed, Stream::evaluation_rows, 3});
+  RandomSource random({seed, Stream::evaluation_sequences, 3});
   Example example;
   const std::int64_t draws = std::clamp<std::int64_t>(2'000'000 / listops.longest_input, 2000, 20000);
   for (std::int64_t i = 0; i < draws; ++i) {
@@ -228,7 +228,7 @@ const TaskInfo task_listops = {
                 "[MIN 4 7 ] 0 ] = 4",
      .paper = "Nangia and Bowman 2018, ListOps, arXiv 1804.06028; Tay et al. 2020, Long Range Arena, arXiv 2011.04006 "
               "(lengths of 500 to 2000, depth and arguments up to 10)",
-     .cost = "rows of length + 1 tokens at most (classification: length)",
+     .cost = "sequences of length + 1 tokens at most (classification: length)",
      .options = listops_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
     make_listops};

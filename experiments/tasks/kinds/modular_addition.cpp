@@ -155,7 +155,7 @@ const TaskInfo task_modular_addition = {
      .summary = "two numbers and their sum modulo p: 60 + 50 = 13, where p is 97; or another operation on them",
      .paper = "Power, Burda, Edwards, Babuschkin and Misra 2022, Grokking, arXiv 2201.02177 (there half of the "
               "examples are for training, train = 0.5; here 8/10 by default)",
-     .cost = "rows of 4 tokens (classification: 3)",
+     .cost = "sequences of 4 tokens (classification: 3)",
      .options = modular_addition_option_table().options(),
      .uses = {"train.full_batch"},
      .conditions = {{"task.validation", "task.modular_addition.train", {OptionCondition::anything}, true},

@@ -47,12 +47,12 @@ const OptionTable<MqarOptions>& mqar_option_table() {
 }
 
 /// The parameters with which examples are drawn.
-struct Rows {
+struct Sequences {
   /// Keys are the tokens 0 ... half - 1. Values are the tokens half ... 2 half - 1.
   std::int64_t pairs = 0, length = 0, half = 0;
   std::vector<std::uint64_t> weights; ///< integer weights of the places for the repeated keys
 
-  explicit Rows(const MqarOptions& options)
+  explicit Sequences(const MqarOptions& options)
       : pairs(options.pairs), length(options.length), half(options.vocabulary / 2) {
     for (std::int64_t s = 1; s <= (length - 2 * pairs) / 2; ++s)
       weights.push_back(static_cast<std::uint64_t>(std::llround(0x1p32 *
@@ -129,17 +129,17 @@ Task::Chance chance_of_values(std::int64_t values, std::int64_t pairs) {
 
 Generator mqar_of(const MqarOptions& options) {
   check(options);
-  const Rows rows(options);
+  const Sequences sequences(options);
   Generator mqar;
   mqar.name = "mqar";
   mqar.options = mqar_option_table().write(options);
-  mqar.words = number_words(rows.half, "k");
-  for (const std::string& word : number_words(rows.half, "v")) mqar.words.push_back(word);
+  mqar.words = number_words(sequences.half, "k");
+  for (const std::string& word : number_words(sequences.half, "v")) mqar.words.push_back(word);
   mqar.longest_input = options.length;
   mqar.places = true;
-  mqar.examples = rows.count();
+  mqar.examples = sequences.count();
   mqar.enlarge = "task.mqar.length or task.mqar.vocabulary";
-  mqar.draw = [rows](RandomSource& random, Example& example) { rows.draw(random, example); };
+  mqar.draw = [sequences](RandomSource& random, Example& example) { sequences.draw(random, example); };
   mqar.chance = [=](bool) { return chance_of_values(options.vocabulary / 2, options.pairs); };
   mqar.length_option = "length";
   mqar.of_length = [options](std::int64_t length) {
@@ -162,8 +162,8 @@ const TaskInfo task_mqar = {
          "multi-query associative recall: keys with values, then each key again among other tokens, with its value as "
          "the target: k2 v0 k7 v3 k7 v5 k2 k1 has the targets v3 at the second k7 and v0 at the second k2",
      .paper = "Arora et al. 2023, Zoology, arXiv 2312.04927 (their figure 2: 4 to 64 pairs, lengths of 64 to 512, 8192 "
-              "tokens; here the other tokens are never keys of the row)",
-     .cost = "rows of length tokens, with pairs targets",
+              "tokens; here the other tokens are never keys of the sequence)",
+     .cost = "sequences of length tokens, with pairs targets",
      .options = mqar_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
     make_mqar};

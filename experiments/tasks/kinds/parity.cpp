@@ -49,7 +49,7 @@ const TaskInfo task_parity = {
     {.name = "parity",
      .summary = "bits, then 1 if an odd number of them are 1, else 0: 1 0 1 1 = 1",
      .paper = "Hahn 2020, Theoretical Limitations of Self-Attention in Neural Sequence Models, arXiv 1906.06755",
-     .cost = "rows of length + 1 tokens (classification: length); hard for attention, since every bit counts",
+     .cost = "sequences of length + 1 tokens (classification: length); hard for attention, since every bit counts",
      .options = parity_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
     make_parity};

@@ -106,7 +106,7 @@ const TaskInfo task_recall = {
                 "k2 v0",
      .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401; Ba et al. 2016, "
               "arXiv 1610.06258",
-     .cost = "rows of 2 pairs + 2 tokens",
+     .cost = "sequences of 2 pairs + 2 tokens",
      .options = recall_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
     make_recall};

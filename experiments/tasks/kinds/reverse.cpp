@@ -37,7 +37,7 @@ const TaskInfo task_reverse = {
      .summary = "symbols, then the same symbols from the last to the first: 3 1 4 | 4 1 3",
      .paper = "Grefenstette, Hermann, Suleyman and Blunsom 2015, Learning to Transduce with Unbounded Memory, "
               "arXiv 1506.02516",
-     .cost = "rows of 2 length tokens; the distance to the source token grows by two with every token",
+     .cost = "sequences of 2 length tokens; the distance to the source token grows by two with every token",
      .options = reverse_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
     make_reverse};

@@ -143,7 +143,7 @@ Parts split_commands(const std::vector<Command>& commands, const SplitRule& rule
                      std::uint64_t seed) {
   Parts parts;
   for (std::uint64_t place = 0; place < commands.size(); ++place) {
-    const RandomKey key{seed, Stream::evaluation_rows, 1};
+    const RandomKey key{seed, Stream::evaluation_sequences, 1};
     const Command& c = commands[static_cast<std::size_t>(permuted(key, place, commands.size()))];
     if (c.text == rule.primitive) parts.primitive = &c;
     else (rule.tests(c, place, options) ? parts.test : parts.training).push_back(&c);
@@ -175,7 +175,7 @@ std::vector<Command> read_commands(const std::string& option, const std::string&
 std::vector<const Command*> shuffled(const std::vector<Command>& commands, std::uint64_t seed) {
   std::vector<const Command*> out;
   for (std::uint64_t place = 0; place < commands.size(); ++place)
-    out.push_back(&commands[permuted({seed, Stream::evaluation_rows, 1}, place, commands.size())]);
+    out.push_back(&commands[permuted({seed, Stream::evaluation_sequences, 1}, place, commands.size())]);
   return out;
 }
 

@@ -66,27 +66,28 @@ class ShapesTask final : public Task {
 public:
   ShapesTask(const ShapesOptions& options, const TaskOptions& task)
       : images_{"shapes", {1, options.size, options.size}, names(options.kinds)}, options_(options),
-        seed_(static_cast<std::uint64_t>(task.seed)), rows_{task.validation, task.validation, task.test} {}
+        seed_(static_cast<std::uint64_t>(task.seed)), sequences_{task.validation, task.validation, task.test} {}
 
-  std::string refuses(TaskFormat form) const override { return images_.refuses(form); }
-  TaskSizes shape(TaskFormat) const override { return images_.shape(); }
+  std::string refuses(TaskFormat format) const override { return images_.refuses(format); }
+  TaskSizes sizes(TaskFormat) const override { return images_.sizes(); }
   std::string decode(std::span<const std::int32_t> classes) const override { return images_.decode(classes); }
   std::vector<std::int32_t> encode(std::string_view) const override { images_.refuse_text(); }
 
-  void training_row(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                    std::int64_t at) const override {
-    RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(row)
-                                                                                             << 32);
+  void training_sequence(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t sequence, Batch& batch,
+                         std::int64_t at) const override {
+    RandomSource random({seed, Stream::training_sequences, static_cast<std::uint64_t>(step)},
+                        static_cast<std::uint64_t>(sequence) << 32);
     draw(random, Split::train, batch, at);
   }
 
-  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
-    return rows_[static_cast<std::size_t>(split)];
+  std::int64_t evaluation_sequences(TaskFormat, Split split) const override {
+    return sequences_[static_cast<std::size_t>(split)];
   }
 
-  void evaluation_row(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)},
-                        static_cast<std::uint64_t>(row) << 32);
+  void evaluation_sequence(TaskFormat, Split split, std::int64_t sequence, Batch& batch,
+                           std::int64_t at) const override {
+    RandomSource random({seed_, Stream::evaluation_sequences, static_cast<std::uint64_t>(split)},
+                        static_cast<std::uint64_t>(sequence) << 32);
     draw(random, split, batch, at);
   }
 
@@ -94,13 +95,13 @@ public:
 
   Facts facts() const override {
     return {.unit = "images",
-            .sizes = {-1, rows_[1], rows_[2]},
+            .sizes = {-1, sequences_[1], sequences_[2]},
             .notes = {"no two splits share a shape of the same kind, place and size"}};
   }
 
   std::string own_fingerprint() const override {
     return fmt::format("shapes 1: size = {}, kinds = {}, noise = {}; seed = {}, validation = {}, test = {}",
-                       options_.size, options_.kinds, options_.noise, seed_, rows_[1], rows_[2]);
+                       options_.size, options_.kinds, options_.noise, seed_, sequences_[1], sequences_[2]);
   }
 
 private:
@@ -113,7 +114,7 @@ private:
   /// The split of a figure, at random: 8 of 10 figures are in training, 1 in validation, 1 in test.
   Split split_of(const Figure& f) const {
     const auto place = static_cast<std::uint64_t>(((f.kind * 256 + f.radius) * 256 + f.x) * 256 + f.y);
-    const std::uint64_t tenth = below({seed_, Stream::evaluation_rows, 16}, place, 10);
+    const std::uint64_t tenth = below({seed_, Stream::evaluation_sequences, 16}, place, 10);
     return tenth < 8 ? Split::train : tenth == 8 ? Split::validation : Split::test;
   }
 
@@ -149,7 +150,7 @@ private:
   ImageClasses images_;
   ShapesOptions options_;
   std::uint64_t seed_;
-  std::array<std::int64_t, 3> rows_; // indexed by Split
+  std::array<std::int64_t, 3> sequences_; // indexed by Split
 };
 
 std::unique_ptr<Task> make_shapes(const Config& config) {

@@ -93,7 +93,7 @@ std::unique_ptr<Task> make_sort(const Config& config) {
 const TaskInfo task_sort = {{.name = "sort",
                              .summary = "symbols, then the same symbols in ascending order: 3 1 4 1 | 1 1 3 4",
                              .paper = "as in Vinyals, Bengio and Kudlur 2015, Order Matters, arXiv 1511.06391",
-                             .cost = "rows of 2 length tokens; each output depends on all of the input",
+                             .cost = "sequences of 2 length tokens; each output depends on all of the input",
                              .options = sort_option_table().options(),
                              .uses = {"train.evaluate_lengths"}},
                             make_sort};

@@ -62,48 +62,52 @@ public:
     }
   }
 
-  std::string refuses(TaskFormat form) const override {
-    if (form == TaskFormat::language_model) return {};
-    if (form == TaskFormat::classification)
-      return "the task text predicts the next token and has no label for a whole row; use a language model "
+  std::string refuses(TaskFormat format) const override {
+    if (format == TaskFormat::language_model) return {};
+    if (format == TaskFormat::classification)
+      return "the task text predicts the next token and has no label for a whole sequence; use a language model "
              "(model.kind = \"decoder\"), or a task with one label";
     return "the task text predicts the next token of a text and has neither pairs of texts nor images; use a language "
            "model (model.kind = \"decoder\")";
   }
 
-  TaskSizes shape(TaskFormat) const override {
+  TaskSizes sizes(TaskFormat) const override {
     const std::int64_t vocabulary = text_->vocabulary().size();
     return {.vocabulary = vocabulary, .length = block_, .classes = vocabulary, .shared_vocabulary = true};
   }
 
-  void training_row(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                    std::int64_t at) const override {
-    write_random_window({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, Split::train, row, batch, at);
+  void training_sequence(TaskFormat, std::uint64_t seed, std::int64_t step, std::int64_t sequence, Batch& batch,
+                         std::int64_t at) const override {
+    write_random_window({seed, Stream::training_sequences, static_cast<std::uint64_t>(step)}, Split::train, sequence,
+                        batch, at);
   }
 
-  void training_row_lengths(TaskFormat, std::uint64_t, std::int64_t, std::int64_t, Batch& batch,
-                            std::int64_t at) const override {
-    write_row_lengths(block_, batch, at);
+  void training_sequence_lengths(TaskFormat, std::uint64_t, std::int64_t, std::int64_t, Batch& batch,
+                                 std::int64_t at) const override {
+    write_sequence_lengths(block_, batch, at);
   }
 
-  void random_row(TaskFormat, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                  std::int64_t at) const override {
-    write_random_window({seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)}, split, row, batch, at);
+  void random_sequence(TaskFormat, Split split, std::uint64_t seed, std::int64_t step, std::int64_t sequence,
+                       Batch& batch, std::int64_t at) const override {
+    write_random_window({seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)}, split, sequence, batch,
+                        at);
   }
 
-  std::int64_t evaluation_rows(TaskFormat, Split split) const override {
+  std::int64_t evaluation_sequences(TaskFormat, Split split) const override {
     if (split == Split::train) return std::min(windows(part(Split::train)), windows(part(Split::validation)));
     return windows(part(split));
   }
 
-  std::optional<std::int64_t> listed_rows(TaskFormat, Split split) const override { return windows(part(split)); }
+  std::optional<std::int64_t> listed_sequences(TaskFormat, Split split) const override { return windows(part(split)); }
 
-  void evaluation_row(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    write_window(part(split).begin + row * block_, evaluated_tokens(split, row), batch, at);
+  void evaluation_sequence(TaskFormat, Split split, std::int64_t sequence, Batch& batch,
+                           std::int64_t at) const override {
+    write_window(part(split).begin + sequence * block_, evaluated_tokens(split, sequence), batch, at);
   }
 
-  void evaluation_row_lengths(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    write_row_lengths(evaluated_tokens(split, row), batch, at);
+  void evaluation_sequence_lengths(TaskFormat, Split split, std::int64_t sequence, Batch& batch,
+                                   std::int64_t at) const override {
+    write_sequence_lengths(evaluated_tokens(split, sequence), batch, at);
   }
 
   void require_whole() const override { text_->require_whole(); }
@@ -164,36 +168,37 @@ private:
   /// The number of windows that together predict every token of the part exactly once, except its first.
   std::int64_t windows(const TextPart& part) const { return part.size() < 2 ? 0 : (part.size() - 2) / block_ + 1; }
 
-  /// The number of tokens that window `row` predicts. The last window may predict fewer.
-  std::int64_t evaluated_tokens(Split split, std::int64_t row) const {
-    return std::min(block_, part(split).size() - 1 - row * block_);
+  /// The number of tokens that window `sequence` predicts. The last window may predict fewer.
+  std::int64_t evaluated_tokens(Split split, std::int64_t sequence) const {
+    return std::min(block_, part(split).size() - 1 - sequence * block_);
   }
 
   /// Writes a window from a random position in the part.
-  void write_random_window(const RandomKey& key, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
+  void write_random_window(const RandomKey& key, Split split, std::int64_t sequence, Batch& batch,
+                           std::int64_t at) const {
     const auto starts = static_cast<std::uint64_t>(part(split).size() - block_);
-    const auto start = static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), starts));
+    const auto start = static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(sequence), starts));
     write_window(part(split).begin + start, block_, batch, at);
   }
 
   void write_window(std::int64_t begin, std::int64_t size, Batch& batch, std::int64_t at) const {
-    const std::int64_t row = begin_row(size, batch, at);
-    text_->copy(begin, size, batch.tokens.data() + row);
-    text_->copy(begin + 1, size, batch.targets.data() + row);
+    const std::int64_t sequence = begin_sequence(size, batch, at);
+    text_->copy(begin, size, batch.tokens.data() + sequence);
+    text_->copy(begin + 1, size, batch.targets.data() + sequence);
   }
 
   /// Writes a window whose tokens and targets are all token 0. Only its length is meaningful.
-  static void write_row_lengths(std::int64_t size, Batch& batch, std::int64_t at) {
-    const std::int64_t row = begin_row(size, batch, at);
-    std::fill_n(batch.tokens.begin() + row, size, 0);
-    std::fill_n(batch.targets.begin() + row, size, 0);
+  static void write_sequence_lengths(std::int64_t size, Batch& batch, std::int64_t at) {
+    const std::int64_t sequence = begin_sequence(size, batch, at);
+    std::fill_n(batch.tokens.begin() + sequence, size, 0);
+    std::fill_n(batch.targets.begin() + sequence, size, 0);
   }
 
-  /// The offset of the row's tokens and targets in the batch. Sets the row's length to `size`.
-  static std::int64_t begin_row(std::int64_t size, Batch& batch, std::int64_t at) {
-    if (at < 0 || at >= batch.rows || size > batch.length)
-      throw Failed(fmt::format("[task.text] a window of {} tokens does not fit as row {} of a batch [{}, {}]", size, at,
-                               batch.rows, batch.length));
+  /// The offset of the sequence's tokens and targets in the batch. Sets the sequence's length to `size`.
+  static std::int64_t begin_sequence(std::int64_t size, Batch& batch, std::int64_t at) {
+    if (at < 0 || at >= batch.sequences || size > batch.length)
+      throw Failed(fmt::format("[task.text] a window of {} tokens does not fit as sequence {} of a batch [{}, {}]",
+                               size, at, batch.sequences, batch.length));
     batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(size);
     return at * batch.length;
   }
@@ -223,7 +228,7 @@ const TaskInfo task_text = {
      .summary = "the characters, bytes, words or pieces of the file data.path: each token is predicted from the tokens "
                 "before it",
      .paper = "as in Karpathy 2015, char-rnn; evaluation reads the whole split once, in windows that do not overlap",
-     .cost = "memory: 1 byte for each token, or 2 if there are more than 256 different tokens; a row is "
+     .cost = "memory: 1 byte for each token, or 2 if there are more than 256 different tokens; a sequence is "
              "task.text.block tokens",
      .options = text_option_table().options(),
      .disables = {"task.seed", "task.validation", "task.test"},

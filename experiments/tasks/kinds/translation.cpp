@@ -5,7 +5,7 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/tasks/cached_dataset.hpp"
 #include "experiments/tasks/task_info.hpp"
-#include "experiments/tasks/text_rows.hpp"
+#include "experiments/tasks/text_examples.hpp"
 
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ const OptionTable<TranslationOptions>& translation_option_table() {
 /// Reads lines of an input, a tab and an output. `target` is the option that would name a separate file of outputs.
 /// `counts`: each line has a third column.
 void add_tsv(std::string_view bytes, const std::string& path, const std::string& target, bool counts,
-             std::vector<TextRow>& rows) {
+             std::vector<TextExample>& examples) {
   each_line(text_of_rows(bytes, path), [&](std::int64_t number, std::string_view line) {
     if (line.empty()) return;
     const std::size_t tab = line.find('\t');
@@ -65,10 +65,10 @@ void add_tsv(std::string_view bytes, const std::string& path, const std::string&
           fmt::format("{}:{}: there is no third column, and task.translation.counts is true; after the output, "
                       "write a tab and a 0 or 1 for each of its words",
                       path, number));
-    rows.push_back({number, line.substr(0, tab), rest.substr(0, second)});
+    examples.push_back({number, line.substr(0, tab), rest.substr(0, second)});
     if (!counts) return;
     rest.remove_prefix(second + 1);
-    rows.back().counts = rest.substr(0, rest.find('\t'));
+    examples.back().counts = rest.substr(0, rest.find('\t'));
   });
 }
 
@@ -79,13 +79,13 @@ std::vector<std::string_view> lines_of(std::string_view bytes, const std::string
 }
 
 void add_lines(std::string_view inputs, const std::string& input_path, std::string_view outputs,
-               const std::string& output_path, std::vector<TextRow>& rows) {
+               const std::string& output_path, std::vector<TextExample>& examples) {
   const std::vector<std::string_view> from = lines_of(inputs, input_path), to = lines_of(outputs, output_path);
   if (from.size() != to.size())
     throw Refused(fmt::format("{} has {} lines and {} has {}; line n of one file must be the translation of line n of "
                               "the other, so their numbers of lines must be equal",
                               input_path, from.size(), output_path, to.size()));
-  for (std::size_t i = 0; i < from.size(); ++i) rows.push_back({static_cast<std::int64_t>(i) + 1, from[i], to[i]});
+  for (std::size_t i = 0; i < from.size(); ++i) examples.push_back({static_cast<std::int64_t>(i) + 1, from[i], to[i]});
 }
 
 /// Is the vocabulary independent of the text?
@@ -101,34 +101,36 @@ std::array<std::string, 3> targets_of(const TranslationOptions& options) {
 
 Dataset list_translation(const Config& config, const TranslationOptions& options) {
   const std::array<std::string, 3> targets = targets_of(options);
-  const RowFiles files = read_row_files(config, [&](const std::string& option, const std::string& path, Split split,
-                                                    RowFiles& to) {
+  const ExampleFiles files = read_example_files(config, [&](const std::string& option, const std::string& path,
+                                                            Split split, ExampleFiles& to) {
     const std::string& bytes = to.keep(read_data_file("data", option, path));
     const auto index = static_cast<std::size_t>(split);
     const std::string& target = targets[index];
     if (target.empty() || option == "validation_sets") {
-      add_tsv(bytes, path, target_names[index], options.counts, to.rows[index]);
+      add_tsv(bytes, path, target_names[index], options.counts, to.examples[index]);
       return fingerprint_of(bytes);
     }
     const std::string& outputs = to.keep(read_data_file("task.translation", target_names[index], target));
-    add_lines(bytes, path, outputs, target, to.rows[index]);
+    add_lines(bytes, path, outputs, target, to.examples[index]);
     return fingerprint_of(bytes) + " " + fingerprint_of(outputs);
   });
   Dataset task;
   task.name = "translation";
   task.fingerprint = files.fingerprint;
   task.files = files.described(targets);
-  const SplitRows split = split_rows(config, files);
-  std::vector<std::string_view> inputs = split.training(&TextRow::input), outputs = split.training(&TextRow::output);
+  const SplitExamples split = split_examples(config, files);
+  std::vector<std::string_view> inputs = split.training(&TextExample::input),
+                                outputs = split.training(&TextExample::output);
   if (options.shared_vocabulary) inputs.insert(inputs.end(), outputs.begin(), outputs.end());
   task.input = make_vocabulary(config.data, inputs);
   task.output = options.shared_vocabulary || given(*task.input, config.data) ? task.input
                                                                              : make_vocabulary(config.data, outputs);
   task.fingerprint += " " + task.input->fingerprint();
   if (options.counts) task.fingerprint += " counts";
-  list_rows(
+  list_examples(
       config.data, split, files, true,
-      [&](const TextRow& row, std::vector<std::int32_t>& to) { task.output->encode(row.output, to); }, task);
+      [&](const TextExample& example, std::vector<std::int32_t>& to) { task.output->encode(example.output, to); },
+      task);
   task.chance = commonest_output_token(task);
   return task;
 }
@@ -150,12 +152,12 @@ const TaskInfo task_translation = {
                 "input and output",
      .paper = "as in Sutskever, Vinyals and Le 2014, Sequence to Sequence Learning with Neural Networks, "
               "arXiv 1409.3215",
-     .cost = "memory: the file's texts; rows are as long as the texts, up to data.max_length",
+     .cost = "memory: the file's texts; sequences are as long as the texts, up to data.max_length",
      .options = translation_option_table().options(),
      .presets = {{"data.tokens", Value(std::string("words"))}},
      .disables = {"task.validation", "task.test"},
      .needs = {"data.path"},
-     .uses = options_of_text_rows(),
+     .uses = options_of_text_examples(),
      .conditions =
          {{"task.translation.shared_vocabulary", "data.tokens", {"characters", "words"}},
           {"task.translation.counts", "task.translation.target", {OptionCondition::anything}, true},

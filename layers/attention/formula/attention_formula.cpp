@@ -32,7 +32,7 @@ std::vector<FormulaParameter> named_parameters(const AttentionOptions& options) 
 } // namespace
 
 std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, const AttentionOptions& options,
-                                                         const ScoreSizes& shape) {
+                                                         const ScoreSizes& sizes) {
   if (options.score_mod.empty() && options.mask_mod.empty()) return nullptr;
   for (const FormulaParameter& p : formula_parameters(options.parameters))
     if (const std::string wrong = wrong_parameter(p); !wrong.empty()) throw Failed(wrong);
@@ -41,9 +41,9 @@ std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, con
   const auto mask = formula_of("mask_mod", options.mask_mod, FormulaKind::mask, parameters);
   auto out = std::make_unique<AttentionFormula>();
   out->program_ = program_of(score ? &*score : nullptr, mask ? &*mask : nullptr, parameters,
-                             {.layer = shape.layer, .patches_in_row = shape.patches_in_row});
-  const std::int64_t heads = shape.heads, width = shape.query_width,
-                     longest = shape.longest > 0 ? std::max(shape.longest, shape.longest_queries) : 0;
+                             {.layer = sizes.layer, .patches_in_row = sizes.patches_in_row});
+  const std::int64_t heads = sizes.heads, width = sizes.query_width,
+                     longest = sizes.longest > 0 ? std::max(sizes.longest, sizes.longest_queries) : 0;
   for (const FormulaParameter& p : parameters) {
     std::vector<double> start = starting_numbers(p, heads, width, longest);
     Numbers numbers{{p.by_head() ? heads : 1, numbers_of_each(p, longest)}, {}, {}};
@@ -55,11 +55,11 @@ std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, con
 }
 
 ScoreFormula* AttentionFormula::on(Pass& pass, const FormulaSizes& given) const {
-  FormulaSizes shape = given;
+  FormulaSizes sizes = given;
   const Pass::Options& options = pass.state().options;
-  if (!options.rows.empty()) shape.rows = options.rows.data() + shape.first_row;
-  shape.first_row += options.first_row;
-  if (program_.segments && (!shape.mask.query_segments.numbers || !shape.mask.key_segments.numbers))
+  if (!options.sequences.empty()) sizes.sequences = options.sequences.data() + sizes.first_sequence;
+  sizes.first_sequence += options.first_sequence;
+  if (program_.segments && (!sizes.mask.query_segments.numbers || !sizes.mask.key_segments.numbers))
     throw Failed("[attention] a formula uses the segments of tokens, and there are none");
   Tape& tape = pass.tape();
   const auto count = static_cast<std::int64_t>(parameters_.size());
@@ -68,7 +68,7 @@ ScoreFormula* AttentionFormula::on(Pass& pass, const FormulaSizes& given) const 
     const Numbers& x = parameters_[static_cast<std::size_t>(p)];
     numbers[p] = x.learned ? pass(*x.learned) : tape.constant(x.fixed.data(), x.shape);
   }
-  return keep_formula(tape, program_, {numbers, static_cast<std::size_t>(count)}, shape);
+  return keep_formula(tape, program_, {numbers, static_cast<std::size_t>(count)}, sizes);
 }
 
 } // namespace heed::HEED_REAL

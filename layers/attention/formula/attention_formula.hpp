@@ -20,10 +20,10 @@ public:
   /// Returns null if the options have neither formula. Learned parameters get their names of the configuration, within
   /// the scope; those that only other formulas use are not made. Throws heed::Failed with the location of a mistake.
   static std::unique_ptr<AttentionFormula> make(const Scope& scope, const AttentionOptions& options,
-                                                const ScoreSizes& shape);
+                                                const ScoreSizes& sizes);
 
   /// The formula for one attention, in the tape's memory. This object must live until the backward pass is done.
-  ScoreFormula* on(Pass& pass, const FormulaSizes& shape) const;
+  ScoreFormula* on(Pass& pass, const FormulaSizes& sizes) const;
 
 private:
   struct Numbers {

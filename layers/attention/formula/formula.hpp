@@ -28,7 +28,7 @@ struct FormulaParameter {
   std::string start = "0";
   bool learned = true;
   std::int64_t size = 0; ///< for a list: its length; 0: not a list
-  /// by distance or position: the greatest one with a value of its own; 0: the longest row's
+  /// by distance or position: the greatest one with a value of its own; 0: the longest sequence's
   std::int64_t furthest = 0;
 
   bool by_head() const { return per == "head" || per == "head_and_distance" || per == "head_and_position"; }
@@ -119,13 +119,14 @@ bool is_parameter_name(std::string_view name);
 bool has_gradient(FormulaOp op);
 /// The names that a formula uses.
 struct FormulaUse {
-  bool score = false;     ///< s
-  bool anything = false;  ///< any name or parameter (not only numbers)
-  bool segments = false;  ///< segment_i or segment_j
-  bool positions = false; ///< names or parameters that depend on where a query or a key is in its row, or on the row
+  bool score = false;    ///< s
+  bool anything = false; ///< any name or parameter (not only numbers)
+  bool segments = false; ///< segment_i or segment_j
+  /// names or parameters that depend on where a query or a key is in its sequence, or on the sequence
+  bool positions = false;
   std::vector<std::int32_t> parameters; ///< indices
-  std::vector<std::int32_t>
-      with_gradient; ///< those through which gradients flow: none through comparisons, floor or indices
+  /// those through which gradients flow: none through comparisons, floor or indices
+  std::vector<std::int32_t> with_gradient;
 };
 FormulaUse use_of(const Formula& formula);
 /// The same with the parameters of the formula, without which `positions` knows nothing of those by distance.

@@ -19,7 +19,7 @@ const OptionTable<Options>& table() {
           .at_most(100),
       option("gamma", &Options::gamma,
              "lower end of this range: weights below -gamma / (zeta - gamma) become exactly 0; the paper uses -alpha / "
-             "T, with T the length of training's rows and alpha about 3 (BERT) to 12 (OPT)")
+             "T, with T the length of training's sequences and alpha about 3 (BERT) to 12 (OPT)")
           .at_least(-100)
           .at_most(0));
   return t;

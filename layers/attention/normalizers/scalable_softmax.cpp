@@ -96,7 +96,7 @@ extern const NormalizerInfo normalizer_scalable_softmax{
     .about =
         {.name = "scalable_softmax",
          .summary = "w = softmax(c log(n) s), with n the number of keys that the query may attend to: weights stay "
-                    "as sharp in longer rows",
+                    "as sharp in longer sequences",
          .paper = "Nakanishi 2025, arXiv 2501.19399; without the learned c: Chiang and Cholak 2022, arXiv 2202.12172",
          .cost = "one parameter for each head (learned) or none; one exponential for each pair",
          .options = table().options()},

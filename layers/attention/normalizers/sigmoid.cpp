@@ -18,7 +18,7 @@ const OptionTable<Options>& table() {
       option("bias", &Options::bias,
              "added to every score: keys (-log n, with n the number of keys that this query may attend to), or a "
              "number. The "
-             "paper has one number for all queries, -log of the row's length: -4.852 for 128 keys")
+             "paper has one number for all queries, -log of the sequence's length: -4.852 for 128 keys")
           .one_of({"keys"}),
       option("learned", &Options::learned, "each head adds a learned number to the bias, which starts at 0"));
   return t;

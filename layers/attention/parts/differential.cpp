@@ -72,32 +72,32 @@ private:
   Linear map_;
 };
 
-Options options_of(const PartRow& row) { return table().read(row.choice->part_options); }
+Options options_of(const PartSequence& sequence) { return table().read(sequence.choice->part_options); }
 
-double lambda_of(const PartRow& row, std::int64_t head, std::int64_t i) {
-  if (options_of(row).differential == "v2") {
-    const std::vector<Real> x = affine_row(row.x[static_cast<std::size_t>(i)].data(), row.sizes.width, row.sizes.heads,
-                                           row.parameters[0], nullptr);
+double lambda_of(const PartSequence& sequence, std::int64_t head, std::int64_t i) {
+  if (options_of(sequence).differential == "v2") {
+    const std::vector<Real> x = affine_row(sequence.x[static_cast<std::size_t>(i)].data(), sequence.sizes.width,
+                                           sequence.sizes.heads, sequence.parameters[0], nullptr);
     return 1 / (1 + std::exp(-static_cast<double>(x[static_cast<std::size_t>(head)])));
   }
   double products[2] = {0, 0};
-  for (std::int64_t n = 0; n < 2 * row.sizes.query_width; ++n)
-    products[n / row.sizes.query_width] += static_cast<double>(row.parameters[0][n]) *
-                                           static_cast<double>(row.parameters[1][n]);
-  return std::exp(products[0]) - std::exp(products[1]) + start_of(row.sizes);
+  for (std::int64_t n = 0; n < 2 * sequence.sizes.query_width; ++n)
+    products[n / sequence.sizes.query_width] += static_cast<double>(sequence.parameters[0][n]) *
+                                                static_cast<double>(sequence.parameters[1][n]);
+  return std::exp(products[0]) - std::exp(products[1]) + start_of(sequence.sizes);
 }
 
 // The RMS norm of each head, and the factor.
-void outputs(const PartRow& row, std::int64_t, std::vector<double>& y) {
-  if (options_of(row).differential == "v2") return;
-  const std::int64_t width = row.sizes.value_width;
-  for (std::int64_t head = 0; head < row.sizes.heads; ++head) {
+void outputs(const PartSequence& sequence, std::int64_t, std::vector<double>& y) {
+  if (options_of(sequence).differential == "v2") return;
+  const std::int64_t width = sequence.sizes.value_width;
+  for (std::int64_t head = 0; head < sequence.sizes.heads; ++head) {
     const auto begin = y.begin() + head * width;
     const std::vector<Real> x(begin, begin + width);
     std::vector<Real> z(x.size());
-    norm_info("rms").row(x.data(), z.data(), {width, false}, {row.parameters[2]}, {});
+    norm_info("rms").row(x.data(), z.data(), {width, false}, {sequence.parameters[2]}, {});
     for (std::int64_t d = 0; d < width; ++d)
-      begin[d] = (1 - start_of(row.sizes)) * static_cast<double>(z[static_cast<std::size_t>(d)]);
+      begin[d] = (1 - start_of(sequence.sizes)) * static_cast<double>(z[static_cast<std::size_t>(d)]);
   }
 }
 

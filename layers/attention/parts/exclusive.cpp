@@ -32,10 +32,10 @@ private:
   std::int64_t heads_, value_heads_;
 };
 
-void outputs(const PartRow& row, std::int64_t i, std::vector<double>& y) {
-  const std::vector<Real>& v = row.v[static_cast<std::size_t>(i + row.before())];
-  const std::int64_t width = row.sizes.value_width, sharing = row.sizes.heads / row.sizes.value_heads;
-  for (std::int64_t head = 0; head < row.sizes.heads; ++head) {
+void outputs(const PartSequence& sequence, std::int64_t i, std::vector<double>& y) {
+  const std::vector<Real>& v = sequence.v[static_cast<std::size_t>(i + sequence.before())];
+  const std::int64_t width = sequence.sizes.value_width, sharing = sequence.sizes.heads / sequence.sizes.value_heads;
+  for (std::int64_t head = 0; head < sequence.sizes.heads; ++head) {
     const Real* const own = v.data() + head / sharing * width;
     double* const of_head = y.data() + head * width;
     double product = 0, square = 0;

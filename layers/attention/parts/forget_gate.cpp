@@ -38,11 +38,12 @@ private:
   Linear gate_;
 };
 
-double log_gates(const PartRow& row, std::int64_t head, std::int64_t i, std::int64_t j) {
+double log_gates(const PartSequence& sequence, std::int64_t head, std::int64_t i, std::int64_t j) {
   double sum = 0;
   for (std::int64_t l = j + 1; l <= i; ++l) {
-    const std::vector<Real> gates = affine_row(row.x[static_cast<std::size_t>(l)].data(), row.sizes.width,
-                                               row.sizes.query_heads, row.parameters[0], row.parameters[1]);
+    const std::vector<Real> gates = affine_row(sequence.x[static_cast<std::size_t>(l)].data(), sequence.sizes.width,
+                                               sequence.sizes.query_heads, sequence.parameters[0],
+                                               sequence.parameters[1]);
     sum -= std::log1p(std::exp(-static_cast<double>(gates[static_cast<std::size_t>(head)])));
   }
   return sum;

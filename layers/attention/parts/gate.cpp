@@ -38,13 +38,14 @@ private:
   Linear map_;
 };
 
-void outputs(const PartRow& row, std::int64_t i, std::vector<double>& y) {
-  const bool of_heads = table().read(row.choice->part_options).gate == "head";
-  const std::int64_t gates = of_heads ? row.sizes.heads : std::ssize(y);
-  const std::vector<Real> x = affine_row(row.x[static_cast<std::size_t>(i)].data(), row.sizes.width, gates,
-                                         row.parameters[0], row.sizes.bias ? row.parameters[1] : nullptr);
+void outputs(const PartSequence& sequence, std::int64_t i, std::vector<double>& y) {
+  const bool of_heads = table().read(sequence.choice->part_options).gate == "head";
+  const std::int64_t gates = of_heads ? sequence.sizes.heads : std::ssize(y);
+  const std::vector<Real> x = affine_row(sequence.x[static_cast<std::size_t>(i)].data(), sequence.sizes.width, gates,
+                                         sequence.parameters[0],
+                                         sequence.sizes.bias ? sequence.parameters[1] : nullptr);
   for (std::size_t n = 0; n < y.size(); ++n) {
-    const std::size_t gate = of_heads ? n / static_cast<std::size_t>(row.sizes.value_width) : n;
+    const std::size_t gate = of_heads ? n / static_cast<std::size_t>(sequence.sizes.value_width) : n;
     y[n] /= 1 + std::exp(-static_cast<double>(x[gate]));
   }
 }

@@ -11,12 +11,13 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("persistent_keys", &Options::persistent_keys,
-             "Number of learned keys and values of each head of self attention, in addition to those of the row. Every "
+             "Number of learned keys and values of each head of self attention, in addition to those of the sequence. "
+             "Every "
              "query sees them, and they have no position; rotary positions still rotate the query (persistent memory).")
           .at_least(0)
           .at_most(1048576)
           .unit("keys")
-          .default_means("0: only the row's"));
+          .default_means("0: only the sequence's"));
   return t;
 }
 
@@ -36,15 +37,15 @@ private:
   ParameterId keys_, values_;
 };
 
-void vectors(PartRow& row) {
-  const std::int64_t count = table().read(row.choice->part_options).persistent_keys;
+void vectors(PartSequence& sequence) {
+  const std::int64_t count = table().read(sequence.choice->part_options).persistent_keys;
   const auto put_first = [count](std::vector<std::vector<Real>>& vectors, const Real* learned) {
     const auto width = std::ssize(vectors.front());
     for (std::int64_t n = count - 1; n >= 0; --n)
       vectors.emplace(vectors.begin(), learned + n * width, learned + (n + 1) * width);
   };
-  put_first(row.k, row.parameters[0]);
-  put_first(row.v, row.parameters[1]);
+  put_first(sequence.k, sequence.parameters[0]);
+  put_first(sequence.v, sequence.parameters[1]);
 }
 
 } // namespace
@@ -52,7 +53,7 @@ void vectors(PartRow& row) {
 extern const AttentionPartInfo attention_part_persistent_keys{
     .about = {.name = "persistent_keys",
               .summary =
-                  "each head has learned keys and values in addition to those of the row, which every query sees",
+                  "each head has learned keys and values in addition to those of the sequence, which every query sees",
               .paper = "Sukhbaatar et al. 2019, arXiv 1907.01470 (persistent memory)",
               .cost = "two vectors of parameters for each key and head; as many more keys",
               .options = table().options()},

@@ -53,19 +53,19 @@ private:
   std::unique_ptr<Norm> queries_, keys_;
 };
 
-void vectors(PartRow& row) {
-  const Options options = table().read(row.choice->part_options);
+void vectors(PartSequence& sequence) {
+  const Options options = table().read(sequence.choice->part_options);
   const auto normalise = [&](std::vector<std::vector<Real>>& vectors, const Real* gain) {
     for (std::vector<Real>& x : vectors) {
-      const std::int64_t width = options.query_key_norm_over == "head" ? row.sizes.query_width : std::ssize(x);
+      const std::int64_t width = options.query_key_norm_over == "head" ? sequence.sizes.query_width : std::ssize(x);
       const std::vector<Real> given = x;
       for (std::int64_t at = 0; at < std::ssize(x); at += width)
         norm_info(options.query_key_norm)
             .row(given.data() + at, x.data() + at, {width, false}, {gain}, {{"eps", options.query_key_norm_eps}});
     }
   };
-  normalise(row.q, row.parameters[0]);
-  normalise(row.k, row.parameters[1]);
+  normalise(sequence.q, sequence.parameters[0]);
+  normalise(sequence.k, sequence.parameters[1]);
 }
 
 } // namespace

@@ -54,11 +54,11 @@ void mix(std::vector<double>& x, const Real* matrix) {
     for (std::size_t g = 0; g < x.size(); ++g) x[h] += static_cast<double>(matrix[h * x.size() + g]) * given[g];
   }
 }
-void mix_scores(const PartRow& row, std::vector<double>& s) {
-  if (table().read(row.choice->part_options).talking_heads != "weights") mix(s, row.parameters.front());
+void mix_scores(const PartSequence& sequence, std::vector<double>& s) {
+  if (table().read(sequence.choice->part_options).talking_heads != "weights") mix(s, sequence.parameters.front());
 }
-void mix_weights(const PartRow& row, std::vector<double>& w) {
-  if (table().read(row.choice->part_options).talking_heads != "scores") mix(w, row.parameters.back());
+void mix_weights(const PartSequence& sequence, std::vector<double>& w) {
+  if (table().read(sequence.choice->part_options).talking_heads != "scores") mix(w, sequence.parameters.back());
 }
 
 } // namespace

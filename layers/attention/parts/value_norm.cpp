@@ -33,13 +33,13 @@ private:
   std::unique_ptr<Norm> norm_;
 };
 
-void vectors(PartRow& row) {
-  const NormInfo& norm = norm_info(table().read(row.choice->part_options).value_norm);
-  const std::int64_t width = row.sizes.value_width;
-  for (std::vector<Real>& v : row.v) {
+void vectors(PartSequence& sequence) {
+  const NormInfo& norm = norm_info(table().read(sequence.choice->part_options).value_norm);
+  const std::int64_t width = sequence.sizes.value_width;
+  for (std::vector<Real>& v : sequence.v) {
     const std::vector<Real> given = v;
     for (std::int64_t at = 0; at < std::ssize(v); at += width)
-      norm.row(given.data() + at, v.data() + at, {width, false}, {row.parameters[0]}, {});
+      norm.row(given.data() + at, v.data() + at, {width, false}, {sequence.parameters[0]}, {});
   }
 }
 

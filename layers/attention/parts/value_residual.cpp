@@ -52,19 +52,19 @@ private:
   std::optional<ParameterId> factors_;
 };
 
-void vectors(PartRow& row) {
-  const std::string word = table().read(row.choice->part_options).value_residual;
-  if (!acts(row.choice->part_options, row.sizes.layer, row.sizes.layers)) return;
-  const double first = word == "learned"  ? static_cast<double>(row.parameters[0][0])
+void vectors(PartSequence& sequence) {
+  const std::string word = table().read(sequence.choice->part_options).value_residual;
+  if (!acts(sequence.choice->part_options, sequence.sizes.layer, sequence.sizes.layers)) return;
+  const double first = word == "learned"  ? static_cast<double>(sequence.parameters[0][0])
                        : word == "sparse" ? 5
                                           : 0.5,
-               own = word == "learned"  ? static_cast<double>(row.parameters[0][1])
+               own = word == "learned"  ? static_cast<double>(sequence.parameters[0][1])
                      : word == "sparse" ? 1
                                         : 0.5;
-  for (std::size_t t = 0; t < row.v.size(); ++t)
-    for (std::size_t d = 0; d < row.v[t].size(); ++d)
-      row.v[t][d] = static_cast<Real>(first * static_cast<double>(row.first_values[t][d]) +
-                                      own * static_cast<double>(row.v[t][d]));
+  for (std::size_t t = 0; t < sequence.v.size(); ++t)
+    for (std::size_t d = 0; d < sequence.v[t].size(); ++d)
+      sequence.v[t][d] = static_cast<Real>(first * static_cast<double>(sequence.first_values[t][d]) +
+                                           own * static_cast<double>(sequence.v[t][d]));
 }
 
 } // namespace

@@ -8,32 +8,32 @@ namespace {
 
 class Dense final : public Projection {
 public:
-  Dense(const Scope& scope, const ProjectionSizes& shape) : shape_(shape) {
-    const std::int64_t queries = shape.queries(), keys = shape.keys(), values = shape.values(),
+  Dense(const Scope& scope, const ProjectionSizes& sizes) : sizes_(sizes) {
+    const std::int64_t queries = sizes.queries(), keys = sizes.keys(), values = sizes.values(),
                        all = queries + keys + values;
     const auto map = [&](const char* name, std::int64_t in, std::int64_t out) {
-      return projection_map(scope, name, in, out, shape.bias, all);
+      return projection_map(scope, name, in, out, sizes.bias, all);
     };
     // The fans of a parameter that stacks matrices of two sizes: the first matrices have `first` rows in total and
     // `out` outputs each, the second matrix has `second_out` outputs.
     const auto stacked = [&](const char* name, std::int64_t rows, std::int64_t first, std::int64_t out,
                              std::int64_t second_out) {
-      const Fans fans = scope.qkv_as_one() ? Fans{.in = shape.width, .out = all}
-                                           : Fans{.in = shape.width,
+      const Fans fans = scope.qkv_as_one() ? Fans{.in = sizes.width, .out = all}
+                                           : Fans{.in = sizes.width,
                                                   .out = out,
-                                                  .first_numbers = first * shape.width,
+                                                  .first_numbers = first * sizes.width,
                                                   .second_out = second_out};
-      return Linear(scope / name, shape.width, rows, shape.bias, fans);
+      return Linear(scope / name, sizes.width, rows, sizes.bias, fans);
     };
-    if (shape.memory_width > 0) {
-      query_.emplace(map("query", shape.width, queries));
-      key_.emplace(map("key", shape.memory_width, keys));
-      value_.emplace(map("value", shape.memory_width, values));
-    } else if (shape.value_heads == shape.heads) {
+    if (sizes.memory_width > 0) {
+      query_.emplace(map("query", sizes.width, queries));
+      key_.emplace(map("key", sizes.memory_width, keys));
+      value_.emplace(map("value", sizes.memory_width, values));
+    } else if (sizes.value_heads == sizes.heads) {
       all_.emplace(stacked("qkv", all, queries + keys, queries, values));
       scope.set_parts(all_->weight, {queries, keys, values});
     } else {
-      query_.emplace(map("query", shape.width, queries));
+      query_.emplace(map("query", sizes.width, queries));
       key_value_.emplace(stacked("key_value", keys + values, keys, keys, values));
       scope.set_parts(key_value_->weight, {keys, values});
     }
@@ -46,27 +46,27 @@ public:
     if (all_) return of_self(pass, source, first);
     if (key_value_) {
       const Tensor both = (*key_value_)(pass, source);
-      return {.k = slice(both, 2, 0, shape_.keys()), .v = slice(both, 2, shape_.keys(), shape_.values())};
+      return {.k = slice(both, 2, 0, sizes_.keys()), .v = slice(both, 2, sizes_.keys(), sizes_.values())};
     }
     const Tensor v = (*value_)(pass, source);
     return {.k = (*key_)(pass, source), .v = v};
   }
   Projected of_self(Pass& pass, const Tensor& x, std::int64_t first) const override {
     if (!all_) return Projection::of_self(pass, x, first);
-    const std::int64_t queries = shape_.queries(), keys = shape_.keys();
+    const std::int64_t queries = sizes_.queries(), keys = sizes_.keys();
     const Tensor all = (*all_)(pass, x);
     return {.q = slice(all, 2, 0, queries),
             .k = slice(all, 2, queries, keys),
-            .v = slice(all, 2, queries + keys, shape_.values())};
+            .v = slice(all, 2, queries + keys, sizes_.values())};
   }
 
 private:
-  ProjectionSizes shape_;
+  ProjectionSizes sizes_;
   std::optional<Linear> all_, key_value_, query_, key_, value_;
 };
 
 ProjectedRow row(const ProjectionArguments& a) {
-  const ProjectionSizes& s = a.shape;
+  const ProjectionSizes& s = a.sizes;
   const std::int64_t queries = s.queries(), keys = s.keys(), all = queries + keys + s.values();
   const auto& p = a.parameters;
   std::vector<Real> y;
@@ -88,8 +88,8 @@ extern const ProjectionInfo projection_dense{
               .summary = "q = W_q x, k = W_k x, v = W_v x in each head, and a linear map of all heads' results",
               .paper = "Vaswani et al. 2017, arXiv 1706.03762",
               .cost = "four matrices; in decoding, keys and values are stored"},
-    .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
-      return std::make_unique<Dense>(scope, shape);
+    .make = [](const Scope& scope, const ProjectionSizes& sizes, const OptionValues&) -> std::unique_ptr<Projection> {
+      return std::make_unique<Dense>(scope, sizes);
     },
     .row = row};
 

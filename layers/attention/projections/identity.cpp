@@ -8,7 +8,7 @@ namespace {
 
 class Identity final : public Projection {
 public:
-  Identity(const Scope& scope, const ProjectionSizes& shape) : maps_(scope, shape) {}
+  Identity(const Scope& scope, const ProjectionSizes& sizes) : maps_(scope, sizes) {}
 
   Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return maps_.query(pass, x); }
   Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t) const override {
@@ -21,7 +21,7 @@ private:
 
 ProjectedRow row(const ProjectionArguments& a) {
   ProjectedRow out = QueryAndKey::row(a);
-  out.v.assign(a.x, a.x + a.shape.width);
+  out.v.assign(a.x, a.x + a.sizes.width);
   return out;
 }
 
@@ -45,8 +45,8 @@ extern const ProjectionInfo projection_identity{
               .conditions = {{"attention.output_bias",
                               "attention.cross_projection",
                               {"dense", "latent", "shared_key_value"}}}},
-    .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
-      return std::make_unique<Identity>(scope, shape);
+    .make = [](const Scope& scope, const ProjectionSizes& sizes, const OptionValues&) -> std::unique_ptr<Projection> {
+      return std::make_unique<Identity>(scope, sizes);
     },
     .row = row,
     .has_output = false,

@@ -51,36 +51,36 @@ std::int64_t latent_width(const Options& o, std::int64_t width) {
 
 class Latent final : public Projection {
 public:
-  Latent(const Scope& scope, const ProjectionSizes& shape, const Options& o)
-      : shape_(shape), rotary_width_(shape.memory_width > 0 ? 0 : o.rotary_width),
-        content_width_(shape.query_width - rotary_width_) {
-    const std::int64_t latent = latent_width(o, shape.width);
+  Latent(const Scope& scope, const ProjectionSizes& sizes, const Options& o)
+      : sizes_(sizes), rotary_width_(sizes.memory_width > 0 ? 0 : o.rotary_width),
+        content_width_(sizes.query_width - rotary_width_) {
+    const std::int64_t latent = latent_width(o, sizes.width);
     const auto map = [&](const char* name, std::int64_t in, std::int64_t out) {
-      return Linear(scope / name, in, out, shape.bias);
+      return Linear(scope / name, in, out, sizes.bias);
     };
     if (o.query_width > 0) {
-      query_latent_.emplace(scope / "query_latent", shape.width, o.query_width, false);
+      query_latent_.emplace(scope / "query_latent", sizes.width, o.query_width, false);
       query_latent_norm_ = make_norm(scope / "query_latent_norm", "rms", {o.query_width, false});
     }
-    query_.emplace(map("query", o.query_width > 0 ? o.query_width : shape.width, shape.queries()));
-    latent_.emplace(scope / "latent", shape.source_width(), latent, false);
+    query_.emplace(map("query", o.query_width > 0 ? o.query_width : sizes.width, sizes.queries()));
+    latent_.emplace(scope / "latent", sizes.source_width(), latent, false);
     latent_norm_ = make_norm(scope / "latent_norm", "rms", {latent, false});
-    key_.emplace(map("key", latent, shape.key_heads * content_width_));
-    value_.emplace(map("value", latent, shape.values()));
+    key_.emplace(map("key", latent, sizes.key_heads * content_width_));
+    value_.emplace(map("value", latent, sizes.values()));
     if (rotary_width_ == 0) return;
-    rotary_key_.emplace(map("rotary_key", shape.width, rotary_width_));
+    rotary_key_.emplace(map("rotary_key", sizes.width, rotary_width_));
     rotary_ = position_info("rotary").make_relative(
         scope / "rotary",
-        {.heads = shape.query_heads, .query_width = rotary_width_, .value_width = shape.value_width, .longest = 1},
+        {.heads = sizes.query_heads, .query_width = rotary_width_, .value_width = sizes.value_width, .longest = 1},
         {{"base", o.rotary_base}});
-    if (shape.registers > 0) rotary_ = std::make_shared<RowPosition>(rotary_, shape.registers);
+    if (sizes.registers > 0) rotary_ = std::make_shared<SequencePosition>(rotary_, sizes.registers);
   }
 
   Tensor queries(Pass& pass, const Tensor& x, std::int64_t first) const override {
     const Tensor q = (*query_)(pass, query_latent_ ? (*query_latent_norm_)(pass, (*query_latent_)(pass, x)) : x);
     if (!rotary_) return q;
-    const std::int64_t rows = q.shape[0], length = q.shape[1];
-    const Tensor heads = reshape(q, {rows, length, shape_.query_heads, shape_.query_width});
+    const std::int64_t sequences = q.shape[0], length = q.shape[1];
+    const Tensor heads = reshape(q, {sequences, length, sizes_.query_heads, sizes_.query_width});
     const Tensor rotated = rotary_->rotate(pass, transpose(slice(heads, 3, content_width_, rotary_width_), 1, 2), first,
                                            Rotated::queries);
     return reshape(concat({slice(heads, 3, 0, content_width_), transpose(rotated, 1, 2)}, 3), q.shape);
@@ -98,15 +98,15 @@ public:
     const Tensor content = (*key_)(pass, stored.vectors);
     Projected out{.k = content, .v = (*value_)(pass, stored.vectors), .stored = stored};
     if (!rotary_) return out;
-    const std::int64_t rows = content.shape[0], length = content.shape[1], heads = shape_.key_heads;
+    const std::int64_t sequences = content.shape[0], length = content.shape[1], heads = sizes_.key_heads;
     const Tensor each = transpose(repeat_heads(unsqueeze(stored.rotated, 1), heads), 1, 2);
-    out.k = reshape(concat({reshape(content, {rows, length, heads, content_width_}), each}, 3),
-                    {rows, length, heads * shape_.query_width});
+    out.k = reshape(concat({reshape(content, {sequences, length, heads, content_width_}), each}, 3),
+                    {sequences, length, heads * sizes_.query_width});
     return out;
   }
 
 private:
-  ProjectionSizes shape_;
+  ProjectionSizes sizes_;
   std::int64_t rotary_width_, content_width_;
   std::optional<Linear> query_latent_, query_, latent_, key_, value_, rotary_key_;
   std::unique_ptr<Norm> query_latent_norm_, latent_norm_;
@@ -124,7 +124,7 @@ std::vector<Real> normalised(const std::vector<Real>& x, const Real* gain) {
 }
 
 ProjectedRow row(const ProjectionArguments& a) {
-  const ProjectionSizes& s = a.shape;
+  const ProjectionSizes& s = a.sizes;
   const Options o = table().read(*a.options);
   const std::int64_t latent = latent_width(o, s.width), content = s.query_width - o.rotary_width;
   auto next = a.parameters.begin();
@@ -198,8 +198,8 @@ extern const ProjectionInfo projection_latent{
                        "query_key_norm would normalise each head's key together with the rotated key that all heads "
                        "share: set attention.query_key_norm = \"none\", or attention.latent.rotary_width = 0 (the "
                        "latent vectors have norms of their own)"}}},
-    .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues& options)
-        -> std::unique_ptr<Projection> { return std::make_unique<Latent>(scope, shape, table().read(options)); },
+    .make = [](const Scope& scope, const ProjectionSizes& sizes, const OptionValues& options)
+        -> std::unique_ptr<Projection> { return std::make_unique<Latent>(scope, sizes, table().read(options)); },
     .row = row,
     .wrong_sizes = wrong_sizes,
     .further_query_width = [](const OptionValues& options) { return table().read(options).rotary_width; }};

@@ -8,13 +8,13 @@ namespace heed::HEED_REAL {
 struct QueryAndKey {
   Linear query, key; ///< named `query` and `key`
 
-  QueryAndKey(const Scope& scope, const ProjectionSizes& shape)
-      : query(map(scope, "query", shape.width, shape.queries(), shape)),
-        key(map(scope, "key", shape.source_width(), shape.keys(), shape)) {}
+  QueryAndKey(const Scope& scope, const ProjectionSizes& sizes)
+      : query(map(scope, "query", sizes.width, sizes.queries(), sizes)),
+        key(map(scope, "key", sizes.source_width(), sizes.keys(), sizes)) {}
 
   /// The same in plain loops, for `ProjectionInfo::row`. The result has no value.
   static ProjectedRow row(const ProjectionArguments& a) {
-    const ProjectionSizes& s = a.shape;
+    const ProjectionSizes& s = a.sizes;
     const auto& p = a.parameters;
     return {affine_row(a.x, s.width, s.queries(), p[0], s.bias ? p[1] : nullptr),
             affine_row(a.x, s.width, s.keys(), p[s.bias ? 2 : 1], s.bias ? p[3] : nullptr),
@@ -23,8 +23,8 @@ struct QueryAndKey {
 
 private:
   static Linear map(const Scope& scope, const char* name, std::int64_t in, std::int64_t out,
-                    const ProjectionSizes& shape) {
-    return projection_map(scope, name, in, out, shape.bias, shape.queries() + shape.keys());
+                    const ProjectionSizes& sizes) {
+    return projection_map(scope, name, in, out, sizes.bias, sizes.queries() + sizes.keys());
   }
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 class SharedKeyValue final : public Projection {
 public:
-  SharedKeyValue(const Scope& scope, const ProjectionSizes& shape) : maps_(scope, shape) {}
+  SharedKeyValue(const Scope& scope, const ProjectionSizes& sizes) : maps_(scope, sizes) {}
 
   Tensor queries(Pass& pass, const Tensor& x, std::int64_t) const override { return maps_.query(pass, x); }
   Projected keys_and_values(Pass& pass, const Tensor& source, std::int64_t) const override {
@@ -43,8 +43,8 @@ extern const ProjectionInfo projection_shared_key_value{
               .summary = "v = k: one projection gives keys and values. Norms and positions act on the keys only",
               .paper = "Kayyam, Gopal and Lewis 2026, arXiv 2606.04032 (Q-K=V)",
               .cost = "three matrices; in decoding, one vector is stored in place of a key and a value"},
-    .make = [](const Scope& scope, const ProjectionSizes& shape, const OptionValues&) -> std::unique_ptr<Projection> {
-      return std::make_unique<SharedKeyValue>(scope, shape);
+    .make = [](const Scope& scope, const ProjectionSizes& sizes, const OptionValues&) -> std::unique_ptr<Projection> {
+      return std::make_unique<SharedKeyValue>(scope, sizes);
     },
     .row = row,
     .wrong_sizes = wrong_sizes};

@@ -8,10 +8,10 @@ namespace {
 
 class Additive : public Score {
 public:
-  Additive(const Scope& scope, const ScoreSizes& shape, std::int64_t hidden)
-      : query_(scope.weight("query", {shape.heads, shape.query_width, hidden}, hidden_layer::start(shape.query_width))),
-        key_(scope.weight("key", {shape.heads, shape.key_width, hidden}, hidden_layer::start(shape.key_width))),
-        v_(scope.no_decay("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
+  Additive(const Scope& scope, const ScoreSizes& sizes, std::int64_t hidden)
+      : query_(scope.weight("query", {sizes.heads, sizes.query_width, hidden}, hidden_layer::start(sizes.query_width))),
+        key_(scope.weight("key", {sizes.heads, sizes.key_width, hidden}, hidden_layer::start(sizes.key_width))),
+        v_(scope.no_decay("v", {sizes.heads, hidden}, hidden_layer::start(hidden))) {}
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     return AdditiveForm{queries, keys, pass(v_), {pass(query_), pass(key_)}};
@@ -22,15 +22,15 @@ private:
 };
 
 Real pair(const PairArguments& a) {
-  const std::int64_t hidden = hidden_layer::width(*a.options, a.shape);
-  const Real* wq = a.parameters[0] + a.head * a.shape.query_width * hidden;
-  const Real* wk = a.parameters[1] + a.head * a.shape.key_width * hidden;
+  const std::int64_t hidden = hidden_layer::width(*a.options, a.sizes);
+  const Real* wq = a.parameters[0] + a.head * a.sizes.query_width * hidden;
+  const Real* wk = a.parameters[1] + a.head * a.sizes.key_width * hidden;
   const Real* v = a.parameters[2] + a.head * hidden;
   Real s = 0;
   for (std::int64_t h = 0; h < hidden; ++h) {
     Real sum = 0;
-    for (std::int64_t d = 0; d < a.shape.query_width; ++d) sum += a.query[d] * wq[d * hidden + h];
-    for (std::int64_t d = 0; d < a.shape.key_width; ++d) sum += a.key[d] * wk[d * hidden + h];
+    for (std::int64_t d = 0; d < a.sizes.query_width; ++d) sum += a.query[d] * wq[d * hidden + h];
+    for (std::int64_t d = 0; d < a.sizes.key_width; ++d) sum += a.key[d] * wk[d * hidden + h];
     s += v[h] * std::tanh(sum);
   }
   return s;
@@ -47,8 +47,8 @@ extern const ScoreInfo score_additive{
                       "each pair",
               .options = hidden_layer::table().options()},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<Additive>(scope, shape, hidden_layer::width(options, shape));
+    .make = [](const Scope& scope, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<Additive>(scope, sizes, hidden_layer::width(options, sizes));
     },
     .pair = pair};
 

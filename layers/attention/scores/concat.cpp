@@ -8,10 +8,10 @@ namespace {
 
 class Concat : public Score {
 public:
-  Concat(const Scope& scope, const ScoreSizes& shape, std::int64_t hidden)
-      : queries_(shape.query_width), keys_(shape.key_width),
-        weight_(scope.weight("weight", {shape.heads, queries_ + keys_, hidden}, hidden_layer::start(queries_ + keys_))),
-        v_(scope.no_decay("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
+  Concat(const Scope& scope, const ScoreSizes& sizes, std::int64_t hidden)
+      : queries_(sizes.query_width), keys_(sizes.key_width),
+        weight_(scope.weight("weight", {sizes.heads, queries_ + keys_, hidden}, hidden_layer::start(queries_ + keys_))),
+        v_(scope.no_decay("v", {sizes.heads, hidden}, hidden_layer::start(hidden))) {}
 
   // W [q; k] = (first columns of W) q + (last columns of W) k.
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -25,14 +25,14 @@ private:
 };
 
 Real pair(const PairArguments& a) {
-  const std::int64_t hidden = hidden_layer::width(*a.options, a.shape), in = a.shape.query_width + a.shape.key_width;
+  const std::int64_t hidden = hidden_layer::width(*a.options, a.sizes), in = a.sizes.query_width + a.sizes.key_width;
   const Real* w = a.parameters[0] + a.head * in * hidden;
   const Real* v = a.parameters[1] + a.head * hidden;
   Real s = 0;
   for (std::int64_t h = 0; h < hidden; ++h) {
     Real sum = 0;
     for (std::int64_t d = 0; d < in; ++d)
-      sum += (d < a.shape.query_width ? a.query[d] : a.key[d - a.shape.query_width]) * w[d * hidden + h];
+      sum += (d < a.sizes.query_width ? a.query[d] : a.key[d - a.sizes.query_width]) * w[d * hidden + h];
     s += v[h] * std::tanh(sum);
   }
   return s;
@@ -49,8 +49,8 @@ extern const ScoreInfo score_concat{
                       "each pair",
               .options = hidden_layer::table().options()},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<Concat>(scope, shape, hidden_layer::width(options, shape));
+    .make = [](const Scope& scope, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<Concat>(scope, sizes, hidden_layer::width(options, sizes));
     },
     .pair = pair};
 

@@ -22,30 +22,32 @@ const OptionTable<Options>& table() {
           .above(0)
           .initial_value_if("learned"),
       option("learned", &Options::learned, "each head learns its own temperature, with this initial value"),
-      option("from_length", &Options::from_length,
-             "the temperature, or its initial value, is log2(L^2 - L), with L the longest row in training (QKNorm)")
+      option(
+          "from_length", &Options::from_length,
+          "the temperature, or its initial value, is log2(L^2 - L), with L the longest sequence in training (QKNorm)")
           .initial_value_if("learned"),
       option("shared", &Options::shared, "all heads learn one temperature (QKNorm)").of_blocks());
   return t;
 }
 
 // Henry et al. 2020, section 4: the initial value, so that one key can get nearly all of the weight.
-double first_temperature(const ScoreSizes& shape, const Options& options) {
+double first_temperature(const ScoreSizes& sizes, const Options& options) {
   if (!options.from_length) return options.temperature;
-  const std::int64_t longest = shape.trained > 0 ? shape.trained : shape.longest;
+  const std::int64_t longest = sizes.trained > 0 ? sizes.trained : sizes.longest;
   if (longest == 0)
-    throw Failed("[attention] attention.cosine.from_length needs rows of known length: set it to false, and choose "
-                 "attention.cosine.temperature");
+    throw Failed(
+        "[attention] attention.cosine.from_length needs sequences of known length: set it to false, and choose "
+        "attention.cosine.temperature");
   const auto length = static_cast<double>(std::max<std::int64_t>(longest, 2)); // a single key needs no temperature
   return std::log2(length * length - length);
 }
 
 class Cosine : public Score {
 public:
-  Cosine(const Scope& scope, const ScoreSizes& shape, const Options& options)
-      : temperature_(first_temperature(shape, options)) {
+  Cosine(const Scope& scope, const ScoreSizes& sizes, const Options& options)
+      : temperature_(first_temperature(sizes, options)) {
     if (options.learned)
-      learned_ = scope.no_decay("temperature", {options.shared ? 1 : shape.heads, 1, 1}, Init::constant(temperature_));
+      learned_ = scope.no_decay("temperature", {options.shared ? 1 : sizes.heads, 1, 1}, Init::constant(temperature_));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -61,7 +63,7 @@ private:
 
 Real pair(const PairArguments& a) {
   Real product = 0, q = 0, k = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d) {
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d) {
     product += a.query[d] * a.key[d];
     q += a.query[d] * a.query[d];
     k += a.key[d] * a.key[d];
@@ -69,7 +71,7 @@ Real pair(const PairArguments& a) {
   const Real tiny = Real(1e-12); // a vector of zeros has cosine 0 with everything
   const Real cosine = product / (std::max(std::sqrt(q), tiny) * std::max(std::sqrt(k), tiny));
   const Options options = table().read(*a.options);
-  return cosine * (a.parameters.empty() ? static_cast<Real>(first_temperature(a.shape, options))
+  return cosine * (a.parameters.empty() ? static_cast<Real>(first_temperature(a.sizes, options))
                                         : a.parameters[0][options.shared ? 0 : a.head]);
 }
 
@@ -87,8 +89,8 @@ extern const ScoreInfo score_cosine{
               .conditions = {{"attention.cosine.temperature", "attention.cosine.from_length", {"true"}, true},
                              {"attention.cosine.shared", "attention.cosine.learned", {"true"}}}},
     .equal_widths = true,
-    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<Cosine>(scope, shape, table().read(options));
+    .make = [](const Scope& scope, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<Cosine>(scope, sizes, table().read(options));
     },
     .pair = pair};
 

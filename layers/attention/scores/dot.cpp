@@ -13,7 +13,7 @@ public:
 
 Real pair(const PairArguments& a) {
   Real s = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d) s += a.query[d] * a.key[d];
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d) s += a.query[d] * a.key[d];
   return s;
 }
 

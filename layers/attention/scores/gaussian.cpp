@@ -47,11 +47,11 @@ private:
 
 Real pair(const PairArguments& a) {
   Real squares = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d) {
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d) {
     const Real difference = a.query[d] - a.key[d];
     squares += difference * difference;
   }
-  return -squares / 2 * factor(*a.options, a.shape.query_width);
+  return -squares / 2 * factor(*a.options, a.sizes.query_width);
 }
 
 } // namespace
@@ -64,8 +64,8 @@ extern const ScoreInfo score_gaussian{
               .cost = "no parameters; 2 (d + 2) operations for each pair",
               .options = table().options()},
     .equal_widths = true,
-    .make = [](const Scope&, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<Gaussian>(factor(options, shape.query_width));
+    .make = [](const Scope&, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<Gaussian>(factor(options, sizes.query_width));
     },
     .pair = pair};
 

@@ -22,9 +22,9 @@ inline const OptionTable<Options>& table() {
   return t;
 }
 
-inline std::int64_t width(const OptionValues& values, const ScoreSizes& shape) {
+inline std::int64_t width(const OptionValues& values, const ScoreSizes& sizes) {
   const Options options = table().read(values);
-  return options.hidden ? options.hidden : shape.query_width;
+  return options.hidden ? options.hidden : sizes.query_width;
 }
 
 /// Weights with fan-in `in` start uniformly within 1 / sqrt(in).

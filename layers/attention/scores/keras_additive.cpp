@@ -20,29 +20,29 @@ const OptionTable<Options>& table() {
 
 class KerasAdditive : public Score {
 public:
-  KerasAdditive(const Scope& scope, const ScoreSizes& shape, bool use_scale) : shape_(shape) {
+  KerasAdditive(const Scope& scope, const ScoreSizes& sizes, bool use_scale) : sizes_(sizes) {
     if (use_scale) // the range of Keras's glorot_uniform
-      scale_ = scope.no_decay("scale", {shape.heads, shape.query_width},
-                              Init::uniform(std::sqrt(3.0 / static_cast<double>(shape.query_width))));
+      scale_ = scope.no_decay("scale", {sizes.heads, sizes.query_width},
+                              Init::uniform(std::sqrt(3.0 / static_cast<double>(sizes.query_width))));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     if (scale_) return AdditiveForm{queries, keys, pass(*scale_)};
-    const Tensor ones = pass.tape().make({shape_.heads, shape_.query_width});
+    const Tensor ones = pass.tape().make({sizes_.heads, sizes_.query_width});
     std::fill_n(ones.data, ones.size(), Real{1});
     return AdditiveForm{queries, keys, ones};
   }
 
 private:
-  ScoreSizes shape_;
+  ScoreSizes sizes_;
   std::optional<ParameterId> scale_;
 };
 
 Real pair(const PairArguments& a) {
   Real s = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d)
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d)
     s += std::tanh(a.query[d] + a.key[d]) *
-         (a.parameters.empty() ? 1 : a.parameters[0][a.head * a.shape.query_width + d]);
+         (a.parameters.empty() ? 1 : a.parameters[0][a.head * a.sizes.query_width + d]);
   return s;
 }
 
@@ -58,8 +58,8 @@ extern const ScoreInfo score_keras_additive{
                       "for each pair",
               .options = table().options()},
     .equal_widths = true,
-    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<KerasAdditive>(scope, shape, table().read(options).use_scale);
+    .make = [](const Scope& scope, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<KerasAdditive>(scope, sizes, table().read(options).use_scale);
     },
     .pair = pair};
 

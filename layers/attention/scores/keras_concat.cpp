@@ -21,21 +21,21 @@ const OptionTable<Options>& table() {
 
 class KerasConcat : public Score {
 public:
-  KerasConcat(const Scope& scope, const ScoreSizes& shape, bool use_scale)
-      : shape_(shape), weight_(scope.no_decay("concat_score_weight", {shape.heads, 1}, Init::constant(1))) {
-    if (use_scale) scale_ = scope.no_decay("scale", {shape.heads, 1, 1}, Init::constant(1));
+  KerasConcat(const Scope& scope, const ScoreSizes& sizes, bool use_scale)
+      : sizes_(sizes), weight_(scope.no_decay("concat_score_weight", {sizes.heads, 1}, Init::constant(1))) {
+    if (use_scale) scale_ = scope.no_decay("scale", {sizes.heads, 1, 1}, Init::constant(1));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    const Tensor ones = pass.tape().make({shape_.heads, shape_.query_width});
+    const Tensor ones = pass.tape().make({sizes_.heads, sizes_.query_width});
     std::fill_n(ones.data, ones.size(), Real{1});
     const Tensor w = mul(ones, pass(weight_));
     if (!scale_) return AdditiveForm{queries, keys, w};
-    return AdditiveForm{mul(queries, pass(*scale_)), mul(repeat_heads(keys, shape_.heads), pass(*scale_)), w};
+    return AdditiveForm{mul(queries, pass(*scale_)), mul(repeat_heads(keys, sizes_.heads), pass(*scale_)), w};
   }
 
 private:
-  ScoreSizes shape_;
+  ScoreSizes sizes_;
   ParameterId weight_;
   std::optional<ParameterId> scale_;
 };
@@ -43,7 +43,7 @@ private:
 Real pair(const PairArguments& a) {
   const Real scale = a.parameters.size() > 1 ? a.parameters[1][a.head] : Real{1};
   Real s = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d) s += std::tanh(scale * (a.query[d] + a.key[d]));
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d) s += std::tanh(scale * (a.query[d] + a.key[d]));
   return s * a.parameters[0][a.head];
 }
 
@@ -58,8 +58,8 @@ extern const ScoreInfo score_keras_concat{
               .cost = "one parameter for each head (use_scale: two); about 3 d operations and d tanh for each pair",
               .options = table().options()},
     .equal_widths = true,
-    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<KerasConcat>(scope, shape, table().read(options).use_scale);
+    .make = [](const Scope& scope, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<KerasConcat>(scope, sizes, table().read(options).use_scale);
     },
     .pair = pair};
 

@@ -35,8 +35,8 @@ private:
 
 Real pair(const PairArguments& a) {
   Real total = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d) total += std::abs(a.query[d] - a.key[d]);
-  return -total * factor(*a.options, a.shape.query_width);
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d) total += std::abs(a.query[d] - a.key[d]);
+  return -total * factor(*a.options, a.sizes.query_width);
 }
 
 } // namespace
@@ -48,8 +48,8 @@ extern const ScoreInfo score_l1{
               .cost = "no parameters; 3 d operations for each pair",
               .options = table().options()},
     .equal_widths = true,
-    .make = [](const Scope&, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<L1>(factor(options, shape.query_width));
+    .make = [](const Scope&, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<L1>(factor(options, sizes.query_width));
     },
     .pair = pair};
 

@@ -32,30 +32,30 @@ Tensor heads_as_rows(const Tensor& x) { return reshape(x, {x.shape[0] * x.shape[
 
 Parts parts_of(const AttentionProblem& x, std::int64_t first_key) {
   const auto& form = std::get<DotProductForm>(x.form);
-  const std::int64_t rows = x.queries.shape[0], heads = x.queries.shape[1], count = x.values.shape[2];
+  const std::int64_t sequences = x.queries.shape[0], heads = x.queries.shape[1], count = x.values.shape[2];
   Tape& tape = *form.queries.tape;
   Tensor keys = repeat_heads(form.keys, heads);
   if (x.mask.lengths) {
-    const Tensor seen = filled(tape, {rows, 1, count, 1}, 1);
-    for (std::int64_t b = 0; b < rows; ++b)
+    const Tensor seen = filled(tape, {sequences, 1, count, 1}, 1);
+    for (std::int64_t b = 0; b < sequences; ++b)
       for (std::int64_t j = std::max<std::int64_t>(x.mask.lengths[b] - first_key, 0); j < count; ++j)
         seen.data[b * count + j] = 0;
     keys = mul(keys, seen);
   }
   const Tensor values = repeat_heads(x.values, heads);
   return {heads_as_rows(form.queries), heads_as_rows(keys),
-          heads_as_rows(concat({values, filled(tape, {rows, heads, count, 1}, 1)}, -1))};
+          heads_as_rows(concat({values, filled(tape, {sequences, heads, count, 1}, 1)}, -1))};
 }
 
 // Sums [B H, Tq, Dv + 1] to results [B, H, Tq, Dv]. A query that sees no key, or whose features are 0, gets 0.
-Tensor divided_by_weights(const Tensor& sums, std::int64_t rows) {
+Tensor divided_by_weights(const Tensor& sums, std::int64_t sequences) {
   const std::int64_t width = sums.shape[2] - 1;
   const Tensor total = slice(sums, 2, width, 1), safe = filled(*sums.tape, {sums.shape[0], sums.shape[1], 1}, 0);
   const Tensor dense = contiguous(total);
   for (std::int64_t i = 0; i < dense.size(); ++i)
     if (dense.data[i] == 0) safe.data[i] = 1;
   const Tensor y = div(slice(sums, 2, 0, width), add(dense, safe));
-  return reshape(y, {rows, sums.shape[0] / rows, sums.shape[1], width});
+  return reshape(y, {sequences, sums.shape[0] / sequences, sums.shape[1], width});
 }
 
 // Causal sums: each query sees itself and earlier keys. `before`, if not null, has the sums of the keys before the
@@ -84,12 +84,12 @@ class LinearState : public AttentionState {
 public:
   std::int64_t length() const override { return length_; }
   void select(std::span<const std::int64_t> parents) override {
-    const auto each = static_cast<std::int64_t>(sums_.size()) / rows_;
+    const auto each = static_cast<std::int64_t>(sums_.size()) / sequences_;
     std::vector<Real> chosen;
     for (const std::int64_t p : parents)
       chosen.insert(chosen.end(), sums_.begin() + p * each, sums_.begin() + (p + 1) * each);
     sums_ = std::move(chosen);
-    rows_ = static_cast<std::int64_t>(parents.size());
+    sequences_ = static_cast<std::int64_t>(parents.size());
   }
 
   Tensor step(const AttentionProblem& x) {
@@ -101,16 +101,16 @@ public:
       std::copy(sums_.begin(), sums_.end(), before.data);
       all = add(before, all);
     }
-    rows_ = x.queries.shape[0];
+    sequences_ = x.queries.shape[0];
     length_ += x.values.shape[2];
     sums_.assign(all.data, all.data + all.size());
     const Tensor sums = x.mask.causal ? causal_sums(parts, before.tape ? &before : nullptr)
                                       : matmul(parts.queries, all);
-    return divided_by_weights(sums, rows_);
+    return divided_by_weights(sums, sequences_);
   }
 
 private:
-  std::int64_t rows_ = 0, length_ = 0;
+  std::int64_t sequences_ = 0, length_ = 0;
   std::vector<Real> sums_; // [B H, D, Dv + 1]
 };
 
@@ -168,7 +168,7 @@ public:
 Real pair(const PairArguments& a) {
   const auto feature = [](Real x) { return x > 0 ? x + 1 : std::exp(x); };
   Real s = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d) s += feature(a.query[d]) * feature(a.key[d]);
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d) s += feature(a.query[d]) * feature(a.key[d]);
   return s;
 }
 

@@ -8,24 +8,24 @@ namespace {
 
 class Location : public Score {
 public:
-  Location(const Scope& scope, const ScoreSizes& shape) : longest_(shape.longest) {
+  Location(const Scope& scope, const ScoreSizes& sizes) : longest_(sizes.longest) {
     if (longest_ < 1)
       throw Failed("[attention] the score 'location' has parameters for each key's position and needs the length of "
-                   "the longest row, which its model does not state");
-    weight_ = scope.weight("weight", {shape.heads, longest_, shape.query_width},
-                           Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))));
+                   "the longest sequence, which its model does not state");
+    weight_ = scope.weight("weight", {sizes.heads, longest_, sizes.query_width},
+                           Init::uniform(1.0 / std::sqrt(static_cast<double>(sizes.query_width))));
   }
 
   // Row j of W is used as key j.
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    const std::int64_t rows = keys.shape[0], count = keys.shape[2];
+    const std::int64_t sequences = keys.shape[0], count = keys.shape[2];
     if (count > longest_)
       throw Failed(fmt::format("[attention] the score 'location' has learned numbers for {} keys, the length of "
-                               "training's longest row, but there are {} keys: take a score that is computed from "
+                               "training's longest sequence, but there are {} keys: take a score that is computed from "
                                "keys, such as dot, for any length",
                                longest_, count));
     const Tensor own = unsqueeze(slice(pass(weight_), 1, 0, count), 0);
-    return DotProductForm{queries, add(pass.tape().zeros({rows, 1, 1, 1}), own)};
+    return DotProductForm{queries, add(pass.tape().zeros({sequences, 1, 1, 1}), own)};
   }
 
 private:
@@ -34,9 +34,9 @@ private:
 };
 
 Real pair(const PairArguments& a) {
-  const Real* w = a.parameters[0] + (a.head * a.shape.longest + a.key_position) * a.shape.query_width;
+  const Real* w = a.parameters[0] + (a.head * a.sizes.longest + a.key_position) * a.sizes.query_width;
   Real s = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d) s += w[d] * a.query[d];
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d) s += w[d] * a.query[d];
   return s;
 }
 
@@ -49,11 +49,11 @@ extern const ScoreInfo score_location{
               .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025 (\"location\")",
               .equals = "dot with row j of W as key j",
               .cost = "Dq parameters for each position and head; 2 Dq operations for each pair; no keys beyond "
-                      "training's longest row",
+                      "training's longest sequence",
               .disables = {"attention.persistent_keys"}},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues&) -> std::unique_ptr<Score> {
-      return std::make_unique<Location>(scope, shape);
+    .make = [](const Scope& scope, const ScoreSizes& sizes, const OptionValues&) -> std::unique_ptr<Score> {
+      return std::make_unique<Location>(scope, sizes);
     },
     .pair = pair};
 

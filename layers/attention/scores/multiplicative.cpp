@@ -24,14 +24,14 @@ class Multiplicative : public Score {
 public:
   // W starts uniformly within 1 / sqrt(Dq), so that the scores of an untrained model do not grow with the width. U has
   // the same range, V^T has 1 / sqrt(Dk).
-  Multiplicative(const Scope& scope, const ScoreSizes& shape, const Options& options) {
+  Multiplicative(const Scope& scope, const ScoreSizes& sizes, const Options& options) {
     const auto within = [](std::int64_t width) { return Init::uniform(1.0 / std::sqrt(static_cast<double>(width))); };
     if (options.rank == 0) {
-      weight_ = scope.weight("weight", {shape.heads, shape.query_width, shape.key_width}, within(shape.query_width));
+      weight_ = scope.weight("weight", {sizes.heads, sizes.query_width, sizes.key_width}, within(sizes.query_width));
       return;
     }
-    weight_ = scope.weight("query", {shape.heads, shape.query_width, options.rank}, within(shape.query_width));
-    of_keys_ = scope.weight("key", {shape.heads, shape.key_width, options.rank}, within(shape.key_width));
+    weight_ = scope.weight("query", {sizes.heads, sizes.query_width, options.rank}, within(sizes.query_width));
+    of_keys_ = scope.weight("key", {sizes.heads, sizes.key_width, options.rank}, within(sizes.key_width));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -46,7 +46,7 @@ private:
 };
 
 Real pair(const PairArguments& a) {
-  const std::int64_t rank = table().read(*a.options).rank, dq = a.shape.query_width, dk = a.shape.key_width;
+  const std::int64_t rank = table().read(*a.options).rank, dq = a.sizes.query_width, dk = a.sizes.key_width;
   Real s = 0;
   if (rank == 0) {
     const Real* w = a.parameters[0] + a.head * dq * dk;
@@ -76,8 +76,8 @@ extern const ScoreInfo score_multiplicative{
                   "rank, rank (Dq + Dk) parameters and 2 rank operations for each pair",
               .options = table().options()},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<Multiplicative>(scope, shape, table().read(options));
+    .make = [](const Scope& scope, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<Multiplicative>(scope, sizes, table().read(options));
     },
     .pair = pair};
 

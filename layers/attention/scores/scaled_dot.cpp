@@ -28,9 +28,9 @@ double factor(const WordOrNumber& scale, std::int64_t width) {
 
 class ScaledDot : public Score {
 public:
-  ScaledDot(const Scope& scope, const ScoreSizes& shape, const WordOrNumber& scale)
-      : factor_(factor(scale, shape.query_width)) {
-    if (scale.word == "learned") learned_ = scope.no_decay("scale", {shape.heads, 1, 1}, Init::constant(factor_));
+  ScaledDot(const Scope& scope, const ScoreSizes& sizes, const WordOrNumber& scale)
+      : factor_(factor(scale, sizes.query_width)) {
+    if (scale.word == "learned") learned_ = scope.no_decay("scale", {sizes.heads, 1, 1}, Init::constant(factor_));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -45,9 +45,9 @@ private:
 
 Real pair(const PairArguments& a) {
   Real s = 0;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d) s += a.query[d] * a.key[d];
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d) s += a.query[d] * a.key[d];
   if (!a.parameters.empty()) return s * a.parameters[0][a.head];
-  return s * static_cast<Real>(factor(table().read(*a.options).scale, a.shape.query_width));
+  return s * static_cast<Real>(factor(table().read(*a.options).scale, a.sizes.query_width));
 }
 
 } // namespace
@@ -60,8 +60,8 @@ extern const ScoreInfo score_scaled_dot{
               .cost = "no parameters (learned: one for each head); 2 d operations for each pair",
               .options = table().options()},
     .equal_widths = true,
-    .make = [](const Scope& scope, const ScoreSizes& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<ScaledDot>(scope, shape, table().read(options).scale);
+    .make = [](const Scope& scope, const ScoreSizes& sizes, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<ScaledDot>(scope, sizes, table().read(options).scale);
     },
     .pair = pair};
 

@@ -22,7 +22,7 @@ double slope(std::int64_t head, std::int64_t heads) {
 
 class Alibi : public RelativePosition {
 public:
-  explicit Alibi(const RelativeSizes& shape) : heads_(shape.heads) {}
+  explicit Alibi(const RelativeSizes& sizes) : heads_(sizes.heads) {}
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t longest = std::max(keys, queries.shape[2] + mask.offset) - 1;
@@ -40,7 +40,7 @@ private:
 
 RelativeBias pair(const RelativeArguments& a) {
   RelativeBias out;
-  out.score = static_cast<Real>(-slope(a.head, a.shape.heads) * static_cast<double>(std::abs(a.distance)));
+  out.score = static_cast<Real>(-slope(a.head, a.sizes.heads) * static_cast<double>(std::abs(a.distance)));
   return out;
 }
 
@@ -57,8 +57,8 @@ extern const PositionInfo position_alibi{
          .disables = {"position.combine", "position.width", "position.concat", "position.shared", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope&, const RelativeSizes& shape, const OptionValues&)
-        -> std::unique_ptr<RelativePosition> { return std::make_unique<Alibi>(shape); },
+    .make_relative = [](const Scope&, const RelativeSizes& sizes, const OptionValues&)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<Alibi>(sizes); },
     .pair = pair};
 
 } // namespace heed::HEED_REAL

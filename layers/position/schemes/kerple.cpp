@@ -38,10 +38,10 @@ double uniform_exponent(double u) { return std::log(std::max(u, least) / (2 - st
 /// sigmoid(shape), so that a and b are always in the kernel's range.
 class Kerple : public RelativePosition {
 public:
-  Kerple(const Scope& scope, const RelativeSizes& shape, const Options& options)
-      : power_(options.kernel == "power"), heads_(shape.heads),
-        amount_(scope.no_decay("amount", {shape.heads, 1}, start(options, uniform_amount))),
-        shape_(scope.no_decay("shape", {shape.heads, 1}, start(options, power_ ? uniform_exponent : uniform_shape))) {}
+  Kerple(const Scope& scope, const RelativeSizes& sizes, const Options& options)
+      : power_(options.kernel == "power"), heads_(sizes.heads),
+        amount_(scope.no_decay("amount", {sizes.heads, 1}, start(options, uniform_amount))),
+        shape_(scope.no_decay("shape", {sizes.heads, 1}, start(options, power_ ? uniform_exponent : uniform_shape))) {}
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t furthest = std::max(keys, queries.shape[2] + mask.offset) - 1, n = 2 * furthest + 1;
@@ -71,11 +71,11 @@ private:
 
 RelativeBias pair(const RelativeArguments& a) {
   const double amount = std::exp(static_cast<double>(a.parameters[0][a.head])),
-               shape = static_cast<double>(a.parameters[1][a.head]),
+               sizes = static_cast<double>(a.parameters[1][a.head]),
                distance = static_cast<double>(std::abs(a.distance));
   RelativeBias out;
-  const double kernel = table().read(*a.options).kernel == "power" ? std::pow(distance, 2 / (1 + std::exp(-shape)))
-                                                                   : std::log(1 + std::exp(shape) * distance);
+  const double kernel = table().read(*a.options).kernel == "power" ? std::pow(distance, 2 / (1 + std::exp(-sizes)))
+                                                                   : std::log(1 + std::exp(sizes) * distance);
   out.score = static_cast<Real>(-amount * kernel);
   return out;
 }
@@ -93,8 +93,8 @@ extern const PositionInfo position_kerple{
               .disables = {"position.combine", "position.width", "position.concat", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
-        -> std::unique_ptr<RelativePosition> { return std::make_unique<Kerple>(scope, shape, table().read(options)); },
+    .make_relative = [](const Scope& scope, const RelativeSizes& sizes, const OptionValues& options)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<Kerple>(scope, sizes, table().read(options)); },
     .pair = pair};
 
 } // namespace heed::HEED_REAL

@@ -11,9 +11,10 @@ public:
 
   Tensor vectors(Pass& pass, std::int64_t first, std::int64_t length) const override {
     if (first + length > longest_)
-      throw Failed(fmt::format("[position] learned positions exist up to {}, the length of training's longest row, but "
-                               "{} are needed: take a scheme for any length, such as sinusoidal",
-                               longest_, first + length));
+      throw Failed(
+          fmt::format("[position] learned positions exist up to {}, the length of training's longest sequence, but "
+                      "{} are needed: take a scheme for any length, such as sinusoidal",
+                      longest_, first + length));
     return slice(pass(weight_), 0, first, length);
   }
 

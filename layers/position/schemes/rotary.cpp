@@ -37,26 +37,28 @@ const OptionTable<Options>& table() {
              "xPos: the product of a pair's features also decays with the distance, by z_p^(distance / 512) with z_p "
              "from 0.29 (the fastest pair) to nearly 1; for causal attention"),
       option("scaling", &Options::scaling,
-             "the angles are those of rows that are shorter by `factor`: all angles / factor (linear, position "
+             "the angles are those of sequences that are shorter by `factor`: all angles / factor (linear, position "
              "interpolation); a greater base, which changes slow pairs most (ntk); or angles / factor for pairs that "
              "rotate less than once in original_length, none for those that rotate 32 times or more, in between "
              "linearly, and queries and keys times 0.1 ln factor + 1 (yarn, by the paper's ramp; the factor is on all "
              "features, while gpt-oss has it on those that rotate)")
           .one_of({"none", "linear", "ntk", "yarn"}),
-      option("factor", &Options::factor, "how many times as long rows are as those that the base is meant for")
+      option("factor", &Options::factor, "how many times as long sequences are as those that the base is meant for")
           .above(1)
           .at_most(1e6),
-      option("original_length", &Options::original_length, "the length of rows that the base is meant for")
+      option("original_length", &Options::original_length, "the length of sequences that the base is meant for")
           .at_least(0)
           .at_most(1e9)
           .unit("tokens")
-          .default_means("0: the longest row in training / factor"),
+          .default_means("0: the longest sequence in training / factor"),
       option("evaluation_scaling", &Options::evaluation_scaling,
-             "a scaling of training's angles, only in rows of train.evaluate_lengths that are longer than training's; "
-             "its original length is the longest row in training")
+             "a scaling of training's angles, only in sequences of train.evaluate_lengths that are longer than "
+             "training's; "
+             "its original length is the longest sequence in training")
           .one_of({"none", "linear", "ntk", "yarn"}),
       option("evaluation_factor", &Options::evaluation_factor,
-             "the factor of evaluation_scaling: a number, or the row's length / that of the longest row in training "
+             "the factor of evaluation_scaling: a number, or the sequence's length / that of the longest sequence in "
+             "training "
              "(length)")
           .one_of({"length"})
           .above(1)
@@ -67,7 +69,7 @@ const OptionTable<Options>& table() {
 constexpr double xpos_base = 512;          // positions; the base of xPos's exponents
 constexpr double furthest_of_xpos = 25000; // positions; at twice as many, factors are beyond float32's numbers
 
-/// One scaling: for rows that are `factor` times as long as `original`.
+/// One scaling: for sequences that are `factor` times as long as `original`.
 struct Scaling {
   std::string kind;
   double factor, original;
@@ -95,17 +97,18 @@ struct Rotation {
   double temperature = 1;
   std::vector<double> thetas; ///< the angle per position of each pair
 
-  /// @param evaluated  the length of the rows in an evaluation at a length; 0: other rows
+  /// @param evaluated  the length of the sequences in an evaluation at a length; 0: other sequences
   Rotation(std::int64_t head_width, const Options& o, std::int64_t trained, std::int64_t evaluated)
       : width(head_width), pairs(rotated_pairs(head_width, o.fraction)), neighbours(o.pairs == "neighbours"),
         xpos(o.xpos) {
     for (std::int64_t p = 0; p < pairs; ++p)
       thetas.push_back(std::pow(o.base, -static_cast<double>(p) / static_cast<double>(pairs)));
-    const auto rows = static_cast<double>(trained);
-    scale({o.scaling, o.factor, o.original_length ? static_cast<double>(o.original_length) : rows / o.factor});
+    const auto longest = static_cast<double>(trained);
+    scale({o.scaling, o.factor, o.original_length ? static_cast<double>(o.original_length) : longest / o.factor});
     if (evaluated <= trained) return;
     const WordOrNumber& factor = o.evaluation_factor;
-    scale({o.evaluation_scaling, factor.word.empty() ? factor.number : static_cast<double>(evaluated) / rows, rows});
+    scale({o.evaluation_scaling, factor.word.empty() ? factor.number : static_cast<double>(evaluated) / longest,
+           longest});
   }
 
   static std::int64_t rotated_pairs(std::int64_t head_width, double fraction) {
@@ -141,10 +144,10 @@ Tensor rotated(const Tensor& input, std::int64_t first, Rotated of, const Rotati
   const Tensor x = contiguous(input), y = op.output(x.shape);
   const std::int64_t length = x.shape[-2], rows = x.shape.size() / x.shape[-1], width = by.width, pairs = by.pairs;
   op.check(x.shape[-1] == width, "heads are {} wide, and {} were expected", x.shape[-1], width);
-  op.check(
-      !by.xpos || static_cast<double>(first + length) <= furthest_of_xpos,
-      "position.rotary.xpos serves rows of up to {} tokens, because its factors grow exponentially; this row has {}",
-      furthest_of_xpos, first + length);
+  op.check(!by.xpos || static_cast<double>(first + length) <= furthest_of_xpos,
+           "position.rotary.xpos serves sequences of up to {} tokens, because its factors grow exponentially; this "
+           "sequence has {}",
+           furthest_of_xpos, first + length);
   Real* cosines = op.tape().keep<Real>(2 * length * pairs);
   Real* sines = cosines + length * pairs;
   for (std::int64_t t = 0, some = op.computed(length); t < some; ++t)
@@ -177,9 +180,9 @@ Tensor rotated(const Tensor& input, std::int64_t first, Rotated of, const Rotati
 
 class Rotary : public RelativePosition {
 public:
-  Rotary(const Scope& scope, const RelativeSizes& shape, const Options& options)
-      : options_(options), reads_(scope.reads()), width_(shape.query_width),
-        trained_(shape.trained ? shape.trained : shape.longest), by_(width_, options, trained_, 0) {}
+  Rotary(const Scope& scope, const RelativeSizes& sizes, const Options& options)
+      : options_(options), reads_(scope.reads()), width_(sizes.query_width),
+        trained_(sizes.trained ? sizes.trained : sizes.longest), by_(width_, options, trained_, 0) {}
 
   Tensor rotate(Pass& pass, const Tensor& x, std::int64_t first, Rotated of) const override {
     const std::int64_t evaluated = options_.evaluation_scaling == "none" ? 0 : pass.evaluated_length(reads_);
@@ -248,8 +251,8 @@ extern const PositionInfo position_rotary{
                "keys grow exponentially: it needs attention.causal = true and attention.prefix = 1 or 0"}}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
-        -> std::unique_ptr<RelativePosition> { return std::make_unique<Rotary>(scope, shape, table().read(options)); },
+    .make_relative = [](const Scope& scope, const RelativeSizes& sizes, const OptionValues& options)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<Rotary>(scope, sizes, table().read(options)); },
     .rotate = rotate_one,
     .wrong_sizes = wrong_sizes};
 

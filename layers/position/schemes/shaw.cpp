@@ -19,30 +19,30 @@ const OptionTable<Options>& table() {
                                 .at_least(0)
                                 .at_most(1048576)
                                 .unit("positions")
-                                .default_means("0: the longest row in training; longer rows are refused"),
+                                .default_means("0: the longest sequence in training; longer sequences are refused"),
                             option("values", &Options::values,
                                    "distances also have vectors that are added to values, not only vectors for keys"));
   return t;
 }
 
-std::int64_t clip_of(const Options& options, const RelativeSizes& shape) {
-  return options.clip ? options.clip : std::max<std::int64_t>(shape.longest - 1, 1);
+std::int64_t clip_of(const Options& options, const RelativeSizes& sizes) {
+  return options.clip ? options.clip : std::max<std::int64_t>(sizes.longest - 1, 1);
 }
 
 class Shaw : public RelativePosition {
 public:
-  Shaw(const Scope& scope, const RelativeSizes& shape, const Options& options)
-      : clip_(clip_of(options, shape)), longest_(options.clip ? 0 : shape.longest),
-        factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
-        keys_(scope.position("keys", {2 * clip_ + 1, shape.query_width})) {
-    if (options.values) values_ = scope.position("values", {2 * clip_ + 1, shape.value_width});
+  Shaw(const Scope& scope, const RelativeSizes& sizes, const Options& options)
+      : clip_(clip_of(options, sizes)), longest_(options.clip ? 0 : sizes.longest),
+        factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(sizes.query_width)))),
+        keys_(scope.position("keys", {2 * clip_ + 1, sizes.query_width})) {
+    if (options.values) values_ = scope.position("values", {2 * clip_ + 1, sizes.value_width});
   }
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t length = std::max(keys, queries.shape[2] + mask.offset);
     if (longest_ > 0 && length > longest_)
       throw Failed(fmt::format("[position] shaw without a clip has vectors for distances within {} positions, from "
-                               "training's longest row, but {} are needed: set position.shaw.clip, and larger "
+                               "training's longest sequence, but {} are needed: set position.shaw.clip, and larger "
                                "distances share the vectors at its ends",
                                longest_, length));
     return bias_by_distance(matmul(scale(queries, factor_), transpose(pass(keys_))), mask.offset);
@@ -60,15 +60,15 @@ private:
 };
 
 RelativeBias pair(const RelativeArguments& a) {
-  const std::int64_t clip = clip_of(table().read(*a.options), a.shape);
+  const std::int64_t clip = clip_of(table().read(*a.options), a.sizes);
   const std::int64_t row = std::clamp(a.distance, -clip, clip) + clip;
   RelativeBias out;
-  for (std::int64_t d = 0; d < a.shape.query_width; ++d)
-    out.score += a.query[d] * a.parameters[0][row * a.shape.query_width + d];
-  out.score /= std::sqrt(static_cast<Real>(a.shape.query_width));
+  for (std::int64_t d = 0; d < a.sizes.query_width; ++d)
+    out.score += a.query[d] * a.parameters[0][row * a.sizes.query_width + d];
+  out.score /= std::sqrt(static_cast<Real>(a.sizes.query_width));
   if (a.parameters.size() > 1) {
-    const Real* value = a.parameters[1] + row * a.shape.value_width;
-    out.value.assign(value, value + a.shape.value_width);
+    const Real* value = a.parameters[1] + row * a.sizes.value_width;
+    out.value.assign(value, value + a.sizes.value_width);
   }
   return out;
 }
@@ -87,8 +87,8 @@ extern const PositionInfo position_shaw{
               .disables = {"position.combine", "position.width", "position.concat"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
-        -> std::unique_ptr<RelativePosition> { return std::make_unique<Shaw>(scope, shape, table().read(options)); },
+    .make_relative = [](const Scope& scope, const RelativeSizes& sizes, const OptionValues& options)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<Shaw>(scope, sizes, table().read(options)); },
     .pair = pair};
 
 } // namespace heed::HEED_REAL

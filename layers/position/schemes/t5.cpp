@@ -51,9 +51,9 @@ std::int64_t bucket_of(std::int64_t distance, const Options& o) {
 
 class T5 : public RelativePosition {
 public:
-  T5(const Scope& scope, const RelativeSizes& shape, const Options& options)
-      : options_(options), heads_(shape.heads),
-        bias_(scope.no_decay("bias", {options.buckets, shape.heads}, Init::zeros())) {}
+  T5(const Scope& scope, const RelativeSizes& sizes, const Options& options)
+      : options_(options), heads_(sizes.heads),
+        bias_(scope.no_decay("bias", {options.buckets, sizes.heads}, Init::zeros())) {}
 
   AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     // From this distance on, all distances share one bucket.
@@ -75,7 +75,7 @@ private:
 
 RelativeBias pair(const RelativeArguments& a) {
   RelativeBias out;
-  out.score = a.parameters[0][bucket_of(a.distance, table().read(*a.options)) * a.shape.heads + a.head];
+  out.score = a.parameters[0][bucket_of(a.distance, table().read(*a.options)) * a.sizes.heads + a.head];
   return out;
 }
 
@@ -92,8 +92,8 @@ extern const PositionInfo position_t5{
               .disables = {"position.combine", "position.width", "position.concat", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
-    .make_relative = [](const Scope& scope, const RelativeSizes& shape, const OptionValues& options)
-        -> std::unique_ptr<RelativePosition> { return std::make_unique<T5>(scope, shape, table().read(options)); },
+    .make_relative = [](const Scope& scope, const RelativeSizes& sizes, const OptionValues& options)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<T5>(scope, sizes, table().read(options)); },
     .pair = pair};
 
 } // namespace heed::HEED_REAL

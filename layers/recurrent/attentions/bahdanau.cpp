@@ -7,8 +7,8 @@ namespace {
 class Bahdanau : public DecoderSteps {
 public:
   Bahdanau(const Scope& scope, const DecoderParts& parts)
-      : dropout_(parts.options.dropout), cells_(parts.cells(scope, parts.shape.memory_width)),
-        attending_(scope, parts, parts.shape.memory_width + 2 * parts.shape.width, true) {}
+      : dropout_(parts.options.dropout), cells_(parts.cells(scope, parts.sizes.memory_width)),
+        attending_(scope, parts, parts.sizes.memory_width + 2 * parts.sizes.width, true) {}
 
   Source read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const override {
     return attending_.read(pass, states, lengths);

@@ -8,8 +8,8 @@ class Luong : public DecoderSteps {
 public:
   Luong(const Scope& scope, const DecoderParts& parts)
       : feeds_(parts.options.input_feeding), dropout_(parts.options.dropout),
-        cells_(parts.cells(scope, feeds_ ? parts.shape.width : 0)),
-        attending_(scope, parts, parts.shape.memory_width + parts.shape.width, false) {}
+        cells_(parts.cells(scope, feeds_ ? parts.sizes.width : 0)),
+        attending_(scope, parts, parts.sizes.memory_width + parts.sizes.width, false) {}
 
   Source read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const override {
     return attending_.read(pass, states, lengths);

@@ -107,7 +107,7 @@ TEST_CASE("attend tells programs all weights in full", "[command_line]") {
             Approx(expected.heads.at(3).weights.at(5 * q + k)).epsilon(1e-14));
 }
 
-TEST_CASE("a row of the validation split is the input with its text", "[command_line]") {
+TEST_CASE("an example of the validation split is the input with its text", "[command_line]") {
   const Scratch scratch;
   const RunFolder run = run_of(scratch, test::tiny_encoder, one_id);
   const RunFolder patches = run_of(scratch, test::tiny_patches, other_id);
@@ -115,16 +115,16 @@ TEST_CASE("a row of the validation split is the input with its text", "[command_
   const Config c = read_config(run);
   const auto task = make_task(c);
   std::vector<std::string> texts;
-  for (const std::int64_t row : {2, 0}) {
+  for (const std::int64_t number : {2, 0}) {
     Batch b;
-    b.reset(1, task->shape(TaskFormat::classification), TaskFormat::classification);
-    task->evaluation_row(TaskFormat::classification, Split::validation, row, b, 0);
+    b.reset(1, task->sizes(TaskFormat::classification), TaskFormat::classification);
+    task->evaluation_sequence(TaskFormat::classification, Split::validation, number, b, 0);
     texts.push_back(task->decode(std::span(b.tokens).first(static_cast<std::size_t>(b.lengths[0]))));
   }
   CHECK(inputs_of(run) == texts);
   CHECK(heed_says({"attend", patches.path.string(), "--row", "2"}).status == 0);
   CHECK(inputs_of(patches) == std::vector<std::string>{"row 2"});
-  CHECK_THAT(heed_says({"attend", run.path.string(), "--row", "20"}).err, Contains("has rows 0 to 19"));
+  CHECK_THAT(heed_says({"attend", run.path.string(), "--row", "20"}).err, Contains("has examples 0 to 19"));
 }
 
 TEST_CASE("arrays are written for each attention, and an index says what their axes are", "[command_line]") {

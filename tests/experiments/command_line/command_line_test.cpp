@@ -338,11 +338,11 @@ TEST_CASE("data shows the files, the counts and what can't be seen", "[command_l
 
 TEST_CASE("data writes every example of a split in full, and nothing else", "[command_line]") {
   Files files;
-  std::string rows;
+  std::string examples;
   const std::string longer(300, 'y');
   for (int i = 0; i < 1500; ++i)
-    rows += "in " + std::to_string(i) + "\tout\\" + std::to_string(i) + " " + longer + "\n";
-  const std::string table = files.file("pairs.tsv", rows);
+    examples += "in " + std::to_string(i) + "\tout\\" + std::to_string(i) + " " + longer + "\n";
+  const std::string table = files.file("pairs.tsv", examples);
   const std::string config = files.file("a.toml", "[task]\nkind = \"translation\"\n[data]\npath = \"" + table +
                                                       "\"\nshuffle = false\nvalidation_rows = 20\ntest_rows = 30\n"
                                                       "[model]\nkind = \"encoder_decoder\"\n");
@@ -355,7 +355,7 @@ TEST_CASE("data writes every example of a split in full, and nothing else", "[co
   const std::string test = all("test").out, validation = all("validation").out;
   CHECK(std::count(test.begin(), test.end(), '\n') == 30);
   CHECK(std::count(validation.begin(), validation.end(), '\n') == 20);
-  // The expected rows, computed here, of a split other than the training split.
+  // The expected examples, computed here, of a split other than the training split.
   CHECK(contains(heed_says({"data", config, "--split", "test", "--examples", "2"}).out, "in <unknown>"));
 
   const std::string copies = files.file("b.toml", "[task]\nkind = \"copy\"\n");
@@ -369,7 +369,7 @@ TEST_CASE("data writes every example of a split in full, and nothing else", "[co
   CHECK(heed_says({"data", copies, "--split", "every"}).status == 2);
 }
 
-TEST_CASE("data writes the rows of training steps", "[command_line]") {
+TEST_CASE("data writes the sequences of training steps", "[command_line]") {
   Files files;
   const std::string file = files.file("a.toml", "seed = 4\n[task]\nkind = \"copy\"\n[task.copy]\nmin_length = 2\n"
                                                 "[train]\nbatch = 3\n");
@@ -384,14 +384,14 @@ TEST_CASE("data writes the rows of training steps", "[command_line]") {
   };
   std::string expected = "step\trow\ttokens\toutputs\ttargets\tinput\toutput\n";
   for (std::int64_t step = 0; step < 2; ++step)
-    for (std::int64_t row = 0; row < 3; ++row) {
+    for (std::int64_t sequence = 0; sequence < 3; ++sequence) {
       Batch batch;
-      batch.reset(1, task->shape(TaskFormat::language_model), TaskFormat::language_model);
-      task->training_row(TaskFormat::language_model, 4, step, row, batch, 0);
+      batch.reset(1, task->sizes(TaskFormat::language_model), TaskFormat::language_model);
+      task->training_sequence(TaskFormat::language_model, 4, step, sequence, batch, 0);
       // the symbols, the separator, and the symbols again without the last one
       const std::int32_t n = batch.lengths[0], symbols = n / 2;
       const std::string tokens = numbers(batch.tokens, n), answered = numbers(batch.tokens, symbols);
-      expected += std::to_string(step) + "\t" + std::to_string(row) + "\t" + tokens + "\t\t" +
+      expected += std::to_string(step) + "\t" + std::to_string(sequence) + "\t" + tokens + "\t\t" +
                   numbers(batch.targets, n) + "\t" + answered + " |\t" + answered + "\n";
     }
   CHECK(answer.out == expected);
@@ -419,7 +419,7 @@ TEST_CASE("data writes the vocabulary as JSON", "[command_line]") {
   CHECK(json.at("classes") == boost::json::array({"no\nno", "yes"}));
   const auto task = make_task(Settings::load(file).resolve());
   const auto& tokens = json.at("tokens").as_array();
-  REQUIRE(std::ssize(tokens) == task->shape(TaskFormat::classification).vocabulary);
+  REQUIRE(std::ssize(tokens) == task->sizes(TaskFormat::classification).vocabulary);
   for (std::size_t i = 1; i < tokens.size(); ++i)
     CHECK(task->encode(std::string(tokens[i].as_string())) == std::vector<std::int32_t>{static_cast<std::int32_t>(i)});
   CHECK(contains(heed_says({"data", file, "--vocabulary", "--all"}).err, "leave out --batches"));

@@ -112,7 +112,7 @@ TEST_CASE("commands say why none of a run's checkpoints can be used", "[command_
   CHECK_THAT(heed_says({"evaluate", run}).err, Contains("no checkpoint yet"));
 }
 
-TEST_CASE("a run is evaluated on rows of other lengths than it was trained with", "[command_line]") {
+TEST_CASE("a run is evaluated on sequences of other lengths than it was trained with", "[command_line]") {
   const Scratch scratch;
   const std::string run = id_of(scratch, test::tiny_decoder, "0123456789abcdef");
   const std::string plain = heed_says({"evaluate", run}).out;
@@ -157,13 +157,13 @@ TEST_CASE("a classifier's run gives the probabilities of the classes, and its ou
           "[command_line]") {
   const Scratch scratch;
   const std::string table = (scratch.path / "films.csv").string();
-  std::string rows = "text,label\n";
+  std::string lines = "text,label\n";
   const std::vector<std::string> words{"good", "bad", "film", "plot", "dull", "fine"};
   for (std::size_t i = 0; i < 60; ++i) {
     const std::string &first = words[i % 6], &second = words[i / 6 % 6];
-    rows += first + " " + second + "," + (i % 3 == 0 ? "very good" : i % 3 == 1 ? "bad" : "tab\there") + "\n";
+    lines += first + " " + second + "," + (i % 3 == 0 ? "very good" : i % 3 == 1 ? "bad" : "tab\there") + "\n";
   }
-  put(table, rows);
+  put(table, lines);
   const std::string run = id_of(scratch, "[task]\nkind = \"labelled_text\"\n[data]\npath = \"" + table + R"("
 [model]
 kind = "encoder"
@@ -230,7 +230,7 @@ learning_rate = 0.01
   CHECK_THAT(again.err, Contains("exists already"));
 }
 
-TEST_CASE("a run of images gives classes of rows of the validation split", "[command_line]") {
+TEST_CASE("a run of images gives classes of examples of the validation split", "[command_line]") {
   const Scratch scratch;
   const std::string run = id_of(scratch, test::tiny_patches, "0123456789abcdef");
   const std::string outputs = (scratch.path / "outputs.tsv").string();

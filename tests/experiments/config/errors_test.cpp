@@ -262,6 +262,9 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
       {"[position]\ncombine = \"concat\"\nconcat = \"widen\"\nwidth = 1",
        "x.toml:4:1: model.heads is 4, which does not divide the width 65 (model.width 64 and concatenated positions); "
        "the nearest that divide it are 1 and 5"},
+      {"[attention]\nkey_value_heads = 3",
+       "x.toml:2:1: attention.key_value_heads is 3, which does not divide model.heads 4; the nearest that divide it "
+       "are 2 and 4"},
       {"[block]\nparallel = true\nresidual = \"ffn\"",
        "x.toml:2:1: block.parallel is true (x.toml:2:1), and block.residual is 'ffn' (x.toml:3:1): with block.parallel "
        "both sublayers share one residual sum; block.residual must be 'both' or 'none'"},
@@ -300,7 +303,7 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
             .layers.size() == 2);
   // Fractions without an effect may have any sum.
   CHECK(config("[task]\nkind = \"text\"\n[data]\npath = \"a\"\ntest = 0.5\nvalidation_path = \"b\"").data.test == 0.5);
-  // With batches by tokens, a step may have fewer rows than shards; shards without a row have no work.
+  // With batches by tokens, a step may have fewer sequences than shards; shards without a sequence have no work.
   CHECK(config("[task]\nkind = \"scan\"\n[train]\nbatch_tokens = 200\nshards = 64").train.shards == 64);
   const Config one = config("[train]\nbatch = 1"); // the number of shards is a default, not a choice of the user
   CHECK(one.train.shards == 1);
@@ -316,7 +319,7 @@ TEST_CASE("the default number of shards follows from the shapes", "[config]") {
   CHECK(shards("[model]\nwidth = 256\n[train]\nbatch = 3") == 3);
   CHECK(shards("[model]\nwidth = 256\n[train]\nbatch = 2") == 2);
   CHECK(shards("[train]\nbatch = 1") == 1);
-  CHECK(shards("[model]\nkind = \"recurrent\"\nwidth = 256\n[train]\nbatch = 127") == 2); // few rows at each step
+  CHECK(shards("[model]\nkind = \"recurrent\"\nwidth = 256\n[train]\nbatch = 127") == 2); // few sequences at each step
   CHECK(shards("[model]\nkind = \"recurrent\"\nwidth = 256\n[train]\nbatch = 128") == 4);
   CHECK(shards(
             "[task]\nkind = \"scan\"\n[model]\nkind = \"encoder_decoder\"\nwidth = 64\n[train]\nbatch_tokens = 1024") ==

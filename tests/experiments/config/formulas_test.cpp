@@ -1,7 +1,7 @@
 // Tests of attention formulas in a configuration: tables with names that the user chooses, and every error message word
 // for word.
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/formulas.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 

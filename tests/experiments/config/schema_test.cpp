@@ -1,9 +1,7 @@
 // Tests of the lists of all options (for people, programs and editors) and of the tables that the lists are made from.
 #include "experiments/config/catalogue.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/sweep_blocks.hpp"
-#include "experiments/config/sweep_options.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 

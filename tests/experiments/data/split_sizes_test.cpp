@@ -1,5 +1,5 @@
-// Tests of how the rows of one file are divided into splits: by fractions, by numbers of rows, and when splits have
-// files of their own.
+// Tests of how the examples of one file are divided into splits: by fractions, by numbers of examples, and when splits
+// have files of their own.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/training_order.hpp"
@@ -35,7 +35,7 @@ std::string refusal(const DataOptions& options, std::uint64_t n) {
 
 } // namespace
 
-TEST_CASE("fractions give the first floor(train n) rows, the last floor(test n) and what is between",
+TEST_CASE("fractions give the first floor(train n) examples, the last floor(test n) and what is between",
           "[data][splits]") {
   CHECK(split_sizes(data(0.6, 0.2), 20) == Sizes{12, 4, 4});
   CHECK(split_sizes(data(0.9, 0), 15) == Sizes{13, 2, 0});
@@ -43,7 +43,7 @@ TEST_CASE("fractions give the first floor(train n) rows, the last floor(test n) 
   CHECK(split_sizes(data(0.8, 0.1), 20, false) == Sizes{16, 4, 0}); // the test split is another file
 }
 
-TEST_CASE("numbers of rows are met exactly", "[data][splits]") {
+TEST_CASE("numbers of examples are met exactly", "[data][splits]") {
   // Multi30k's sizes. No fractions with four digits give them.
   CHECK(split_sizes(data(0.9, 0, 1014, 1000), 31014) == Sizes{29000, 1014, 1000});
   CHECK(split_sizes(data(0.9, 0.1, 3), 31) == Sizes{25, 3, 3});  // the test split is still a fraction
@@ -64,13 +64,13 @@ TEST_CASE("a split with a file of its own takes nothing of the other", "[data][s
   CHECK(split_sizes(options, 20) == Sizes{15, 5, 0});
 }
 
-TEST_CASE("what leaves no row to the rest is refused with the numbers", "[data][splits]") {
-  CHECK(
-      refusal(data(0.9, 0, 10, 10), 20) ==
-      "[data] validation_rows = 10 and test_rows = 10 leave none of the 20 rows of path = \"pairs.tsv\" for training; "
-      "take fewer");
-  CHECK_THAT(refusal(data(0.9, 0, 20), 20), Contains("validation_rows = 20 leaves none of the 20 rows"));
-  CHECK_THAT(refusal(data(0.9, 0, 0, 2), 20), Contains("train = 0.9 and test_rows = 2 leave none of the 20 rows of ") &&
-                                                  Contains("for training or validation"));
+TEST_CASE("what leaves no example to the rest is refused with the numbers", "[data][splits]") {
+  CHECK(refusal(data(0.9, 0, 10, 10), 20) == "[data] validation_rows = 10 and test_rows = 10 leave none of the 20 "
+                                             "examples of path = \"pairs.tsv\" for training; "
+                                             "take fewer");
+  CHECK_THAT(refusal(data(0.9, 0, 20), 20), Contains("validation_rows = 20 leaves none of the 20 examples"));
+  CHECK_THAT(refusal(data(0.9, 0, 0, 2), 20),
+             Contains("train = 0.9 and test_rows = 2 leave none of the 20 examples of ") &&
+                 Contains("for training or validation"));
   CHECK_THAT(refusal(data(0.1, 0, 0, 99), 20), Contains("test_rows = 99"));
 }

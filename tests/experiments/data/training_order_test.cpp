@@ -1,5 +1,5 @@
-// Tests of the order of training rows: permutations, epochs that contain every row once, and buckets of rows of similar
-// length.
+// Tests of the order of training sequences: permutations, epochs that contain every sequence once, and buckets of
+// sequences of similar length.
 #include "experiments/data/training_order.hpp"
 #include "tests/catch.hpp"
 
@@ -28,7 +28,7 @@ std::vector<std::int32_t> lengths(std::int64_t n) {
 
 std::vector<std::int64_t> step(const TrainingOrder& order, std::uint64_t seed, std::int64_t step, std::int64_t batch) {
   std::vector<std::int64_t> out;
-  for (std::int64_t row = 0; row < batch; ++row) out.push_back(order.example(seed, step, row));
+  for (std::int64_t sequence = 0; sequence < batch; ++sequence) out.push_back(order.example(seed, step, sequence));
   return out;
 }
 
@@ -91,14 +91,14 @@ TEST_CASE("every epoch has every example once, whatever the sizes of batches and
       }
 }
 
-TEST_CASE("rows that a batch leaves to the next epoch are of any length", "[order]") {
+TEST_CASE("sequences that a batch leaves to the next epoch are of any length", "[order]") {
   const std::vector<std::int32_t> length = lengths(200);
   const TrainingOrder order(length, 16, 50); // an epoch has 12.5 batches
   std::set<bool> short_ones, first_short;
   for (std::int64_t epoch = 0; epoch < 40; epoch += 2) {
-    const std::vector<std::int64_t> shared = step(order, 3, epoch / 2 * 25 + 12, 16); // 8 rows of each epoch
-    const auto is_short = [&](std::int64_t row) {
-      return length[static_cast<std::size_t>(shared[static_cast<std::size_t>(row)])] < 25;
+    const std::vector<std::int64_t> shared = step(order, 3, epoch / 2 * 25 + 12, 16); // 8 sequences of each epoch
+    const auto is_short = [&](std::int64_t sequence) {
+      return length[static_cast<std::size_t>(shared[static_cast<std::size_t>(sequence)])] < 25;
     };
     short_ones.insert(is_short(0));
     first_short.insert(is_short(8));
@@ -134,7 +134,7 @@ TEST_CASE("a pool's batches hold the same examples, sorted by length, in a rando
   CHECK_FALSE(std::ranges::is_sorted(longest));
 }
 
-TEST_CASE("an example's place depends on seed, step and row alone", "[order]") {
+TEST_CASE("an example's place depends on seed, step and index alone", "[order]") {
   const TrainingOrder one(lengths(300), 4, 6), other(lengths(300), 4, 6), longer(lengths(301), 4, 6);
   const auto late = step(one, 1, 100, 4);
   (void)step(one, 2, 3, 4);
@@ -144,18 +144,19 @@ TEST_CASE("an example's place depends on seed, step and row alone", "[order]") {
   CHECK(step(one, 2, 100, 4) != late);
 }
 
-TEST_CASE("batches by tokens hold as many rows as fit, padding counted, and an epoch every example once", "[order]") {
+TEST_CASE("batches by tokens hold as many sequences as fit, padding counted, and an epoch every example once",
+          "[order]") {
   const std::vector<std::int32_t> length = lengths(1000);
   constexpr std::int64_t room = 120;
   const TokenBatches batches(length, room);
-  // The batches by a plain loop over the sorted lengths: their numbers of rows and their longest rows.
+  // The batches by a plain loop over the sorted lengths: their numbers of sequences and their longest sequences.
   std::vector<std::int32_t> sorted = length;
   std::ranges::sort(sorted);
   std::multiset<std::pair<std::int64_t, std::int32_t>> expected;
   for (std::size_t i = 0; i < sorted.size();) {
-    std::int64_t rows = 0;
-    while (i < sorted.size() && (rows + 1) * sorted[i] <= room) ++rows, ++i;
-    expected.insert({rows, sorted[i - 1]});
+    std::int64_t sequences = 0;
+    while (i < sorted.size() && (sequences + 1) * sorted[i] <= room) ++sequences, ++i;
+    expected.insert({sequences, sorted[i - 1]});
   }
   const auto steps = static_cast<std::int64_t>(expected.size());
   std::vector<std::vector<std::int64_t>> epochs;
@@ -164,12 +165,12 @@ TEST_CASE("batches by tokens hold as many rows as fit, padding counted, and an e
     std::vector<std::int64_t> all;
     for (std::int64_t s = epoch * steps; s < (epoch + 1) * steps; ++s) {
       std::int32_t longest = 0;
-      for (std::int64_t row = 0; row < batches.rows(4, s); ++row) {
-        all.push_back(batches.example(4, s, row));
+      for (std::int64_t sequence = 0; sequence < batches.sequences(4, s); ++sequence) {
+        all.push_back(batches.example(4, s, sequence));
         longest = std::max(longest, length[static_cast<std::size_t>(all.back())]);
       }
-      CHECK(batches.rows(4, s) * longest <= room);
-      found.insert({batches.rows(4, s), longest});
+      CHECK(batches.sequences(4, s) * longest <= room);
+      found.insert({batches.sequences(4, s), longest});
     }
     CHECK(found == expected);
     CHECK(all.size() == 1000);
@@ -184,7 +185,8 @@ TEST_CASE("batches by tokens are functions of seed and step, whoever asks and in
   const TokenBatches one(length, 100), other(length, 100), wider(length, 150);
   const auto step_of = [](const TokenBatches& batches, std::uint64_t seed, std::int64_t s) {
     std::vector<std::int64_t> out;
-    for (std::int64_t row = 0; row < batches.rows(seed, s); ++row) out.push_back(batches.example(seed, s, row));
+    for (std::int64_t sequence = 0; sequence < batches.sequences(seed, s); ++sequence)
+      out.push_back(batches.example(seed, s, sequence));
     return out;
   };
   std::vector<std::vector<std::int64_t>> forwards;
@@ -204,9 +206,9 @@ TEST_CASE("batches by tokens are functions of seed and step, whoever asks and in
   CHECK(first != second);
 }
 
-TEST_CASE("a row as long as the room is a batch by itself", "[order]") {
-  const TokenBatches batches({5, 9, 9, 3, 1}, 9); // 1 + 3 fit as 2 rows of length 3; then 5; 9; 9
-  std::multiset<std::int64_t> rows;
-  for (std::int64_t s = 0; s < 4; ++s) rows.insert(batches.rows(0, s));
-  CHECK(rows == std::multiset<std::int64_t>{1, 1, 1, 2});
+TEST_CASE("a sequence as long as the room is a batch by itself", "[order]") {
+  const TokenBatches batches({5, 9, 9, 3, 1}, 9); // 1 + 3 fit as 2 sequences of length 3; then 5; 9; 9
+  std::multiset<std::int64_t> sequences;
+  for (std::int64_t s = 0; s < 4; ++s) sequences.insert(batches.sequences(0, s));
+  CHECK(sequences == std::multiset<std::int64_t>{1, 1, 1, 2});
 }

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::int32_t begin_token = 3, end_token = 4;
 
-// The next token's logits after each prefix, the same for all rows.
+// The next token's logits after each prefix, the same for all sequences.
 using Rule = std::function<std::vector<Real>(const std::vector<std::int32_t>& read)>;
 
 class RuleDecoding : public Decoding {
 public:
-  RuleDecoding(const Rule& rule, std::int64_t rows) : rule_(rule), read_(static_cast<std::size_t>(rows)) {}
+  RuleDecoding(const Rule& rule, std::int64_t sequences) : rule_(rule), read_(static_cast<std::size_t>(sequences)) {}
   Tensor step(Pass& pass, std::span<const std::int32_t> tokens) override {
     const Tensor y = pass.tape().make({std::ssize(tokens), 5});
     for (std::size_t r = 0; r < tokens.size(); ++r) {
@@ -41,13 +41,13 @@ struct RuleModel : Model {
   explicit RuleModel(Rule r) : rule(std::move(r)) {}
   Tensor logits(Pass&, const Batch&) const override { throw Failed("it decodes only"); }
   std::unique_ptr<Decoding> decoding(Pass&, const Batch& batch) const override {
-    return std::make_unique<RuleDecoding>(rule, batch.rows);
+    return std::make_unique<RuleDecoding>(rule, batch.sequences);
   }
 };
 
-Batch rows_of_inputs(std::int64_t rows) {
+Batch sequences_of_inputs(std::int64_t sequences) {
   Batch batch;
-  batch.reset(rows, TestModel::shape_for(TaskFormat::sequence_to_sequence), TaskFormat::sequence_to_sequence);
+  batch.reset(sequences, TestModel::sizes_for(TaskFormat::sequence_to_sequence), TaskFormat::sequence_to_sequence);
   return batch;
 }
 
@@ -55,7 +55,7 @@ Hypothesis found(const Rule& rule, const SearchOptions& options) {
   const RuleModel model(rule);
   Tape tape;
   Parameters none;
-  return search(tape, none, model, rows_of_inputs(1), options).at(0);
+  return search(tape, none, model, sequences_of_inputs(1), options).at(0);
 }
 
 Real log_of(double p) { return static_cast<Real>(std::log(p)); }
@@ -64,20 +64,20 @@ SearchOptions with(std::int64_t beam, double alpha = 0, std::int64_t longest = 4
   return {.beam = beam, .length_penalty = alpha, .longest = longest, .begin = begin_token, .end = end_token};
 }
 
-Batch row_of(const TestModel& m, const Batch& rows, std::int64_t r) {
-  Batch row = rows;
-  row.reset(1, m.shape, m.form);
-  row.lengths = {rows.lengths[static_cast<std::size_t>(r)]};
-  std::copy_n(rows.tokens.begin() + r * 4, 4, row.tokens.begin());
-  return row;
+Batch sequence_of(const TestModel& m, const Batch& sequences, std::int64_t r) {
+  Batch sequence = sequences;
+  sequence.reset(1, m.sizes, m.format);
+  sequence.lengths = {sequences.lengths[static_cast<std::size_t>(r)]};
+  std::copy_n(sequences.tokens.begin() + r * 4, 4, sequence.tokens.begin());
+  return sequence;
 }
 
-// Every possible output of a row with its score, from the logits of the model's full pass.
-std::map<std::vector<std::int32_t>, double> all_scores(TestModel& m, const Batch& row, double alpha) {
+// Every possible output of a sequence with its score, from the logits of the model's full pass.
+std::map<std::vector<std::int32_t>, double> all_scores(TestModel& m, const Batch& sequence, double alpha) {
   std::map<std::vector<std::int32_t>, double> out;
   using Tokens = std::vector<std::int32_t>;
   const std::function<void(Tokens, double)> go_on = [&](Tokens read_so_far, double sum) {
-    Batch b = row;
+    Batch b = sequence;
     const auto n = static_cast<std::int64_t>(read_so_far.size());
     b.outputs = read_so_far;
     b.output_length = n;
@@ -106,20 +106,20 @@ std::map<std::vector<std::int32_t>, double> all_scores(TestModel& m, const Batch
 
 } // namespace
 
-TEST_CASE("a beam as wide as there are outputs finds the exact best of each row", "[decoding]") {
-  // 5 classes and 4 steps: fewer than 5^3 prefixes are ever open. All rows are decoded at once.
+TEST_CASE("a beam as wide as there are outputs finds the exact best of each sequence", "[decoding]") {
+  // 5 classes and 4 steps: fewer than 5^3 prefixes are ever open. All sequences are decoded at once.
   TestModel m({"model.kind=encoder_decoder"});
   m.weights.fill(23, {-1.5, 1.5, 0});
-  const Batch rows = m.batch({4, 2, 3});
+  const Batch sequences = m.batch({4, 2, 3});
   for (const double alpha : {0.0, 0.6, 2.0}) {
     Tape tape;
     tape.record(false);
-    const auto best = search(tape, m.weights.parameters, *m.model, rows, with(125, alpha));
+    const auto best = search(tape, m.weights.parameters, *m.model, sequences, with(125, alpha));
     REQUIRE(best.size() == 3);
     for (std::int64_t r = 0; r < 3; ++r) {
-      INFO("row " << r << ", alpha " << alpha);
-      const Batch row = row_of(m, rows, r);
-      const auto scores = all_scores(m, row, alpha);
+      INFO("sequence " << r << ", alpha " << alpha);
+      const Batch sequence = sequence_of(m, sequences, r);
+      const auto scores = all_scores(m, sequence, alpha);
       const auto exact = std::ranges::max_element(scores, {}, [](const auto& s) { return s.second; });
       const Hypothesis& h = best[static_cast<std::size_t>(r)];
       CHECK(h.tokens == exact->first);
@@ -128,21 +128,21 @@ TEST_CASE("a beam as wide as there are outputs finds the exact best of each row"
   }
 }
 
-TEST_CASE("a formula's b is the row's number, whichever rows are decoded together", "[decoding][formula]") {
+TEST_CASE("a formula's b is the sequence's number, whichever sequences are decoded together", "[decoding][formula]") {
   TestModel m({"model.kind=encoder_decoder", "attention.score_mod=s + 2 * b * (j - i)"});
   m.weights.fill(23, {-1.5, 1.5, 0});
-  const Batch rows = m.batch({4, 2, 3});
+  const Batch sequences = m.batch({4, 2, 3});
   Tape tape;
   tape.record(false);
   SearchOptions options = with(3);
-  options.first_row = 1;
-  const auto together = search(tape, m.weights.parameters, *m.model, rows, options);
+  options.first_sequence = 1;
+  const auto together = search(tape, m.weights.parameters, *m.model, sequences, options);
   bool matters = false;
   for (std::int64_t r = 0; r < 3; ++r) {
-    const Batch row = row_of(m, rows, r);
+    const Batch sequence = sequence_of(m, sequences, r);
     const auto alone = [&](std::int64_t number) {
-      options.first_row = number;
-      return search(tape, m.weights.parameters, *m.model, row, options).at(0);
+      options.first_sequence = number;
+      return search(tape, m.weights.parameters, *m.model, sequence, options).at(0);
     };
     const Hypothesis& h = together[static_cast<std::size_t>(r)];
     CHECK(h.tokens == alone(1 + r).tokens);
@@ -155,12 +155,12 @@ TEST_CASE("a formula's b is the row's number, whichever rows are decoded togethe
 TEST_CASE("greedy search takes the most probable token each time, and a beam of 1 is greedy", "[decoding]") {
   TestModel m({"model.kind=encoder_decoder"});
   m.weights.fill(23, {-1.5, 1.5, 0});
-  const Batch rows = m.batch({4, 2, 3});
+  const Batch sequences = m.batch({4, 2, 3});
   Tape tape;
   tape.record(false);
-  const auto outputs = search(tape, m.weights.parameters, *m.model, rows, with(1));
+  const auto outputs = search(tape, m.weights.parameters, *m.model, sequences, with(1));
   // In a full pass over the found outputs, each of their tokens has the largest logit.
-  Batch read = rows;
+  Batch read = sequences;
   std::ranges::fill(read.outputs, 0);
   for (std::size_t r = 0; r < 3; ++r) {
     const std::vector<std::int32_t>& tokens = outputs[r].tokens;

@@ -8,28 +8,28 @@ using namespace heed::f32;
 
 namespace {
 
-// Logits of all steps for the rows' own next tokens, [steps][rows, classes]. Before step `turn`, the rows are replaced
-// by `parents`.
+// Logits of all steps for the sequences' own next tokens, [steps][sequences, classes]. Before step `turn`, the
+// sequences are replaced by `parents`.
 std::vector<std::vector<Real>> step_through(TestModel& m, Decoding& decoding, const Batch& batch, std::int64_t turn,
                                             const std::vector<std::int64_t>& parents) {
-  const bool has_outputs = m.form == TaskFormat::sequence_to_sequence;
+  const bool has_outputs = m.format == TaskFormat::sequence_to_sequence;
   const std::vector<std::int32_t>& read_tokens = has_outputs ? batch.outputs : batch.tokens;
   const std::int64_t length = has_outputs ? batch.output_length : batch.length;
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(batch.rows));
-  for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = static_cast<std::int64_t>(r);
+  std::vector<std::int64_t> sequences(static_cast<std::size_t>(batch.sequences));
+  for (std::size_t r = 0; r < sequences.size(); ++r) sequences[r] = static_cast<std::int64_t>(r);
   std::vector<std::vector<Real>> out;
   Tape tape;
   tape.record(false);
   for (std::int64_t t = 0; t < length; ++t) {
     if (t == turn) {
       decoding.select(parents);
-      rows = parents;
+      sequences = parents;
     }
     std::vector<std::int32_t> tokens;
-    for (const std::int64_t r : rows) tokens.push_back(read_tokens[static_cast<std::size_t>(r * length + t)]);
+    for (const std::int64_t r : sequences) tokens.push_back(read_tokens[static_cast<std::size_t>(r * length + t)]);
     Pass pass = m.weights.pass(tape);
     const Tensor logits = decoding.step(pass, tokens);
-    CHECK(logits.shape == Shape{std::ssize(rows), m.shape.classes});
+    CHECK(logits.shape == Shape{std::ssize(sequences), m.sizes.classes});
     out.push_back(read(logits));
     tape.rewind();
   }
@@ -41,7 +41,7 @@ void check_steps(const std::vector<std::string>& assignments, const std::string&
   if (overrides.empty() && refused(assignments)) return;
   TestModel m(assignments, overrides);
   Batch batch = m.batch({4, 4, 4});
-  if (m.form == TaskFormat::sequence_to_sequence)
+  if (m.format == TaskFormat::sequence_to_sequence)
     batch.lengths = {4, 2, 3}; // lengths of the inputs; outputs stay whole
   const std::vector<Real> whole = m.logits(batch);
   const std::vector<std::int64_t> parents{2, 0, 0, 1};
@@ -55,8 +55,8 @@ void check_steps(const std::vector<std::string>& assignments, const std::string&
     for (std::int64_t t = 0; t < 4; ++t) {
       std::vector<Real> expected;
       for (std::int64_t i = 0; i < (t < 2 ? 3 : 4); ++i) {
-        const std::int64_t row = t < 2 ? i : parents[static_cast<std::size_t>(i)];
-        const auto at = whole.begin() + (row * 4 + t) * 5;
+        const std::int64_t sequence = t < 2 ? i : parents[static_cast<std::size_t>(i)];
+        const auto at = whole.begin() + (sequence * 4 + t) * 5;
         expected.insert(expected.end(), at, at + 5);
       }
       INFO("step " << t << (decoding == own.get() ? ", kept" : ", anew"));
@@ -64,12 +64,12 @@ void check_steps(const std::vector<std::string>& assignments, const std::string&
     }
   }
 
-  // One token, then two at once; before the fourth token the rows change places.
-  const bool has_outputs = m.form == TaskFormat::sequence_to_sequence;
+  // One token, then two at once; before the fourth token the sequences change places.
+  const bool has_outputs = m.format == TaskFormat::sequence_to_sequence;
   const std::vector<std::int32_t>& tokens = has_outputs ? batch.outputs : batch.tokens;
-  const auto of_rows = [&](std::size_t first, std::size_t count, const std::vector<std::int64_t>& rows) {
+  const auto of_sequences = [&](std::size_t first, std::size_t count, const std::vector<std::int64_t>& sequences) {
     std::vector<std::int32_t> out;
-    for (const std::int64_t r : rows)
+    for (const std::int64_t r : sequences)
       for (std::size_t t = first; t < first + count; ++t) out.push_back(tokens[static_cast<std::size_t>(r) * 4 + t]);
     return out;
   };
@@ -78,13 +78,13 @@ void check_steps(const std::vector<std::string>& assignments, const std::string&
     Tape other;
     other.record(false);
     Pass on_other = m.weights.pass(other);
-    decoding->step(on_other, of_rows(0, 1, {0, 1, 2}));
-    decoding->read(on_other, 3, of_rows(1, 2, {0, 1, 2}));
+    decoding->step(on_other, of_sequences(0, 1, {0, 1, 2}));
+    decoding->read(on_other, 3, of_sequences(1, 2, {0, 1, 2}));
     decoding->select(parents);
-    const std::vector<Real> last = read(decoding->step(on_other, of_rows(3, 1, parents)));
+    const std::vector<Real> last = read(decoding->step(on_other, of_sequences(3, 1, parents)));
     std::vector<Real> expected;
-    for (const std::int64_t row : parents) {
-      const auto at = whole.begin() + (row * 4 + 3) * 5;
+    for (const std::int64_t sequence : parents) {
+      const auto at = whole.begin() + (sequence * 4 + 3) * 5;
       expected.insert(expected.end(), at, at + 5);
     }
     INFO((decoding == fresh.get() ? "kept" : "anew"));
@@ -94,14 +94,14 @@ void check_steps(const std::vector<std::string>& assignments, const std::string&
 
 } // namespace
 
-TEST_CASE("an encoder-decoder's steps give the logits of the whole row", "[decoding]") {
+TEST_CASE("an encoder-decoder's steps give the logits of the whole sequence", "[decoding]") {
   for (const auto& assignments : spread_of("encoder_decoder")) check_steps(assignments);
   check_steps({"model.kind=encoder_decoder", "attention.window=1"});
   check_steps({"model.kind=encoder_decoder", "model.shared_layers=true"});
   check_steps({"model.kind=encoder_decoder", "attention.cross_score=additive", "attention.cross_normalizer=sparsemax"});
 }
 
-TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
+TEST_CASE("a decoder's steps give the logits of the whole sequence", "[decoding]") {
   for (const auto& assignments : spread_of("decoder")) check_steps(assignments);
   check_steps({"attention.window=1"});
   check_steps({"attention.window=1", "attention.prefix=1"});
@@ -110,7 +110,7 @@ TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
   check_steps({"attention.window=1", "attention.prefix=1", "attention.dilation=2"});
 }
 
-TEST_CASE("the steps of formulas with segments, positions and cross attention give the logits of the whole row",
+TEST_CASE("the steps of formulas with segments, positions and cross attention give the logits of the whole sequence",
           "[decoding][formula]") {
   const std::string documents = "attention.mask_mod=segment_i == segment_j", end = "model.segment_end=.";
   check_steps({documents, end});
@@ -128,7 +128,8 @@ TEST_CASE("the steps of formulas with segments, positions and cross attention gi
   check_steps({both, "attention.cross_mask_mod=i != j + 1", "attention.persistent_keys=2"});
 }
 
-TEST_CASE("the steps of blocks with positions of their own give the logits of the whole row", "[decoding][position]") {
+TEST_CASE("the steps of blocks with positions of their own give the logits of the whole sequence",
+          "[decoding][position]") {
   const std::string positions = R"(
 [[block.override]]
 layers = [0, 1]
@@ -149,7 +150,8 @@ attention.window = 0
               "[[block.override]]\nstack = \"decoder\"\nlayers = [0, 2]\nposition.kind = \"skewed\"\n");
 }
 
-TEST_CASE("the steps of xPos and of scaled rotary positions give the logits of the whole row", "[decoding][position]") {
+TEST_CASE("the steps of xPos and of scaled rotary positions give the logits of the whole sequence",
+          "[decoding][position]") {
   const std::vector<std::string> rotary = {"position.kind=rotary", "attention.head_width=4"};
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {"position.rotary.xpos=true"},
@@ -165,7 +167,7 @@ TEST_CASE("the steps of xPos and of scaled rotary positions give the logits of t
               "[[block.override]]\nstack = \"decoder\"\nposition.rotary.xpos = true\n");
 }
 
-TEST_CASE("steps in an evaluation at a length use the same scaling as the whole row", "[decoding][position]") {
+TEST_CASE("steps in an evaluation at a length use the same scaling as the whole sequence", "[decoding][position]") {
   for (const std::string kind : {"linear", "ntk", "yarn"}) {
     TestModel m({"position.kind=rotary", "attention.head_width=4", "train.evaluate_lengths=[9]",
                  "position.rotary.evaluation_scaling=" + kind});
@@ -190,7 +192,7 @@ TEST_CASE("steps in an evaluation at a length use the same scaling as the whole 
   }
 }
 
-TEST_CASE("formulas' steps give the logits of the whole row", "[decoding][formula]") {
+TEST_CASE("formulas' steps give the logits of the whole sequence", "[decoding][formula]") {
   const std::vector<std::string> formulas = {"attention.score_mod=3 * tanh(s / 3) - slope * abs(i - j) + bias",
                                              "attention.mask_mod=i - j < 2 or j == 0 and h == 1",
                                              "attention.parameters.slope.per=head",
@@ -207,7 +209,8 @@ TEST_CASE("formulas' steps give the logits of the whole row", "[decoding][formul
     }
 }
 
-TEST_CASE("shared keys', other widths' and normalised queries' steps give the logits of the whole row", "[decoding]") {
+TEST_CASE("shared keys', other widths' and normalised queries' steps give the logits of the whole sequence",
+          "[decoding]") {
   for (const std::string kind : {"decoder", "encoder_decoder"})
     for (const std::string norm : {"none", "layer", "rms"})
       for (const std::string more : {"", "position.kind=rotary", "attention.score=additive"}) {
@@ -218,9 +221,9 @@ TEST_CASE("shared keys', other widths' and normalised queries' steps give the lo
       }
 }
 
-TEST_CASE(
-    "the steps of gates, of norms at other places, and without the own value's part give the logits of the whole row",
-    "[decoding]") {
+TEST_CASE("the steps of gates, of norms at other places, and without the own value's part give the logits of the whole "
+          "sequence",
+          "[decoding]") {
   for (const std::string kind : {"decoder", "encoder_decoder"})
     for (const std::string more :
          {"attention.gate=head", "attention.gate=elementwise", "attention.exclusive=true", "block.norm=output",
@@ -244,7 +247,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the steps of blocks that add the first one's values, of persistent keys and of registers give the logits of "
-          "the whole row",
+          "the whole sequence",
           "[decoding]") {
   const std::string persistent = "attention.persistent_keys=2", registers = "model.registers=3";
   for (const std::string kind : {"model.kind=decoder", "model.kind=encoder_decoder"}) {
@@ -268,7 +271,7 @@ TEST_CASE("the steps of blocks that add the first one's values, of persistent ke
   check_steps({"attention.score=location", registers});
 }
 
-TEST_CASE("the steps of every projection give the logits of the whole row", "[decoding]") {
+TEST_CASE("the steps of every projection give the logits of the whole sequence", "[decoding]") {
   const std::vector<std::vector<std::string>> projections = {{"attention.projection=latent"},
                                                              {"attention.projection=latent", "attention.latent.width=3",
                                                               "attention.latent.query_width=5",
@@ -316,7 +319,7 @@ TEST_CASE("the steps of every projection give the logits of the whole row", "[de
               "[[block.override]]\nlayers = [1]\nattention.projection = \"identity\"\n");
 }
 
-TEST_CASE("the steps of heads that talk give the logits of the whole row", "[decoding]") {
+TEST_CASE("the steps of heads that talk give the logits of the whole sequence", "[decoding]") {
   for (const std::string kind : {"decoder", "encoder_decoder"})
     for (const std::string more : {"", "attention.key_value_heads=1", "position.kind=alibi", "attention.score=linear",
                                    "attention.mask_mod=i - j < 2 or h == 1"}) {

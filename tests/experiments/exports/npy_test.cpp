@@ -1,6 +1,6 @@
 // Tests of the bytes of .npy files, by the format's description:
 // numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
-#include "experiments/exports/npy.hpp"
+#include "experiments/exports/export.hpp"
 
 #include "autograd/error.hpp"
 #include "tests/catch.hpp"

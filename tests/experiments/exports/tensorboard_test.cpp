@@ -1,6 +1,6 @@
 // Tests of TensorBoard event files. A separate reader in this file decodes the records by the format's description,
 // byte by byte; tests/peers/tensorboard_reads.py reads them with TensorBoard itself.
-#include "experiments/exports/tensorboard.hpp"
+#include "experiments/exports/export.hpp"
 #include "tests/catch.hpp"
 
 #include <cstring>

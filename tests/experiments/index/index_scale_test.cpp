@@ -3,7 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/index/index_place.hpp"
 #include "experiments/index/run_index.hpp"
-#include "experiments/runs/run_claim.hpp"
+#include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
@@ -286,7 +286,7 @@ TEST_CASE("states of thousands of runs, looked at several at a time, are each on
     const char* const outcomes[] = {"finished", "failed", "interrupted"};
     folders[i] = run_of(out, "seed = " + std::to_string(i) + "\n", losses({1.0}), outcomes[i % 3]);
   }
-  const auto claim = RunClaim::attempt(folders[17]);
+  const auto claim = Lease::attempt(folders[17].claim());
   const std::vector<RunState> states = states_of(folders);
   REQUIRE(states.size() == folders.size());
   for (std::size_t i = 0; i < folders.size(); ++i) REQUIRE(states[i] == state_of(folders[i]));

@@ -1,17 +1,17 @@
 // Tests that the index always agrees with the run folders, whatever happened to the index or to the folders.
 #include "experiments/index/run_index.hpp"
 #include "experiments/runs/checkpoints.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <sys/stat.h>
 
 using namespace heed;
 using Catch::Contains;
@@ -127,7 +127,7 @@ TEST_CASE("a run that is claimed is running, and no longer when it is let go, th
   };
   CHECK(state() == "interrupted");
   {
-    const auto claim = RunClaim::attempt(run);
+    const auto claim = Lease::attempt(run.claim());
     CHECK(state() == "running");
   }
   CHECK(state() == "interrupted");

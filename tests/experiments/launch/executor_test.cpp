@@ -1,8 +1,8 @@
 // Tests of the executor: the order of runs and the events that it reports, with a launcher that starts no processes.
 #include "experiments/launch/executor.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_records.hpp"
 #include "experiments/runs/run_state.hpp"
+#include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/launch/fake_launcher.hpp"
 #include "tests/experiments/system/scratch.hpp"
@@ -66,7 +66,7 @@ using Told = std::vector<std::pair<std::size_t, Kind>>;
 
 void leave_dead_claim(const RunFolder& run) {
   if (const pid_t child = fork(); child == 0) {
-    const auto claim = RunClaim::attempt(run);
+    const auto claim = Lease::attempt(run.claim());
     ::kill(::getpid(), SIGKILL);
   } else {
     ::waitpid(child, nullptr, 0);
@@ -207,8 +207,8 @@ TEST_CASE("a stop before anything starts leaves all", "[sweep][executor]") {
 
 TEST_CASE("what another process runs is waited for, and what it leaves undone is gone on with", "[sweep][executor]") {
   Runs runs(4);
-  auto first = RunClaim::attempt(runs.folders[0]), second = RunClaim::attempt(runs.folders[1]),
-       third = RunClaim::attempt(runs.folders[2]);
+  auto first = Lease::attempt(runs.folders[0].claim()), second = Lease::attempt(runs.folders[1].claim()),
+       third = Lease::attempt(runs.folders[2].claim());
   REQUIRE((first && second && third));
   runs.heard = [&](const RunEvent& event) {
     if (event.run != 3 || event.kind != Kind::finished) return;
@@ -269,16 +269,16 @@ TEST_CASE("a run is done that another process looks at once more", "[sweep][exec
   Runs runs(2);
   runs.execute(1);
   REQUIRE(unfinished(runs.folders) == 0);
-  const auto taken = RunClaim::attempt(runs.folders[1]);
+  const auto taken = Lease::attempt(runs.folders[1].claim());
   REQUIRE(taken);
   CHECK(unfinished(runs.folders) == 0);
 }
 
 TEST_CASE("what another process takes on as a worker here ends is that one's", "[sweep][executor]") {
   Runs runs(1);
-  std::optional<RunClaim> taken;
+  std::optional<Lease> taken;
   runs.acts(0) = {Act{[&](const RunFolder& run) {
-                        taken = RunClaim::attempt(run);
+                        taken = Lease::attempt(run.claim());
                         record(run, "running");
                       },
                       ends_with(1)}};
@@ -402,10 +402,10 @@ TEST_CASE("a failure that could not be recorded is told by the worker, and noted
 TEST_CASE("in a queue, a run is queued, then started when somebody has it", "[sweep][executor]") {
   Runs runs(2);
   runs.launcher.queue = true;
-  std::optional<RunClaim> taken;
+  std::optional<Lease> taken;
   runs.acts(0) = {waits_for_stop()};
   runs.heard = [&](const RunEvent& event) {
-    if (event.run == 1 && event.kind == Kind::finished) taken = RunClaim::attempt(runs.folders[0]);
+    if (event.run == 1 && event.kind == Kind::finished) taken = Lease::attempt(runs.folders[0].claim());
     if (event.run != 0 || event.kind != Kind::started) return;
     taken.reset();
     record(runs.folders[0], "finished");
@@ -442,7 +442,7 @@ TEST_CASE("a stop while another process submits leaves the runs that were to be 
 
 TEST_CASE("a run that the launcher's own kind has is followed, not waited for", "[sweep][executor]") {
   Runs runs(2);
-  const auto first = RunClaim::attempt(runs.folders[0]);
+  const auto first = Lease::attempt(runs.folders[0].claim());
   REQUIRE(first);
   runs.launcher.queued_before = {"run0"};
   runs.acts(0) = {finishes()};

@@ -2,9 +2,9 @@
 // that it executes.
 #include "experiments/launch/executor.hpp"
 #include "experiments/launch/local_launcher.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_records.hpp"
 #include "experiments/runs/run_state.hpp"
+#include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
@@ -188,8 +188,8 @@ TEST_CASE("what another process runs is waited for, and nothing runs twice", "[s
   sweep.add("touch $dir/started-here; outcome finished");
   sweep.add("touch $dir/started-here; outcome finished");
   sweep.add("outcome finished");
-  auto first = RunClaim::attempt(sweep.runs[0]);
-  auto second = RunClaim::attempt(sweep.runs[1]);
+  auto first = Lease::attempt(sweep.runs[0].claim());
+  auto second = Lease::attempt(sweep.runs[1].claim());
   REQUIRE(first);
   REQUIRE(second);
   std::atomic<int> seen{0}; // number of runs that were found running elsewhere
@@ -217,7 +217,7 @@ TEST_CASE("what another process takes on as soon as it failed here is that one's
   const fs::path folder = sweep.runs[0].path;
   std::thread elsewhere([&] {
     while (!fs::exists(folder / "failed")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    auto claim = RunClaim::attempt(sweep.runs[0]);
+    auto claim = Lease::attempt(sweep.runs[0].claim());
     put(sweep.runs[0].manifest(), R"({"format": 1, "run": "run0", "outcome": "running"})");
     put(folder / "taken", "");
     std::this_thread::sleep_for(std::chrono::milliseconds(400));

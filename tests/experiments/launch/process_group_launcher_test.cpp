@@ -2,8 +2,8 @@
 // three lines that of training.
 #include "experiments/config/config.hpp"
 #include "experiments/launch/process_group_launcher.hpp"
-#include "experiments/runs/follower.hpp"
 #include "experiments/runs/run_identity.hpp"
+#include "experiments/runs/worker.hpp"
 #include "tests/autograd/thread_ranks.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"

@@ -1,6 +1,6 @@
 // Tests of what Slurm reports about runs and what Heed writes into their folders. tests/cluster tests a real Slurm.
 #include "experiments/launch/slurm_queue.hpp"
-#include "experiments/runs/run_claim.hpp"
+#include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/launch/fake_slurm.hpp"
 
@@ -195,7 +195,7 @@ TEST_CASE("what is just being submitted is not lost yet", "[sweep][slurm]") {
 TEST_CASE("what somebody has, or another has dealt with, is left alone", "[sweep][slurm]") {
   Waiting run;
   SECTION("it runs") {
-    const auto claim = RunClaim::attempt(run.queued.run);
+    const auto claim = Lease::attempt(run.queued.run.claim());
     REQUIRE(claim);
     CHECK(run.settle().ended.empty());
   }

@@ -1,6 +1,6 @@
 // Tests of the user's settings for a Slurm cluster.
 #include "autograd/error.hpp"
-#include "experiments/launch/slurm_settings.hpp"
+#include "experiments/launch/slurm_launcher.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 

@@ -50,7 +50,7 @@ TEST_CASE("three blocks with rotary positions and a window, and every fourth wit
   REQUIRE(weights.parameters.count() == m.weights.parameters.count());
   Tape tape;
   Pass pass = weights.pass(tape);
-  Tensor x = embedding(pass, batch.tokens.data(), {batch.rows, batch.length});
+  Tensor x = embedding(pass, batch.tokens.data(), {batch.sequences, batch.length});
   for (const Block& block : blocks) x = block(pass, x, Mask{.lengths = batch.lengths.data()});
   const std::vector<Real> expected = read(linear((*norm)(pass, x), pass(embedding.weight)));
   CHECK(distance(m.logits(batch), expected) < 1e-5);
@@ -75,7 +75,7 @@ TEST_CASE("T5's encoder has buckets for both sides, and its decoder for earlier 
   const Config of_encoder = of("t5.both_sides = true\n"), of_decoder = of("");
   Weights weights;
   const Scope scope = weights.scope();
-  const Transformer encoder(scope / "encoder", of_encoder, m.shape);
+  const Transformer encoder(scope / "encoder", of_encoder, m.sizes);
   const Transformer decoder((scope / "decoder").reading_outputs(), of_decoder,
                             StackSizes{.vocabulary = 5, .longest = 4, .memory_width = 4, .longest_memory = 4});
   weights.fill(11, {-0.7, 0.9, 0});
@@ -83,8 +83,10 @@ TEST_CASE("T5's encoder has buckets for both sides, and its decoder for earlier 
   Tape tape;
   Pass pass = weights.pass(tape);
   const Memory memory{.vectors = encoder(pass, batch), .lengths = batch.lengths.data()};
-  const Tensor x = decoder(
-      pass, TokenRows{batch.outputs.data(), batch.rows, batch.output_length, batch.output_lengths.data()}, memory);
+  const Tensor x = decoder(pass,
+                           TokenSequences{batch.outputs.data(), batch.sequences, batch.output_length,
+                                          batch.output_lengths.data()},
+                           memory);
   CHECK(distance(m.logits(batch), read(linear(x, pass(decoder.embedding.weight)))) < 1e-5);
 
   TestModel plain({"model.kind=encoder_decoder", "model.layers=3", "position.kind=t5", "position.shared=true"});

@@ -20,7 +20,7 @@ Tokens segments(const Tokens& tokens, const Tokens& end) {
   return out;
 }
 
-Batch one_row(const TestModel& m, const Tokens& tokens) {
+Batch one_sequence(const TestModel& m, const Tokens& tokens) {
   Batch batch = m.batch({static_cast<std::int32_t>(tokens.size())});
   std::copy(tokens.begin(), tokens.end(), batch.tokens.begin());
   return batch;
@@ -41,24 +41,26 @@ TEST_CASE("a segment ends with its last token", "[model][formula]") {
 }
 
 TEST_CASE("a segment is a text of its own under a mask by segments", "[model][formula]") {
-  // Without positions, only the mask tells a row's second segment from a row that has only this segment.
+  // Without positions, only the mask tells a sequence's second segment from a sequence that has only this segment.
   for (const std::string score : {"scaled_dot", "additive"})
     for (const std::string kind : {"decoder", "encoder"}) {
       INFO(score << ", " << kind);
       TestModel m({"model.kind=" + kind, "position.kind=none", "model.segment_end=.", "attention.score=" + score,
                    "attention.mask_mod=segment_i == segment_j"}),
           open({"model.kind=" + kind, "position.kind=none", "attention.score=" + score});
-      if (kind == "encoder") { // the mean of the last row's vectors does not tell which vector changed
-        CHECK(distance(m.logits(one_row(m, {1, 2, 0, 3})), open.logits(one_row(open, {1, 2, 0, 3}))) > 1e-3);
+      if (kind == "encoder") { // the mean of the last sequence's vectors does not tell which vector changed
+        CHECK(distance(m.logits(one_sequence(m, {1, 2, 0, 3})), open.logits(one_sequence(open, {1, 2, 0, 3}))) > 1e-3);
         continue;
       }
-      const std::vector<Real> both = m.logits(one_row(m, {1, 2, 0, 3})), own = open.logits(one_row(open, {0, 3}));
+      const std::vector<Real> both = m.logits(one_sequence(m, {1, 2, 0, 3})),
+                              own = open.logits(one_sequence(open, {0, 3}));
       CHECK(distance(part(both, 2 * 5, 2 * 5), part(own, 0, 2 * 5)) < 1e-6);
-      CHECK(distance(part(both, 2 * 5, 2 * 5), part(open.logits(one_row(open, {1, 2, 0, 3})), 2 * 5, 2 * 5)) > 1e-3);
+      CHECK(distance(part(both, 2 * 5, 2 * 5), part(open.logits(one_sequence(open, {1, 2, 0, 3})), 2 * 5, 2 * 5)) >
+            1e-3);
     }
 }
 
-TEST_CASE("each row of a batch has segments of its own", "[model][formula]") {
+TEST_CASE("each sequence of a batch has segments of its own", "[model][formula]") {
   TestModel m({"model.segment_end=.", "attention.mask_mod=segment_i == segment_j or segment_j == 2"});
   Batch batch = m.batch({4, 4, 3});
   const Tokens tokens = {1, 2, 0, 3, 2, 2, 1, 0, 0, 1, 2, 0};
@@ -66,7 +68,7 @@ TEST_CASE("each row of a batch has segments of its own", "[model][formula]") {
   const std::vector<Real> all = m.logits(batch);
   for (std::int64_t r = 0; r < 3; ++r) {
     const std::vector<Real> own = m.logits(
-        one_row(m, {tokens.begin() + r * 4, tokens.begin() + r * 4 + batch.lengths[static_cast<std::size_t>(r)]}));
+        one_sequence(m, {tokens.begin() + r * 4, tokens.begin() + r * 4 + batch.lengths[static_cast<std::size_t>(r)]}));
     const std::int64_t count = batch.lengths[static_cast<std::size_t>(r)] * 5;
     CHECK(distance(part(all, r * 20, count), part(own, 0, count)) < 1e-6);
   }
@@ -89,12 +91,12 @@ TEST_CASE("rows and columns of patches are those of the image", "[model][formula
                                        "\"shapes\"\n",
                                        {"model.patches.patch=2", "model.patches.pooling=first",
                                         "attention.mask_mod=" + mask});
-    const TaskSizes shape{.classes = 3, .image = {1, 4, 6}};
+    const TaskSizes sizes{.classes = 3, .image = {1, 4, 6}};
     Weights weights;
-    const auto model = model_info("patches").make(weights.scope(), config, shape);
+    const auto model = model_info("patches").make(weights.scope(), config, sizes);
     weights.fill(11, {-0.7, 0.9, 0});
     Batch batch;
-    batch.reset(1, shape, TaskFormat::image_classification);
+    batch.reset(1, sizes, TaskFormat::image_classification);
     for (std::size_t i = 0; i < batch.images.size(); ++i) batch.images[i] = static_cast<float>(i % 5) / 5 - 0.4F;
     const auto logits = [&] {
       Tape tape;
@@ -119,10 +121,10 @@ TEST_CASE("the tokens that end a segment are those of the task", "[model][formul
     const Config config = test::config("[task]\nkind = \"copy\"\n", {"model.kind=" + kind, "model.segment_end=" + text,
                                                                      "attention.mask_mod=segment_i == segment_j"});
     const auto task = make_task(config);
-    const TaskFormat form = model_info(kind).form;
-    TaskSizes shape = task->shape(form);
-    set_segment_ends(config, *task, form, shape);
-    return std::pair{shape.segment_end, shape.output_segment_end};
+    const TaskFormat format = model_info(kind).format;
+    TaskSizes sizes = task->sizes(format);
+    set_segment_ends(config, *task, format, sizes);
+    return std::pair{sizes.segment_end, sizes.output_segment_end};
   };
   const auto task = make_task(test::config("[task]\nkind = \"copy\"\n"));
   CHECK(ends("|").first == task->encode("|"));

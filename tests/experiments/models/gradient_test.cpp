@@ -96,7 +96,7 @@ activation = "swiglu"
 attention.score = "cosine"
 )");
   Weights weights;
-  const auto model = model_info("decoder").make(weights.scope(), mixed, m.shape);
+  const auto model = model_info("decoder").make(weights.scope(), mixed, m.sizes);
   weights.fill(12, {-0.7, 0.9, 0});
   CHECK(weights.parameters.find("blocks.1.attention.score.v")->shape == Shape{2, 3});
   CHECK_FALSE(weights.parameters.find("blocks.0.attention.score.v"));

@@ -14,11 +14,11 @@ namespace {
 const std::vector<std::string> kinds = {"decoder",   "encoder",           "encoder_decoder",     "patches",
                                         "recurrent", "recurrent_decoder", "recurrent_classifier"};
 
-TaskSizes shape_for(TaskFormat form) {
-  if (form == TaskFormat::image_classification) return {.classes = 40, .image = {3, 16, 16}};
-  if (form == TaskFormat::sequence_to_sequence)
+TaskSizes sizes_for(TaskFormat format) {
+  if (format == TaskFormat::image_classification) return {.classes = 40, .image = {3, 16, 16}};
+  if (format == TaskFormat::sequence_to_sequence)
     return {.vocabulary = 50, .length = 20, .classes = 60, .output_length = 24, .begin = 58, .end = 59};
-  return {.vocabulary = 50, .length = 20, .classes = form == TaskFormat::language_model ? 50 : 40};
+  return {.vocabulary = 50, .length = 20, .classes = format == TaskFormat::language_model ? 50 : 40};
 }
 
 struct Made {
@@ -29,7 +29,7 @@ struct Made {
   Made(const std::string& kind, std::vector<std::string> assignments)
       : config(test::config("[model]\nkind = \"" + kind + "\"\nwidth = 64\ninit_std = 0.03\n", assignments)) {
     const ModelInfo& info = model_info(kind);
-    info.make(Scope(parameters, init_rules(config)), config, shape_for(info.form));
+    info.make(Scope(parameters, init_rules(config)), config, sizes_for(info.format));
     for (const auto& e : parameters.entries()) all.emplace(e.name, e);
   }
 };

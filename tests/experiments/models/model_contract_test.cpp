@@ -16,8 +16,8 @@ std::vector<std::string> with(std::vector<std::string> assignments, const std::s
 }
 
 // Replaces the token wherever `where` is true.
-void exchange(Batch& batch, const std::function<bool(std::int64_t row, std::int64_t t)>& where) {
-  for (std::int64_t r = 0; r < batch.rows; ++r)
+void exchange(Batch& batch, const std::function<bool(std::int64_t sequence, std::int64_t t)>& where) {
+  for (std::int64_t r = 0; r < batch.sequences; ++r)
     for (std::int64_t t = 0; t < batch.length; ++t)
       if (where(r, t)) {
         std::int32_t& token = batch.tokens[static_cast<std::size_t>(r * batch.length + t)];
@@ -37,8 +37,8 @@ TEST_CASE("a decoder's logits depend on no later token, bit for bit", "[model][c
       Batch after = before;
       exchange(after, [&](std::int64_t, std::int64_t t) { return t >= past; });
       const std::vector<Real> found = m.logits(after);
-      for (std::int64_t row = 0; row < 3; ++row) {
-        const std::int64_t begin = row * 4 * 5;
+      for (std::int64_t sequence = 0; sequence < 3; ++sequence) {
+        const std::int64_t begin = sequence * 4 * 5;
         CHECK(std::equal(expected.begin() + begin, expected.begin() + begin + past * 5, found.begin() + begin));
       }
       CHECK(found != expected);
@@ -109,8 +109,8 @@ TEST_CASE("padding changes nothing of what a decoder says of tokens, bit for bit
     Batch after = before;
     exchange(after, [&](std::int64_t r, std::int64_t t) { return t >= before.lengths[static_cast<std::size_t>(r)]; });
     const std::vector<Real> a = m.logits(before), b = m.logits(after);
-    for (std::int64_t row = 0; row < 3; ++row) {
-      const std::int64_t begin = row * 4 * 5, n = before.lengths[static_cast<std::size_t>(row)] * 5;
+    for (std::int64_t sequence = 0; sequence < 3; ++sequence) {
+      const std::int64_t begin = sequence * 4 * 5, n = before.lengths[static_cast<std::size_t>(sequence)] * 5;
       CHECK(std::equal(a.begin() + begin, a.begin() + begin + n, b.begin() + begin));
     }
   }
@@ -129,14 +129,14 @@ TEST_CASE("an encoder-decoder's logits depend on all of the input, and on no lat
     const std::vector<Real> expected = m.logits(before);
     for (std::int64_t past = 1; past < 4; ++past) {
       Batch after = before;
-      for (std::int64_t row = 0; row < 3; ++row)
+      for (std::int64_t sequence = 0; sequence < 3; ++sequence)
         for (std::int64_t t = past; t < 4; ++t) {
-          std::int32_t& token = after.outputs[static_cast<std::size_t>(row * 4 + t)];
+          std::int32_t& token = after.outputs[static_cast<std::size_t>(sequence * 4 + t)];
           token = (token + 1) % 5;
         }
       const std::vector<Real> found = m.logits(after);
-      for (std::int64_t row = 0; row < 3; ++row) {
-        const std::int64_t begin = row * 4 * 5;
+      for (std::int64_t sequence = 0; sequence < 3; ++sequence) {
+        const std::int64_t begin = sequence * 4 * 5;
         CHECK(std::equal(expected.begin() + begin, expected.begin() + begin + past * 5, found.begin() + begin));
       }
       if (keeps_tokens) CHECK(found != expected);
@@ -162,12 +162,12 @@ TEST_CASE("padding changes nothing of what an encoder-decoder says of outputs, b
     const Batch before = m.batch({2, 4, 1});
     Batch after = before;
     exchange(after, [&](std::int64_t r, std::int64_t t) { return t >= before.lengths[static_cast<std::size_t>(r)]; });
-    for (std::int64_t row = 0; row < 3; ++row)
-      for (std::int64_t t = before.output_lengths[static_cast<std::size_t>(row)]; t < 4; ++t)
-        after.outputs[static_cast<std::size_t>(row * 4 + t)] = 2;
+    for (std::int64_t sequence = 0; sequence < 3; ++sequence)
+      for (std::int64_t t = before.output_lengths[static_cast<std::size_t>(sequence)]; t < 4; ++t)
+        after.outputs[static_cast<std::size_t>(sequence * 4 + t)] = 2;
     const std::vector<Real> a = m.logits(before), b = m.logits(after);
-    for (std::int64_t row = 0; row < 3; ++row) {
-      const std::int64_t begin = row * 4 * 5, n = before.output_lengths[static_cast<std::size_t>(row)] * 5;
+    for (std::int64_t sequence = 0; sequence < 3; ++sequence) {
+      const std::int64_t begin = sequence * 4 * 5, n = before.output_lengths[static_cast<std::size_t>(sequence)] * 5;
       CHECK(std::equal(a.begin() + begin, a.begin() + begin + n, b.begin() + begin));
     }
   }
@@ -190,20 +190,20 @@ TEST_CASE("an encoder-decoder's stacks are configured by what they share and by 
   CHECK(parameters({"model.encoder_decoder.shared_embeddings=true"}).count() == all - 5 * 4);
 
   TestModel m({"model.kind=encoder_decoder", "model.encoder_decoder.shared_embeddings=true"});
-  TaskSizes apart = m.shape;
+  TaskSizes apart = m.sizes;
   apart.shared_vocabulary = false;
   Weights weights;
   CHECK_THROWS_WITH(model_info("encoder_decoder").make(weights.scope(), m.config, apart),
                     Catch::Contains("shared_embeddings") && Catch::Contains("vocabulary"));
 }
 
-TEST_CASE("a row says the same whatever rows are with it", "[model][contract]") {
+TEST_CASE("a sequence says the same whatever sequences are with it", "[model][contract]") {
   for (const std::string kind : {"decoder", "encoder"}) {
     INFO(kind);
     TestModel m({"model.kind=" + kind});
     const Batch three = m.batch({4, 2, 3});
     Batch one = three;
-    one.reset(1, three.length, m.form);
+    one.reset(1, three.length, m.format);
     one.lengths = {2};
     std::copy_n(three.tokens.begin() + 4, 4, one.tokens.begin());
     const std::vector<Real> all = m.logits(three), alone = m.logits(one);

@@ -13,8 +13,8 @@ namespace heed::HEED_REAL {
 /// A small model without a task: a vocabulary of 5 tokens, sequences of up to 4 tokens, and 3 classes for a classifier.
 /// A sequence-to-sequence model has outputs from the same 5 tokens: token 3 begins an output and token 4 ends it.
 struct TestModel {
-  static TaskSizes shape_for(TaskFormat form) {
-    if (form == TaskFormat::sequence_to_sequence)
+  static TaskSizes sizes_for(TaskFormat format) {
+    if (format == TaskFormat::sequence_to_sequence)
       return {.vocabulary = 5,
               .length = 4,
               .classes = 5,
@@ -22,19 +22,19 @@ struct TestModel {
               .begin = 3,
               .end = 4,
               .shared_vocabulary = true};
-    return {5, 4, form == TaskFormat::language_model ? 5 : 3};
+    return {5, 4, format == TaskFormat::language_model ? 5 : 3};
   }
 
   /// Whatever text [model] segment_end is, it stands for the token 2.
-  static TaskSizes shape_of(const Config& config, TaskFormat form) {
-    TaskSizes out = shape_for(form);
+  static TaskSizes sizes_of(const Config& config, TaskFormat format) {
+    TaskSizes out = sizes_for(format);
     if (!config.model.segment_end.empty()) out.segment_end = out.output_segment_end = {2};
     return out;
   }
 
   Config config;
-  TaskFormat form;
-  TaskSizes shape;
+  TaskFormat format;
+  TaskSizes sizes;
   Weights weights;
   std::unique_ptr<Model> model;
 
@@ -42,34 +42,34 @@ struct TestModel {
   explicit TestModel(const std::vector<std::string>& assignments, const std::string& overrides = "")
       : config(test::config("[model]\nlayers = 2\nwidth = 4\nheads = 2\n[block]\nffn_width = 6\n" + overrides,
                             assignments)),
-        form(model_info(config.model.kind).form), shape(shape_of(config, form)),
-        model(model_info(config.model.kind).make(weights.scope(), config, shape)) {
+        format(model_info(config.model.kind).format), sizes(sizes_of(config, format)),
+        model(model_info(config.model.kind).make(weights.scope(), config, sizes)) {
     weights.fill(11, {-0.7, 0.9, 0});
   }
 
   /// A batch of sequences with the given lengths. Tokens and targets are random; some targets are `ignored`.
   Batch batch(const std::vector<std::int32_t>& lengths, std::uint64_t seed = 1) const {
     Batch b;
-    b.reset(static_cast<std::int64_t>(lengths.size()), shape, form);
+    b.reset(static_cast<std::int64_t>(lengths.size()), sizes, format);
     b.lengths = lengths;
     RandomSource random({seed, Stream::test, 0});
     const auto drawn = [&](std::int64_t n) {
       return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n)));
     };
-    for (std::size_t row = 0; row < lengths.size(); ++row)
-      for (std::int32_t t = 0; t < lengths[row]; ++t) {
-        const std::size_t at = row * static_cast<std::size_t>(shape.length) + static_cast<std::size_t>(t);
-        b.tokens[at] = drawn(shape.vocabulary);
-        if (form == TaskFormat::language_model) b.targets[at] = t == 1 ? ignored : drawn(shape.classes);
-        else if (form == TaskFormat::classification) b.targets[row] = drawn(shape.classes);
+    for (std::size_t sequence = 0; sequence < lengths.size(); ++sequence)
+      for (std::int32_t t = 0; t < lengths[sequence]; ++t) {
+        const std::size_t at = sequence * static_cast<std::size_t>(sizes.length) + static_cast<std::size_t>(t);
+        b.tokens[at] = drawn(sizes.vocabulary);
+        if (format == TaskFormat::language_model) b.targets[at] = t == 1 ? ignored : drawn(sizes.classes);
+        else if (format == TaskFormat::classification) b.targets[sequence] = drawn(sizes.classes);
       }
     // Output sequences have the lengths of the input sequences, in reverse order.
-    if (form == TaskFormat::sequence_to_sequence) b.output_lengths.assign(lengths.rbegin(), lengths.rend());
-    for (std::size_t row = 0; row < b.output_lengths.size(); ++row)
-      for (std::int32_t t = 0; t < b.output_lengths[row]; ++t) {
-        const std::size_t at = row * static_cast<std::size_t>(shape.output_length) + static_cast<std::size_t>(t);
-        b.outputs[at] = t == 0 ? shape.begin : drawn(shape.classes);
-        b.targets[at] = t == 1 ? ignored : drawn(shape.classes);
+    if (format == TaskFormat::sequence_to_sequence) b.output_lengths.assign(lengths.rbegin(), lengths.rend());
+    for (std::size_t sequence = 0; sequence < b.output_lengths.size(); ++sequence)
+      for (std::int32_t t = 0; t < b.output_lengths[sequence]; ++t) {
+        const std::size_t at = sequence * static_cast<std::size_t>(sizes.output_length) + static_cast<std::size_t>(t);
+        b.outputs[at] = t == 0 ? sizes.begin : drawn(sizes.classes);
+        b.targets[at] = t == 1 ? ignored : drawn(sizes.classes);
       }
     return b;
   }
@@ -78,9 +78,10 @@ struct TestModel {
     Tape tape;
     Pass pass = weights.pass(tape);
     const Tensor y = model->logits(pass, b);
-    if (form == TaskFormat::language_model) CHECK(y.shape == Shape{b.rows, b.length, shape.classes});
-    else if (form == TaskFormat::sequence_to_sequence) CHECK(y.shape == Shape{b.rows, b.output_length, shape.classes});
-    else CHECK(y.shape == Shape{b.rows, shape.classes});
+    if (format == TaskFormat::language_model) CHECK(y.shape == Shape{b.sequences, b.length, sizes.classes});
+    else if (format == TaskFormat::sequence_to_sequence)
+      CHECK(y.shape == Shape{b.sequences, b.output_length, sizes.classes});
+    else CHECK(y.shape == Shape{b.sequences, sizes.classes});
     return read(y);
   }
 };

@@ -29,7 +29,7 @@ struct Choice {
   std::vector<std::vector<std::string>> assignments; // one list for each setup
 };
 
-// Options whose usual other values do not fit a model of four features in two heads, on rows of four tokens.
+// Options whose usual other values do not fit a model of four features in two heads, on sequences of four tokens.
 const std::map<std::string, std::vector<std::string>> values_that_fit = {
     {"attention.head_width", {"3", "4"}},
     {"attention.value_width", {"1", "3"}},
@@ -137,14 +137,14 @@ void check_gradient_of(TestModel& m) {
   CHECK(found.worst <= 1e-8);
 }
 
-// Calls f(row, first entry, entries) for the tokens that a row has.
-template <class F> void for_each_row_of(const TestModel& m, const Batch& batch, F&& f) {
-  const bool writes = m.form == TaskFormat::sequence_to_sequence;
+// Calls f(sequence, first entry, entries) for the tokens that a sequence has.
+template <class F> void for_each_sequence_of(const TestModel& m, const Batch& batch, F&& f) {
+  const bool writes = m.format == TaskFormat::sequence_to_sequence;
   const std::int64_t length = writes ? batch.output_length : batch.length;
-  for (std::int64_t row = 0; row < batch.rows; ++row) {
-    const std::int64_t tokens = (writes ? batch.output_lengths : batch.lengths)[static_cast<std::size_t>(row)];
-    if (m.form == TaskFormat::classification) f(row, row * m.shape.classes, m.shape.classes);
-    else f(row, row * length * m.shape.classes, tokens * m.shape.classes);
+  for (std::int64_t sequence = 0; sequence < batch.sequences; ++sequence) {
+    const std::int64_t tokens = (writes ? batch.output_lengths : batch.lengths)[static_cast<std::size_t>(sequence)];
+    if (m.format == TaskFormat::classification) f(sequence, sequence * m.sizes.classes, m.sizes.classes);
+    else f(sequence, sequence * length * m.sizes.classes, tokens * m.sizes.classes);
   }
 }
 
@@ -153,16 +153,16 @@ void check_padding(TestModel& m) {
   Batch after = before;
   const auto exchange = [](std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& lengths,
                            std::int64_t length) {
-    for (std::size_t row = 0; row < lengths.size(); ++row)
-      for (std::int64_t t = lengths[row]; t < length; ++t)
-        tokens[row * static_cast<std::size_t>(length) + static_cast<std::size_t>(t)] = 2;
+    for (std::size_t sequence = 0; sequence < lengths.size(); ++sequence)
+      for (std::int64_t t = lengths[sequence]; t < length; ++t)
+        tokens[sequence * static_cast<std::size_t>(length) + static_cast<std::size_t>(t)] = 2;
   };
   exchange(after.tokens, after.lengths, after.length);
   exchange(after.outputs, after.output_lengths, after.output_length);
   REQUIRE(after.tokens != before.tokens);
   const std::vector<Real> a = m.logits(before), b = m.logits(after);
   INFO("padding");
-  for_each_row_of(m, before, [&](std::int64_t, std::int64_t first, std::int64_t n) {
+  for_each_sequence_of(m, before, [&](std::int64_t, std::int64_t first, std::int64_t n) {
     CHECK(std::equal(a.begin() + first, a.begin() + first + n, b.begin() + first));
   });
 }
@@ -186,8 +186,8 @@ void check_future(TestModel& m) {
   const auto is_causal = [](const LayerChoice& choice) {
     return choice.attention.causal && choice.attention.prefix <= 1;
   };
-  const bool writes = m.form == TaskFormat::sequence_to_sequence;
-  if (m.form == TaskFormat::classification || (!writes && !std::ranges::all_of(m.config.layers, is_causal))) return;
+  const bool writes = m.format == TaskFormat::sequence_to_sequence;
+  if (m.format == TaskFormat::classification || (!writes && !std::ranges::all_of(m.config.layers, is_causal))) return;
   if (writes && !std::ranges::all_of(m.config.decoder_layers, is_causal)) return;
   const Batch before = m.batch({4, 4, 4});
   Batch after = before;
@@ -196,34 +196,34 @@ void check_future(TestModel& m) {
     if (at % 4 >= 2) tokens[at] = (tokens[at] + 1) % 5;
   const std::vector<Real> a = m.logits(before), b = m.logits(after);
   INFO("later tokens");
-  for (std::ptrdiff_t row = 0; row < 3; ++row) {
-    const std::ptrdiff_t first = row * 4 * m.shape.classes, n = 2 * m.shape.classes;
+  for (std::ptrdiff_t sequence = 0; sequence < 3; ++sequence) {
+    const std::ptrdiff_t first = sequence * 4 * m.sizes.classes, n = 2 * m.sizes.classes;
     CHECK(std::equal(a.begin() + first, a.begin() + first + n, b.begin() + first));
   }
 }
 
 void check_decoding(TestModel& m) {
-  if (m.form == TaskFormat::classification) return;
+  if (m.format == TaskFormat::classification) return;
   Batch batch = m.batch({4, 4, 4});
   const std::vector<Real> whole = m.logits(batch);
-  const std::vector<std::int32_t>& given = m.form == TaskFormat::sequence_to_sequence ? batch.outputs : batch.tokens;
+  const std::vector<std::int32_t>& given = m.format == TaskFormat::sequence_to_sequence ? batch.outputs : batch.tokens;
   Tape tape;
   tape.record(false);
   Pass start = m.weights.pass(tape);
   const std::unique_ptr<Decoding> decoding = m.model->decoding(start, batch);
   if (!decoding) return;
   INFO("token by token");
-  std::vector<std::int64_t> rows = {0, 1, 2};
+  std::vector<std::int64_t> sequences = {0, 1, 2};
   for (std::int64_t t = 0; t < 4; ++t) {
     tape.rewind();
-    if (t == 2) rows = {2, 0, 0, 1};
-    if (t == 2) decoding->select(rows);
+    if (t == 2) sequences = {2, 0, 0, 1};
+    if (t == 2) decoding->select(sequences);
     std::vector<std::int32_t> tokens;
     std::vector<Real> expected;
-    for (const std::int64_t row : rows) {
-      tokens.push_back(given[static_cast<std::size_t>(row * 4 + t)]);
-      const auto at = whole.begin() + (row * 4 + t) * m.shape.classes;
-      expected.insert(expected.end(), at, at + m.shape.classes);
+    for (const std::int64_t sequence : sequences) {
+      tokens.push_back(given[static_cast<std::size_t>(sequence * 4 + t)]);
+      const auto at = whole.begin() + (sequence * 4 + t) * m.sizes.classes;
+      expected.insert(expected.end(), at, at + m.sizes.classes);
     }
     Pass pass = m.weights.pass(tape);
     CHECK(distance(read(decoding->step(pass, tokens)), expected) < tolerance);

@@ -10,7 +10,7 @@ namespace {
 
 // Replaces tokens only where the input, or the output, is padding.
 Batch with_other_padding(Batch b) {
-  for (std::int64_t r = 0; r < b.rows; ++r) {
+  for (std::int64_t r = 0; r < b.sequences; ++r) {
     for (std::int64_t t = b.lengths[static_cast<std::size_t>(r)]; t < b.length; ++t)
       b.tokens[static_cast<std::size_t>(r * b.length + t)] = 3;
     for (std::int64_t t = b.outputs.empty() ? 0 : b.output_lengths[static_cast<std::size_t>(r)]; t < b.output_length;
@@ -20,20 +20,20 @@ Batch with_other_padding(Batch b) {
   return b;
 }
 
-// Logits of the positions that count, row by row.
+// Logits of the positions that count, sequence by sequence.
 std::vector<Real> counted(const std::vector<Real>& logits, const Batch& b, std::int64_t classes) {
   std::vector<Real> out;
-  const std::int64_t per_row = std::ssize(b.targets) / b.rows;
-  for (std::int64_t i = 0; i < b.rows * per_row; ++i)
+  const std::int64_t per_sequence = std::ssize(b.targets) / b.sequences;
+  for (std::int64_t i = 0; i < b.sequences * per_sequence; ++i)
     if (b.targets[static_cast<std::size_t>(i)] != ignored)
       out.insert(out.end(), logits.begin() + i * classes, logits.begin() + (i + 1) * classes);
   return out;
 }
 
-// A batch of only row `at`, with the same padding.
-Batch row_of(const Batch& b, const TaskSizes& shape, std::int64_t at) {
+// A batch of only sequence `at`, with the same padding.
+Batch sequence_of(const Batch& b, const TaskSizes& sizes, std::int64_t at) {
   Batch one;
-  one.reset(1, shape, b.form);
+  one.reset(1, sizes, b.format);
   const auto copy = [&](const auto& from, auto& to) {
     std::copy_n(from.begin() + at * std::ssize(to), std::ssize(to), to.begin());
   };
@@ -69,18 +69,18 @@ TEST_CASE("padding changes nothing of what recurrent models say, bit for bit", "
     SmallModel m(assignments);
     const Batch batch = m.batch(), other = with_other_padding(batch);
     REQUIRE(other.tokens != batch.tokens);
-    CHECK(counted(m.logits(other), batch, m.shape.classes) == counted(m.logits(batch), batch, m.shape.classes));
+    CHECK(counted(m.logits(other), batch, m.sizes.classes) == counted(m.logits(batch), batch, m.sizes.classes));
   }
 }
 
-TEST_CASE("a row says the same to recurrent models whatever rows are with it", "[model][contract]") {
+TEST_CASE("a sequence says the same to recurrent models whatever sequences are with it", "[model][contract]") {
   for (const auto& assignments : all_choices()) {
     INFO(in_words(assignments));
     SmallModel m(assignments);
     const Batch batch = m.batch();
     const std::vector<Real> all = m.logits(batch);
-    for (std::int64_t r = 0; r < batch.rows; ++r) {
-      const std::vector<Real> alone = m.logits(row_of(batch, m.shape, r));
+    for (std::int64_t r = 0; r < batch.sequences; ++r) {
+      const std::vector<Real> alone = m.logits(sequence_of(batch, m.sizes, r));
       const auto at = all.begin() + r * std::ssize(alone);
       CHECK(distance(alone, std::vector<Real>(at, at + std::ssize(alone))) < 20 * rounding);
     }
@@ -95,10 +95,11 @@ TEST_CASE("what a recurrent translator says of a token depends on no later one, 
     const Batch batch = m.batch();
     const std::vector<Real> before = m.logits(batch);
     Batch later = batch;
-    for (std::size_t row : {0U, 1U, 2U}) later.outputs[row * 5 + 3] = (later.outputs[row * 5 + 3] + 1) % 6;
+    for (std::size_t sequence : {0U, 1U, 2U})
+      later.outputs[sequence * 5 + 3] = (later.outputs[sequence * 5 + 3] + 1) % 6;
     const std::vector<Real> after = m.logits(later);
-    for (std::ptrdiff_t row : {0, 1, 2}) {
-      const std::ptrdiff_t begin = row * 5 * 6;
+    for (std::ptrdiff_t sequence : {0, 1, 2}) {
+      const std::ptrdiff_t begin = sequence * 5 * 6;
       CHECK(std::equal(before.begin() + begin, before.begin() + begin + 3 * 6, after.begin() + begin));
       CHECK_FALSE(std::equal(before.begin() + begin, before.begin() + begin + 5 * 6, after.begin() + begin));
     }
@@ -147,47 +148,47 @@ TEST_CASE("the tape of a recurrent translator grows with its steps only where a 
   }
 }
 
-TEST_CASE("recurrent models give token by token the logits of the whole row", "[model][decoding]") {
+TEST_CASE("recurrent models give token by token the logits of the whole sequence", "[model][decoding]") {
   for (const auto& assignments : all_choices()) {
     SmallModel m(assignments);
-    if (m.form == TaskFormat::classification) continue;
+    if (m.format == TaskFormat::classification) continue;
     INFO(in_words(assignments));
     Batch batch = m.batch();
-    if (m.form == TaskFormat::language_model)
-      batch.lengths = {4, 4, 4}; // a step does not know where a row ends and its state stays fixed
+    if (m.format == TaskFormat::language_model)
+      batch.lengths = {4, 4, 4}; // a step does not know where a sequence ends and its state stays fixed
     const std::vector<Real> whole = m.logits(batch);
-    const bool translates = m.form == TaskFormat::sequence_to_sequence;
+    const bool translates = m.format == TaskFormat::sequence_to_sequence;
     const std::vector<std::int32_t>& given = translates ? batch.outputs : batch.tokens;
-    const std::int64_t length = translates ? batch.output_length : batch.length, classes = m.shape.classes;
+    const std::int64_t length = translates ? batch.output_length : batch.length, classes = m.sizes.classes;
     Tape tape;
     tape.record(false);
     Pass start = m.weights.pass(tape);
     const std::unique_ptr<Decoding> decoding = m.model->decoding(start, batch);
     REQUIRE(decoding);
-    std::vector<std::int64_t> rows = {0, 1, 2};
+    std::vector<std::int64_t> sequences = {0, 1, 2};
     for (std::int64_t t = 0; t < length; ++t) {
       tape.rewind();
-      if (t == 1) rows = {2, 0, 0, 1};
-      if (t == 1) decoding->select(rows);
-      if (t == 2) { // two rows that continue from the same row change places
+      if (t == 1) sequences = {2, 0, 0, 1};
+      if (t == 1) decoding->select(sequences);
+      if (t == 2) { // two sequences that continue from the same sequence change places
         const std::vector<std::int64_t> turned = {0, 2, 1, 3};
         decoding->select(turned);
       }
       if (t == 3) {
         const std::vector<std::int64_t> fewer = {3, 0};
         decoding->select(fewer);
-        rows = {1, 2};
+        sequences = {1, 2};
       }
       std::vector<std::int32_t> tokens;
       std::vector<Real> expected;
-      for (const std::int64_t row : rows) {
-        tokens.push_back(given[static_cast<std::size_t>(row * length + t)]);
-        const auto at = whole.begin() + (row * length + t) * classes;
+      for (const std::int64_t sequence : sequences) {
+        tokens.push_back(given[static_cast<std::size_t>(sequence * length + t)]);
+        const auto at = whole.begin() + (sequence * length + t) * classes;
         expected.insert(expected.end(), at, at + classes);
       }
       Pass pass = m.weights.pass(tape);
       const Tensor logits = decoding->step(pass, tokens);
-      CHECK(logits.shape == Shape{std::ssize(rows), classes});
+      CHECK(logits.shape == Shape{std::ssize(sequences), classes});
       CHECK(distance(read(logits), expected) < 20 * rounding);
     }
   }
@@ -267,10 +268,10 @@ TEST_CASE("the model that looks at patches sees every pixel, tells patches apart
       other.images[pixel] += 1;
       const std::vector<Real> after = m.logits(other);
       CHECK_FALSE(std::equal(before.begin(), before.begin() + 3, after.begin()));
-      CHECK(std::equal(before.begin() + 3, before.end(), after.begin() + 3)); // rows do not affect each other
+      CHECK(std::equal(before.begin() + 3, before.end(), after.begin() + 3)); // sequences do not affect each other
     }
     for (std::int64_t r = 0; r < 3; ++r)
-      CHECK(distance(m.logits(row_of(batch, m.shape, r)),
+      CHECK(distance(m.logits(sequence_of(batch, m.sizes, r)),
                      std::vector<Real>(before.begin() + 3 * r, before.begin() + 3 * r + 3)) < 20 * rounding);
     Batch moved = batch; // the upper half of a channel swapped with its lower half
     for (std::size_t c = 0; c < 2; ++c)
@@ -293,7 +294,7 @@ TEST_CASE("a linear stem is a linear map of each patch's pixels", "[model]") {
   Batch batch = m.batch();
   std::fill(batch.images.begin(), batch.images.end(), 0.0F);
   Batch moved = batch;
-  batch.images[0] = 1.5F;         // row 0, channel 0, pixel (0, 0)
+  batch.images[0] = 1.5F;         // sequence 0, channel 0, pixel (0, 0)
   moved.images[2 * 4 + 2] = 1.5F; // pixel (2, 2): the same place in another patch
   CHECK(distance(m.logits(batch), m.logits(moved)) < 20 * rounding);
   moved.images[2 * 4 + 2] = 0;

@@ -1,4 +1,4 @@
-// Small models of every form for tests, made from configuration assignments, with random parameters and batches; and
+// Small models of every format for tests, made from configuration assignments, with random parameters and batches; and
 // all configurations of the recurrent translator.
 #pragma once
 
@@ -12,50 +12,50 @@ namespace heed::HEED_REAL {
 /// classes; images of shape [2, 4, 4].
 struct SmallModel {
   Config config;
-  TaskFormat form;
-  TaskSizes shape;
+  TaskFormat format;
+  TaskSizes sizes;
   Weights weights;
   std::unique_ptr<Model> model;
 
   explicit SmallModel(const std::vector<std::string>& assignments)
-      : config(test::config("[model]\nwidth = 4\n", assignments)), form(model_info(config.model.kind).form),
-        shape(shape_of(form)), model(model_info(config.model.kind).make(weights.scope(), config, shape)) {
+      : config(test::config("[model]\nwidth = 4\n", assignments)), format(model_info(config.model.kind).format),
+        sizes(sizes_of(format)), model(model_info(config.model.kind).make(weights.scope(), config, sizes)) {
     weights.fill(11, {-0.9, 0.9, 0});
   }
 
-  static TaskSizes shape_of(TaskFormat form) {
-    if (form == TaskFormat::image_classification) return {.classes = 3, .image = {2, 4, 4}};
-    if (form == TaskFormat::sequence_to_sequence)
+  static TaskSizes sizes_of(TaskFormat format) {
+    if (format == TaskFormat::image_classification) return {.classes = 3, .image = {2, 4, 4}};
+    if (format == TaskFormat::sequence_to_sequence)
       return {.vocabulary = 5, .length = 4, .classes = 6, .output_length = 5, .begin = 4, .end = 5};
-    return {.vocabulary = 5, .length = 4, .classes = form == TaskFormat::language_model ? 5 : 3};
+    return {.vocabulary = 5, .length = 4, .classes = format == TaskFormat::language_model ? 5 : 3};
   }
 
   /// A batch of three examples with 4, 2 and 1 input tokens, and 2, 5 and 3 output tokens.
   Batch batch(std::uint64_t seed = 1) const {
     Batch b;
-    b.reset(3, shape, form);
+    b.reset(3, sizes, format);
     RandomSource random({seed, Stream::test, 0});
     const auto drawn = [&](std::int64_t n) {
       return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n)));
     };
     const auto fill = [&](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& lengths, std::int64_t length,
                           std::int64_t count) {
-      for (std::size_t row = 0; row < lengths.size(); ++row)
-        for (std::int32_t t = 0; t < lengths[row]; ++t)
-          to[row * static_cast<std::size_t>(length) + static_cast<std::size_t>(t)] = drawn(count);
+      for (std::size_t sequence = 0; sequence < lengths.size(); ++sequence)
+        for (std::int32_t t = 0; t < lengths[sequence]; ++t)
+          to[sequence * static_cast<std::size_t>(length) + static_cast<std::size_t>(t)] = drawn(count);
     };
     if (!b.lengths.empty()) {
       b.lengths = {4, 2, 1};
-      fill(b.tokens, b.lengths, b.length, shape.vocabulary);
+      fill(b.tokens, b.lengths, b.length, sizes.vocabulary);
     }
-    if (form == TaskFormat::sequence_to_sequence) {
+    if (format == TaskFormat::sequence_to_sequence) {
       b.output_lengths = {2, 5, 3};
-      fill(b.outputs, b.output_lengths, b.output_length, shape.classes);
-      fill(b.targets, b.output_lengths, b.output_length, shape.classes);
-    } else if (form == TaskFormat::language_model) {
-      fill(b.targets, b.lengths, b.length, shape.classes);
+      fill(b.outputs, b.output_lengths, b.output_length, sizes.classes);
+      fill(b.targets, b.output_lengths, b.output_length, sizes.classes);
+    } else if (format == TaskFormat::language_model) {
+      fill(b.targets, b.lengths, b.length, sizes.classes);
     } else {
-      for (std::int32_t& t : b.targets) t = drawn(shape.classes);
+      for (std::int32_t& t : b.targets) t = drawn(sizes.classes);
     }
     for (float& x : b.images) x = static_cast<float>(random.normal());
     return b;

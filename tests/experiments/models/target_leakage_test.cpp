@@ -21,10 +21,10 @@ Config configured(const std::vector<std::string>& assignments, const std::string
 
 /// Whether the logits at any position that counts change with the next token.
 bool depends_on_targets(const Config& config, const Task& task) {
-  TaskSizes shape = task.shape(TaskFormat::language_model);
-  set_segment_ends(config, task, TaskFormat::language_model, shape);
+  TaskSizes sizes = task.sizes(TaskFormat::language_model);
+  set_segment_ends(config, task, TaskFormat::language_model, sizes);
   Weights weights;
-  const auto model = model_info(config.model.kind).make(weights.scope(), config, shape);
+  const auto model = model_info(config.model.kind).make(weights.scope(), config, sizes);
   weights.fill(11, {-0.7, 0.9, 0});
   weights.parameters.initialise(3); // values of formula parameters; all others as initialised
   const auto logits = [&](const Batch& batch) {
@@ -32,17 +32,18 @@ bool depends_on_targets(const Config& config, const Task& task) {
     Pass pass = weights.pass(tape);
     return read(model->logits(pass, batch));
   };
-  for (std::int64_t row = 0; row < task.evaluation_rows(TaskFormat::language_model, Split::validation); ++row) {
+  for (std::int64_t sequence = 0; sequence < task.evaluation_sequences(TaskFormat::language_model, Split::validation);
+       ++sequence) {
     Batch batch;
-    batch.reset(1, shape, TaskFormat::language_model);
-    task.evaluation_row(TaskFormat::language_model, Split::validation, row, batch, 0);
+    batch.reset(1, sizes, TaskFormat::language_model);
+    task.evaluation_sequence(TaskFormat::language_model, Split::validation, sequence, batch, 0);
     const std::vector<Real> before = logits(batch);
-    const auto classes = static_cast<std::ptrdiff_t>(shape.classes);
+    const auto classes = static_cast<std::ptrdiff_t>(sizes.classes);
     for (std::int32_t i = 0; i + 1 < batch.lengths[0]; ++i) {
       if (batch.targets[static_cast<std::size_t>(i)] == ignored) continue;
       Batch other = batch;
       std::int32_t& next = other.tokens[static_cast<std::size_t>(i) + 1];
-      next = (next + 1) % static_cast<std::int32_t>(shape.vocabulary);
+      next = (next + 1) % static_cast<std::int32_t>(sizes.vocabulary);
       const std::vector<Real> after = logits(other);
       if (!std::equal(before.begin() + i * classes, before.begin() + (i + 1) * classes, after.begin() + i * classes))
         return true;
@@ -80,7 +81,7 @@ TEST_CASE("a model is said to see its targets just where its outputs depend on t
       {{free, "attention.mask_mod=j <= i + ahead", "attention.parameters.ahead.start=1",
         "attention.parameters.ahead.learned=false"},
        with_formula},
-      // The input of a row is its segment 0, which ends with "|".
+      // The input of a sequence is its segment 0, which ends with "|".
       {{free, "model.segment_end=|", "attention.mask_mod=j <= i or segment_j == 0"}, ""},
       {{free, "model.segment_end=|", "attention.mask_mod=segment_i == segment_j"}, with_formula},
       {{free, "attention.mask_mod=j <= i or layer == 0"}, with_formula + " in block 0"},

@@ -13,9 +13,9 @@ TEST_CASE("an encoder with formulas and a pooling context equals PyTorch's, with
       "[task]\nkind = \"parity\"\n[position]\nkind = \"learned\"\n[block]\nffn_width = 12\n"
       "[attention]\nscore_mod = \"s - slope * abs(i - j) + 0.3 * (b + 1) * j / queries - 0.2 * j * keys\"\n"
       "mask_mod = \"abs(i - j) < 3 or j == 0\"\nparameters.slope.per = \"head\"\n");
-  const TaskSizes shape{.vocabulary = 7, .length = 6, .classes = 3};
+  const TaskSizes sizes{.vocabulary = 7, .length = 6, .classes = 3};
   Weights weights;
-  const auto model = model_info("encoder").make(weights.scope(), config, shape);
+  const auto model = model_info("encoder").make(weights.scope(), config, sizes);
   std::vector<std::pair<std::string, std::string>> places = {{"pooling.query", "query"},
                                                              {"blocks.0.attention.formula.slope", "slope"},
                                                              {"embedding.weight", "embedding.weight"},
@@ -42,7 +42,7 @@ TEST_CASE("an encoder with formulas and a pooling context equals PyTorch's, with
     weights.set(ours, fixture[theirs].as<Real>());
   }
   Batch batch;
-  batch.reset(3, shape, TaskFormat::classification);
+  batch.reset(3, sizes, TaskFormat::classification);
   batch.tokens = fixture["tokens"].as<std::int32_t>();
   batch.lengths = fixture["lengths"].as<std::int32_t>();
   batch.targets = fixture["targets"].as<std::int32_t>();

@@ -27,15 +27,16 @@ std::vector<Real> values_of(const Weights& weights, const std::string& name) {
   return {weights.parameters.values() + e.offset, weights.parameters.values() + e.offset + e.shape.size()};
 }
 
-Batch batch_of_combinations(const TaskSizes& shape) {
+Batch batch_of_combinations(const TaskSizes& sizes) {
   Batch batch;
-  batch.reset(3, shape.length, TaskFormat::language_model);
+  batch.reset(3, sizes.length, TaskFormat::language_model);
   batch.lengths = {7, 7, 5};
-  for (std::int32_t row = 0; row < 3; ++row)
+  for (std::int32_t sequence = 0; sequence < 3; ++sequence)
     for (std::int32_t t = 0; t < 7; ++t) {
-      const auto at = static_cast<std::size_t>(row * 7 + t);
-      batch.tokens[at] = (3 * row + 5 * t + t * t) % 7;
-      batch.targets[at] = t < batch.lengths[static_cast<std::size_t>(row)] ? (2 * row + 3 * t * t + 1) % 7 : ignored;
+      const auto at = static_cast<std::size_t>(sequence * 7 + t);
+      batch.tokens[at] = (3 * sequence + 5 * t + t * t) % 7;
+      batch.targets[at] = t < batch.lengths[static_cast<std::size_t>(sequence)] ? (2 * sequence + 3 * t * t + 1) % 7
+                                                                                : ignored;
     }
   return batch;
 }
@@ -47,8 +48,8 @@ TEST_CASE("60 random combinations of options train as PyTorch's implementation o
   const boost::json::array& cases = file.as_array();
   REQUIRE(cases.size() == 60);
   constexpr double tolerance = 1e-10;
-  const TaskSizes shape{7, 7, 7};
-  const Batch batch = batch_of_combinations(shape);
+  const TaskSizes sizes{7, 7, 7};
+  const Batch batch = batch_of_combinations(sizes);
   for (const boost::json::value& each : cases) {
     std::vector<std::string> assignments;
     for (const boost::json::value& option : each.at("options").as_array()) assignments.emplace_back(option.as_string());
@@ -56,7 +57,7 @@ TEST_CASE("60 random combinations of options train as PyTorch's implementation o
     const Config config = test::config("[model]\nlayers = 2\nwidth = 8\nheads = 2\n[block]\nffn_width = 6\n",
                                        assignments);
     Weights weights;
-    const auto model = model_info("decoder").make(weights.scope(), config, shape);
+    const auto model = model_info("decoder").make(weights.scope(), config, sizes);
     const boost::json::object& parameters = each.at("parameters").as_object();
     weights.fill(1);
     CHECK(weights.parameters.entries().size() == parameters.size());

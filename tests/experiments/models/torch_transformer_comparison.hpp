@@ -59,9 +59,9 @@ inline void compare_with_torch_transformer(const std::string& name) {
       "[model]\nkind = \"encoder_decoder\"\nlayers = 2\nwidth = 8\nheads = 2\n[position]\nkind = \"learned\"\n"
       "[block]\nffn_width = 12\n",
       {pre_norm ? "block.norm=pre" : "block.norm=post", pre_norm ? "block.activation=gelu" : "block.activation=relu"});
-  TaskSizes shape{.vocabulary = 7, .length = 5, .classes = 6, .output_length = 5};
+  TaskSizes sizes{.vocabulary = 7, .length = 5, .classes = 6, .output_length = 5};
   Weights weights;
-  const auto model = model_info("encoder_decoder").make(weights.scope(), config, shape);
+  const auto model = model_info("encoder_decoder").make(weights.scope(), config, sizes);
   const std::vector<TorchPlace> places = torch_places(pre_norm);
   REQUIRE(weights.parameters.entries().size() == places.size());
   weights.fill(1);
@@ -71,9 +71,9 @@ inline void compare_with_torch_transformer(const std::string& name) {
     REQUIRE(weights.parameters.find(place.ours)->shape == place.in(fixture).shape);
     weights.set(place.ours, place.in(fixture).as<Real>());
   }
-  shape.output_length = 4;
+  sizes.output_length = 4;
   Batch batch;
-  batch.reset(3, shape, TaskFormat::sequence_to_sequence);
+  batch.reset(3, sizes, TaskFormat::sequence_to_sequence);
   batch.tokens = fixture["tokens"].as<std::int32_t>();
   batch.lengths = fixture["lengths"].as<std::int32_t>();
   batch.outputs = fixture["outputs"].as<std::int32_t>();

@@ -93,7 +93,7 @@ TEST_CASE("value residuals are refused where they have no effect, or where block
   const auto make = [](const std::string& overrides, const std::vector<std::string>& assignments = {}) {
     const Config config = test::config("[model]\nlayers = 3\nwidth = 4\nheads = 2\n" + overrides, assignments);
     Weights weights;
-    model_info(config.model.kind).make(weights.scope(), config, TestModel::shape_for(TaskFormat::language_model));
+    model_info(config.model.kind).make(weights.scope(), config, TestModel::sizes_for(TaskFormat::language_model));
     return weights.parameters.find("blocks.2.attention.value_residual") != nullptr;
   };
   CHECK_THROWS_WITH(make("[[block.override]]\nlayers = [0]\nattention.value_residual = \"fixed\"\n"),

@@ -3,7 +3,6 @@
 #include "experiments/report/json.hpp"
 #include "experiments/report/latex.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/report/svg_figure.hpp"
 #include "experiments/report/svg_picture.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"

@@ -2,7 +2,7 @@
 #include "experiments/report/figures.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/report/svg_figure.hpp"
+#include "experiments/report/svg_picture.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 #include "tests/experiments/report/leave_out_curves.hpp"

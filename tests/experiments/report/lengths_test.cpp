@@ -95,13 +95,14 @@ TEST_CASE("curves over lengths stand in every format", "[report][lengths]") {
   CHECK(curves[1].at("mean").at(2).to_number<double>() == 128);
 
   const std::string latex = render_latex(report);
-  CHECK_THAT(latex, Contains("val\\_accuracy of rows of each length, in the last evaluation") &&
+  CHECK_THAT(latex, Contains("val\\_accuracy of sequences of each length, in the last evaluation") &&
                         Contains("xmode=log, xtick={8,16,128}, xticklabels={8,16,128}") && Contains("(128,0.767"));
   CHECK_THAT(render_markdown(report),
              Contains("## At each length") && Contains("| 0.767 ± 0.007 |") && Contains("| 128"));
-  CHECK_THAT(render_terminal(report, Style{}, 200),
-             Contains("val_accuracy on rows of each length") && Contains("0.767 ± 0.007") &&
-                 Contains("val_accuracy by the rows' own lengths") && !Contains("val_loss on rows of each length"));
+  CHECK_THAT(render_terminal(report, Style{}, 200), Contains("val_accuracy on sequences of each length") &&
+                                                        Contains("0.767 ± 0.007") &&
+                                                        Contains("val_accuracy by the sequences' own lengths") &&
+                                                        !Contains("val_loss on sequences of each length"));
   // Two arms at three lengths of two metrics, and at two of their own.
   const std::string csv = render_lengths_csv(report);
   CHECK(std::ranges::count(csv, '\n') == 1 + 2 * (3 + 3 + 2));
@@ -114,5 +115,6 @@ TEST_CASE("without lengths nothing is said of them", "[report][lengths]") {
   const json::value document = report_document(report);
   CHECK(document.at("metric_at_lengths").as_string().empty());
   CHECK(document.at("arms").at(0).at("at_lengths").as_array().empty());
-  CHECK_THAT(render_markdown(report), !Contains("rows of each length") && Contains("by the rows' own lengths"));
+  CHECK_THAT(render_markdown(report),
+             !Contains("sequences of each length") && Contains("by the sequences' own lengths"));
 }

@@ -1,6 +1,5 @@
-#include "experiments/report/own_report.hpp"
 
-#include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"

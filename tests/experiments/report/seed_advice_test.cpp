@@ -25,8 +25,8 @@ Plan plan(std::size_t arms, std::int64_t seeds) {
 } // namespace
 
 TEST_CASE("a plan says when it has too few seeds for any answer", "[report]") {
-  CHECK(contains(seed_advice(plan(4, 5)),
-                 "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed"));
+  CHECK(contains(seed_advice(plan(4, 5)), "underpowered"));
+  CHECK(contains(seed_advice(plan(4, 5)), "n = 5, p cannot be below 0.0625; at least 6 seeds"));
   const std::string enough = seed_advice(plan(4, 8));
   CHECK_FALSE(contains(enough, "underpowered"));
   CHECK(contains(enough, "smallest possible p with 8 seeds: 0.0078"));
@@ -73,7 +73,7 @@ TEST_CASE("a plan says what its own seeds find", "[report][many]") {
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 104);
   }
   six.seeds.resize(3);
-  CHECK(contains(seed_advice(six), "underpowered: with n = 3, p cannot be below 0.1; at least 4 seeds are needed"));
+  CHECK(contains(seed_advice(six), "n = 3, p cannot be below 0.1; at least 4 seeds"));
 }
 
 TEST_CASE("a plan with looks says what they may spend, and goes by the last", "[report]") {
@@ -102,8 +102,7 @@ TEST_CASE("a plan's further metrics are in the family that p is corrected for", 
   }
   several.test = "unpaired";
   several.seeds.resize(4); // 2 of 70 for one comparison, and six times as much for six
-  CHECK(contains(seed_advice(several),
-                 "underpowered: with n = 4, p cannot be below 0.171; at least 5 seeds are needed"));
+  CHECK(contains(seed_advice(several), "n = 4, p cannot be below 0.171; at least 5 seeds"));
   several.margin = 0.1; // of the first metric
   Plan two = plan(3, 4);
   two.test = "unpaired";

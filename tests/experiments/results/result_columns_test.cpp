@@ -1,5 +1,4 @@
 // Tests of what names say: columns, metrics, and runs of wide tables.
-#include "experiments/results/result_columns.hpp"
 
 #include "experiments/results/result_runs.hpp"
 #include "experiments/results/table_metrics.hpp"

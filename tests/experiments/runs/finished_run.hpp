@@ -2,7 +2,6 @@
 #pragma once
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/index/index_place.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_folder.hpp"

@@ -2,7 +2,6 @@
 // adds leaves the IDs of runs without it. Each such test compares with the ID of a version without the option.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/runs/run_identity.hpp"

@@ -3,6 +3,7 @@
 #include "experiments/runs/metrics_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/most_memory.hpp"
+#include "tests/experiments/runs/read_metrics.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <fmt/format.h>

@@ -3,15 +3,15 @@
 #include "experiments/metrics/record.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
-#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/run_records.hpp"
 #include "experiments/runs/run_state.hpp"
-#include "experiments/runs/safetensors.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/most_memory.hpp"
+#include "tests/experiments/runs/read_metrics.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <bit>
@@ -387,7 +387,7 @@ TEST_CASE("the state of a run is what its folder shows", "[runs][state]") {
   put(run.manifest(), "{\"run\": ");
   CHECK(state_of(run) == RunState::interrupted);
 
-  const auto claim = RunClaim::attempt(run);
+  const auto claim = Lease::attempt(run.claim());
   REQUIRE(claim);
   CHECK(state_of(run) == RunState::running);
 }
@@ -396,15 +396,15 @@ TEST_CASE("a run is claimed by one at a time", "[runs][claim]") {
   const Scratch scratch;
   const RunFolder run = new_run(scratch);
   {
-    const auto first = RunClaim::attempt(run);
+    const auto first = Lease::attempt(run.claim());
     REQUIRE(first);
-    CHECK_FALSE(RunClaim::attempt(run));
-    CHECK(RunClaim::held(run));
+    CHECK_FALSE(Lease::attempt(run.claim()));
+    CHECK(Lease::held(run.claim()));
     int asked = 0;
-    CHECK_FALSE(RunClaim::wait(run, [&] { return ++asked == 2; }));
+    CHECK_FALSE(Lease::wait(run.claim(), [&] { return ++asked == 2; }));
   }
-  CHECK_FALSE(RunClaim::held(run));
-  CHECK(RunClaim::attempt(run));
+  CHECK_FALSE(Lease::held(run.claim()));
+  CHECK(Lease::attempt(run.claim()));
 }
 
 TEST_CASE("a claim ends with its process", "[runs][claim]") {
@@ -415,7 +415,7 @@ TEST_CASE("a claim ends with its process", "[runs][claim]") {
   REQUIRE(pipe(over) == 0);
   const pid_t child = fork();
   if (child == 0) {
-    const auto claim = RunClaim::attempt(run);
+    const auto claim = Lease::attempt(run.claim());
     char byte = claim ? 1 : 0;
     if (write(ready[1], &byte, 1) != 1 || read(over[0], &byte, 1) != 1) _exit(1);
     _exit(0);
@@ -423,12 +423,12 @@ TEST_CASE("a claim ends with its process", "[runs][claim]") {
   char byte = 0;
   REQUIRE(read(ready[0], &byte, 1) == 1);
   REQUIRE(byte == 1);
-  CHECK(RunClaim::held(run));
-  CHECK_FALSE(RunClaim::attempt(run));
+  CHECK(Lease::held(run.claim()));
+  CHECK_FALSE(Lease::attempt(run.claim()));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  CHECK_FALSE(RunClaim::held(run));
-  CHECK(RunClaim::attempt(run));
+  CHECK_FALSE(Lease::held(run.claim()));
+  CHECK(Lease::attempt(run.claim()));
   for (const int fd : {ready[0], ready[1], over[0], over[1]}) close(fd);
 }
 

@@ -3,7 +3,6 @@
 
 #include "experiments/metrics/record.hpp"
 #include "experiments/models/model.hpp"
-#include "experiments/runs/follower.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_identity.hpp"
@@ -12,6 +11,7 @@
 #include "tests/autograd/thread_ranks.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
+#include "tests/experiments/runs/read_metrics.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <cstdio>
@@ -59,13 +59,13 @@ struct Log {
   }
 };
 
-TaskFormat form_in(const Config& config) { return f32::model_info(config.model.kind).form; }
+TaskFormat format_in(const Config& config) { return f32::model_info(config.model.kind).format; }
 
 WorkerParts parts(const Log& log) {
   WorkerParts out{
       [](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
       make_task,
-      form_in,
+      format_in,
       {"0.1.0", "gcc", "-O2", "blas"}};
   out.log = log.file.get();
   return out;

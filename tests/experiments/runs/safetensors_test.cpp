@@ -1,6 +1,5 @@
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_folder.hpp"
-#include "experiments/runs/safetensors.hpp"
 #include "tests/catch.hpp"
 #include "tests/fixtures/fixture.hpp"
 

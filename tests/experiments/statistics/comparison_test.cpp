@@ -65,19 +65,88 @@ TEST_CASE("there are three answers", "[statistics]") {
   CHECK(all[2]->answer == Answer::undecided);
 }
 
-TEST_CASE("beside same stands the equivalence test's interval, within the margin", "[statistics]") {
-  // By all 64 flips of d - theta, p > 0.1 from -0.0105 to 0.01.
+TEST_CASE("the interval of an arm that is the same is that of the equivalence tests", "[statistics]") {
+  // By all 64 flips of d - theta, each one-sided p > 0.05 from -0.0105 to 0.01.
   const auto one = with_reference(std::vector{alike}, 0.03);
-  REQUIRE(one[0]->equivalence);
-  CHECK(one[0]->equivalence->low == Approx(-0.0105));
-  CHECK(one[0]->equivalence->high == Approx(0.01));
-  // the arm's own result, independent of the other arms
+  REQUIRE(one[0]->answer == Answer::same);
+  REQUIRE(one[0]->interval);
+  CHECK(one[0]->interval->low == Approx(-0.0105));
+  CHECK(one[0]->interval->high == Approx(0.01));
+  // all arms' intervals hold together, so with further arms it is wider
   const auto all = with_reference(std::vector{alike, worse, unclear}, 0.03);
-  REQUIRE(all[0]->equivalence);
-  CHECK(all[0]->equivalence->low == one[0]->equivalence->low);
-  CHECK(all[0]->equivalence->high == one[0]->equivalence->high);
-  CHECK_FALSE(all[1]->equivalence);
-  CHECK_FALSE(all[2]->equivalence);
+  REQUIRE(all[0]->answer == Answer::same);
+  CHECK(all[0]->interval->low < one[0]->interval->low);
+  CHECK(all[0]->interval->high > one[0]->interval->high);
+  CHECK(all[0]->interval->low >= -0.03);
+  CHECK(all[0]->interval->high <= 0.03);
+  // An arm that differs by less than the margin: the interval contains 0.
+  const auto above = with_reference(std::vector{worse}, 0.5);
+  REQUIRE(above[0]->answer == Answer::same);
+  CHECK(above[0]->interval->low == 0);
+  CHECK(above[0]->interval->high == Approx(0.31));
+}
+
+TEST_CASE("an interval lies within the margin exactly where the arm is the same", "[statistics][many]") {
+  int same = 0, others = 0, moved = 0;
+  for (std::uint64_t which = 0; which < 300; ++which) {
+    heed::RandomSource random({which, heed::Stream::test, 4});
+    const std::size_t seeds = 5 + which % 4, count = 2 + which % 5;
+    const Test test = which % 3 == 0 ? Test::unpaired : Test::paired;
+    std::vector<SeedValues> arms;
+    for (std::size_t a = 0; a < count; ++a) {
+      std::vector<double> x;
+      for (std::size_t i = 0; i < seeds; ++i)
+        x.push_back(0.4 * static_cast<double>(a) + (which % 2 == 0 ? random.normal() : -std::log1p(-random.uniform())));
+      arms.push_back(values(std::move(x)));
+    }
+    constexpr double margin = 2;
+    for (const auto& c : compare(arms, std::vector<std::size_t>(count, 0), {.test = test, .margin = margin})) {
+      if (!c || !c->interval) continue;
+      const bool within = c->interval->low >= -margin && c->interval->high <= margin;
+      const bool at_margin = c->interval->low == -margin || c->interval->high == margin;
+      moved += at_margin;
+      if (c->answer == Answer::same) CHECK(within);
+      else CHECK((!within || at_margin));
+      if (c->answer == Answer::same) CHECK((c->interval->low <= 0 && c->interval->high >= 0));
+      ++(c->answer == Answer::same ? same : others);
+    }
+  }
+  CHECK(same > 100);
+  CHECK(others > 100);
+  CHECK(moved > 5);
+}
+
+TEST_CASE("equal differences have no interval, for their spread is unknown", "[statistics]") {
+  const SeedValues moved = values({1.40, 1.50, 1.60, 1.45, 1.35, 1.55}); // 0.40 in each seed, but for rounding
+  const auto one = compare(std::vector{reference, moved}, std::vector<std::size_t>{0, 0}, {.resolution = 0x1p-50});
+  CHECK(one[1]->constant);
+  CHECK(one[1]->answer == Answer::differs);
+  CHECK_FALSE(one[1]->interval);
+  CHECK_FALSE(one[1]->interval_flips);
+  CHECK_FALSE(one[1]->difference.interval);
+  const auto same = compare(std::vector{reference, moved}, std::vector<std::size_t>{0, 0},
+                            {.margin = 0.5, .resolution = 0x1p-50});
+  REQUIRE(same[1]->answer == Answer::same);
+  CHECK(same[1]->interval->low == -0.5); // all that the test says: it is within the margin
+  CHECK(same[1]->interval->high == 0.5);
+  CHECK_FALSE(compare(std::vector{reference, reference}, std::vector<std::size_t>{0, 0}, {})[1]->constant);
+}
+
+TEST_CASE("paired and unpaired comparisons in one family share Holm's correction", "[statistics]") {
+  const std::vector<SeedValues> arms{reference, worse, values({1.1, 1.3, 0.9, 1.2, 1.0, 1.15}, 10), alike};
+  const std::vector<std::size_t> of{0, 0, 0, 0};
+  std::vector<ComparisonRequest> questions(4, {.test = Test::unpaired});
+  questions[1].test = questions[3].test = Test::paired;
+  const auto all = compare_each(arms, of, questions);
+  const double unpaired = permutation_test(arms[2].values, reference.values).p;
+  CHECK(all[1]->p_flip.value() == 0.03125);
+  CHECK(all[1]->reference_runs == 0);
+  CHECK(all[2]->p_flip.value() == unpaired);
+  CHECK(all[2]->p.value() == unpaired); // six pairs cannot reach 5 % among three, so they take nothing from it
+  CHECK(all[2]->family == 1);
+  CHECK(all[1]->family == 3);
+  CHECK(all[1]->p.value() == Approx(3 * 2.0 / 64));
+  CHECK(all[1]->answer == Answer::underpowered);
 }
 
 TEST_CASE("unpaired, the equivalence interval inverts the one-sided tests, also with unequal numbers of runs",
@@ -126,7 +195,10 @@ TEST_CASE("five seeds are too few for a difference, and enough for none", "[stat
     CHECK(all[0]->answer == Answer::underpowered);
     CHECK_FALSE(all[0]->interval);
   }
-  CHECK(with_reference(std::vector{five}, 0.5)[0]->answer == Answer::same);
+  const auto within = with_reference(std::vector{five}, 0.5);
+  CHECK(within[0]->answer == Answer::same);
+  REQUIRE(within[0]->interval); // of the equivalence tests, which five seeds are enough for
+  CHECK(within[0]->interval->high < 0.5);
   CHECK(with_reference(std::vector{values({1.30, 1.41, 1.49, 1.36})}, 0.5)[0]->answer == Answer::underpowered);
 }
 
@@ -178,7 +250,7 @@ TEST_CASE("pairs follow the seed, not the place", "[statistics]") {
 TEST_CASE("what differs by rounding is equal", "[statistics]") {
   SeedValues rounded = reference;
   for (double& x : rounded.values) x *= 1 + 3e-15;
-  const Question question{.margin = 0.01, .resolution = 0x1p-23};
+  const ComparisonRequest question{.margin = 0.01, .resolution = 0x1p-23};
   const auto all = compare(std::vector{reference, rounded, worse}, std::vector<std::size_t>{0, 0, 0}, question);
   CHECK(all[1]->difference.mean == 0.0);
   CHECK(all[1]->p.value() == 1.0);
@@ -192,7 +264,7 @@ TEST_CASE("a difference that is constant but for rounding is no noise", "[statis
   std::vector<double> third; // each is the reference and a third, rounded
   for (const double x : reference.values) third.push_back(x + 1.0 / 3);
   const std::vector<SeedValues> alone{reference, unclear}, beside{reference, unclear, values(third)};
-  const Question question{.margin = 0.05, .resolution = resolution};
+  const ComparisonRequest question{.margin = 0.05, .resolution = resolution};
   const auto one = compare(alone, std::vector<std::size_t>(2, 0), question);
   const auto two = compare(beside, std::vector<std::size_t>(3, 0), question);
   CHECK(two[1]->interval->low == one[1]->interval->low);
@@ -409,8 +481,8 @@ TEST_CASE("two metrics of the same runs are one family", "[statistics]") {
   const SeedValues accuracy_of_unclear = values({0.79, 0.80, 0.76, 0.80, 0.795, 0.75});
   const std::vector<SeedValues> arms{reference, unclear, accuracy_of_reference, accuracy_of_unclear};
   const std::vector<std::size_t> reference_of{0, 0, 2, 2};
-  const Question loss{}, accuracy{.higher_is_better = true, .range = 1};
-  const auto all = compare_each(arms, reference_of, std::vector<Question>{loss, loss, accuracy, accuracy});
+  const ComparisonRequest loss{}, accuracy{.higher_is_better = true, .range = 1};
+  const auto all = compare_each(arms, reference_of, std::vector<ComparisonRequest>{loss, loss, accuracy, accuracy});
 
   const auto t = [](const std::vector<double>& d, unsigned flip) {
     double sum = 0, squares = 0;
@@ -445,22 +517,20 @@ TEST_CASE("two metrics of the same runs are one family", "[statistics]") {
 
 TEST_CASE("a margin is of the metric that it is given for", "[statistics]") {
   const std::vector<SeedValues> arms{reference, alike, reference, alike};
-  const Question with{.margin = 0.05}, without{};
+  const ComparisonRequest with{.margin = 0.05}, without{};
   const auto all = compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
-                                std::vector<Question>{with, with, without, without});
+                                std::vector<ComparisonRequest>{with, with, without, without});
   CHECK(all[1]->answer == Answer::same);
   CHECK(all[3]->answer == Answer::undecided);
   CHECK_FALSE(all[3]->p_equivalence_flips);
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
-                               std::vector<Question>{with, with, without, {.margin = 0.1}}),
+                               std::vector<ComparisonRequest>{with, with, without, {.margin = 0.1}}),
                   heed::Failed);
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
-                               std::vector<Question>{with, with, without, {.test = Test::unpaired}}),
+                               std::vector<ComparisonRequest>{with, with, without, {.level = 0.01}}),
                   heed::Failed);
-  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
-                               std::vector<Question>{with, with, without, {.level = 0.01}}),
+  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<ComparisonRequest>{with}),
                   heed::Failed);
-  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<Question>{with}), heed::Failed);
 }
 
 TEST_CASE("the correlation of pairs is Pearson's", "[statistics]") {

@@ -21,36 +21,40 @@ double p_around(std::vector<double> d, double theta) {
 }
 
 /// @param least  the smallest standard deviation that counts
-double t_of(const std::vector<double>& d, double least = 0) {
+double t_of(const std::vector<double>& d, double least = 0, bool sign = false) {
   const double n = static_cast<double>(d.size());
   double mean = 0, squares = 0;
   for (const double x : d) mean += x / n;
   for (const double x : d) squares += (x - mean) * (x - mean);
-  return std::abs(mean) / std::max(std::sqrt(squares / (n - 1)), least) * std::sqrt(n);
+  return (sign ? mean : std::abs(mean)) / std::max(std::sqrt(squares / (n - 1)), least) * std::sqrt(n);
 }
 
+/// The fraction of a centred arm's variance that a flip has at least, min(1/4, 0.7 (n - 1) / q^2), of four arms at 5 %: q
+/// is SciPy's stats.t.ppf(1 - 0.05 / 8, n - 1), 3.8100047 for 6 seeds and 3.3352949 for 8.
+double least_variance(std::size_t seeds) { return seeds == 6 ? 0.7 * 5 / (3.8100047 * 3.8100047) : 0.25; }
+
 /// Whether theta is within the interval of `arms[which]` together with the others, in plain loops.
-bool within(const std::vector<std::vector<double>>& arms, std::size_t which, double theta) {
+/// @param side  0: of a difference, by |t|; 1 and -1: the end below and above of the equivalence tests
+bool within(const std::vector<std::vector<double>>& arms, std::size_t which, double theta, int side = 0) {
   const std::size_t seeds = arms.front().size();
   std::vector<std::vector<double>> about = arms;
   for (std::size_t k = 0; k < arms.size(); ++k) {
     double centre = 0;
     for (const double x : arms[k]) centre += x / static_cast<double>(seeds);
-    for (double& x : about[k]) x -= k == which ? theta : centre;
+    for (double& x : about[k]) x = k == which && side < 0 ? theta - x : x - (k == which ? theta : centre);
   }
-  const double observed = t_of(about[which]);
+  const double observed = t_of(about[which], 0, side != 0);
   std::size_t reached = 0;
   for (std::size_t flip = 0; flip < std::size_t{1} << seeds; ++flip) {
-    double largest = 0;
+    double largest = -1e9;
     for (std::size_t k = 0; k < about.size(); ++k) {
       std::vector<double> flipped = about[k];
       for (std::size_t s = 0; s < seeds; ++s)
         if (flip >> s & 1U) flipped[s] = -flipped[s];
-      // a flip of another arm has at least half of the arm's standard deviation
-      const double least = k == which ? 0 : standard_deviation(arms[k]).value() / 2;
-      largest = std::max(largest, t_of(flipped, least));
+      const double least = k == which ? 0 : standard_deviation(arms[k]).value() * std::sqrt(least_variance(seeds));
+      largest = std::max(largest, t_of(flipped, least, side != 0 && k == which));
     }
-    reached += largest >= observed * (1 - 1e-9);
+    reached += largest >= observed - 1e-9 * std::abs(observed);
   }
   return static_cast<double>(reached) / static_cast<double>(std::size_t{1} << seeds) > 0.05;
 }
@@ -105,6 +109,39 @@ TEST_CASE("intervals together are those of plain loops over all flips and arms",
       CHECK(within(numbers, i, high - step));
       CHECK_FALSE(within(numbers, i, high + step));
     }
+  }
+}
+
+TEST_CASE("the intervals of the equivalence tests are those of plain loops over all flips and arms", "[statistics]") {
+  RandomSource random({7, Stream::test, 0});
+  for (const std::size_t seeds : {std::size_t{6}, std::size_t{8}}) {
+    std::vector<std::vector<double>> numbers(4);
+    std::vector<SeedDifferences> arms;
+    for (auto& d : numbers) {
+      for (std::size_t i = 0; i < seeds; ++i) d.push_back(0.5 * static_cast<double>(arms.size()) + random.normal());
+      arms.push_back(arm(d));
+    }
+    const auto found = equivalence_intervals(arms);
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      REQUIRE(found[i]);
+      const auto [low, high] = *found[i];
+      const double step = 1e-6 * (high - low);
+      CHECK_FALSE(within(numbers, i, low - step, 1));
+      CHECK(within(numbers, i, low + step, 1));
+      CHECK(within(numbers, i, high - step, -1));
+      CHECK_FALSE(within(numbers, i, high + step, -1));
+    }
+  }
+}
+
+TEST_CASE("a constant difference leaves the intervals of other arms as they are", "[statistics]") {
+  const SeedDifferences varied = arm({0.31, -0.12, 0.48, 0.22, 0.27, 0.41, 0.05, 0.33, 0.19});
+  const Interval expected = flip_intervals(std::vector{varied}).together[0].value();
+  for (const double constant : {0.37, 1.0 / 3, 1e-9, -12345.678}) { // the mean of nine of them is rounded
+    const Interval found =
+        flip_intervals(std::vector{varied, arm(std::vector<double>(9, constant))}).together[0].value();
+    CHECK(found.low == expected.low);
+    CHECK(found.high == expected.high);
   }
 }
 

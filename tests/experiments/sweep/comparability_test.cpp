@@ -1,6 +1,6 @@
 // Tests of which arms may be compared with the reference.
 #include "experiments/config/config.hpp"
-#include "experiments/sweep/comparability.hpp"
+#include "experiments/sweep/plan_checks.hpp"
 
 #include "experiments/config/settings.hpp"
 #include "tests/catch.hpp"
@@ -14,12 +14,12 @@ using Catch::Contains;
 namespace {
 
 /// Why an arm cannot be compared with the plain copy task by `metric`.
-std::string why_not(const std::string& arm_toml, TaskFormat arm_form = TaskFormat::language_model,
+std::string why_not(const std::string& arm_toml, TaskFormat arm_format = TaskFormat::language_model,
                     const std::string& metric = "val_loss") {
   const Config reference = Settings::parse("task.kind = \"copy\"\n", "reference.toml").resolve();
   const Config arm = Settings::parse(arm_toml, "arm.toml").resolve();
   return why_not_comparable(reference, *make_task(reference), TaskFormat::language_model, arm, *make_task(arm),
-                            arm_form, metric);
+                            arm_format, metric);
 }
 
 } // namespace
@@ -47,7 +47,7 @@ TEST_CASE("an arm that does not measure the metric is refused", "[sweep][compara
              Contains("does not measure val_bleu"));
 }
 
-TEST_CASE("BLEU of other words, and estimates from other numbers of rows, are refused", "[sweep][comparability]") {
+TEST_CASE("BLEU of other words, and estimates from other numbers of sequences, are refused", "[sweep][comparability]") {
   const auto why = [](const std::string& a, const std::string& b, const std::string& metric) {
     const std::string base = "[task]\nkind = \"copy\"\n[model]\nkind = \"encoder_decoder\"\n[train]\n";
     const Config reference = Settings::parse(base + a, "reference.toml").resolve();
@@ -65,7 +65,7 @@ TEST_CASE("BLEU of other words, and estimates from other numbers of rows, are re
                     halves = "evaluate_random_batches = 8\nbatch = 5\n";
   CHECK(why(four, halves, "val_loss_estimate").empty());
   CHECK(why(four, five, "val_loss").empty());
-  CHECK_THAT(why(four, five, "val_loss_estimate"), Contains("estimated from 50 rows"));
+  CHECK_THAT(why(four, five, "val_loss_estimate"), Contains("estimated from 50 sequences"));
 }
 
 TEST_CASE("listed examples are compared by which are held out", "[sweep][comparability]") {
@@ -102,7 +102,7 @@ TEST_CASE("of a file's options those count that change what is held out, and not
   CHECK_THAT(why("validation_rows = 8\n", "validation_rows = 12\n"), Contains("data.validation_rows is 12"));
 }
 
-TEST_CASE("as many held-out rows must be measured", "[sweep][comparability]") {
+TEST_CASE("as many held-out sequences must be measured", "[sweep][comparability]") {
   const auto why = [](const std::string& a, const std::string& b) {
     const std::string task = "[task]\nkind = \"copy\"\nvalidation = 64\n[train]\n";
     const Config reference = Settings::parse(task + a, "reference.toml").resolve();
@@ -114,6 +114,6 @@ TEST_CASE("as many held-out rows must be measured", "[sweep][comparability]") {
   CHECK(why("batch = 8\nevaluate_batches = 4\n", "batch = 16\nevaluate_batches = 2\n").empty());
   CHECK(why("batch = 8\nevaluate_batches = 8\n", "batch = 16\nevaluate_batches = 9\n").empty()); // all, both
   CHECK_THAT(why("batch = 8\nevaluate_batches = 4\n", "batch = 16\nevaluate_batches = 4\n"),
-             Contains("the reference on the first 32 held-out rows"));
-  CHECK_THAT(why("batch = 8\nevaluate_batches = 4\n", "batch = 8\n"), Contains("on all held-out rows"));
+             Contains("the reference on the first 32 held-out sequences"));
+  CHECK_THAT(why("batch = 8\nevaluate_batches = 4\n", "batch = 8\n"), Contains("on all held-out sequences"));
 }

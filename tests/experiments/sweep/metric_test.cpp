@@ -60,15 +60,16 @@ TEST_CASE("what is measured at a length is a metric of every model", "[sweep][me
              Contains("nearest: val_loss_at.5"));
 }
 
-TEST_CASE("a metric of rows of a length is refused if no row has the length", "[sweep][metric]") {
+TEST_CASE("a metric of sequences of a length is refused if no sequence has the length", "[sweep][metric]") {
   const std::string by_length = "train.evaluate_by_length = true\ntask.validation = 64\ntask.copy.min_length = 2\n"
                                 "train.evaluate_every = 1\n";
   const auto by = [&](const std::string& metric) { return refusal(metric, by_length + "task.copy.length = 6\n"); };
   CHECK(by("val_accuracy_by_length.2").empty());
   CHECK(by("val_accuracy_by_length.6").empty());
   CHECK(by("val_accuracy_by_length.6-99").empty());
-  CHECK_THAT(by("val_accuracy_by_length.7"), Contains("would never have a value: no row of the validation split has "
-                                                      "length 7; their lengths are from 2 to 6"));
+  CHECK_THAT(by("val_accuracy_by_length.7"),
+             Contains("would never have a value: no sequence of the validation split has "
+                      "length 7; their lengths are from 2 to 6"));
   CHECK_THAT(by("val_accuracy_by_length.7-99"), Contains("a length from 7 to 99"));
   CHECK_THAT(by("steps_to(val_accuracy_by_length.1, 0.5)"), Contains("length 1; their"));
   CHECK_THAT(by("val_sequence_accuracy_by_length.99"), Contains("length 99"));

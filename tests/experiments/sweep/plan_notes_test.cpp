@@ -90,27 +90,27 @@ TEST_CASE("a prefix that shows what all see anyway is noted", "[sweep][notes]") 
   CHECK(notes_of(prepared("", {"attention.prefix=1", "attention.window=2"})).empty());
 }
 
-TEST_CASE("learned positions that no row of training has are noted, with how many there are", "[sweep][notes]") {
+TEST_CASE("learned positions that no sequence of training has are noted, with how many there are", "[sweep][notes]") {
   const Scratch files;
-  std::string rows, longer;
-  for (int i = 0; i < 20; ++i) rows += "a b c\tx y\n";
+  std::string examples, longer;
+  for (int i = 0; i < 20; ++i) examples += "a b c\tx y\n";
   for (int i = 0; i < 5; ++i) longer += "a b c a b c a b\tx y\n";
-  put(files.path / "rows.tsv", rows);
+  put(files.path / "examples.tsv", examples);
   put(files.path / "longer.tsv", longer);
   const auto notes = [&](const std::string& kind, const std::string& validation) {
     Settings settings = Settings::parse(fmt::format("[model]\nwidth = 8\nheads = 2\nlayers = 1\n[task]\n"
                                                     "kind = \"translation\"\n[data]\npath = \"{}\"\n"
                                                     "validation_path = \"{}\"\n[position]\nkind = \"{}\"\n",
-                                                    (files.path / "rows.tsv").string(),
+                                                    (files.path / "examples.tsv").string(),
                                                     (files.path / validation).string(), kind),
                                         "test.toml");
     Tasks tasks;
     return notes_of(prepare(std::move(settings), "test", tasks));
   };
   CHECK(notes("learned", "longer.tsv") ==
-        Notes{"position.kind = \"learned\": rows of validation or test are longer than "
+        Notes{"position.kind = \"learned\": sequences of validation or test are longer than "
               "training's longest; 5 positions are never trained"});
-  CHECK(notes("learned", "rows.tsv").empty());
+  CHECK(notes("learned", "examples.tsv").empty());
   CHECK(notes("sinusoidal", "longer.tsv").empty());
 }
 
@@ -121,17 +121,18 @@ TEST_CASE("learned positions that only a longer test has are noted for a generat
     all.push_back(fmt::format("position.kind={}", position));
     return notes_of(prepared("", all));
   };
-  CHECK(with("learned") == Notes{"position.kind = \"learned\": rows of validation or test are longer than training's "
-                                 "longest; 6 positions are never trained"});
+  CHECK(with("learned") ==
+        Notes{"position.kind = \"learned\": sequences of validation or test are longer than training's "
+              "longest; 6 positions are never trained"});
   CHECK(with("sinusoidal").empty());
 }
 
 TEST_CASE("queries whose keys are all hidden are noted, with the first one", "[sweep][notes]") {
   const auto notes = [](const std::vector<std::string>& overrides) { return notes_of(prepared("", overrides)); };
-  // A row of copy has 8 symbols, a separator and 7 symbols. In each position, by hand:
+  // A sequence of copy has 8 symbols, a separator and 7 symbols. In each position, by hand:
   CHECK(notes({"attention.mask_mod=j < i"}) ==
         Notes{"attention.mask_mod and score_mod: in blocks.0.attention, query 0 may attend to no key in head 0, so its "
-              "output there is 0 (the first row of validation; 1 of its 16 queries)"});
+              "output there is 0 (the first sequence of validation; 1 of its 16 queries)"});
   CHECK(notes({"attention.mask_mod=j < i"}) == notes({"attention.mask_mod=j < i", "attention.differential=v1"}));
   CHECK_THAT(notes({"attention.mask_mod=i < 5 or h == 0", "model.layers=2"}).at(0),
              Contains("query 5 may attend to no key in head 1") &&
@@ -147,7 +148,7 @@ TEST_CASE("queries whose keys are all hidden are noted, with the first one", "[s
           Contains("5 of its 9 queries)"));
 }
 
-TEST_CASE("an end of segments that no row has is noted", "[sweep][notes]") {
+TEST_CASE("an end of segments that no sequence has is noted", "[sweep][notes]") {
   const Scratch files;
   std::string text;
   for (int i = 0; i < 300; ++i) text += "ab cd.\n";
@@ -169,15 +170,15 @@ TEST_CASE("an end of segments that no row has is noted", "[sweep][notes]") {
   CHECK_THAT(missing[0], Contains("model.segment_end = \"\\n\\n\" does not occur within the first ") &&
                              Contains("each of them is one segment"));
   const auto pairs = [&](const std::string& outputs) {
-    std::string rows;
-    for (int i = 0; i < 20; ++i) rows += "a | b\t" + outputs + "\n";
-    put(files.path / "rows.tsv", rows);
-    return notes_of(prepared(fmt::format("[data]\npath = \"{}\"\n", (files.path / "rows.tsv").string()),
+    std::string examples;
+    for (int i = 0; i < 20; ++i) examples += "a | b\t" + outputs + "\n";
+    put(files.path / "examples.tsv", examples);
+    return notes_of(prepared(fmt::format("[data]\npath = \"{}\"\n", (files.path / "examples.tsv").string()),
                              {"model.kind=encoder_decoder", "task.kind=translation", "model.segment_end=|",
                               "attention.cross_mask_mod=segment_i == segment_j"}));
   };
   CHECK(pairs("x | y").empty());
-  CHECK_THAT(pairs("x y |").at(0), Contains("output rows")); // no second segment begins
+  CHECK_THAT(pairs("x y |").at(0), Contains("output sequences")); // no second segment begins
 }
 
 TEST_CASE("too few seeds for any p are noted, with how many are enough", "[sweep][notes]") {
@@ -199,19 +200,19 @@ TEST_CASE("too few seeds for any p are noted, with how many are enough", "[sweep
 TEST_CASE("words and labels that look alike and are other code points are noted", "[sweep][notes]") {
   const Scratch files;
   // "é" in one code point, and as "e" with U+0301 after it.
-  std::string rows;
-  for (int i = 0; i < 20; ++i) rows += "caf\xC3\xA9 x y\tgut\ncafe\xCC\x81 x y\tgut\n";
+  std::string examples;
+  for (int i = 0; i < 20; ++i) examples += "caf\xC3\xA9 x y\tgut\ncafe\xCC\x81 x y\tgut\n";
   const auto notes = [&](const std::string& text, const std::string& task) {
-    put(files.path / "rows.tsv", text);
+    put(files.path / "examples.tsv", text);
     Settings settings = Settings::parse(fmt::format("[model]\nwidth = 8\nheads = 2\nlayers = 1\nkind = \"{}\"\n[task]\n"
                                                     "kind = \"{}\"\n[data]\npath = \"{}\"\ntokens = \"words\"\n",
                                                     task == "translation" ? "encoder_decoder" : "encoder", task,
-                                                    (files.path / "rows.tsv").string()),
+                                                    (files.path / "examples.tsv").string()),
                                         "test.toml");
     Tasks tasks;
     return notes_of(prepare(std::move(settings), "test", tasks));
   };
-  CHECK(notes(rows, "translation") ==
+  CHECK(notes(examples, "translation") ==
         Notes{"1 token is there in several forms of Unicode that look alike, such as \"caf\xC3\xA9\": they count as "
               "different tokens. Convert the data to NFC (uconv -x any-nfc)"});
   std::string others; // é and è are different characters, not forms of the same one

@@ -54,10 +54,11 @@ TEST_CASE("a missing file is refused with its option's place", "[sweep][preparat
   CHECK_THAT(refused(missing), Catch::StartsWith("[data] path = \"no such file.tsv\" does not exist") &&
                                    Catch::EndsWith(" (data.path: test.toml:4:1)"));
   const Scratch folder;
-  std::ofstream rows(folder.path / "rows.tsv");
-  for (int i = 0; i < 40; ++i) rows << "a b\tc\n";
-  rows.close();
-  const std::string path = "kind = \"translation\"\n[data]\npath = \"" + (folder.path / "rows.tsv").string() + "\"\n";
+  std::ofstream examples(folder.path / "examples.tsv");
+  for (int i = 0; i < 40; ++i) examples << "a b\tc\n";
+  examples.close();
+  const std::string path = "kind = \"translation\"\n[data]\npath = \"" + (folder.path / "examples.tsv").string() +
+                           "\"\n";
   CHECK_THAT(refused(path + "validation_sets = [\"long = missing.tsv\"]"),
              Catch::StartsWith("validation set \"long\": [data] validation_sets = \"missing.tsv\" does not exist") &&
                  Catch::EndsWith(" (data.validation_sets: test.toml:5:1)"));
@@ -69,18 +70,18 @@ TEST_CASE("a missing file is refused with its option's place", "[sweep][preparat
 
 TEST_CASE("unknown words of a further set are a note with the set's name", "[sweep][preparation]") {
   const Scratch folder;
-  std::ofstream rows(folder.path / "rows.tsv"), set(folder.path / "set.tsv");
-  for (int i = 0; i < 40; ++i) rows << "a b\tc\n";
+  std::ofstream examples(folder.path / "examples.tsv"), set(folder.path / "set.tsv");
+  for (int i = 0; i < 40; ++i) examples << "a b\tc\n";
   set << "a z\tc\n";
-  rows.close();
+  examples.close();
   set.close();
   const auto in_folder = [&](const char* name) { return (folder.path / name).string(); };
   Tasks tasks;
-  const Preparation prepared = prepare(Settings::parse("task.kind = \"translation\"\n[data]\npath = \"" +
-                                                           in_folder("rows.tsv") + "\"\nvalidation_sets = [\"odd = " +
-                                                           in_folder("set.tsv") + "\"]",
-                                                       "test.toml"),
-                                       "test", tasks);
+  const Preparation prepared =
+      prepare(Settings::parse("task.kind = \"translation\"\n[data]\npath = \"" + in_folder("examples.tsv") +
+                                  "\"\nvalidation_sets = [\"odd = " + in_folder("set.tsv") + "\"]",
+                              "test.toml"),
+              "test", tasks);
   CHECK(prepared.arms.at(0).warnings ==
         Labels{"validation set \"odd\": words of inputs outside the vocabulary: 50 % of the set (1 of 2)"});
 }

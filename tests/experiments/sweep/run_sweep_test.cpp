@@ -4,7 +4,7 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include "experiments/runs/metrics_file.hpp"
-#include "experiments/runs/run_claim.hpp"
+#include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/launch/fake_launcher.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
@@ -245,7 +245,7 @@ TEST_CASE("trials that another process runs are waited for before arms choose", 
   Driven sweep(tuned_sweep);
   const PlannedRun& planned = sweep.plan.tuning->runs[3];
   const RunFolder run = prepare_run(sweep.out.path, planned.id, planned.config);
-  auto claim = RunClaim::attempt(run);
+  auto claim = Lease::attempt(run.claim());
   REQUIRE(claim);
   sweep.heard.stop = [&] {
     if (claim && sweep.heard.numbers_of(Kind::finished).size() == 3) {

@@ -1,5 +1,4 @@
 // Tests of plans whose runs start from a finished run ([train] start): their IDs, their notes and what is refused.
-#include "experiments/sweep/starts.hpp"
 
 #include "experiments/config/config.hpp"
 #include "experiments/engines/engine.hpp"

@@ -1,4 +1,5 @@
 #include "experiments/system/files.hpp"
+#include "experiments/system/output_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
@@ -136,8 +137,8 @@ TEST_CASE("what a machine of the same name is writing stays, until it is old", "
 TEST_CASE("removing what is not there is fine", "[system][files]") {
   const Scratch scratch;
   put(scratch / "a", "");
-  remove_file(scratch / "a");
-  remove_file(scratch / "a");
+  OutputFile(scratch.path, "a").remove();
+  OutputFile(scratch.path, "a").remove();
   CHECK(entries(scratch.path) == 0);
 }
 

@@ -1,4 +1,4 @@
-#include "experiments/system/lease_owner.hpp"
+#include "experiments/system/lease.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"

@@ -15,14 +15,14 @@ using Catch::Contains;
 
 namespace {
 
-/// Only files above a certain size are cached; a long word makes few rows large enough.
+/// Only files above a certain size are cached; a long word makes few examples large enough.
 const std::string long_word(150, 'w');
 
-/// Rows "aN some words TAB bN more words TAB 0 1 1"; some rows are equal.
-std::string table(int rows, bool counts = false) {
+/// Examples "aN some words TAB bN more words TAB 0 1 1"; some examples are equal.
+std::string table(int examples, bool counts = false) {
   std::string out;
-  for (int i = 0; i < rows; ++i) {
-    const std::string a = std::to_string(i * 7919 % (rows / 2)), b = std::to_string(i % 613);
+  for (int i = 0; i < examples; ++i) {
+    const std::string a = std::to_string(i * 7919 % (examples / 2)), b = std::to_string(i % 613);
     out += "a" + a + " which is followed by a" + b + " and by " + long_word + "\tb" + b + " that é follows" +
            (i % 50 == 0 ? " and is much longer than all of the others are" : "");
     if (counts) out += i % 50 == 0 ? "\t0 1 1 0 0 0 0 0 0 0 0 0 0 0" : "\t0 1 1 0";
@@ -32,7 +32,7 @@ std::string table(int rows, bool counts = false) {
 }
 
 /// All results that a task can give.
-std::string told(const Task& task, TaskFormat form) {
+std::string told(const Task& task, TaskFormat format) {
   std::string out = task.fingerprint() + task.facts().unit;
   const auto add = [&](const auto& numbers) {
     for (const auto number : numbers) out += " " + std::to_string(number);
@@ -40,51 +40,51 @@ std::string told(const Task& task, TaskFormat form) {
   };
   for (const std::string& note : task.facts().notes) out += "\n" + note;
   for (const std::string& file : task.facts().files) out += "\n" + file;
-  const Task::Chance chance = task.chance(form);
+  const Task::Chance chance = task.chance(format);
   out += "\n" + chance.how + std::to_string(chance.accuracy) + (chance.loss ? std::to_string(chance.loss->value) : "");
-  const TaskSizes shape = task.shape(form);
-  add(std::vector<std::int64_t>{shape.vocabulary, shape.length, shape.classes, shape.output_length, shape.begin,
-                                shape.end, shape.shared_vocabulary, shape.one_token_outputs});
-  const auto row = [&](const auto& write) {
+  const TaskSizes sizes = task.sizes(format);
+  add(std::vector<std::int64_t>{sizes.vocabulary, sizes.length, sizes.classes, sizes.output_length, sizes.begin,
+                                sizes.end, sizes.shared_vocabulary, sizes.one_token_outputs});
+  const auto example = [&](const auto& write) {
     Batch batch;
-    batch.reset(1, shape, form);
+    batch.reset(1, sizes, format);
     write(batch);
     for (const auto* numbers : {&batch.tokens, &batch.targets, &batch.outputs, &batch.lengths, &batch.output_lengths})
       add(*numbers);
   };
   for (const Split split : all_splits)
-    for (std::int64_t i = 0; i < *task.listed_rows(form, split); i += split == Split::train ? 97 : 11) {
-      row([&](Batch& batch) { task.listed_row(form, split, i, batch, 0); });
+    for (std::int64_t i = 0; i < *task.listed_sequences(format, split); i += split == Split::train ? 97 : 11) {
+      example([&](Batch& batch) { task.listed_sequence(format, split, i, batch, 0); });
       const auto reference = split == Split::train ? std::nullopt : task.reference(split, i);
       if (reference) out += reference->text + (reference->in_vocabulary ? " +" : " -");
     }
   for (std::int64_t step = 0; step < 200; ++step)
-    row([&](Batch& batch) { task.training_row(form, 3, step, step % 4, batch, 0); });
+    example([&](Batch& batch) { task.training_sequence(format, 3, step, step % 4, batch, 0); });
   std::vector<std::int32_t> some;
-  for (std::int32_t i = 0; i < std::min<std::int64_t>(shape.vocabulary, 300); ++i) some.push_back(i);
+  for (std::int32_t i = 0; i < std::min<std::int64_t>(sizes.vocabulary, 300); ++i) some.push_back(i);
   out += task.decode(some);
   add(task.encode("a17 which é nobody knows"));
   return out;
 }
 
 /// Makes the task twice from the cache and once without it. @param files  number of cached files afterwards
-void check(const Config& config, TaskFormat form, std::size_t files) {
+void check(const Config& config, TaskFormat format, std::size_t files) {
   const Scratch scratch;
   std::string without;
   {
     const Environment cache("XDG_CACHE_HOME", "/dev/null/cache"), temporary("TMPDIR", "/dev/null");
-    without = told(*make_task(config), form);
+    without = told(*make_task(config), format);
   }
   const Environment cache("XDG_CACHE_HOME", scratch.path.string());
-  CHECK((told(*make_task(config), form) == without));
+  CHECK((told(*make_task(config), format) == without));
   const auto kept = files_in(scratch / "heed/data", ".kept");
   REQUIRE(kept.size() == files);
-  CHECK((told(*make_task(config), form) == without));
+  CHECK((told(*make_task(config), format) == without));
   // A damaged file is made again.
   std::string bytes = *read_file(kept.front());
   bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 4);
   write_file(kept.front(), bytes, Durability::process);
-  CHECK((told(*make_task(config), form) == without));
+  CHECK((told(*make_task(config), format) == without));
 }
 
 } // namespace
@@ -99,7 +99,7 @@ TEST_CASE("translation from what is kept is translation from its files", "[tasks
   config.train.batch = 4;
   check(config, TaskFormat::sequence_to_sequence, 1);
 
-  Config apart = config; // two vocabularies, cut and dropped rows, a split with a file of its own
+  Config apart = config; // two vocabularies, cut and dropped examples, a split with a file of its own
   apart.task_options["shared_vocabulary"] = false;
   apart.data.validation_path = small.path();
   apart.data.max_length = 10;
@@ -136,11 +136,11 @@ TEST_CASE("translation of two files of lines is kept, too", "[tasks][kept]") {
 }
 
 TEST_CASE("labelled text from what is kept is labelled text from its file", "[tasks][kept]") {
-  std::string rows = "label,text\n";
+  std::string examples = "label,text\n";
   for (int i = 0; i < 30'000; ++i)
-    rows += std::string(i % 3 == 0 ? "good" : "\"bad, or so\"") + ",\"review " + std::to_string(i) +
-            " says \"\"no\"\",\n" + long_word + " and ends on another line\"\n";
-  const TemporaryFile file(rows);
+    examples += std::string(i % 3 == 0 ? "good" : "\"bad, or so\"") + ",\"review " + std::to_string(i) +
+                " says \"\"no\"\",\n" + long_word + " and ends on another line\"\n";
+  const TemporaryFile file(examples);
   Config config = task_config("labelled_text");
   config.data.path = file.path();
   config.data.tokens = "words";

@@ -1,12 +1,8 @@
-// Tests of the generated tasks: the definition of an example, the split that it belongs to, and the accuracy of
-// guessing.
-#include "experiments/config/config.hpp"
+// Tests of the generated tasks: the definition of an example, in each form.
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/tasks/task_support.hpp"
-
-#include <xxhash.h>
+#include "tests/experiments/tasks/generated_support.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +10,8 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
+#include <string>
+#include <vector>
 
 using namespace heed;
 using namespace heed::test;
@@ -22,46 +19,10 @@ using Catch::Contains;
 
 namespace {
 
-using Tokens = std::vector<std::int32_t>;
-
-OptionValues whole_numbers(std::initializer_list<std::pair<const char*, int>> values) {
-  OptionValues options;
-  for (const auto& [name, value] : values) options[name] = std::int64_t{value};
-  return options;
-}
-
-/// Every generated task, with equal lengths and, if the task supports them, unequal lengths.
-std::vector<Config> generated_configs() {
-  return {task_config("copy"),
-          task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})),
-          task_config("reverse"),
-          task_config("reverse", whole_numbers({{"length", 7}, {"min_length", 2}, {"symbols", 4}})),
-          task_config("sort"),
-          task_config("sort", whole_numbers({{"length", 7}, {"min_length", 4}, {"symbols", 10}})),
-          task_config("recall"),
-          task_config("recall", whole_numbers({{"pairs", 3}, {"keys", 3}, {"values", 5}})),
-          task_config("parity"),
-          task_config("parity", whole_numbers({{"length", 12}, {"min_length", 7}})),
-          task_config("modular_addition"),
-          task_config("modular_addition", {{"operation", std::string("x^3+xy^2+y")}, {"train", 0.5}}),
-          task_config("listops", whole_numbers({{"length", 40}, {"min_length", 20}, {"depth", 3}, {"arguments", 4}}))};
-}
-
 std::vector<TaskFormat> forms_of(const Task& task) {
-  std::vector<TaskFormat> forms = {TaskFormat::language_model};
-  if (task.refuses(TaskFormat::classification).empty()) forms.push_back(TaskFormat::classification);
-  return forms;
-}
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
-/// The part of a language-model row that identifies the example: everything up to the first target's position.
-std::vector<std::string> prompt_of(const Task& task, const Row& row) {
-  const auto first = std::ranges::find_if(row.targets, [](std::int32_t t) { return t != ignored; });
-  return words_of(task.decode(std::span(row.tokens).first(static_cast<std::size_t>(first - row.targets.begin()) + 1)));
+  std::vector<TaskFormat> formats = {TaskFormat::language_model};
+  if (task.refuses(TaskFormat::classification).empty()) formats.push_back(TaskFormat::classification);
+  return formats;
 }
 
 /// The result of x and y modulo 97; a quotient is found by trying all numbers.
@@ -125,45 +86,34 @@ std::string answer(const std::string& kind, std::vector<std::string> prompt) {
   return joined(prompt);
 }
 
-void check_row(const Task& task, const std::string& kind, const Row& row) {
-  const std::vector<std::string> prompt = prompt_of(task, row);
+void check_sequence(const Task& task, const std::string& kind, const Sequence& sequence) {
+  const std::vector<std::string> prompt = prompt_of(task, sequence);
   const std::size_t first = prompt.size() - 1;
-  CHECK(std::all_of(row.targets.begin(), row.targets.begin() + static_cast<std::ptrdiff_t>(first),
+  CHECK(std::all_of(sequence.targets.begin(), sequence.targets.begin() + static_cast<std::ptrdiff_t>(first),
                     [](std::int32_t target) { return target == ignored; }));
-  CHECK(task.decode(std::span(row.targets).subspan(first)) == answer(kind, prompt));
-  for (std::size_t i = first; i + 1 < row.tokens.size(); ++i) CHECK(row.tokens[i + 1] == row.targets[i]);
-}
-
-/// The number of available examples for a split, from the error message for a request of more.
-std::int64_t most_of(Config config, const std::string& split) {
-  config.task.validation = config.task.test = 16;
-  (split == "test" ? config.task.test : config.task.validation) = 100000;
-  const std::string message = refusal([&] { make_task(config); });
-  const std::string before = "(task." + split + "=";
-  const auto at = message.find(before);
-  REQUIRE(at != message.npos);
-  return std::stoll(message.substr(at + before.size()));
+  CHECK(task.decode(std::span(sequence.targets).subspan(first)) == answer(kind, prompt));
+  for (std::size_t i = first; i + 1 < sequence.tokens.size(); ++i) CHECK(sequence.tokens[i + 1] == sequence.targets[i]);
 }
 
 } // namespace
 
-TEST_CASE("every row holds an example and its right answer", "[tasks]") {
+TEST_CASE("every sequence holds an example and its right answer", "[tasks]") {
   for (const Config& config : generated_configs()) {
     INFO(config.task.kind);
     const auto task = make_task(config);
     for (const Split split : all_splits)
-      for (const Row& row : evaluation_rows(*task, TaskFormat::language_model, split))
-        check_row(*task, config.task.kind, row);
+      for (const Sequence& sequence : evaluation_sequences(*task, TaskFormat::language_model, split))
+        check_sequence(*task, config.task.kind, sequence);
     for (std::int64_t i = 0; i < 200; ++i)
-      check_row(*task, config.task.kind, training_row(*task, TaskFormat::language_model, 3, i / 8, i % 8));
+      check_sequence(*task, config.task.kind, training_sequence(*task, TaskFormat::language_model, 3, i / 8, i % 8));
   }
 }
 
 TEST_CASE("an example in its shortest words", "[tasks]") {
   Config config = task_config("recall", whole_numbers({{"pairs", 2}, {"keys", 4}, {"values", 4}}));
   const auto recall = make_task(config);
-  const Row row = evaluation_row(*recall, TaskFormat::language_model, Split::validation, 0);
-  const auto words = words_of(recall->decode(row.tokens));
+  const Sequence sequence = evaluation_sequence(*recall, TaskFormat::language_model, Split::validation, 0);
+  const auto words = words_of(recall->decode(sequence.tokens));
   REQUIRE(words.size() == 6);
   const std::string starts = "kvkv?k";
   for (std::size_t i = 0; i < 6; ++i) CHECK(words[i].front() == starts[i]);
@@ -176,31 +126,31 @@ TEST_CASE("sequence to sequence: the same examples, with the output read one pla
     INFO(config.task.kind);
     const auto task = make_task(config);
     REQUIRE(task->refuses(s2s).empty());
-    const TaskSizes shape = task->shape(s2s);
-    const TaskSizes words = task->shape(TaskFormat::language_model);
-    CHECK(shape.vocabulary == words.vocabulary + 2);
-    CHECK(shape.classes == shape.vocabulary);
-    CHECK(shape.shared_vocabulary);
-    CHECK(std::set<std::int64_t>{shape.begin, shape.end} ==
+    const TaskSizes sizes = task->sizes(s2s);
+    const TaskSizes words = task->sizes(TaskFormat::language_model);
+    CHECK(sizes.vocabulary == words.vocabulary + 2);
+    CHECK(sizes.classes == sizes.vocabulary);
+    CHECK(sizes.shared_vocabulary);
+    CHECK(std::set<std::int64_t>{sizes.begin, sizes.end} ==
           std::set<std::int64_t>{words.vocabulary, words.vocabulary + 1});
     std::int64_t longest = 0;
-    for (std::int64_t i = 0; i < task->evaluation_rows(s2s, Split::validation); ++i) {
+    for (std::int64_t i = 0; i < task->evaluation_sequences(s2s, Split::validation); ++i) {
       Batch batch;
-      batch.reset(1, shape, s2s);
-      task->evaluation_row(s2s, Split::validation, i, batch, 0);
+      batch.reset(1, sizes, s2s);
+      task->evaluation_sequence(s2s, Split::validation, i, batch, 0);
       batch.trim();
       longest = std::max(longest, batch.output_length);
       REQUIRE(batch.output_lengths[0] == batch.output_length);
-      CHECK(batch.outputs.front() == shape.begin);
-      CHECK(batch.targets.back() == shape.end);
+      CHECK(batch.outputs.front() == sizes.begin);
+      CHECK(batch.targets.back() == sizes.end);
       CHECK(std::equal(batch.outputs.begin() + 1, batch.outputs.end(), batch.targets.begin()));
-      auto prompt = prompt_of(*task, evaluation_row(*task, TaskFormat::language_model, Split::validation, i));
+      auto prompt = prompt_of(*task, evaluation_sequence(*task, TaskFormat::language_model, Split::validation, i));
       CHECK(task->decode_output(s2s, batch.targets) == answer(config.task.kind, prompt));
       CHECK(task->decode_output(s2s, batch.outputs) == answer(config.task.kind, prompt));
       if (prompt.back() == "|" || prompt.back() == "=") prompt.pop_back();
       CHECK(task->decode(batch.tokens) == joined(prompt));
     }
-    CHECK(longest == shape.output_length);
+    CHECK(longest == sizes.output_length);
   }
 }
 
@@ -209,151 +159,27 @@ TEST_CASE("a classifier sees the same examples, with the answer as its label", "
     const auto task = make_task(config);
     if (!task->refuses(TaskFormat::classification).empty()) continue;
     INFO(config.task.kind);
-    const TaskSizes shape = task->shape(TaskFormat::classification);
+    const TaskSizes sizes = task->sizes(TaskFormat::classification);
     std::set<std::int32_t> labels;
-    for (std::int64_t i = 0; i < task->evaluation_rows(TaskFormat::classification, Split::validation); ++i) {
-      const Row label = evaluation_row(*task, TaskFormat::classification, Split::validation, i);
-      const Row model = evaluation_row(*task, TaskFormat::language_model, Split::validation, i);
+    for (std::int64_t i = 0; i < task->evaluation_sequences(TaskFormat::classification, Split::validation); ++i) {
+      const Sequence label = evaluation_sequence(*task, TaskFormat::classification, Split::validation, i);
+      const Sequence model = evaluation_sequence(*task, TaskFormat::language_model, Split::validation, i);
       auto prompt = prompt_of(*task, model);
       const auto answer_word = words_of(answer(config.task.kind, prompt)).at(0);
       if (prompt.back() == "=") prompt.pop_back();
       CHECK(task->decode(label.tokens) == joined(prompt));
       REQUIRE(label.targets.size() == 1);
-      CHECK((label.targets[0] >= 0 && label.targets[0] < shape.classes));
+      CHECK((label.targets[0] >= 0 && label.targets[0] < sizes.classes));
       labels.insert(label.targets[0]);
       // Labels number the answer words from the first: v3 is 3, 1 is 1.
       const auto digits = answer_word.find_first_of("0123456789");
       CHECK(std::to_string(label.targets[0]) == answer_word.substr(digits));
     }
-    CHECK(static_cast<std::int64_t>(labels.size()) > shape.classes / 2);
-    CHECK(training_row(*task, TaskFormat::classification, 1, 2, 3).targets[0] ==
-          training_row(*task, TaskFormat::language_model, 1, 2, 3).targets.back() -
+    CHECK(static_cast<std::int64_t>(labels.size()) > sizes.classes / 2);
+    CHECK(training_sequence(*task, TaskFormat::classification, 1, 2, 3).targets[0] ==
+          training_sequence(*task, TaskFormat::language_model, 1, 2, 3).targets.back() -
               (config.task.kind == "recall" ? task->encode("v0")[0] : 0));
   }
-}
-
-TEST_CASE("the splits share no example, and none stands twice in a split for evaluation", "[tasks]") {
-  for (const Config& config : generated_configs()) {
-    INFO(config.task.kind);
-    const auto task = make_task(config);
-    std::map<Split, std::set<std::string>> examples;
-    for (const Split split : all_splits) {
-      for (const Row& row : evaluation_rows(*task, TaskFormat::language_model, split))
-        CHECK(examples[split].insert(joined(prompt_of(*task, row))).second);
-      CHECK(static_cast<std::int64_t>(examples[split].size()) ==
-            task->evaluation_rows(TaskFormat::language_model, split));
-    }
-    for (const std::uint64_t seed : {0U, 1U})
-      for (std::int64_t i = 0; i < 5000; ++i)
-        examples[Split::train].insert(joined(prompt_of(*task, training_row(*task, TaskFormat::language_model, seed, i,
-                                                                           i % 7))));
-    std::set<std::string> all;
-    for (const auto& [split, some] : examples) all.insert(some.begin(), some.end());
-    CHECK(all.size() ==
-          examples[Split::train].size() + examples[Split::validation].size() + examples[Split::test].size());
-  }
-}
-
-TEST_CASE("together the splits are all there is, in about 80 : 10 : 10", "[tasks]") {
-  Config config = task_config("modular_addition", whole_numbers({{"modulus", 41}}));
-  config.task.validation = most_of(config, "validation");
-  config.task.test = most_of(config, "test");
-  const auto task = make_task(config);
-  const double examples = 41 * 41;
-  std::set<Tokens> all;
-  for (const Split split : all_splits) {
-    auto rows = evaluation_rows(*task, TaskFormat::classification, split);
-    if (split == Split::train)
-      for (std::int64_t i = 0; i < 40000; ++i) rows.push_back(training_row(*task, TaskFormat::classification, 0, i, 0));
-    const std::set<Row, decltype([](const Row& a, const Row& b) { return a.tokens < b.tokens; })> different(
-        rows.begin(), rows.end());
-    rows.assign(different.begin(), different.end());
-    const double share = split == Split::train ? 0.8 : 0.1;
-    const double error = std::sqrt(examples * share * (1 - share));
-    CHECK(std::abs(static_cast<double>(rows.size()) - share * examples) < 4 * error);
-    for (const Row& row : rows) all.insert(row.tokens);
-  }
-  CHECK(static_cast<double>(all.size()) == examples);
-}
-
-TEST_CASE("splits of few examples are the first that so many draws give, as those of many are", "[tasks]") {
-  struct Case {
-    std::string kind;
-    OptionValues options;
-    std::int64_t validation, test; // the number of available examples, or fewer
-  };
-  std::vector<Case> cases;
-  for (const char* kind : {"copy", "reverse", "sort"})
-    for (const auto& options : {whole_numbers({{"length", 4}, {"symbols", 8}}), // 4096
-                                // 780: short examples
-                                whole_numbers({{"length", 4}, {"min_length", 1}, {"symbols", 5}}),
-                                whole_numbers({{"length", 5}, {"min_length", 1}, {"symbols", 12}}), // more frequent
-                                // an input space of its own
-                                whole_numbers({{"length", 3}, {"symbols", 7}, {"test_length", 4}}),
-                                whole_numbers({{"length", 4}, {"symbols", 6}, {"test_length", 5}})}) // 1296 and 7776
-      cases.push_back({kind, options, 512, 512});
-  cases.push_back({"copy", whole_numbers({{"length", 4}, {"symbols", 8}}), 100, 512});
-  cases.push_back({"copy", whole_numbers({{"length", 4}, {"symbols", 8}}), 512, 100});
-  for (const int length : {8, 10, 12}) cases.push_back({"parity", whole_numbers({{"length", length}}), 512, 512});
-  for (const Case& c : cases) {
-    Config config = task_config(c.kind, c.options);
-    config.task.validation = c.validation;
-    config.task.test = c.test;
-    const auto task = make_task(config);
-    const auto inputs = [&](Split split) {
-      std::vector<Tokens> out;
-      for (std::int64_t i = 0; i < task->evaluation_rows(TaskFormat::sequence_to_sequence, split); ++i) {
-        Batch batch;
-        batch.reset(1, task->shape(TaskFormat::sequence_to_sequence), TaskFormat::sequence_to_sequence);
-        task->evaluation_row(TaskFormat::sequence_to_sequence, split, i, batch, 0);
-        out.emplace_back(batch.tokens.begin(), batch.tokens.begin() + batch.lengths[0]);
-      }
-      return out;
-    };
-    const auto number = [&](const char* name, std::int64_t missing) {
-      const auto found = c.options.find(name);
-      return found == c.options.end() ? missing : std::get<std::int64_t>(found->second);
-    };
-    const std::int64_t length = number("length", 0), symbols = c.kind == "parity" ? 2 : number("symbols", 0);
-    const std::int64_t test_length = number("test_length", 0);
-    for (const Split split : all_splits) {
-      INFO(task->fingerprint() << " " << static_cast<int>(split));
-      const bool own = split == Split::test && test_length > 0;
-      const Lengths lengths = own ? Lengths{length + 1, test_length} : Lengths{number("min_length", length), length};
-      const std::int64_t wanted = split == Split::test ? c.test : c.validation;
-      const double most = std::min(static_cast<double>(wanted), count_inputs(lengths, symbols));
-      RandomSource random({0, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
-      std::vector<Tokens> expected;
-      std::set<Tokens> seen;
-      Tokens input;
-      for (double left = 20 * most * (std::log(most) + 10) + 2000; left >= 1 && std::ssize(expected) < wanted; --left) {
-        draw_symbols(random, lengths, symbols, input);
-        const std::uint64_t hash = XXH3_64bits_withSeed(input.data(), input.size() * sizeof(std::int32_t), 0);
-        const std::uint64_t tenth = scaled_below(hash, 10);
-        const Split of = tenth < 8 ? Split::train : tenth == 8 ? Split::validation : Split::test;
-        if ((own || of == split) && seen.insert(input).second) expected.push_back(input);
-      }
-      CHECK((inputs(split) == expected));
-    }
-  }
-}
-
-TEST_CASE("training goes through all of its part, and each example is as likely as another", "[tasks]") {
-  Config config = task_config("modular_addition", whole_numbers({{"modulus", 17}}));
-  config.task.validation = config.task.test = 16;
-  const auto task = make_task(config);
-  std::map<Tokens, int> count;
-  constexpr int draws = 40000;
-  for (std::int64_t i = 0; i < draws; ++i)
-    ++count[training_row(*task, TaskFormat::classification, 9, i / 32, i % 32).tokens];
-  // All of the 17 * 17 pairs that are not in the evaluation splits.
-  REQUIRE(static_cast<std::int64_t>(count.size()) == 17 * 17 - most_of(config, "validation") - most_of(config, "test"));
-  const double expected = draws / static_cast<double>(count.size());
-  double chi_square = 0;
-  for (const auto& [example, times] : count) chi_square += (times - expected) * (times - expected) / expected;
-  const double freedom = static_cast<double>(count.size()) - 1;
-  // a chi-square variable with `freedom` degrees of freedom has variance 2 freedom
-  CHECK(std::abs(chi_square - freedom) < 5 * std::sqrt(2 * freedom));
 }
 
 TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
@@ -369,7 +195,7 @@ TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
     std::size_t shortest = 1000, longest = 0;
     std::set<std::string> seen;
     for (std::int64_t i = 0; i < 1000; ++i) {
-      const auto words = words_of(task->decode(training_row(*task, TaskFormat::classification, 0, i, 0).tokens));
+      const auto words = words_of(task->decode(training_sequence(*task, TaskFormat::classification, 0, i, 0).tokens));
       shortest = std::min(shortest, words.size());
       longest = std::max(longest, words.size());
       std::vector<int> counts{0};
@@ -388,8 +214,8 @@ TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
       CHECK(counts == std::vector<int>{1});
     }
     CHECK(seen.size() == 15);
-    CHECK(task->shape(TaskFormat::classification).varied);
-    CHECK(task->shape(TaskFormat::language_model).varied);
+    CHECK(task->sizes(TaskFormat::classification).varied);
+    CHECK(task->sizes(TaskFormat::language_model).varied);
     CHECK(shortest >= static_cast<std::size_t>(c.min_length));
     CHECK(longest <= static_cast<std::size_t>(c.length));
     CHECK(most == c.arguments);
@@ -430,9 +256,9 @@ TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
     const auto task = make_task(config);
     std::set<std::string> seen;
     for (std::int64_t i = 0; i < 300; ++i) {
-      const Row row = training_row(*task, TaskFormat::language_model, 0, i, 0);
-      seen.insert(words_of(task->decode(row.tokens)).at(1));
-      check_row(*task, "modular_addition", row);
+      const Sequence sequence = training_sequence(*task, TaskFormat::language_model, 0, i, 0);
+      seen.insert(words_of(task->decode(sequence.tokens)).at(1));
+      check_sequence(*task, "modular_addition", sequence);
     }
     CHECK(seen == std::set<std::string>{operation});
     // Chance accuracy, over all pairs.
@@ -448,45 +274,6 @@ TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
     CHECK(chance.sequence->value == chance.accuracy);
     CHECK(chance.loss->value == Approx(loss));
     CHECK(task->chance(TaskFormat::sequence_to_sequence).loss->value == Approx(loss / 2));
-  }
-}
-
-TEST_CASE("a listed training part is gone through in epochs, and validation is all the rest", "[tasks][modular]") {
-  for (const bool full : {false, true}) {
-    Config config = task_config("modular_addition", {{"modulus", std::int64_t{11}}, {"train", 0.3}});
-    config.train.batch = 9;
-    config.train.full_batch = full;
-    const auto task = make_task(config);
-    constexpr TaskFormat form = TaskFormat::classification;
-    CHECK(task->facts().sizes == std::array<std::int64_t, 3>{36, 85, 0}); // 0.3 of 121
-    CHECK(task->listed_rows(form, Split::train) == 36);
-    CHECK(task->evaluation_rows(form, Split::train) == 36);
-    CHECK(task->evaluation_rows(form, Split::test) == 0);
-    CHECK(task->training_rows(form, 0, 0) == (full ? 36 : 0));
-    CHECK_THAT(task->facts().notes.back(), Contains("there is no test"));
-    std::set<Tokens> training, validation;
-    for (const Row& row : evaluation_rows(*task, form, Split::train)) training.insert(row.tokens);
-    for (const Row& row : evaluation_rows(*task, form, Split::validation)) validation.insert(row.tokens);
-    CHECK(training.size() == 36);
-    CHECK(validation.size() == 85);
-    // Each epoch (four steps of nine rows, or one step of all rows) has every training example once, in another order.
-    std::set<std::vector<Tokens>> orders;
-    for (const std::uint64_t seed : {0U, 1U})
-      for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
-        std::vector<Tokens> rows;
-        for (std::int64_t i = 0; i < 36; ++i)
-          rows.push_back(training_row(*task, form, seed, full ? epoch : 4 * epoch + i / 9, full ? i : i % 9).tokens);
-        CHECK(std::set<Tokens>(rows.begin(), rows.end()) == training);
-        CHECK(orders.insert(rows).second);
-      }
-    for (const Tokens& tokens : training) validation.insert(tokens);
-    CHECK(validation.size() == 121);
-    // Another task.seed gives another training part.
-    config.task.seed = 1;
-    std::set<Tokens> others;
-    for (const Row& row : evaluation_rows(*make_task(config), form, Split::train)) others.insert(row.tokens);
-    CHECK(others != training);
-    CHECK(make_task(config)->fingerprint() == "modular_addition 1: modulus = 11, train = 0.3; seed = 1");
   }
 }
 
@@ -508,87 +295,68 @@ TEST_CASE("operations and training parts that can't be are refused", "[tasks][mo
         "needs 16; take another share, or raise task.modular_addition.modulus");
 }
 
-TEST_CASE("a row depends on seed, step and row alone, not on what was asked before or where it is put", "[tasks]") {
+TEST_CASE("a sequence depends on seed, step and index alone, not on what was asked before or where it is put",
+          "[tasks]") {
   for (const Config& config : generated_configs()) {
     INFO(config.task.kind);
     const auto task = make_task(config), again = make_task(config);
-    for (const TaskFormat form : forms_of(*task)) {
+    for (const TaskFormat format : forms_of(*task)) {
       Batch forwards, backwards;
-      forwards.reset(8, task->shape(form).length, form);
-      backwards.reset(8, task->shape(form).length + 3, form);
-      for (std::int64_t row = 0; row < 8; ++row) task->training_row(form, 5, 11, row, forwards, row);
-      for (std::int64_t row = 7; row >= 0; --row) {
-        again->training_row(form, 99, 4, row, backwards, 7 - row);
-        backwards.reset(8, backwards.length, form);
-        again->training_row(form, 5, 11, row, backwards, 7 - row);
-        CHECK(row_of(forwards, form, row) == row_of(backwards, form, 7 - row));
+      forwards.reset(8, task->sizes(format).length, format);
+      backwards.reset(8, task->sizes(format).length + 3, format);
+      for (std::int64_t sequence = 0; sequence < 8; ++sequence)
+        task->training_sequence(format, 5, 11, sequence, forwards, sequence);
+      for (std::int64_t sequence = 7; sequence >= 0; --sequence) {
+        again->training_sequence(format, 99, 4, sequence, backwards, 7 - sequence);
+        backwards.reset(8, backwards.length, format);
+        again->training_sequence(format, 5, 11, sequence, backwards, 7 - sequence);
+        CHECK(sequence_of(forwards, format, sequence) == sequence_of(backwards, format, 7 - sequence));
       }
       for (const Split split : all_splits)
-        for (std::int64_t row : {2, 1, 0, 1})
-          if (task->evaluation_rows(form, split) > 0)
-            CHECK(evaluation_row(*task, form, split, row) == evaluation_row(*again, form, split, row));
+        for (std::int64_t sequence : {2, 1, 0, 1})
+          if (task->evaluation_sequences(format, split) > 0)
+            CHECK(evaluation_sequence(*task, format, split, sequence) ==
+                  evaluation_sequence(*again, format, split, sequence));
     }
   }
 }
 
-TEST_CASE("seed, step and row each change a training row", "[tasks]") {
+TEST_CASE("seed, step and index each change a training sequence", "[tasks]") {
   const auto task = make_task(task_config("copy"));
-  std::set<Tokens> rows;
+  std::set<Tokens> sequences;
   for (const std::uint64_t seed : {0U, 1U})
     for (std::int64_t step : {0, 1})
-      for (std::int64_t row : {0, 1})
-        rows.insert(training_row(*task, TaskFormat::language_model, seed, step, row).tokens);
-  CHECK(rows.size() == 8);
+      for (std::int64_t sequence : {0, 1})
+        sequences.insert(training_sequence(*task, TaskFormat::language_model, seed, step, sequence).tokens);
+  CHECK(sequences.size() == 8);
 }
 
-TEST_CASE("the evaluation rows follow task.seed, and a larger split begins with the smaller", "[tasks]") {
-  Config config = task_config("copy");
-  config.task.validation = 40;
-  const auto forty = evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation);
-  CHECK(forty.size() == 40);
-  config.task.validation = 100;
-  const auto hundred = evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation);
-  REQUIRE(hundred.size() == 100);
-  CHECK(std::equal(forty.begin(), forty.end(), hundred.begin()));
-  config.task.seed = 1;
-  CHECK(evaluation_rows(*make_task(config), TaskFormat::language_model, Split::validation) != hundred);
-}
-
-TEST_CASE("the splits have the sizes asked for", "[tasks]") {
-  Config config = task_config("copy");
-  config.task.validation = 33;
-  config.task.test = 0;
-  const auto task = make_task(config);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::train) == 33);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::validation) == 33);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::test) == 0);
-}
-
-TEST_CASE("shorter rows are padded with token 0 and ignored targets, and every length occurs", "[tasks]") {
+TEST_CASE("shorter sequences are padded with token 0 and ignored targets, and every length occurs", "[tasks]") {
   const auto task = make_task(task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})));
-  const TaskSizes shape = task->shape(TaskFormat::language_model);
-  CHECK(shape.length == 12); // six symbols, a separator, and six outputs; the last output is only a target
-  CHECK(shape.vocabulary == 6);
-  CHECK(shape.classes == 6);
+  const TaskSizes sizes = task->sizes(TaskFormat::language_model);
+  CHECK(sizes.length == 12); // six symbols, a separator, and six outputs; the last output is only a target
+  CHECK(sizes.vocabulary == 6);
+  CHECK(sizes.classes == 6);
   Batch batch;
-  constexpr std::int64_t rows = 200;
-  batch.reset(rows, shape.length, TaskFormat::language_model);
-  for (std::int64_t row = 0; row < rows; ++row) task->training_row(TaskFormat::language_model, 0, 0, row, batch, row);
+  constexpr std::int64_t sequences = 200;
+  batch.reset(sequences, sizes.length, TaskFormat::language_model);
+  for (std::int64_t sequence = 0; sequence < sequences; ++sequence)
+    task->training_sequence(TaskFormat::language_model, 0, 0, sequence, batch, sequence);
   std::set<std::int32_t> lengths;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int32_t length = batch.lengths[static_cast<std::size_t>(row)];
+  for (std::int64_t sequence = 0; sequence < sequences; ++sequence) {
+    const std::int32_t length = batch.lengths[static_cast<std::size_t>(sequence)];
     lengths.insert(length);
-    for (std::int64_t i = length; i < shape.length; ++i) {
-      CHECK(batch.tokens[static_cast<std::size_t>(row * shape.length + i)] == 0);
-      CHECK(batch.targets[static_cast<std::size_t>(row * shape.length + i)] == ignored);
+    for (std::int64_t i = length; i < sizes.length; ++i) {
+      CHECK(batch.tokens[static_cast<std::size_t>(sequence * sizes.length + i)] == 0);
+      CHECK(batch.targets[static_cast<std::size_t>(sequence * sizes.length + i)] == ignored);
     }
   }
   CHECK(lengths == std::set<std::int32_t>{6, 8, 10, 12});
 }
 
-TEST_CASE("the shape is that of the longest row and of the tokens", "[tasks]") {
-  const auto shape = [](const char* kind, OptionValues options, TaskFormat form) {
-    const TaskSizes s = make_task(task_config(kind, std::move(options)))->shape(form);
+TEST_CASE("the shape is that of the longest sequence and of the tokens", "[tasks]") {
+  const auto shape = [](const char* kind, OptionValues options, TaskFormat format) {
+    const TaskSizes s = make_task(task_config(kind, std::move(options)))->sizes(format);
     return std::vector<std::int64_t>{s.vocabulary, s.length, s.classes};
   };
   const OptionValues recall = whole_numbers({{"pairs", 3}, {"keys", 4}, {"values", 5}});
@@ -600,85 +368,6 @@ TEST_CASE("the shape is that of the longest row and of the tokens", "[tasks]") {
         std::vector<std::int64_t>{3, 10, 2});
   CHECK(shape("modular_addition", {}, TaskFormat::language_model) == std::vector<std::int64_t>{99, 4, 99});
   CHECK(shape("modular_addition", {}, TaskFormat::classification) == std::vector<std::int64_t>{99, 3, 97});
-}
-
-namespace {
-
-/// The accuracy of the best guesser that sees the outputs so far but not the input. It averages over all inputs of
-/// these lengths; the lengths are equally likely, and so are the inputs of one length. It is the expected number of
-/// correct guesses divided by the expected number of guesses.
-double best_guess(const std::string& kind, int shortest, int longest, int symbols) {
-  double right = 0, all = 0;
-  for (int n = shortest; n <= longest; ++n) {
-    std::map<std::vector<int>, std::map<int, int>> next; // after each prefix of outputs: how often each symbol follows
-    double inputs = 0;
-    std::vector<int> input(static_cast<std::size_t>(n), 0);
-    for (bool more = true; more; ++inputs) {
-      std::vector<int> output = input;
-      if (kind == "reverse") std::ranges::reverse(output);
-      if (kind == "sort") std::ranges::sort(output);
-      for (std::size_t i = 0; i < output.size(); ++i)
-        ++next[{output.begin(), output.begin() + static_cast<std::ptrdiff_t>(i)}][output[i]];
-      std::size_t digit = 0;
-      while (digit < input.size() && ++input[digit] == symbols) input[digit++] = 0;
-      more = digit < input.size();
-    }
-    for (const auto& [outputs, counts] : next)
-      right += std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->second / inputs;
-    all += n;
-  }
-  return right / all;
-}
-
-} // namespace
-
-TEST_CASE("chance is what the best guesser reaches without the input, by brute force", "[tasks]") {
-  struct Case {
-    int shortest, longest, symbols;
-  };
-  for (const char* kind : {"copy", "reverse", "sort"})
-    for (const Case& c : {Case{5, 5, 4}, Case{2, 6, 4}, Case{9, 9, 2}, Case{3, 3, 11}, Case{4, 4, 7}}) {
-      INFO(kind << " " << c.shortest << " " << c.longest << " " << c.symbols);
-      const OptionValues options =
-          whole_numbers({{"min_length", c.shortest}, {"length", c.longest}, {"symbols", c.symbols}});
-      const auto task = make_task(task_config(kind, options));
-      CHECK(task->chance(TaskFormat::language_model).accuracy ==
-            Approx(best_guess(kind, c.shortest, c.longest, c.symbols)));
-    }
-}
-
-TEST_CASE("chance of one label is the share of the commonest, over all examples or very many", "[tasks]") {
-  CHECK(make_task(task_config("parity"))->chance(TaskFormat::classification).accuracy == 0.5);
-  CHECK(make_task(task_config("parity"))->chance(TaskFormat::classification).how == "1 / 2");
-  CHECK(make_task(task_config("modular_addition"))->chance(TaskFormat::language_model).accuracy == Approx(1.0 / 97));
-  const auto recall = make_task(task_config("recall", whole_numbers({{"pairs", 4}, {"keys", 4}, {"values", 5}})));
-  CHECK(recall->chance(TaskFormat::classification).accuracy == Approx(1.0 / 5));
-  CHECK(recall->chance(TaskFormat::classification).how == "1 / values");
-
-  for (const Config& config : generated_configs()) {
-    const auto task = make_task(config);
-    if (!task->refuses(TaskFormat::classification).empty()) continue;
-    INFO(config.task.kind);
-    std::map<std::int32_t, int> count;
-    constexpr int draws = 30000;
-    for (std::int64_t i = 0; i < draws; ++i)
-      ++count[training_row(*task, TaskFormat::classification, 1, i, 0).targets[0]];
-    const double chance = task->chance(TaskFormat::classification).accuracy;
-    const auto commonest = std::ranges::max_element(count, {}, [](const auto& c) { return c.second; })->second;
-    // A tolerance of half a percentage point for the random choice of training examples, plus five standard errors.
-    CHECK(std::abs(commonest / double{draws} - chance) < 0.005 + 5 * std::sqrt(chance * (1 - chance) / draws));
-  }
-}
-
-TEST_CASE("chance of a long sort is that of its limit", "[tasks][many]") {
-  // With 512 outputs of 1024 symbols, the symbols' counts are nearly independent Poisson variables with mean 1/2. After
-  // the first output of a symbol, the next output is the same symbol with probability P(N >= 2) / P(N >= 1) = 0.23, and
-  // with a lower probability after more of them; it is the symbol's neighbour with probability 0.77 * 0.39 = 0.30. So
-  // the best guess is always the neighbour. A proportion 2 (1 - e^-1/2) of the outputs is the first of a symbol, and
-  // the neighbour is present with probability 1 - e^-1/2.
-  const auto task = make_task(task_config("sort", whole_numbers({{"length", 512}, {"symbols", 1024}})));
-  const double occurs = 1 - std::exp(-0.5);
-  CHECK(task->chance(TaskFormat::language_model).accuracy == Approx(2 * occurs * occurs).margin(0.002));
 }
 
 TEST_CASE("a sequence has no label, and the refusal says what has", "[tasks]") {
@@ -700,68 +389,10 @@ TEST_CASE("options that do not fit are refused by name", "[tasks]") {
         }) == "[task.recall] pairs = 5 is above keys = 4, but an example has no key twice; lower pairs or raise keys");
 }
 
-TEST_CASE("too few examples for the splits are refused, with the options to raise", "[tasks]") {
-  const auto message = refusal([] { make_task(task_config("parity", whole_numbers({{"length", 4}}))); });
-  CHECK_THAT(message, Contains("[task.parity] length = 4, min_length = 0, test_length = 0 gives only 16 different "
-                               "examples, too few for splits that share none: training would have "));
-  CHECK_THAT(message, Contains("and each needs 16; raise task.parity.length"));
-  CHECK_THAT(refusal([] {
-               make_task(task_config("copy", whole_numbers({{"length", 2}, {"symbols", 3}})));
-             }),
-             Contains("gives only 9 different examples") && Contains("raise task.copy.length or task.copy.symbols"));
-  CHECK_THAT(refusal([] {
-               make_task(task_config("recall", whole_numbers({{"pairs", 1}, {"keys", 2}, {"values", 2}})));
-             }),
-             Contains("gives only 4 different examples") &&
-                 Contains("raise task.recall.pairs, task.recall.keys or task.recall.values"));
-  CHECK_THAT(refusal([] {
-               make_task(task_config("modular_addition", whole_numbers({{"modulus", 5}})));
-             }),
-             Contains("gives only 25 different examples") && Contains("raise task.modular_addition.modulus"));
-}
-
-TEST_CASE("a wish for more examples than there are is refused with how many there are", "[tasks]") {
-  Config config = task_config("modular_addition", whole_numbers({{"modulus", 41}}));
-  config.task.test = 16;
-  config.task.validation = 5000;
-  const std::int64_t most = most_of(config, "validation");
-  CHECK(most > 41 * 41 / 10 - 50);
-  CHECK(most < 41 * 41 / 10 + 50);
-  const auto message = refusal([&] { make_task(config); });
-  CHECK_THAT(message,
-             Contains("[task] validation = 5000 is more than there is: of the 1681 different examples that "
-                      "[task.modular_addition] modulus = 41, operation = +, train = 0 gives, " +
-                      std::to_string(most) + " are for the validation; take " + std::to_string(most) + " or fewer"));
-  CHECK_THAT(message, Contains("or raise task.modular_addition.modulus"));
-  config.task.validation = most;
-  CHECK(make_task(config)->evaluation_rows(TaskFormat::classification, Split::validation) == most);
-  config.task.validation = most + 1;
-  CHECK_THAT(refusal([&] { make_task(config); }), Contains("is more than there is"));
-  config.task.validation = 16;
-  config.task.test = 5000;
-  CHECK_THAT(refusal([&] { make_task(config); }), Contains("[task] test = 5000 is more than there is"));
-  // Without a requested size, a split has as many rows as there are, and a note says so.
-  config.task = TaskOptions{.kind = config.task.kind};
-  const auto task = make_task(config);
-  CHECK(task->evaluation_rows(TaskFormat::classification, Split::validation) == most);
-  CHECK_THAT(task->facts().notes.at(1), Contains("validation has all " + std::to_string(most) +
-                                                 " examples that are for it: fewer than "
-                                                 "task.validation, 512"));
-}
-
-TEST_CASE("who asks for fewer examples than the least gets them", "[tasks]") {
-  Config config = task_config("copy");
-  config.task.validation = 3;
-  config.task.test = 2;
-  const auto task = make_task(config);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::validation) == 3);
-  CHECK(task->evaluation_rows(TaskFormat::language_model, Split::test) == 2);
-}
-
 TEST_CASE("words become tokens and tokens words", "[tasks]") {
   for (const Config& config : generated_configs()) {
     const auto task = make_task(config);
-    Tokens all(static_cast<std::size_t>(task->shape(TaskFormat::language_model).vocabulary));
+    Tokens all(static_cast<std::size_t>(task->sizes(TaskFormat::language_model).vocabulary));
     std::iota(all.begin(), all.end(), 0);
     CHECK(task->encode(task->decode(all)) == all);
   }
@@ -779,15 +410,15 @@ TEST_CASE("words become tokens and tokens words", "[tasks]") {
   CHECK(failure([&] { (void)task->decode(Tokens{-1}); }) == "[task.copy] token -1 does not exist: there are 9");
 }
 
-TEST_CASE("a row that does not fit into the batch fails rather than writes beside it", "[tasks]") {
+TEST_CASE("a sequence that does not fit into the batch fails rather than writes beside it", "[tasks]") {
   const auto task = make_task(task_config("copy"));
   Batch batch;
   batch.reset(2, 15, TaskFormat::language_model);
-  CHECK(failure([&] { task->training_row(TaskFormat::language_model, 0, 0, 0, batch, 0); }) ==
-        "[task.copy] an example of 16 tokens does not fit as row 0 of a batch [2, 15]");
+  CHECK(failure([&] { task->training_sequence(TaskFormat::language_model, 0, 0, 0, batch, 0); }) ==
+        "[task.copy] an example of 16 tokens does not fit as sequence 0 of a batch [2, 15]");
   batch.reset(2, 16, TaskFormat::language_model);
-  CHECK(failure([&] { task->training_row(TaskFormat::language_model, 0, 0, 0, batch, 2); }) ==
-        "[task.copy] an example of 16 tokens does not fit as row 2 of a batch [2, 16]");
+  CHECK(failure([&] { task->training_sequence(TaskFormat::language_model, 0, 0, 0, batch, 2); }) ==
+        "[task.copy] an example of 16 tokens does not fit as sequence 2 of a batch [2, 16]");
 }
 
 TEST_CASE("the fingerprint changes with what changes the examples", "[tasks]") {
@@ -831,81 +462,4 @@ TEST_CASE("lengths and symbols of generated inputs are evenly spread", "[tasks]"
     CHECK(std::abs(count - 30000) < 5 * std::sqrt(90000 * 2 / 9.0));
   }
   CHECK(count_inputs({2, 4}, 3) == 9 + 27 + 81);
-}
-
-TEST_CASE("chance of whole rows, of ends and of losses, by enumerating all outputs", "[tasks]") {
-  struct Case {
-    int shortest, longest, symbols;
-  };
-  for (const Case& c : {Case{3, 3, 3}, Case{2, 4, 3}, Case{1, 5, 2}, Case{4, 4, 2}})
-    for (const bool ends : {false, true}) {
-      INFO(c.shortest << " to " << c.longest << " of " << c.symbols << (ends ? " with ends" : ""));
-      // The possible contents of a row's position, by probability; an output's own contents, by its length.
-      std::map<int, std::map<int, double>> at;
-      std::map<int, double> likeliest;
-      double best = 0;
-      const double lengths = c.longest - c.shortest + 1;
-      for (int n = c.shortest; n <= c.longest; ++n) {
-        int outputs = 1;
-        for (int i = 0; i < n; ++i) outputs *= c.symbols;
-        for (int output = 0; output < outputs; ++output) {
-          const double p = 1 / lengths / outputs;
-          int left = output;
-          for (int t = 0; t < n; ++t) {
-            at[t][left % c.symbols] += p;
-            left /= c.symbols;
-          }
-          if (ends) at[n][c.symbols] += p;
-          likeliest[n] = std::max(likeliest[n], p);
-          best = std::max(best, p);
-        }
-      }
-      double right = 0, loss = 0, all = 0, known_length = 0;
-      for (const auto& [t, outcomes] : at) {
-        double total = 0, most = 0;
-        for (const auto& [token, p] : outcomes) {
-          total += p;
-          most = std::max(most, p);
-        }
-        for (const auto& [token, p] : outcomes) loss -= p * std::log(p / total);
-        right += most;
-        all += total;
-      }
-      for (const auto& [n, p] : likeliest) known_length += p;
-      const Task::Chance chance = chance_of_symbols({c.shortest, c.longest}, c.symbols, ends);
-      CHECK(chance.accuracy == Approx(right / all));
-      CHECK(chance.loss->value == Approx(loss / all));
-      CHECK(chance.sequence->value == Approx(ends ? best : known_length));
-    }
-}
-
-TEST_CASE("a form that ends outputs has another chance", "[tasks]") {
-  // Eight symbols out of eight: a guess of the whole row is right in one of 8^8 cases.
-  const auto copy = make_task(task_config("copy", whole_numbers({{"length", 8}, {"symbols", 8}})));
-  const Task::Chance plain = copy->chance(TaskFormat::language_model),
-                     ended = copy->chance(TaskFormat::sequence_to_sequence);
-  CHECK(plain.accuracy == 0.125);
-  CHECK(plain.sequence->value == Approx(1.0 / 16777216));
-  CHECK(plain.sequence->how == "(1 / symbols)^8");
-  CHECK(plain.loss->value == Approx(std::log(8.0)));
-  CHECK(ended.accuracy == Approx(2.0 / 9)); // one of eight symbols, and the end
-  CHECK(ended.sequence->value == Approx(1.0 / 16777216));
-  CHECK(ended.loss->value == Approx(8 * std::log(8.0) / 9));
-
-  const auto recall = make_task(task_config("recall", whole_numbers({{"pairs", 4}, {"keys", 4}, {"values", 5}})));
-  CHECK(recall->chance(TaskFormat::classification).loss->value == Approx(std::log(5.0)));
-  CHECK(recall->chance(TaskFormat::sequence_to_sequence).accuracy == Approx(0.2));
-  CHECK(recall->chance(TaskFormat::sequence_to_sequence).sequence->value == Approx(0.2));
-  CHECK(recall->chance(TaskFormat::sequence_to_sequence).loss->value == Approx(std::log(5.0) / 2));
-  const auto sort = make_task(task_config("sort", whole_numbers({{"length", 5}, {"symbols", 4}})));
-  CHECK(sort->chance(TaskFormat::sequence_to_sequence).accuracy ==
-        Approx((5 * sort->chance(TaskFormat::language_model).accuracy + 1) / 6));
-}
-
-TEST_CASE("the loss by frequencies is the cross-entropy of validation by training's", "[tasks]") {
-  const std::vector<std::int64_t> training{6, 2, 0}, validation{1, 3, 0};
-  CHECK(loss_by_frequencies(training, validation, "labels")->value ==
-        Approx(-(std::log(0.75) + 3 * std::log(0.25)) / 4));
-  CHECK_FALSE(loss_by_frequencies(training, std::vector<std::int64_t>{1, 0, 1}, "labels"));
-  CHECK_FALSE(loss_by_frequencies(training, std::vector<std::int64_t>{0, 0, 0}, "labels"));
 }

@@ -15,17 +15,17 @@ namespace {
 
 constexpr TaskFormat pictures = TaskFormat::image_classification;
 
-Batch evaluation_batch(const Task& task, Split split, std::int64_t rows) {
+Batch evaluation_batch(const Task& task, Split split, std::int64_t sequences) {
   Batch batch;
-  batch.reset(rows, task.shape(pictures), pictures);
-  for (std::int64_t i = 0; i < rows; ++i) task.evaluation_row(pictures, split, i, batch, i);
+  batch.reset(sequences, task.sizes(pictures), pictures);
+  for (std::int64_t i = 0; i < sequences; ++i) task.evaluation_sequence(pictures, split, i, batch, i);
   return batch;
 }
 
 /// The shape in a noiseless image: the covered pixels of its bounding box, row by row.
-std::vector<std::string> figure(const Batch& batch, std::int64_t row) {
+std::vector<std::string> figure(const Batch& batch, std::int64_t sequence) {
   const std::int64_t h = batch.image.height, w = batch.image.width;
-  const float* p = batch.images.data() + row * batch.image.size();
+  const float* p = batch.images.data() + sequence * batch.image.size();
   std::int64_t top = h, bottom = -1, left = w, right = -1;
   for (std::int64_t y = 0; y < h; ++y)
     for (std::int64_t x = 0; x < w; ++x)
@@ -61,9 +61,9 @@ std::string number(std::uint32_t n) {
 
 TEST_CASE("each shape is what its class is called", "[tasks][shapes]") {
   const auto task = make_task(task_config("shapes", {{"noise", 0.0}, {"kinds", std::int64_t{6}}}));
-  const TaskSizes shape = task->shape(pictures);
-  CHECK(shape.classes == 6);
-  CHECK(shape.image == ImageShape{1, 16, 16});
+  const TaskSizes sizes = task->sizes(pictures);
+  CHECK(sizes.classes == 6);
+  CHECK(sizes.image == ImageShape{1, 16, 16});
   const Batch batch = evaluation_batch(*task, Split::validation, 400);
   const std::map<std::string, std::vector<std::string>> of_radius_2 = {
       {"square", {"#####", "#####", "#####", "#####", "#####"}},
@@ -73,32 +73,32 @@ TEST_CASE("each shape is what its class is called", "[tasks][shapes]") {
       {"frame", {"#####", "#...#", "#...#", "#...#", "#####"}},
       {"cross", {"#...#", ".#.#.", "..#..", ".#.#.", "#...#"}}};
   std::set<std::string> seen;
-  std::set<std::size_t> sizes;
-  for (std::int64_t i = 0; i < batch.rows; ++i) {
+  std::set<std::size_t> sides;
+  for (std::int64_t i = 0; i < batch.sequences; ++i) {
     const std::vector<std::string> found = figure(batch, i);
     const std::string name = task->decode(std::span(batch.targets).subspan(static_cast<std::size_t>(i), 1));
-    sizes.insert(found.size());
+    sides.insert(found.size());
     for (const std::string& row : found) CHECK(row.size() == found.size());
     if (found.size() != 5) continue;
     seen.insert(name);
     CHECK(found == of_radius_2.at(name));
   }
   CHECK(seen.size() == 6);
-  CHECK(sizes == std::set<std::size_t>{5, 7, 9, 11});
+  CHECK(sides == std::set<std::size_t>{5, 7, 9, 11});
 }
 
 TEST_CASE("no figure stands in two splits, and pixels are around 0", "[tasks][shapes]") {
   const auto task = make_task(task_config("shapes", {{"noise", 0.0}}));
   std::set<std::vector<float>> training, others;
   Batch batch;
-  batch.reset(8, task->shape(pictures), pictures);
+  batch.reset(8, task->sizes(pictures), pictures);
   const auto image = [](const Batch& b, std::int64_t i) {
     const auto begin = b.images.begin() + i * b.image.size();
     return std::vector<float>(begin, begin + b.image.size());
   };
   for (std::int64_t step = 0; step < 100; ++step)
     for (std::int64_t i = 0; i < 8; ++i) {
-      task->training_row(pictures, 0, step, i, batch, i);
+      task->training_sequence(pictures, 0, step, i, batch, i);
       training.insert(image(batch, i));
     }
   for (const Split split : {Split::validation, Split::test}) {
@@ -113,15 +113,15 @@ TEST_CASE("no figure stands in two splits, and pixels are around 0", "[tasks][sh
   CHECK(std::abs(mean) < 0.3);
 }
 
-TEST_CASE("a shape's noise is of its own for every row, step and seed", "[tasks][shapes]") {
+TEST_CASE("a shape's noise is of its own for every sequence, step and seed", "[tasks][shapes]") {
   const auto task = make_task(task_config("shapes", {{"noise", 0.5}}));
   std::set<std::vector<float>> seen;
   for (const std::uint64_t seed : {0U, 1U})
     for (const std::int64_t step : {0, 1})
-      for (const std::int64_t row : {0, 1, 0}) {
+      for (const std::int64_t sequence : {0, 1, 0}) {
         Batch batch;
-        batch.reset(1, task->shape(pictures), pictures);
-        task->training_row(pictures, seed, step, row, batch, 0);
+        batch.reset(1, task->sizes(pictures), pictures);
+        task->training_sequence(pictures, seed, step, sequence, batch, 0);
         seen.insert(batch.images);
       }
   CHECK(seen.size() == 8);
@@ -130,8 +130,8 @@ TEST_CASE("a shape's noise is of its own for every row, step and seed", "[tasks]
   CHECK(task->refuses(pictures).empty());
   Batch other;
   other.reset(1, TaskSizes{.image = {1, 8, 8}}, pictures);
-  CHECK_THAT(failure([&] { task->evaluation_row(pictures, Split::test, 0, other, 0); }),
-             Contains("an image of [1, 16, 16] does not fit as row 0 of a batch of 1 images of [1, 8, 8]"));
+  CHECK_THAT(failure([&] { task->evaluation_sequence(pictures, Split::test, 0, other, 0); }),
+             Contains("an image of [1, 16, 16] does not fit as sequence 0 of a batch of 1 images of [1, 8, 8]"));
 }
 
 TEST_CASE("images from files: each once, scaled by training's mean and deviation", "[tasks][image files]") {
@@ -155,7 +155,7 @@ TEST_CASE("images from files: each once, scaled by training's mean and deviation
   config.train.batch = 4;
   const auto task = make_task(config);
   CHECK(task->facts().sizes == std::array<std::int64_t, 3>{16, 4, 6});
-  CHECK(task->shape(pictures).classes == 2);
+  CHECK(task->sizes(pictures).classes == 2);
   // The training split has 0, 10, ... 150: mean 75, standard deviation 10 sqrt((16^2 - 1) / 12).
   const double deviation = 10 * std::sqrt(255.0 / 12);
   const Batch validation = evaluation_batch(*task, Split::validation, 4);
@@ -166,20 +166,20 @@ TEST_CASE("images from files: each once, scaled by training's mean and deviation
   }
   std::set<float> seen;
   Batch batch;
-  batch.reset(4, task->shape(pictures), pictures);
+  batch.reset(4, task->sizes(pictures), pictures);
   for (std::int64_t step = 0; step < 4; ++step)
     for (std::int64_t i = 0; i < 4; ++i) {
-      task->training_row(pictures, 5, step, i, batch, i);
+      task->training_sequence(pictures, 5, step, i, batch, i);
       seen.insert(batch.images[static_cast<std::size_t>(4 * i)]);
     }
   CHECK(seen.size() == 16);
-  CHECK(task->evaluation_rows(pictures, Split::test) == 6);
+  CHECK(task->evaluation_sequences(pictures, Split::test) == 6);
   CHECK(evaluation_batch(*task, Split::test, 6).targets == std::vector<std::int32_t>{0, 1, 0, 1, 0, 1});
   config.data.shuffle = true;
   CHECK(evaluation_batch(*make_task(config), Split::validation, 4).images != validation.images);
 }
 
-TEST_CASE("images: a number of rows for validation, and folders of their own for validation and test",
+TEST_CASE("images: a number of examples for validation, and folders of their own for validation and test",
           "[tasks][image files]") {
   const TemporaryFolder train, other, bad;
   const auto write = [](const TemporaryFolder& folder, const std::string& part, std::uint32_t n, int first, int side) {
@@ -203,7 +203,7 @@ TEST_CASE("images: a number of rows for validation, and folders of their own for
   CHECK(make_task(config)->facts().sizes == std::array<std::int64_t, 3>{13, 7, 6});
   const auto fingerprint = make_task(config)->fingerprint();
   config.data.validation_rows = 20;
-  CHECK_THAT(refusal([&] { make_task(config); }), Contains("validation_rows = 20 leaves none of the 20 rows"));
+  CHECK_THAT(refusal([&] { make_task(config); }), Contains("validation_rows = 20 leaves none of the 20 examples"));
 
   config.data.validation_rows = 0;
   config.data.validation_path = other.path();

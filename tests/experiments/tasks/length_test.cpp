@@ -1,5 +1,5 @@
 // Tests of tasks whose test sequences may be longer than the training sequences (addition, and tasks on symbols and
-// bits), and of rows of any requested length.
+// bits), and of sequences of any requested length.
 #include "experiments/tasks/task_info.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
@@ -19,17 +19,17 @@ struct Pair {
   std::string input, output;
 };
 
-/// The rows of a split; 300 rows for training. For a language model, the input is the whole row.
-std::vector<Pair> pairs(const Task& task, Split split, TaskFormat form = s2s) {
+/// The sequences of a split; 300 sequences for training. For a language model, the input is the whole sequence.
+std::vector<Pair> pairs(const Task& task, Split split, TaskFormat format = s2s) {
   std::vector<Pair> out;
-  const std::int64_t rows = split == Split::train ? 300 : task.evaluation_rows(form, split);
-  for (std::int64_t i = 0; i < rows; ++i) {
+  const std::int64_t sequences = split == Split::train ? 300 : task.evaluation_sequences(format, split);
+  for (std::int64_t i = 0; i < sequences; ++i) {
     Batch batch;
-    batch.reset(1, task.shape(form), form);
-    if (split == Split::train) task.training_row(form, 0, i / 8, i % 8, batch, 0);
-    else task.evaluation_row(form, split, i, batch, 0);
+    batch.reset(1, task.sizes(format), format);
+    if (split == Split::train) task.training_sequence(format, 0, i / 8, i % 8, batch, 0);
+    else task.evaluation_sequence(format, split, i, batch, 0);
     batch.trim();
-    out.push_back({task.decode(batch.tokens), form == lm ? "" : task.decode_output(form, batch.targets)});
+    out.push_back({task.decode(batch.tokens), format == lm ? "" : task.decode_output(format, batch.targets)});
   }
   return out;
 }
@@ -97,24 +97,24 @@ TEST_CASE("addition's digits have bounds, and its test may have more of them", "
   CHECK(*test.begin() == 5);
   CHECK(*test.rbegin() == 30);
   CHECK(test.size() == 26);
-  CHECK(task->shape(s2s).length == 61);
-  CHECK(task->shape(s2s).output_length == 32);
+  CHECK(task->sizes(s2s).length == 61);
+  CHECK(task->sizes(s2s).output_length == 32);
   const auto other = make_task(task_config("addition", {{"digits", std::int64_t{4}}}));
   CHECK(other->fingerprint() != task->fingerprint());
 }
 
-TEST_CASE("addition as one row ends its sum, since sums differ in length", "[tasks][addition]") {
+TEST_CASE("addition as one sequence ends its sum, since sums differ in length", "[tasks][addition]") {
   const auto task = make_task(task_config("addition"));
-  const TaskSizes shape = task->shape(lm);
-  CHECK(shape.vocabulary == 14); // digits + = and the two tokens around an output
+  const TaskSizes sizes = task->sizes(lm);
+  CHECK(sizes.vocabulary == 14); // digits + = and the two tokens around an output
   for (std::int64_t i = 0; i < 50; ++i) {
-    const Row row = evaluation_row(*task, lm, Split::validation, i);
-    CHECK(row.targets.back() == shape.end);
-    const std::string text = without_spaces(task->decode(row.tokens));
+    const Sequence sequence = evaluation_sequence(*task, lm, Split::validation, i);
+    CHECK(sequence.targets.back() == sizes.end);
+    const std::string text = without_spaces(task->decode(sequence.tokens));
     const std::size_t plus = text.find('+'), equals = text.find('=');
     CHECK(std::to_string(std::stoll(text.substr(0, plus)) + std::stoll(text.substr(plus + 1))) ==
           text.substr(equals + 1));
-    CHECK(std::count(row.targets.begin(), row.targets.end(), ignored) == static_cast<std::ptrdiff_t>(equals));
+    CHECK(std::count(sequence.targets.begin(), sequence.targets.end(), ignored) == static_cast<std::ptrdiff_t>(equals));
   }
 }
 
@@ -153,24 +153,25 @@ TEST_CASE("a test of symbols or bits may be longer than training", "[tasks]") {
     CHECK(*test.rbegin() <= 16);
     CHECK(test.size() > 3);
     const bool bits = kind == "parity";
-    CHECK(task->shape(lm).length == (bits ? 17 : 32));
+    CHECK(task->sizes(lm).length == (bits ? 17 : 32));
     if (bits) {
-      CHECK(task->shape(TaskFormat::classification).length == 16);
-      CHECK(task->shape(TaskFormat::classification).varied);
+      CHECK(task->sizes(TaskFormat::classification).length == 16);
+      CHECK(task->sizes(TaskFormat::classification).varied);
     }
-    // Training and validation have the rows without it.
+    // Training and validation have the sequences without it.
     config.task_options = lengths;
     const auto plain = make_task(config);
     CHECK(plain->fingerprint().find("test_length") ==
           (kind == "sort" ? plain->fingerprint().find("test_length = 0") : std::string::npos));
     for (std::int64_t i = 0; i < 20; ++i) {
-      CHECK(training_row(*plain, lm, 3, i, 0) == training_row(*task, lm, 3, i, 0));
-      CHECK(evaluation_row(*plain, lm, Split::validation, i) == evaluation_row(*task, lm, Split::validation, i));
+      CHECK(training_sequence(*plain, lm, 3, i, 0) == training_sequence(*task, lm, 3, i, 0));
+      CHECK(evaluation_sequence(*plain, lm, Split::validation, i) ==
+            evaluation_sequence(*task, lm, Split::validation, i));
     }
   }
 }
 
-TEST_CASE("the shape of training's rows is that of the task without its longer test", "[tasks][lengths]") {
+TEST_CASE("the shape of training's sequences is that of the task without its longer test", "[tasks][lengths]") {
   std::size_t tried = 0;
   for (const TaskInfo* info : task_kinds())
     for (const Option& option : info->about.options) {
@@ -179,11 +180,11 @@ TEST_CASE("the shape of training's rows is that of the task without its longer t
       const auto longer = make_task(
           task_config(info->about.name, {{option.name, std::int64_t{info->about.name == "listops" ? 200 : 60}}}));
       const auto plain = make_task(task_config(info->about.name));
-      const TaskFormat form = longer->refuses(s2s).empty() ? s2s : lm;
-      CHECK(longer->training_shape(form).length == plain->shape(form).length);
-      CHECK(longer->training_shape(form).output_length == plain->shape(form).output_length);
-      CHECK(longer->shape(form).length > plain->shape(form).length);
-      CHECK(plain->training_shape(form).length == plain->shape(form).length);
+      const TaskFormat format = longer->refuses(s2s).empty() ? s2s : lm;
+      CHECK(longer->training_sizes(format).length == plain->sizes(format).length);
+      CHECK(longer->training_sizes(format).output_length == plain->sizes(format).output_length);
+      CHECK(longer->sizes(format).length > plain->sizes(format).length);
+      CHECK(plain->training_sizes(format).length == plain->sizes(format).length);
       ++tried;
     }
   CHECK(tried == 8);
@@ -201,7 +202,7 @@ TEST_CASE("lengths that can't be are refused", "[tasks]") {
              Contains("[task.addition] min_digits = 4 is above digits = 3; it may be 1 to 3"));
 }
 
-TEST_CASE("tasks that say so make rows of any length, from the same words, and none of training's",
+TEST_CASE("tasks that say so make sequences of any length, from the same words, and none of training's",
           "[tasks][lengths]") {
   std::size_t tried = 0;
   for (const TaskInfo* info : task_kinds()) {
@@ -218,32 +219,32 @@ TEST_CASE("tasks that say so make rows of any length, from the same words, and n
     CHECK(task->of_length(length) == shorter); // made once
     const Task* const longer = task->of_length(length + 2);
     REQUIRE(longer != nullptr);
-    const TaskFormat form = task->refuses(s2s).empty() ? s2s : lm;
-    CHECK(shorter->shape(form).classes == task->shape(form).classes);
-    CHECK(longer->shape(form).length > shorter->shape(form).length);
-    const auto rows = pairs(*shorter, Split::validation, form);
-    CHECK((!rows.empty() && rows.size() <= 512));
+    const TaskFormat format = task->refuses(s2s).empty() ? s2s : lm;
+    CHECK(shorter->sizes(format).classes == task->sizes(format).classes);
+    CHECK(longer->sizes(format).length > shorter->sizes(format).length);
+    const auto sequences = pairs(*shorter, Split::validation, format);
+    CHECK((!sequences.empty() && sequences.size() <= 512));
     std::set<std::string> trained;
-    for (const Pair& pair : pairs(*shorter, Split::train, form)) trained.insert(pair.input);
+    for (const Pair& pair : pairs(*shorter, Split::train, format)) trained.insert(pair.input);
     std::size_t longest = 0;
-    for (const Pair& pair : rows) {
+    for (const Pair& pair : sequences) {
       CHECK_FALSE(trained.contains(pair.input));
       longest = std::max(longest, symbols(pair.input));
     }
-    // The last bracket of a row is only a target.
+    // The last bracket of a sequence is only a target.
     CHECK(longest >= static_cast<std::size_t>(length - (info->about.name == "dyck" ? 1 : 0)));
   }
   CHECK(tried == 10);
 }
 
-TEST_CASE("rows of a length: repeats, brackets, questions and expressions", "[tasks][lengths]") {
+TEST_CASE("sequences of a length: repeats, brackets, questions and expressions", "[tasks][lengths]") {
   const auto of = [](const char* kind, OptionValues options, std::int64_t length) {
     const auto task = make_task(task_config(kind, std::move(options)));
     return pairs(*task->of_length(length), Split::validation, task->refuses(s2s).empty() ? s2s : lm);
   };
-  // Each row is a sequence followed by the same sequence, without its last symbol.
+  // Each sequence is a sequence followed by the same sequence, without its last symbol.
   for (const Pair& pair : of("induction", {{"min_length", std::int64_t{8}}}, 20)) CHECK(words(pair.input) == 39);
-  // Three pairs of brackets are at most three deep; the training rows' are at most four deep.
+  // Three pairs of brackets are at most three deep; the training sequences' are at most four deep.
   for (const std::int64_t length : {6, 48})
     for (const Pair& pair : of("dyck", {}, length)) CHECK(words(pair.input) == static_cast<std::size_t>(length - 1));
   for (const Pair& pair : of("mqar", {{"pairs", std::int64_t{4}}}, 128)) CHECK(words(pair.input) == 128);
@@ -259,7 +260,7 @@ TEST_CASE("rows of a length: repeats, brackets, questions and expressions", "[ta
   CHECK_THAT(refusal([&] { of("listops", {}, 3); }), Contains("task.listops.length is 3"));
 }
 
-TEST_CASE("a symbol of every row stands at every place of the length", "[tasks][lengths]") {
+TEST_CASE("a symbol of every sequence stands at every place of the length", "[tasks][lengths]") {
   const auto task = make_task(task_config("copy", {{"length", std::int64_t{5}}, {"min_length", std::int64_t{2}}}));
   for (const std::int64_t length : {5, 12})
     for (const Pair& pair : pairs(*task->of_length(length), Split::validation)) {

@@ -1,5 +1,5 @@
-// Tests of tasks whose targets are at certain positions of one row: which positions count, the target at each, and the
-// accuracy of guessing.
+// Tests of tasks whose targets are at certain positions of one sequence: which positions count, the target at each, and
+// the accuracy of guessing.
 #include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
@@ -23,59 +23,59 @@ OptionValues numbers(std::initializer_list<std::pair<const char*, int>> values) 
   return options;
 }
 
-/// A row as words, with "_" at positions without a target.
+/// A sequence as words, with "_" at positions without a target.
 struct Words {
   std::vector<std::string> tokens, targets;
 };
 
-Words words_of(const Task& task, const Row& row) {
+Words words_of(const Task& task, const Sequence& sequence) {
   Words words;
-  for (const std::int32_t token : row.tokens) words.tokens.push_back(task.decode({&token, 1}));
-  for (const std::int32_t target : row.targets)
+  for (const std::int32_t token : sequence.tokens) words.tokens.push_back(task.decode({&token, 1}));
+  for (const std::int32_t target : sequence.targets)
     words.targets.push_back(target == ignored ? "_" : task.decode({&target, 1}));
   return words;
 }
 
-/// Rows of all splits; 300 of training.
-std::vector<Words> rows_of(const Task& task) {
+/// Sequences of all splits; 300 of training.
+std::vector<Words> sequences_of(const Task& task) {
   std::vector<Words> out;
   for (const Split split : all_splits)
-    for (const Row& row : evaluation_rows(task, lm, split)) out.push_back(words_of(task, row));
-  for (std::int64_t i = 0; i < 300; ++i) out.push_back(words_of(task, training_row(task, lm, 5, i / 8, i % 8)));
+    for (const Sequence& sequence : evaluation_sequences(task, lm, split)) out.push_back(words_of(task, sequence));
+  for (std::int64_t i = 0; i < 300; ++i) out.push_back(words_of(task, training_sequence(task, lm, 5, i / 8, i % 8)));
   return out;
 }
 
-/// A task with few rows.
+/// A task with few sequences.
 Config small_config(const std::string& kind, const OptionValues& options) {
   Config config = task_config(kind, options);
   config.task.validation = config.task.test = 64;
   return config;
 }
 
-/// Properties of all these tasks: no example is in two splits, the same seed gives the same rows, and there is only one
-/// form.
+/// Properties of all these tasks: no example is in two splits, the same seed gives the same sequences, and there is
+/// only one format.
 void check_contract(const Config& config) {
   const auto task = make_task(config), again = make_task(config);
   std::set<std::vector<std::int32_t>> held_out, training;
   for (const Split split : all_splits) {
-    const auto rows = evaluation_rows(*task, lm, split);
-    CHECK(rows == evaluation_rows(*again, lm, split));
-    for (const Row& row : rows) {
+    const auto sequences = evaluation_sequences(*task, lm, split);
+    CHECK(sequences == evaluation_sequences(*again, lm, split));
+    for (const Sequence& sequence : sequences) {
       auto& those = split == Split::train ? training : held_out;
-      CHECK(those.insert(row.tokens).second);
-      CHECK(row.tokens.size() == row.targets.size());
-      CHECK(task->encode(task->decode(row.tokens)) == row.tokens);
+      CHECK(those.insert(sequence.tokens).second);
+      CHECK(sequence.tokens.size() == sequence.targets.size());
+      CHECK(task->encode(task->decode(sequence.tokens)) == sequence.tokens);
     }
   }
   for (std::int64_t i = 0; i < 500; ++i) {
-    const Row row = training_row(*task, lm, 2, i, i % 5);
-    CHECK(row == training_row(*again, lm, 2, i, i % 5));
-    training.insert(row.tokens);
+    const Sequence sequence = training_sequence(*task, lm, 2, i, i % 5);
+    CHECK(sequence == training_sequence(*again, lm, 2, i, i % 5));
+    training.insert(sequence.tokens);
   }
-  for (const auto& row : held_out) CHECK_FALSE(training.contains(row));
+  for (const auto& sequence : held_out) CHECK_FALSE(training.contains(sequence));
   CHECK(task->chance(lm).sequence->value <= task->chance(lm).accuracy);
-  for (const TaskFormat form : {TaskFormat::sequence_to_sequence, TaskFormat::classification})
-    CHECK_THAT(task->refuses(form),
+  for (const TaskFormat format : {TaskFormat::sequence_to_sequence, TaskFormat::classification})
+    CHECK_THAT(task->refuses(format),
                Contains("the targets of the task " + config.task.kind + " are at positions within one sequence") &&
                    Contains("model.kind = \"decoder\""));
   CHECK(task->refuses(lm).empty());
@@ -92,24 +92,24 @@ TEST_CASE("mqar asks for each key once behind the pairs, and its value is the ta
                                               : static_cast<std::size_t>(std::get<std::int64_t>(options.at("pairs")));
     const std::size_t length = options.empty() ? 64
                                                : static_cast<std::size_t>(std::get<std::int64_t>(options.at("length")));
-    for (const Words& row : rows_of(*make_task(config))) {
-      INFO(joined(row.tokens));
-      REQUIRE(row.tokens.size() == length);
+    for (const Words& sequence : sequences_of(*make_task(config))) {
+      INFO(joined(sequence.tokens));
+      REQUIRE(sequence.tokens.size() == length);
       std::map<std::string, std::string> value_of;
       std::set<std::string> values;
       for (std::size_t i = 0; i < pairs; ++i) {
-        CHECK(row.tokens[2 * i].front() == 'k');
-        CHECK(row.tokens[2 * i + 1].front() == 'v');
-        CHECK(value_of.emplace(row.tokens[2 * i], row.tokens[2 * i + 1]).second);
-        CHECK(values.insert(row.tokens[2 * i + 1]).second);
+        CHECK(sequence.tokens[2 * i].front() == 'k');
+        CHECK(sequence.tokens[2 * i + 1].front() == 'v');
+        CHECK(value_of.emplace(sequence.tokens[2 * i], sequence.tokens[2 * i + 1]).second);
+        CHECK(values.insert(sequence.tokens[2 * i + 1]).second);
       }
       std::set<std::string> asked;
       for (std::size_t i = 0; i < length; ++i) {
-        const bool question = i >= 2 * pairs && value_of.contains(row.tokens[i]);
-        CHECK(row.targets[i] == (question ? value_of[row.tokens[i]] : "_"));
+        const bool question = i >= 2 * pairs && value_of.contains(sequence.tokens[i]);
+        CHECK(sequence.targets[i] == (question ? value_of[sequence.tokens[i]] : "_"));
         if (!question) continue;
         CHECK(i % 2 == 0);
-        CHECK(asked.insert(row.tokens[i]).second);
+        CHECK(asked.insert(sequence.tokens[i]).second);
       }
       CHECK(asked.size() == pairs);
     }
@@ -126,11 +126,11 @@ TEST_CASE("mqar's questions follow the power law, and its other tokens are even"
     std::map<std::int32_t, double> others;
     constexpr int draws = 20000;
     for (std::int64_t i = 0; i < draws; ++i) {
-      const Row row = training_row(*task, lm, 0, i, 0);
-      const auto place = std::ranges::find_if(row.targets, [](std::int32_t t) { return t != ignored; });
-      ++places[static_cast<std::size_t>(place - row.targets.begin()) / 2];
-      for (std::size_t at = 2; at < row.tokens.size(); ++at)
-        if (row.targets[at] == ignored) ++others[row.tokens[at]];
+      const Sequence sequence = training_sequence(*task, lm, 0, i, 0);
+      const auto place = std::ranges::find_if(sequence.targets, [](std::int32_t t) { return t != ignored; });
+      ++places[static_cast<std::size_t>(place - sequence.targets.begin()) / 2];
+      for (std::size_t at = 2; at < sequence.tokens.size(); ++at)
+        if (sequence.targets[at] == ignored) ++others[sequence.tokens[at]];
     }
     double total = 0;
     for (int s = 1; s <= 10; ++s) total += std::pow(s, power - 1);
@@ -140,7 +140,8 @@ TEST_CASE("mqar's questions follow the power law, and its other tokens are even"
             5 * std::sqrt(expected * (1 - expected) / draws));
     }
     REQUIRE(others.size() == 8);
-    // The 7 tokens other than the row's key are equally likely. A key can appear in the 3 of 4 rows with another key.
+    // The 7 tokens other than the sequence's key are equally likely. A key can appear in the 3 of 4 sequences with
+    // another key.
     for (const auto& [token, count] : others)
       CHECK(std::abs(count / (19.0 * draws) - (token < 4 ? 3.0 / 28 : 1.0 / 7)) < 0.005);
   }
@@ -179,35 +180,38 @@ TEST_CASE("induction repeats a sequence, and every symbol of it but the first is
     check_contract(config);
     const auto task = make_task(config);
     std::set<std::size_t> lengths, of_test;
-    const auto check = [&](const Words& row, std::set<std::size_t>& seen) {
-      INFO(joined(row.tokens));
-      REQUIRE((row.tokens.size() + 1) % c.repeats == 0);
-      const std::size_t n = (row.tokens.size() + 1) / c.repeats;
+    const auto check = [&](const Words& sequence, std::set<std::size_t>& seen) {
+      INFO(joined(sequence.tokens));
+      REQUIRE((sequence.tokens.size() + 1) % c.repeats == 0);
+      const std::size_t n = (sequence.tokens.size() + 1) / c.repeats;
       seen.insert(n);
-      CHECK(std::set<std::string>(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(n)).size() == n);
-      for (std::size_t i = 0; i < row.tokens.size(); ++i) {
+      CHECK(std::set<std::string>(sequence.tokens.begin(), sequence.tokens.begin() + static_cast<std::ptrdiff_t>(n))
+                .size() == n);
+      for (std::size_t i = 0; i < sequence.tokens.size(); ++i) {
         // By induction: the symbol that followed the same symbol's earlier position, if it occurred before.
         std::string expected = "_";
         for (std::size_t before = 0; before + 1 < i; ++before)
-          if (row.tokens[before] == row.tokens[i] && i % n != n - 1) expected = row.tokens[before + 1];
-        CHECK(row.targets[i] == expected);
-        if (i + 1 < row.tokens.size() && row.targets[i] != "_") CHECK(row.tokens[i + 1] == row.targets[i]);
+          if (sequence.tokens[before] == sequence.tokens[i] && i % n != n - 1) expected = sequence.tokens[before + 1];
+        CHECK(sequence.targets[i] == expected);
+        if (i + 1 < sequence.tokens.size() && sequence.targets[i] != "_")
+          CHECK(sequence.tokens[i + 1] == sequence.targets[i]);
       }
     };
     for (const Split split : {Split::train, Split::validation})
-      for (const Row& row : evaluation_rows(*task, lm, split)) check(words_of(*task, row), lengths);
-    for (const Row& row : evaluation_rows(*task, lm, Split::test)) check(words_of(*task, row), of_test);
+      for (const Sequence& sequence : evaluation_sequences(*task, lm, split)) check(words_of(*task, sequence), lengths);
+    for (const Sequence& sequence : evaluation_sequences(*task, lm, Split::test))
+      check(words_of(*task, sequence), of_test);
     CHECK(*lengths.begin() == c.shortest);
     CHECK(*lengths.rbegin() == c.longest);
     CHECK(lengths.size() == c.longest - c.shortest + 1);
     CHECK(*of_test.begin() == (c.longest_test > c.longest ? c.longest + 1 : c.shortest));
     CHECK(*of_test.rbegin() == c.longest_test);
-    CHECK(task->shape(lm).length == static_cast<std::int64_t>(c.longest_test * c.repeats - 1));
+    CHECK(task->sizes(lm).length == static_cast<std::int64_t>(c.longest_test * c.repeats - 1));
   }
 }
 
 TEST_CASE("induction's chance, over all sequences", "[tasks][induction]") {
-  // Of five symbols, sequences of 3 and of 4; the best guess of whole rows, for each length.
+  // Of five symbols, sequences of 3 and of 4; the best guess of whole sequences, for each length.
   const auto chance =
       make_task(task_config("induction", numbers({{"length", 4}, {"min_length", 3}, {"symbols", 5}})))->chance(lm);
   std::map<int, std::map<std::vector<int>, int>> targets;
@@ -260,30 +264,31 @@ TEST_CASE("dyck's brackets are balanced, within the depth, and each that closes 
     const auto task = make_task(config);
     std::set<std::size_t> lengths, of_test;
     std::size_t deepest = 0;
-    const auto check = [&](const Words& row, std::set<std::size_t>& seen) {
-      INFO(joined(row.tokens));
-      std::vector<std::string> brackets = row.tokens;
-      brackets.push_back(row.targets.back());
+    const auto check = [&](const Words& sequence, std::set<std::size_t>& seen) {
+      INFO(joined(sequence.tokens));
+      std::vector<std::string> brackets = sequence.tokens;
+      brackets.push_back(sequence.targets.back());
       seen.insert(brackets.size());
       std::vector<std::string> open;
       for (std::size_t i = 0; i < brackets.size(); ++i) {
         const std::string kind = brackets[i].substr(1);
         if (brackets[i].front() == '(') {
           open.push_back(kind);
-          if (i > 0) CHECK(row.targets[i - 1] == "_");
+          if (i > 0) CHECK(sequence.targets[i - 1] == "_");
         } else {
           REQUIRE_FALSE(open.empty());
           CHECK(open.back() == kind);
           open.pop_back();
-          CHECK(row.targets[i - 1] == ")" + kind);
+          CHECK(sequence.targets[i - 1] == ")" + kind);
         }
         deepest = std::max(deepest, open.size());
       }
       CHECK(open.empty());
     };
     for (const Split split : {Split::train, Split::validation})
-      for (const Row& row : evaluation_rows(*task, lm, split)) check(words_of(*task, row), lengths);
-    for (const Row& row : evaluation_rows(*task, lm, Split::test)) check(words_of(*task, row), of_test);
+      for (const Sequence& sequence : evaluation_sequences(*task, lm, split)) check(words_of(*task, sequence), lengths);
+    for (const Sequence& sequence : evaluation_sequences(*task, lm, Split::test))
+      check(words_of(*task, sequence), of_test);
     CHECK(deepest == c.depth);
     CHECK(*lengths.begin() == c.shortest);
     CHECK(*lengths.rbegin() == c.longest);
@@ -292,7 +297,7 @@ TEST_CASE("dyck's brackets are balanced, within the depth, and each that closes 
   }
 }
 
-TEST_CASE("dyck counts its rows, and its chance is that of kinds", "[tasks][dyck]") {
+TEST_CASE("dyck counts its sequences, and its chance is that of kinds", "[tasks][dyck]") {
   // Catalan numbers: 5 ways to nest 3 pairs and 14 ways for 4; with a maximal depth of 2, 4 and 8.
   const auto about = [](OptionValues options) {
     options["kinds"] = std::int64_t{10};
@@ -318,15 +323,15 @@ TEST_CASE("dyck says what can't be", "[tasks][dyck]") {
   CHECK_THAT(message(numbers({{"test_length", 41}})), Contains("test_length = 41 is odd"));
   CHECK_THAT(message(numbers({{"min_length", 34}})), Contains("min_length = 34 is above length = 32"));
   CHECK(message(numbers({{"depth", 17}})) ==
-        "[task.dyck] depth = 17 is more than rows of 32 brackets can have; it may be 1 to 16, or 0 for any");
+        "[task.dyck] depth = 17 is more than 32 brackets can have; it may be 1 to 16, or 0 for any");
   CHECK_THAT(message(numbers({{"length", 4}, {"depth", 0}})), Contains("examples, too few for splits that share none"));
 }
 
-TEST_CASE("a row with targets at places is shown whole, with a mark where there is none", "[tasks]") {
+TEST_CASE("a sequence with targets at places is shown whole, with a mark where there is none", "[tasks]") {
   const auto task = make_task(task_config("mqar", numbers({{"pairs", 2}, {"length", 9}, {"vocabulary", 12}})));
-  const Words row = words_of(*task, evaluation_row(*task, lm, Split::validation, 0));
+  const Words sequence = words_of(*task, evaluation_sequence(*task, lm, Split::validation, 0));
   each_example(*task, lm, Split::validation, 1, [&](const ExampleText& text) {
-    CHECK(text.input == joined(row.tokens));
-    CHECK(text.output == joined(row.targets));
+    CHECK(text.input == joined(sequence.tokens));
+    CHECK(text.output == joined(sequence.targets));
   });
 }

@@ -25,16 +25,16 @@ std::pair<std::string, std::string> text_of(const Task& task, const Batch& batch
   return {task.decode(std::span(batch.tokens).first(length)), task.decode_output(s2s, batch.targets)};
 }
 
-/// The command and actions of each row of a split; for training, the rows of the first epoch.
+/// The command and actions of each sequence of a split; for training, the sequences of the first epoch.
 std::multimap<std::string, std::string> examples(const Task& task, Split split) {
   std::multimap<std::string, std::string> out;
-  const TaskSizes shape = task.shape(s2s);
-  const std::int64_t rows = task.facts().sizes[static_cast<std::size_t>(split)];
-  for (std::int64_t i = 0; i < rows; ++i) {
+  const TaskSizes sizes = task.sizes(s2s);
+  const std::int64_t sequences = task.facts().sizes[static_cast<std::size_t>(split)];
+  for (std::int64_t i = 0; i < sequences; ++i) {
     Batch batch;
-    batch.reset(1, shape, s2s);
-    if (split == Split::train) task.training_row(s2s, 1, i / 32, i % 32, batch, 0);
-    else task.evaluation_row(s2s, split, i, batch, 0);
+    batch.reset(1, sizes, s2s);
+    if (split == Split::train) task.training_sequence(s2s, 1, i / 32, i % 32, batch, 0);
+    else task.evaluation_sequence(s2s, split, i, batch, 0);
     out.insert(text_of(task, batch));
   }
   return out;
@@ -150,9 +150,9 @@ TEST_CASE("scan repeats the primitive that the test combines, to a tenth of trai
   }
 }
 
-TEST_CASE("scan as one row: command, the token that begins actions, actions, their end", "[tasks][scan]") {
+TEST_CASE("scan as one sequence: command, the token that begins actions, actions, their end", "[tasks][scan]") {
   const auto task = make_task(scan_config("simple"));
-  const TaskSizes pair = task->shape(s2s), one = task->shape(lm);
+  const TaskSizes pair = task->sizes(s2s), one = task->sizes(lm);
   CHECK(pair.vocabulary == 13);
   CHECK(pair.classes == 8);
   CHECK_FALSE(pair.shared_vocabulary);
@@ -163,15 +163,16 @@ TEST_CASE("scan as one row: command, the token that begins actions, actions, the
   for (std::int64_t i = 0; i < 100; ++i) {
     Batch batch;
     batch.reset(1, pair, s2s);
-    task->evaluation_row(s2s, Split::test, i, batch, 0);
+    task->evaluation_sequence(s2s, Split::test, i, batch, 0);
     const auto [command, actions] = text_of(*task, batch);
-    const Row row = evaluation_row(*task, lm, Split::test, i);
-    CHECK(task->decode(row.tokens) == command + " <begin> " + actions);
+    const Sequence sequence = evaluation_sequence(*task, lm, Split::test, i);
+    CHECK(task->decode(sequence.tokens) == command + " <begin> " + actions);
     const auto inputs = static_cast<std::ptrdiff_t>(batch.lengths[0]);
-    CHECK(std::all_of(row.targets.begin(), row.targets.begin() + inputs, [](auto t) { return t == ignored; }));
-    CHECK(task->decode(std::span(row.targets).subspan(static_cast<std::size_t>(inputs))) == actions + " <end>");
-    CHECK(row.targets.back() == one.end);
-    CHECK(task->encode(command + " <begin> " + actions) == row.tokens);
+    CHECK(std::all_of(sequence.targets.begin(), sequence.targets.begin() + inputs,
+                      [](auto t) { return t == ignored; }));
+    CHECK(task->decode(std::span(sequence.targets).subspan(static_cast<std::size_t>(inputs))) == actions + " <end>");
+    CHECK(sequence.targets.back() == one.end);
+    CHECK(task->encode(command + " <begin> " + actions) == sequence.tokens);
   }
 }
 
@@ -184,10 +185,10 @@ TEST_CASE("scan: what cannot be is refused", "[tasks][scan]") {
   CHECK(make_task(scan_config("length"))->fingerprint() != task->fingerprint());
 }
 
-TEST_CASE("scan: a token has its word, in commands, in actions and in a language model's rows", "[scan]") {
+TEST_CASE("scan: a token has its word, in commands, in actions and in a language model's sequences", "[scan]") {
   const auto task = make_task(scan_config("simple"));
-  const TaskSizes translates = task->shape(s2s), continues = task->shape(TaskFormat::language_model);
-  std::vector<std::string> words, read, row;
+  const TaskSizes translates = task->sizes(s2s), continues = task->sizes(TaskFormat::language_model);
+  std::vector<std::string> words, read, sequence;
   for (const std::int32_t token : task->encode("jump left twice")) words.push_back(task->token_text(token));
   CHECK(words == std::vector<std::string>{"jump", "left", "twice"});
   const std::vector<std::int32_t> actions = task->encode_output("I_TURN_LEFT I_JUMP");
@@ -195,8 +196,8 @@ TEST_CASE("scan: a token has its word, in commands, in actions and in a language
     read.push_back(task->output_token_text(token));
   CHECK(read == std::vector<std::string>{"<begin>", "I_TURN_LEFT", "I_JUMP", "<end>"});
   for (const std::int32_t token : task->encode("jump left <begin> I_TURN_LEFT I_JUMP"))
-    row.push_back(task->token_text(token));
-  CHECK(row == std::vector<std::string>{"jump", "left", "<begin>", "I_TURN_LEFT", "I_JUMP"});
+    sequence.push_back(task->token_text(token));
+  CHECK(sequence == std::vector<std::string>{"jump", "left", "<begin>", "I_TURN_LEFT", "I_JUMP"});
   CHECK(task->token_text(continues.end) == "<end>");
   CHECK_THROWS_AS(task->encode_output("jump"), Refused);
 }
@@ -243,7 +244,7 @@ TEST_CASE("scan: the published files are read, each for its split", "[tasks][sca
   CHECK(given->facts().sizes == std::array<std::int64_t, 3>{7, 1, 2});
   CHECK(examples(*given, Split::validation).count("look twice") == 1);
   CHECK(given->fingerprint() != drawn->fingerprint());
-  CHECK(given->shape(s2s).vocabulary == make_task(scan_config("simple"))->shape(s2s).vocabulary);
+  CHECK(given->sizes(s2s).vocabulary == make_task(scan_config("simple"))->sizes(s2s).vocabulary);
   config.data.test_path = "";
   CHECK(make_task(config)->facts().sizes[2] == 0);
 }

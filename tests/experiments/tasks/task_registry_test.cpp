@@ -59,7 +59,7 @@ TEST_CASE("resetting a batch leaves padding and ignored targets, and reuses its 
   const auto* const tokens = batch.tokens.data();
   const auto* const targets = batch.targets.data();
   batch.reset(1, 4, TaskFormat::classification);
-  CHECK(batch.rows == 1);
+  CHECK(batch.sequences == 1);
   CHECK(batch.length == 4);
   CHECK(batch.tokens == std::vector<std::int32_t>(4, 0));
   CHECK(batch.targets == std::vector<std::int32_t>(1, ignored));
@@ -68,10 +68,10 @@ TEST_CASE("resetting a batch leaves padding and ignored targets, and reuses its 
   CHECK(batch.targets.data() == targets);
 }
 
-TEST_CASE("a batch of sequence to sequence has rows of outputs, and one of images has images only", "[tasks]") {
+TEST_CASE("a batch of sequence to sequence has sequences of outputs, and one of images has images only", "[tasks]") {
   Batch batch;
   batch.reset(2, TaskSizes{.length = 3, .output_length = 4}, TaskFormat::sequence_to_sequence);
-  CHECK(batch.form == TaskFormat::sequence_to_sequence);
+  CHECK(batch.format == TaskFormat::sequence_to_sequence);
   CHECK(batch.tokens == std::vector<std::int32_t>(6, 0));
   CHECK(batch.outputs == std::vector<std::int32_t>(8, 0));
   CHECK(batch.targets == std::vector<std::int32_t>(8, ignored));
@@ -87,7 +87,7 @@ TEST_CASE("a batch of sequence to sequence has rows of outputs, and one of image
   CHECK(batch.real_tokens() == 2);
 }
 
-TEST_CASE("trimming cuts each kind of row to the longest that is there, and takes no memory", "[tasks]") {
+TEST_CASE("trimming cuts each kind of sequence to the longest that is there, and takes no memory", "[tasks]") {
   Batch batch;
   batch.reset(3, TaskSizes{.length = 5, .output_length = 4}, TaskFormat::sequence_to_sequence);
   batch.tokens = {1, 2, 0, 0, 0, 3, 4, 5, 0, 0, 6, 0, 0, 0, 0};

@@ -1,5 +1,5 @@
-// Helpers for the tests of tasks: make a task's configuration, read single rows of a task, catch error messages, and
-// write temporary files.
+// Helpers for the tests of tasks: make a task's configuration, read single sequences of a task, catch error messages,
+// and write temporary files.
 #pragma once
 
 #include "autograd/error.hpp"
@@ -28,40 +28,41 @@ inline Config task_config(const std::string& kind, OptionValues options = {}) {
   return config;
 }
 
-/// One row of a task, without padding.
-struct Row {
+/// One sequence of a task, without padding.
+struct Sequence {
   std::vector<std::int32_t> tokens, targets;
-  bool operator==(const Row&) const = default;
+  bool operator==(const Sequence&) const = default;
 };
 
-inline Row row_of(const Batch& batch, TaskFormat form, std::int64_t at) {
+inline Sequence sequence_of(const Batch& batch, TaskFormat format, std::int64_t at) {
   const auto begin = at * batch.length;
   const auto end = begin + batch.lengths[static_cast<std::size_t>(at)];
-  Row row{{batch.tokens.begin() + begin, batch.tokens.begin() + end}, {}};
-  if (form == TaskFormat::classification) row.targets = {batch.targets[static_cast<std::size_t>(at)]};
-  else row.targets.assign(batch.targets.begin() + begin, batch.targets.begin() + end);
-  return row;
+  Sequence sequence{{batch.tokens.begin() + begin, batch.tokens.begin() + end}, {}};
+  if (format == TaskFormat::classification) sequence.targets = {batch.targets[static_cast<std::size_t>(at)]};
+  else sequence.targets.assign(batch.targets.begin() + begin, batch.targets.begin() + end);
+  return sequence;
 }
 
-inline Row training_row(const Task& task, TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row) {
+inline Sequence training_sequence(const Task& task, TaskFormat format, std::uint64_t seed, std::int64_t step,
+                                  std::int64_t sequence) {
   Batch batch;
-  batch.reset(1, task.shape(form).length, form);
-  task.training_row(form, seed, step, row, batch, 0);
-  return row_of(batch, form, 0);
+  batch.reset(1, task.sizes(format).length, format);
+  task.training_sequence(format, seed, step, sequence, batch, 0);
+  return sequence_of(batch, format, 0);
 }
 
-inline Row evaluation_row(const Task& task, TaskFormat form, Split split, std::int64_t row) {
+inline Sequence evaluation_sequence(const Task& task, TaskFormat format, Split split, std::int64_t sequence) {
   Batch batch;
-  batch.reset(1, task.shape(form).length, form);
-  task.evaluation_row(form, split, row, batch, 0);
-  return row_of(batch, form, 0);
+  batch.reset(1, task.sizes(format).length, format);
+  task.evaluation_sequence(format, split, sequence, batch, 0);
+  return sequence_of(batch, format, 0);
 }
 
-inline std::vector<Row> evaluation_rows(const Task& task, TaskFormat form, Split split) {
-  std::vector<Row> rows;
-  for (std::int64_t i = 0; i < task.evaluation_rows(form, split); ++i)
-    rows.push_back(evaluation_row(task, form, split, i));
-  return rows;
+inline std::vector<Sequence> evaluation_sequences(const Task& task, TaskFormat format, Split split) {
+  std::vector<Sequence> sequences;
+  for (std::int64_t i = 0; i < task.evaluation_sequences(format, split); ++i)
+    sequences.push_back(evaluation_sequence(task, format, split, i));
+  return sequences;
 }
 
 inline std::string joined(const std::vector<std::string>& words) {

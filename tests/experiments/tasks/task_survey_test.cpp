@@ -18,9 +18,10 @@ TEST_CASE("a survey counts what training sees", "[tasks][survey]") {
   config.data.shuffle = false;
   config.train.batch = 3;
   const auto task = make_task(config);
-  const TaskSurvey s = survey_task(*task, TaskFormat::sequence_to_sequence, 0, 3, 3, 2, 10); // one epoch: three rows
+  const TaskSurvey s = survey_task(*task, TaskFormat::sequence_to_sequence, 0, 3, 3, 2,
+                                   10); // one epoch: three sequences
   CHECK(s.facts.sizes == std::array<std::int64_t, 3>{3, 2, 0});
-  CHECK(s.rows == 3);
+  CHECK(s.sequences == 3);
   CHECK(s.inputs.shortest == 1);
   CHECK(s.inputs.median == 2);
   CHECK(s.inputs.longest == 3);
@@ -37,10 +38,10 @@ TEST_CASE("a survey counts what training sees", "[tasks][survey]") {
            (e.input == "b" && e.output == "x x")));
 }
 
-TEST_CASE("a survey counts each listed row at most once, and says how many a step has", "[tasks][survey]") {
-  std::string rows;
-  for (int i = 0; i < 10; ++i) rows += "a\tx\n";
-  const TemporaryFile file(rows);
+TEST_CASE("a survey counts each listed sequence at most once, and says how many a step has", "[tasks][survey]") {
+  std::string sequences;
+  for (int i = 0; i < 10; ++i) sequences += "a\tx\n";
+  const TemporaryFile file(sequences);
   Config config = task_config("translation");
   config.data.path = file.path();
   config.data.train = 0.5;
@@ -49,28 +50,28 @@ TEST_CASE("a survey counts each listed row at most once, and says how many a ste
   const auto survey = [&](std::int64_t most) {
     return survey_task(*make_task(config), TaskFormat::sequence_to_sequence, 0, 4, most, 9, 9);
   };
-  const TaskSurvey all = survey(2000); // two steps of four rows, of which five are in the file
+  const TaskSurvey all = survey(2000); // two steps of four sequences, of which five are in the file
   CHECK(all.listed == 5);
-  CHECK(all.rows == 5);
-  CHECK(all.rows_per_step == 4);
+  CHECK(all.sequences == 5);
+  CHECK(all.sequences_per_step == 4);
   CHECK(all.commonest == std::vector<std::pair<std::string, std::int64_t>>{{"a", 5}, {"x", 5}});
   CHECK(all.examples.size() == 5);
-  CHECK(survey(3).rows == 3);
+  CHECK(survey(3).sequences == 3);
   CHECK(survey(3).listed == 5);
 
   const TaskSurvey drawn = survey_task(*make_task(task_config("copy")), TaskFormat::language_model, 0, 4, 10, 9, 9);
   CHECK_FALSE(drawn.listed);
-  CHECK(drawn.rows == 10);
+  CHECK(drawn.sequences == 10);
 }
 
-TEST_CASE("a survey shows a language model's rows as prompt and answer, and classes by name", "[tasks][survey]") {
+TEST_CASE("a survey shows a language model's sequences as prompt and answer, and classes by name", "[tasks][survey]") {
   const auto parity = make_task(task_config("parity"));
-  const TaskSurvey rows = survey_task(*parity, TaskFormat::language_model, 0, 8, 64, 5, 3);
-  for (const ExampleText& e : rows.examples) {
+  const TaskSurvey sequences = survey_task(*parity, TaskFormat::language_model, 0, 8, 64, 5, 3);
+  for (const ExampleText& e : sequences.examples) {
     CHECK(e.input.ends_with(" ="));
     CHECK((e.output == "0" || e.output == "1"));
   }
-  CHECK(rows.facts.sizes[0] == -1);
+  CHECK(sequences.facts.sizes[0] == -1);
   const TaskSurvey labels = survey_task(*parity, TaskFormat::classification, 0, 8, 64, 5, 3);
   CHECK(labels.different == 2);
   CHECK(labels.commonest[0].second + labels.commonest[1].second == 64);
@@ -81,48 +82,48 @@ TEST_CASE("a survey shows a language model's rows as prompt and answer, and clas
   CHECK(images.examples[0].input.empty());
 }
 
-TEST_CASE("rows of training steps are those that training sees", "[tasks][survey]") {
+TEST_CASE("sequences of training steps are those that training sees", "[tasks][survey]") {
   Config by_batches = task_config("copy", {{"min_length", std::int64_t{3}}});
   Config by_tokens = task_config("scan");
   by_tokens.train.batch_tokens = 90;
   Config full = task_config("modular_addition", {{"modulus", std::int64_t{7}}, {"train", 0.5}});
   full.train.full_batch = true;
   for (const Config& config : {by_batches, by_tokens, full})
-    for (const TaskFormat form :
+    for (const TaskFormat format :
          {TaskFormat::language_model, TaskFormat::sequence_to_sequence, TaskFormat::classification}) {
       INFO(config.task.kind);
       const auto task = make_task(config);
-      if (!task->refuses(form).empty()) continue;
-      std::int64_t step = 0, row = 0, rows = 0;
-      each_training_row(*task, form, 3, 5, 4, [&](const TrainingRow& found) {
-        const std::int64_t all = task->training_rows(form, 3, step);
+      if (!task->refuses(format).empty()) continue;
+      std::int64_t step = 0, sequence = 0, sequences = 0;
+      each_training_sequence(*task, format, 3, 5, 4, [&](const TrainingSequence& found) {
+        const std::int64_t all = task->training_sequences(format, 3, step);
         Batch batch;
-        batch.reset(1, task->shape(form), form);
-        task->training_row(form, 3, step, row, batch, 0);
+        batch.reset(1, task->sizes(format), format);
+        task->training_sequence(format, 3, step, sequence, batch, 0);
         const auto first = [](const std::vector<std::int32_t>& from, std::int32_t n) {
           return std::vector<std::int32_t>(from.begin(), from.begin() + n);
         };
-        const bool two = form == TaskFormat::sequence_to_sequence, label = form == TaskFormat::classification;
+        const bool two = format == TaskFormat::sequence_to_sequence, label = format == TaskFormat::classification;
         const std::int32_t tokens = batch.lengths[0], outputs = two ? batch.output_lengths[0] : 0;
         CHECK(found.step == step);
-        CHECK(found.row == row);
+        CHECK(found.sequence == sequence);
         CHECK(found.tokens == first(batch.tokens, tokens));
         CHECK(found.outputs == first(batch.outputs, outputs));
         CHECK(found.targets == first(batch.targets, two ? outputs : label ? 1 : tokens));
-        if (two || label) CHECK(found.text.output == task->decode_output(form, found.targets));
-        ++rows;
-        if (++row == (all > 0 ? all : 5)) {
-          row = 0;
+        if (two || label) CHECK(found.text.output == task->decode_output(format, found.targets));
+        ++sequences;
+        if (++sequence == (all > 0 ? all : 5)) {
+          sequence = 0;
           ++step;
         }
       });
       CHECK(step == 4);
-      CHECK(row == 0);
-      CHECK(rows >= 8);
+      CHECK(sequence == 0);
+      CHECK(sequences >= 8);
     }
   CHECK_THAT(refusal([] {
-               each_training_row(*make_task(task_config("shapes")), TaskFormat::image_classification, 0, 1, 1,
-                                 [](const TrainingRow&) {});
+               each_training_sequence(*make_task(task_config("shapes")), TaskFormat::image_classification, 0, 1, 1,
+                                      [](const TrainingSequence&) {});
              }),
              Catch::Contains("the task has images"));
 }

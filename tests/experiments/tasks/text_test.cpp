@@ -43,9 +43,10 @@ Config text_config(const std::string& path, std::int64_t block, double train = 0
   return config;
 }
 
-std::string joined(const Task& task, const std::vector<Row>& rows, std::vector<std::int32_t> Row::*member) {
+std::string joined(const Task& task, const std::vector<Sequence>& sequences,
+                   std::vector<std::int32_t> Sequence::*member) {
   std::string text;
-  for (const Row& row : rows) text += task.decode(row.*member);
+  for (const Sequence& sequence : sequences) text += task.decode(sequence.*member);
   return text;
 }
 
@@ -62,57 +63,58 @@ TEST_CASE("evaluation predicts every character of a split but its first, once, i
       const std::map<Split, std::u32string> parts = {{Split::validation, text.substr(train, test - train)},
                                                      {Split::test, text.substr(test)}};
       for (const auto& [split, part] : parts) {
-        const auto rows = evaluation_rows(*task, lm, split);
-        CHECK(joined(*task, rows, &Row::targets) == utf8(part.substr(1)));
-        CHECK(joined(*task, rows, &Row::tokens) == utf8(part.substr(0, part.size() - 1)));
-        for (std::size_t i = 0; i + 1 < rows.size(); ++i) CHECK(std::ssize(rows[i].tokens) == block);
-        CHECK((!rows.back().tokens.empty() && std::ssize(rows.back().tokens) <= block));
+        const auto sequences = evaluation_sequences(*task, lm, split);
+        CHECK(joined(*task, sequences, &Sequence::targets) == utf8(part.substr(1)));
+        CHECK(joined(*task, sequences, &Sequence::tokens) == utf8(part.substr(0, part.size() - 1)));
+        for (std::size_t i = 0; i + 1 < sequences.size(); ++i) CHECK(std::ssize(sequences[i].tokens) == block);
+        CHECK((!sequences.back().tokens.empty() && std::ssize(sequences.back().tokens) <= block));
       }
       // For the training split: the first windows, at most as many as the validation split has.
-      const auto rows = evaluation_rows(*task, lm, Split::train);
-      CHECK(rows.size() <= evaluation_rows(*task, lm, Split::validation).size());
-      CHECK(utf8(text.substr(1, train - 1)).starts_with(joined(*task, rows, &Row::targets)));
+      const auto sequences = evaluation_sequences(*task, lm, Split::train);
+      CHECK(sequences.size() <= evaluation_sequences(*task, lm, Split::validation).size());
+      CHECK(utf8(text.substr(1, train - 1)).starts_with(joined(*task, sequences, &Sequence::targets)));
     }
 }
 
 TEST_CASE("the last window of a split is padded", "[tasks][text]") {
   const TemporaryFile file("abcdefghijabcdefghijabcdefghij");
   const auto task = make_task(text_config(file.path(), 4, 0.5));
-  REQUIRE(task->evaluation_rows(lm, Split::validation) == 4); // 14 predictions: 4 + 4 + 4 + 2
+  REQUIRE(task->evaluation_sequences(lm, Split::validation) == 4); // 14 predictions: 4 + 4 + 4 + 2
   Batch batch;
   batch.reset(1, 4, lm);
-  task->evaluation_row(lm, Split::validation, 3, batch, 0);
+  task->evaluation_sequence(lm, Split::validation, 3, batch, 0);
   CHECK(batch.lengths[0] == 2);
   CHECK(batch.tokens == std::vector<std::int32_t>{7, 8, 0, 0});
   CHECK(batch.targets == std::vector<std::int32_t>{8, 9, ignored, ignored});
 }
 
-TEST_CASE("outlines have the lengths of rows, and targets where these have some", "[tasks][text]") {
+TEST_CASE("outlines have the lengths of sequences, and targets where these have some", "[tasks][text]") {
   const TemporaryFile file("abcdefghijabcdefghijabcdefghij");
   const auto task = make_task(text_config(file.path(), 4, 0.5));
-  Batch row, outline;
+  Batch sequence, outline;
   const auto compare = [&] {
-    CHECK(outline.lengths == row.lengths);
-    for (Batch* batch : {&row, &outline})
+    CHECK(outline.lengths == sequence.lengths);
+    for (Batch* batch : {&sequence, &outline})
       for (std::int32_t& target : batch->targets) target = target == ignored ? ignored : 0;
-    CHECK(outline.targets == row.targets);
+    CHECK(outline.targets == sequence.targets);
     CHECK(std::ranges::all_of(outline.tokens, [](std::int32_t t) { return t >= 0 && t < 10; }));
   };
   const auto reset = [&] {
-    for (Batch* batch : {&row, &outline}) batch->reset(2, 6, lm);
+    for (Batch* batch : {&sequence, &outline}) batch->reset(2, 6, lm);
   };
   for (const Split split : {Split::train, Split::validation})
-    for (std::int64_t i = 0; i < task->evaluation_rows(lm, split); ++i) {
+    for (std::int64_t i = 0; i < task->evaluation_sequences(lm, split); ++i) {
       reset();
-      task->evaluation_row(lm, split, i, row, 1);
-      task->evaluation_row_lengths(lm, split, i, outline, 1);
+      task->evaluation_sequence(lm, split, i, sequence, 1);
+      task->evaluation_sequence_lengths(lm, split, i, outline, 1);
       compare();
     }
   reset();
-  task->training_row(lm, 4, 3, 1, row, 1);
-  task->training_row_lengths(lm, 4, 3, 1, outline, 1);
+  task->training_sequence(lm, 4, 3, 1, sequence, 1);
+  task->training_sequence_lengths(lm, 4, 3, 1, outline, 1);
   compare();
-  CHECK_THAT(failure([&] { task->training_row_lengths(lm, 4, 3, 1, outline, 2); }), Contains("does not fit as row 2"));
+  CHECK_THAT(failure([&] { task->training_sequence_lengths(lm, 4, 3, 1, outline, 2); }),
+             Contains("does not fit as sequence 2"));
 }
 
 TEST_CASE("training sees windows of its own split only, every one of them", "[tasks][text]") {
@@ -123,9 +125,9 @@ TEST_CASE("training sees windows of its own split only, every one of them", "[ta
   for (std::size_t start = 0; start + 7 < 30; ++start) expected.insert(utf8(text.substr(start, 8)));
   REQUIRE(expected.size() == 23);
   for (std::int64_t i = 0; i < 2000; ++i) {
-    const Row row = training_row(*task, lm, 4, i / 12, i % 12);
-    CHECK(std::equal(row.tokens.begin() + 1, row.tokens.end(), row.targets.begin()));
-    seen.insert(task->decode(std::span(row.tokens).first(1)) + task->decode(row.targets));
+    const Sequence sequence = training_sequence(*task, lm, 4, i / 12, i % 12);
+    CHECK(std::equal(sequence.tokens.begin() + 1, sequence.tokens.end(), sequence.targets.begin()));
+    seen.insert(task->decode(std::span(sequence.tokens).first(1)) + task->decode(sequence.targets));
   }
   CHECK(seen == expected);
 }
@@ -136,49 +138,49 @@ TEST_CASE("random windows of an evaluation are from anywhere in the split", "[ta
   const auto task = make_task(text_config(file.path(), 7, 0.5));
   std::set<std::string> expected, seen;
   for (std::size_t start = 30; start + 7 < 60; ++start) expected.insert(utf8(text.substr(start, 8)));
-  const auto row_at = [&](std::uint64_t seed, std::int64_t step, std::int64_t row) {
+  const auto sequence_at = [&](std::uint64_t seed, std::int64_t step, std::int64_t sequence) {
     Batch batch;
-    batch.reset(1, task->shape(lm).length, lm);
-    task->random_row(lm, Split::validation, seed, step, row, batch, 0);
-    return row_of(batch, lm, 0);
+    batch.reset(1, task->sizes(lm).length, lm);
+    task->random_sequence(lm, Split::validation, seed, step, sequence, batch, 0);
+    return sequence_of(batch, lm, 0);
   };
   for (std::int64_t i = 0; i < 2000; ++i) {
-    const Row row = row_at(4, i / 12, i % 12);
-    CHECK(std::equal(row.tokens.begin() + 1, row.tokens.end(), row.targets.begin()));
-    seen.insert(task->decode(std::span(row.tokens).first(1)) + task->decode(row.targets));
+    const Sequence sequence = sequence_at(4, i / 12, i % 12);
+    CHECK(std::equal(sequence.tokens.begin() + 1, sequence.tokens.end(), sequence.targets.begin()));
+    seen.insert(task->decode(std::span(sequence.tokens).first(1)) + task->decode(sequence.targets));
   }
   CHECK(seen == expected);
-  // A training row is a function of seed, step and row, and differs from a validation row.
-  const Row once = row_at(4, 7, 3);
-  (void)row_at(9, 1, 1);
-  CHECK(row_at(4, 7, 3) == once);
-  std::set<std::vector<std::int32_t>> rows;
-  for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(4, 7, i).tokens);
-  for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(4, 8, i).tokens);
-  for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(5, 7, i).tokens);
-  CHECK(rows.size() > 15); // of 23 windows
+  // A training sequence is a function of seed, step and index, and differs from a validation sequence.
+  const Sequence once = sequence_at(4, 7, 3);
+  (void)sequence_at(9, 1, 1);
+  CHECK(sequence_at(4, 7, 3) == once);
+  std::set<std::vector<std::int32_t>> sequences;
+  for (std::int64_t i = 0; i < 12; ++i) sequences.insert(sequence_at(4, 7, i).tokens);
+  for (std::int64_t i = 0; i < 12; ++i) sequences.insert(sequence_at(4, 8, i).tokens);
+  for (std::int64_t i = 0; i < 12; ++i) sequences.insert(sequence_at(5, 7, i).tokens);
+  CHECK(sequences.size() > 15); // of 23 windows
 }
 
-TEST_CASE("a training window depends on seed, step and row alone", "[tasks][text]") {
+TEST_CASE("a training window depends on seed, step and index alone", "[tasks][text]") {
   const TemporaryFile file(utf8(characters(5000)));
   const auto task = make_task(text_config(file.path(), 16)), again = make_task(text_config(file.path(), 16));
   std::set<std::vector<std::int32_t>> windows;
   for (const std::uint64_t seed : {0U, 1U})
     for (std::int64_t step : {0, 1})
-      for (std::int64_t row : {0, 1}) windows.insert(training_row(*task, lm, seed, step, row).tokens);
+      for (std::int64_t sequence : {0, 1}) windows.insert(training_sequence(*task, lm, seed, step, sequence).tokens);
   CHECK(windows.size() == 8);
-  const Row late = training_row(*task, lm, 3, 1000, 11);
-  (void)training_row(*again, lm, 8, 2, 1);
-  CHECK(training_row(*again, lm, 3, 1000, 11) == late);
+  const Sequence late = training_sequence(*task, lm, 3, 1000, 11);
+  (void)training_sequence(*again, lm, 8, 2, 1);
+  CHECK(training_sequence(*again, lm, 3, 1000, 11) == late);
 }
 
 TEST_CASE("the vocabulary is every character of the whole file, by code point", "[tasks][text]") {
   const TemporaryFile file("ba😀ä\nba\tbaéz"); // \t, \n, a, b, z, ä, é, 😀
   const auto task = make_task(text_config(file.path(), 2, 0.5));
-  const TaskSizes shape = task->shape(lm);
-  CHECK(shape.vocabulary == 8);
-  CHECK(shape.classes == 8);
-  CHECK(shape.length == 2);
+  const TaskSizes sizes = task->sizes(lm);
+  CHECK(sizes.vocabulary == 8);
+  CHECK(sizes.classes == 8);
+  CHECK(sizes.length == 2);
   CHECK(task->decode(std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7}) == "\t\nabzäé😀");
   CHECK(task->encode("😀zäb") == std::vector<std::int32_t>{7, 4, 5, 3});
   CHECK(task->encode("").empty());
@@ -219,15 +221,15 @@ TEST_CASE("a split shorter than one block is refused with its size", "[tasks][te
 
 TEST_CASE("without a test fraction there is no test split", "[tasks][text]") {
   const TemporaryFile file(utf8(characters(100)));
-  CHECK(make_task(text_config(file.path(), 4))->evaluation_rows(lm, Split::test) == 0);
+  CHECK(make_task(text_config(file.path(), 4))->evaluation_sequences(lm, Split::test) == 0);
 }
 
-TEST_CASE("a text has no label for a row", "[tasks][text]") {
+TEST_CASE("a text has no label for a sequence", "[tasks][text]") {
   const TemporaryFile file(utf8(characters(100)));
   const auto task = make_task(text_config(file.path(), 4));
   CHECK(task->refuses(lm).empty());
   CHECK_THAT(task->refuses(TaskFormat::classification),
-             Contains("has no label for a whole row") && Contains("\"decoder\""));
+             Contains("has no label for a whole sequence") && Contains("\"decoder\""));
 }
 
 TEST_CASE("chance is the share of training's commonest character in validation", "[tasks][text]") {
@@ -263,17 +265,17 @@ TEST_CASE("words, bytes and pieces: split after white space, numbered by trainin
   const auto words = make_task(config);
   // Half of the bytes end within line 19 or 20; the next white space ends the part.
   std::string joined_parts;
-  const TaskSizes shape = words->shape(lm);
-  CHECK(shape.vocabulary <= 25);
+  const TaskSizes sizes = words->sizes(lm);
+  CHECK(sizes.vocabulary <= 25);
   for (const Split split : {Split::validation, Split::test})
-    for (const Row& row : evaluation_rows(*words, lm, split))
-      CHECK_THAT(words->decode(row.tokens), Contains("word") || Contains("<unknown>") || Contains("and"));
+    for (const Sequence& sequence : evaluation_sequences(*words, lm, split))
+      CHECK_THAT(words->decode(sequence.tokens), Contains("word") || Contains("<unknown>") || Contains("and"));
   const auto facts = words->facts();
   CHECK(facts.unit == "words");
-  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120);      // 40 lines of two words and a line end
-  const auto windows = evaluation_rows(*words, lm, Split::validation); // the split's first token is no target
+  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120);           // 40 lines of two words and a line end
+  const auto windows = evaluation_sequences(*words, lm, Split::validation); // the split's first token is no target
   std::int64_t unknown = windows.at(0).tokens.at(0) == words->unknown_input() ? 1 : 0;
-  for (const Row& row : windows) unknown += std::ranges::count(row.targets, words->unknown_input());
+  for (const Sequence& sequence : windows) unknown += std::ranges::count(sequence.targets, words->unknown_input());
   CHECK_THAT(facts.notes.at(0), Catch::StartsWith("words outside the vocabulary: ") &&
                                     Contains(fmt::format("% of validation ({} of {})", unknown, facts.sizes[1])));
   CHECK_THAT(words->warnings().at(0), Catch::StartsWith("words outside the vocabulary: ") && !Contains("test"));
@@ -281,13 +283,14 @@ TEST_CASE("words, bytes and pieces: split after white space, numbered by trainin
 
   config.data.tokens = "bytes";
   const auto bytes = make_task(config);
-  CHECK(bytes->shape(lm).vocabulary == 256);
-  const auto sizes = bytes->facts().sizes;
-  CHECK(sizes[0] + sizes[1] + sizes[2] == std::ssize(text));
-  const auto validation = evaluation_rows(*bytes, lm, Split::validation);
-  CHECK(joined(*bytes, validation, &Row::targets) ==
-        text.substr(static_cast<std::size_t>(sizes[0]) + 1, static_cast<std::size_t>(sizes[1]) - 1));
-  CHECK((text[static_cast<std::size_t>(sizes[0]) - 1] == '\n' || text[static_cast<std::size_t>(sizes[0]) - 1] == ' '));
+  CHECK(bytes->sizes(lm).vocabulary == 256);
+  const auto of_splits = bytes->facts().sizes;
+  CHECK(of_splits[0] + of_splits[1] + of_splits[2] == std::ssize(text));
+  const auto validation = evaluation_sequences(*bytes, lm, Split::validation);
+  CHECK(joined(*bytes, validation, &Sequence::targets) ==
+        text.substr(static_cast<std::size_t>(of_splits[0]) + 1, static_cast<std::size_t>(of_splits[1]) - 1));
+  CHECK((text[static_cast<std::size_t>(of_splits[0]) - 1] == '\n' ||
+         text[static_cast<std::size_t>(of_splits[0]) - 1] == ' '));
 }
 
 TEST_CASE("a text's validation and test may be files of their own", "[tasks][text]") {
@@ -297,13 +300,13 @@ TEST_CASE("a text's validation and test may be files of their own", "[tasks][tex
   const auto task = make_task(config);
   // The whole of data.path is training data. Its characters are known, and one token stands for all other characters.
   CHECK(task->facts().sizes == std::array<std::int64_t, 3>{15, 8, 0});
-  CHECK(task->shape(lm).vocabulary == 4);
-  CHECK(joined(*task, evaluation_rows(*task, lm, Split::validation), &Row::targets) == "b\uFFFDabcab");
+  CHECK(task->sizes(lm).vocabulary == 4);
+  CHECK(joined(*task, evaluation_sequences(*task, lm, Split::validation), &Sequence::targets) == "b\uFFFDabcab");
   config.data.test_path = test.path();
   const auto both = make_task(config);
   CHECK(both->facts().sizes == std::array<std::int64_t, 3>{15, 8, 6});
   CHECK(both->facts().files == std::array<std::string, 3>{train.path(), validation.path(), test.path()});
-  CHECK(joined(*both, evaluation_rows(*both, lm, Split::test), &Row::targets) == "cabc\uFFFD");
+  CHECK(joined(*both, evaluation_sequences(*both, lm, Split::test), &Sequence::targets) == "cabc\uFFFD");
   CHECK(both->fingerprint() != task->fingerprint());
   // Without a validation file, the rest of data.path is the validation split. Parts of a file end after white space.
   const TemporaryFile spaced("abc abc abc abc abc ");

@@ -228,7 +228,7 @@ TEST_CASE("texts that can't be used are refused, kept or not", "[tasks][text][ke
 
 TEST_CASE("what is kept of a text is version 2", "[tasks][text][kept]") {
   // Other bytes for the same text mean other tokens, or another way to write them. Then increase the version in
-  // token_text.cpp and change these values, so that no older file is used for the new form.
+  // token_text.cpp and change these values, so that no older file is used for the new format.
   const Scratch scratch;
   const auto place = [&](std::uint64_t) { return DataCachePlace{scratch.path}; };
   const TemporaryFile file("the cat saw the dog\nand the dog saw é\n");

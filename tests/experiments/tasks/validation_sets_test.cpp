@@ -1,6 +1,5 @@
-// Tests of [data] validation_sets: a set has the rows of its file, and leaves training as it is without it.
+// Tests of [data] validation_sets: a set has the sequences of its file, and leaves training as it is without it.
 #include "experiments/config/config.hpp"
-#include "experiments/config/validation_sets.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
@@ -16,8 +15,8 @@ namespace {
 struct SetCase {
   const char* kind;
   const char* tokens;
-  TaskFormat form;
-  std::string rows, validation, set; ///< contents of files
+  TaskFormat format;
+  std::string sequences, validation, set; ///< contents of files
   OptionValues options = {};
 };
 
@@ -59,39 +58,39 @@ std::vector<SetCase> set_cases() {
   };
 }
 
-std::vector<Row> trained(const Task& task, TaskFormat form) {
-  std::vector<Row> rows;
+std::vector<Sequence> trained(const Task& task, TaskFormat format) {
+  std::vector<Sequence> sequences;
   for (std::int64_t i = 0; i < 12; ++i) {
     Batch batch;
-    batch.reset(1, task.shape(form), form);
-    task.training_row(form, 3, i / 4, i % 4, batch, 0);
-    rows.push_back(form == s2s ? Row{batch.tokens, batch.targets} : row_of(batch, form, 0));
+    batch.reset(1, task.sizes(format), format);
+    task.training_sequence(format, 3, i / 4, i % 4, batch, 0);
+    sequences.push_back(format == s2s ? Sequence{batch.tokens, batch.targets} : sequence_of(batch, format, 0));
   }
-  return rows;
+  return sequences;
 }
 
-/// The rows without padding, as texts and numbers.
-std::vector<std::string> validation(const Task& task, TaskFormat form) {
-  std::vector<std::string> rows;
-  for (std::int64_t i = 0; i < task.evaluation_rows(form, Split::validation); ++i) {
+/// The sequences without padding, as texts and numbers.
+std::vector<std::string> validation(const Task& task, TaskFormat format) {
+  std::vector<std::string> sequences;
+  for (std::int64_t i = 0; i < task.evaluation_sequences(format, Split::validation); ++i) {
     Batch batch;
-    batch.reset(1, task.shape(form), form);
-    task.evaluation_row(form, Split::validation, i, batch, 0);
+    batch.reset(1, task.sizes(format), format);
+    task.evaluation_sequence(format, Split::validation, i, batch, 0);
     batch.trim();
-    rows.push_back(fmt::format("{} | {}", fmt::join(batch.tokens, " "), fmt::join(batch.targets, " ")));
+    sequences.push_back(fmt::format("{} | {}", fmt::join(batch.tokens, " "), fmt::join(batch.targets, " ")));
   }
-  std::ranges::sort(rows);
-  return rows;
+  std::ranges::sort(sequences);
+  return sequences;
 }
 
 } // namespace
 
-TEST_CASE("a further validation set has its file's rows, and training is as without it", "[tasks][sets]") {
+TEST_CASE("a further validation set has its file's sequences, and training is as without it", "[tasks][sets]") {
   for (const SetCase& c : set_cases()) {
     INFO(c.kind << " " << c.tokens);
-    const TemporaryFile rows(c.rows), own(c.validation), set(c.set), longer(c.set + c.set);
+    const TemporaryFile sequences(c.sequences), own(c.validation), set(c.set), longer(c.set + c.set);
     Config config = task_config(c.kind, c.options);
-    config.data.path = rows.path();
+    config.data.path = sequences.path();
     config.data.tokens = c.tokens;
     config.data.train = 0.5;
     config.train.batch = 4;
@@ -102,8 +101,8 @@ TEST_CASE("a further validation set has its file's rows, and training is as with
     const auto task = make_task(with_set);
     REQUIRE(task->sets().size() == 1);
     CHECK(task->sets()[0].name == "further");
-    CHECK(validation(*task, c.form) == validation(*plain, c.form));
-    CHECK(trained(*task, c.form) == trained(*plain, c.form));
+    CHECK(validation(*task, c.format) == validation(*plain, c.format));
+    CHECK(trained(*task, c.format) == trained(*plain, c.format));
     CHECK(task->fingerprint() != plain->fingerprint());
     CHECK(task->fingerprint().starts_with(plain->fingerprint()));
     const TemporaryFile copy(c.set);
@@ -114,16 +113,16 @@ TEST_CASE("a further validation set has its file's rows, and training is as with
     with_set.data.validation_sets = {"another=" + set.path()};
     CHECK(make_task(with_set)->fingerprint() != task->fingerprint());
 
-    // Where validation has a file of its own, the set's rows are those that this file would give in its place.
+    // Where validation has a file of its own, the set's sequences are those that this file would give in its place.
     config.data.validation_path = own.path();
     with_set = config;
     with_set.data.validation_sets = {"first = " + own.path(), "second = " + set.path()};
     const auto both = make_task(with_set);
     REQUIRE(both->sets().size() == 2);
-    CHECK(validation(*both->sets()[0].task, c.form) == validation(*make_task(config), c.form));
+    CHECK(validation(*both->sets()[0].task, c.format) == validation(*make_task(config), c.format));
     config.data.validation_path = set.path();
-    CHECK(validation(*both->sets()[1].task, c.form) == validation(*make_task(config), c.form));
-    CHECK(validation(*both->sets()[1].task, c.form) != validation(*both, c.form));
+    CHECK(validation(*both->sets()[1].task, c.format) == validation(*make_task(config), c.format));
+    CHECK(validation(*both->sets()[1].task, c.format) != validation(*both, c.format));
   }
 }
 
@@ -140,14 +139,14 @@ TEST_CASE("an entry of validation_sets that names no set is refused with what it
   CHECK_THAT(refused({"a = "}), Contains("it names no file"));
   CHECK_THAT(refused({"a = b", "a = c"}), Contains("\"a = c\": the name 'a' is there twice"));
   DataOptions fine;
-  fine.validation_sets = {"long-rows_2 = some folder/a = b.tsv"};
+  fine.validation_sets = {"long-examples_2 = some folder/a = b.tsv"};
   CHECK(validation_sets(fine).at(0).path == "some folder/a = b.tsv");
 }
 
 TEST_CASE("a further set with what training's file does not have is refused", "[tasks][sets]") {
-  const auto refused = [](const std::string& kind, const std::string& tokens, const std::string& rows,
+  const auto refused = [](const std::string& kind, const std::string& tokens, const std::string& sequences,
                           const std::string& set) {
-    const TemporaryFile path(rows), of_set(set);
+    const TemporaryFile path(sequences), of_set(set);
     Config config = task_config(kind);
     config.data.path = path.path();
     config.data.tokens = tokens;
@@ -159,7 +158,7 @@ TEST_CASE("a further set with what training's file does not have is refused", "[
   };
   const std::string labels = repeated("a\tyes\nb\tno\n", 8);
   CHECK_THAT(refused("labelled_text", "words", labels, "a\tyes\nb\tmaybe\n"),
-             Contains(":2: no row of data.path has the label \"maybe\""));
+             Contains(":2: no example of data.path has the label \"maybe\""));
   CHECK_THAT(refused("labelled_text", "words", labels, ""),
              Contains("validation_sets") && Catch::StartsWith("validation set \"other\": "));
   CHECK_THAT(refused("text", "words", repeated("a b c d ", 9), "a b"),

@@ -37,7 +37,8 @@ struct Attentive {
   AttentionExample attend(const std::string& input, std::optional<std::string> output = {}) {
     return heed::f64::attend(*task, run, {input, std::move(output)});
   }
-  // The attention weights of a forward pass over a batch padded to the longest row, call by call: [H, Tq, Tk] of row 0.
+  // The attention weights of a forward pass over a batch padded to the longest sequence, call by call: [H, Tq, Tk] of
+  // sequence 0.
   std::vector<std::vector<std::vector<std::vector<double>>>> pass_weights(const Batch& b) {
     Tape tape;
     KeptWeights weights;
@@ -59,7 +60,7 @@ struct Attentive {
   }
   Batch empty() const {
     Batch b;
-    b.reset(1, run.shape, run.form);
+    b.reset(1, run.sizes, run.format);
     return b;
   }
 };
@@ -82,7 +83,7 @@ std::vector<std::string> modules_of(const AttentionExample& example) {
 
 } // namespace
 
-TEST_CASE("maps number the row's own tokens with persistent keys and registers", "[attend]") {
+TEST_CASE("maps number the sequence's own tokens with persistent keys and registers", "[attend]") {
   for (const std::string kind : {"decoder", "encoder_decoder"}) {
     Attentive s(test::tiny_decoder, {"model.kind=" + kind, "model.registers=2", "attention.persistent_keys=3"});
     const Labels tokens = kind == "decoder" ? Labels{"3", "1", "4", "|", "3"} : Labels{"3", "1", "4"};
@@ -100,12 +101,12 @@ TEST_CASE("maps number the row's own tokens with persistent keys and registers",
       double sum = 0;
       for (std::size_t k = 0; k < map.keys.size(); ++k) sum += at(map, 0, k);
       CHECK(sum > 0.01);
-      CHECK(sum < 0.9); // the rest is on the keys before the row
+      CHECK(sum < 0.9); // the rest is on the keys before the sequence
     }
   }
 }
 
-TEST_CASE("a decoder's maps are the weights of its pass, with the row's tokens on both axes", "[attend]") {
+TEST_CASE("a decoder's maps are the weights of its pass, with the sequence's tokens on both axes", "[attend]") {
   for (const std::vector<std::string>& assignments : {std::vector<std::string>{},
                                                       {"attention.normalizer=sparsemax"},
                                                       {"attention.score=additive"},
@@ -137,10 +138,10 @@ TEST_CASE("a decoder's maps are the weights of its pass, with the row's tokens o
   }
 }
 
-TEST_CASE("entropy and distance are those of inspect for the same row", "[attend]") {
+TEST_CASE("entropy and distance are those of inspect for the same sequence", "[attend]") {
   Attentive s(test::tiny_encoder, {});
   Batch b = s.empty();
-  s.task->evaluation_row(s.run.form, Split::validation, 0, b, 0);
+  s.task->evaluation_sequence(s.run.format, Split::validation, 0, b, 0);
   const std::vector<std::int32_t> tokens(b.tokens.begin(), b.tokens.begin() + b.lengths[0]);
   const AttentionExample example = s.attend(s.task->decode(tokens));
   ThreadPool workers(1);
@@ -165,7 +166,7 @@ TEST_CASE("an encoder-decoder's queries are what it reads, and, towards the inpu
   Batch b = s.empty();
   std::ranges::copy(std::vector<std::int32_t>{0, 1, 2}, b.tokens.begin());
   b.lengths[0] = 3;
-  std::ranges::copy(std::vector<std::int32_t>{s.run.shape.begin, 4, 3}, b.outputs.begin());
+  std::ranges::copy(std::vector<std::int32_t>{s.run.sizes.begin, 4, 3}, b.outputs.begin());
   b.output_lengths[0] = 3;
   const auto expected = s.pass_weights(b);
   REQUIRE(expected.size() == 6);
@@ -201,8 +202,8 @@ TEST_CASE("without an output a decoder reads what the model finds greedily", "[a
   // produces the end.
   for (const AttentionExample* e : {&own, &trained}) {
     const Labels& put_out = e->heads.back().queries;
-    CHECK(put_out.size() <= static_cast<std::size_t>(s.run.shape.output_length));
-    CHECK((put_out.back() == "<end>" || std::ssize(put_out) == s.run.shape.output_length));
+    CHECK(put_out.size() <= static_cast<std::size_t>(s.run.sizes.output_length));
+    CHECK((put_out.back() == "<end>" || std::ssize(put_out) == s.run.sizes.output_length));
   }
 }
 
@@ -228,8 +229,8 @@ TEST_CASE("the steps of a recurrent decoder are stacked to one map", "[attend]")
     std::ranges::copy(std::vector<std::int32_t>{0, 1, 2, 3}, b.tokens.begin());
     b.lengths[0] = 4;
     b.output_length = 3;
-    b.outputs = {s.run.shape.begin, 4, 3};
-    b.targets = {4, 3, s.run.shape.end};
+    b.outputs = {s.run.sizes.begin, 4, 3};
+    b.targets = {4, 3, s.run.sizes.end};
     b.output_lengths[0] = 3;
     std::vector<double> expected;
     for (const auto& call : s.pass_weights(b))
@@ -263,7 +264,7 @@ TEST_CASE("patches are called by row and column", "[attend]") {
   CHECK(map.keys[15] == "3,3");
   CHECK(map.queries == map.keys);
   Batch b = s.empty();
-  s.task->evaluation_row(s.run.form, Split::validation, 3, b, 0);
+  s.task->evaluation_sequence(s.run.format, Split::validation, 3, b, 0);
   const auto expected = s.pass_weights(b);
   for (std::size_t q = 0; q < 16; ++q)
     for (std::size_t k = 0; k < 16; ++k) CHECK(at(map, q, k) == Approx(expected[0][0][q][k]).margin(1e-12));
@@ -285,7 +286,7 @@ TEST_CASE("what a model can't read is refused, and says what is allowed", "[atte
   CHECK_THAT(refusal([&] { patches.attend("row 20"); }), Contains("\"row 0\" to \"row 19\""));
   CHECK_THAT(refusal([&] { patches.attend("row -1"); }), Contains("\"row 0\" to \"row 19\""));
   struct Blind : Model {
-    Tensor logits(Pass& pass, const Batch& b) const override { return pass.tape().zeros({b.rows, b.length, 8}); }
+    Tensor logits(Pass& pass, const Batch& b) const override { return pass.tape().zeros({b.sequences, b.length, 8}); }
   };
   decoder.run.model = std::make_unique<Blind>();
   CHECK_THAT(refusal([&] { decoder.attend("1 |"); }), Contains("no attention"));

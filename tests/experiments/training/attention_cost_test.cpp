@@ -37,7 +37,7 @@ TEST_CASE("scores and positions cost what they add", "[cost]") {
   const AttentionCost plain = cost({"position.kind=none"}, 16);
   CHECK(cost({"position.kind=learned"}, 16).parameters == plain.parameters + 16 * 8);
   CHECK(cost({"position.kind=none", "attention.score=additive"}, 16).parameters > plain.parameters);
-  // The memory is that of one row, and attention streams.
+  // The memory is that of one sequence, and attention streams.
   const double once = cost({"position.kind=none"}, 256).bytes, twice = cost({"position.kind=none"}, 512).bytes;
   CHECK(twice < 2.5 * once);
 }

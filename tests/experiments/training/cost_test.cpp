@@ -28,18 +28,18 @@ Counted worked_out(const Config& c) {
   const auto task = make_task(c);
   RunModel run(c, *task);
   run.parameters.initialise(1);
-  const std::int64_t shards = shards_of_step(c.train), rows_of_step = training_rows(c, *task, run, 0);
-  const std::int64_t rows = (rows_of_step + shards - 1) / shards;
+  const std::int64_t shards = shards_of_step(c.train), sequences_of_step = training_sequences(c, *task, run, 0);
+  const std::int64_t sequences = (sequences_of_step + shards - 1) / shards;
   std::vector<float> gradients(static_cast<std::size_t>(run.parameters.extent()));
   Batch batch;
-  fill_training_batch(c, *task, run, 0, 0, rows, batch);
+  fill_training_batch(c, *task, run, 0, 0, sequences, batch);
   Tape tape;
-  Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
+  Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_sequence = 0});
   const double before = counted_operations();
   const Tensor loss = cross_entropy(run.model->logits(pass, batch), batch.targets.data());
   tape.backward(loss);
   CHECK(std::isfinite(*loss.data));
-  return {(counted_operations() - before) * static_cast<double>(rows_of_step) / static_cast<double>(rows),
+  return {(counted_operations() - before) * static_cast<double>(sequences_of_step) / static_cast<double>(sequences),
           static_cast<double>(tape.peak())};
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("costs are those of the steps of every variant", "[cost]") {
     }
   for (const std::vector<std::string>& changes :
        std::vector<std::vector<std::string>>{{"attention.score_mod=10 * tanh(s / 10)"},
-                                             {"attention.mask_mod=i - j < 3 + b"}, // the rows differ
+                                             {"attention.mask_mod=i - j < 3 + b"}, // the sequences differ
                                              {"attention.key_value_heads=1"},
                                              {"attention.normalizer=sparsemax", "position.kind=shaw"},
                                              {"train.batch=7"}})
@@ -128,11 +128,11 @@ TEST_CASE("costs of a large text are found without its tokens", "[cost][kept]") 
   const std::vector<std::string> names = engine(c).inspected(c, *task);
   CHECK(std::filesystem::exists(kept)); // a process that reads the tokens finds the damage and removes the file
   Batch batch;
-  batch.reset(1, task->shape(TaskFormat::language_model), TaskFormat::language_model);
-  task->training_row(TaskFormat::language_model, 0, 0, 0, batch, 0);
+  batch.reset(1, task->sizes(TaskFormat::language_model), TaskFormat::language_model);
+  task->training_sequence(TaskFormat::language_model, 0, 0, 0, batch, 0);
   CHECK(!std::filesystem::exists(kept));
 
-  f32::RunModel run(c, *task); // the names of real rows
+  f32::RunModel run(c, *task); // the names of real sequences
   run.parameters.initialise(0);
   ThreadPool workers(1);
   const auto found = f32::as_metrics(f32::inspect_model(c, *task, run, Split::validation, 1,

@@ -27,44 +27,45 @@ Config half_trained(const std::vector<std::string>& more = {}) {
   return config(test::tiny_encoder_decoder, all);
 }
 
-constexpr TaskFormat form = TaskFormat::sequence_to_sequence;
+constexpr TaskFormat format = TaskFormat::sequence_to_sequence;
 
-// A task whose validation rows have other outputs: the model's own outputs, so these rows are right; but every other
-// row has a different first token, so it is wrong.
+// A task whose validation sequences have other outputs: the model's own outputs, so these sequences are right; but
+// every other sequence has a different first token, so it is wrong.
 class Answered : public Task {
 public:
-  Answered(const Task& task, const std::vector<std::string>& answers) : task_(task), shape_(task.shape(form)) {
+  Answered(const Task& task, const std::vector<std::string>& answers) : task_(task), sizes_(task.sizes(format)) {
     for (const std::string& answer : answers) {
       std::vector<std::int32_t> tokens = task.encode_output(answer);
-      // An output without an end is cut off and ended, and the row counts as wrong.
-      const bool ended = std::ssize(tokens) < shape_.output_length;
-      if (!ended) tokens.resize(static_cast<std::size_t>(shape_.output_length - 1));
+      // An output without an end is cut off and ended, and the sequence counts as wrong.
+      const bool ended = std::ssize(tokens) < sizes_.output_length;
+      if (!ended) tokens.resize(static_cast<std::size_t>(sizes_.output_length - 1));
       const bool right = ended && outputs_.size() % 2 == 0;
       if (!right && tokens.empty()) tokens.push_back(0);
       else if (!right) tokens[0] = tokens[0] == 0 ? 1 : 0;
-      rows_right += right;
+      sequences_right += right;
       outputs_.push_back(std::move(tokens));
     }
   }
-  void evaluation_row(TaskFormat, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    task_.evaluation_row(form, split, row, batch, at);
-    const std::vector<std::int32_t>& tokens = outputs_[static_cast<std::size_t>(row)];
+  void evaluation_sequence(TaskFormat, Split split, std::int64_t sequence, Batch& batch,
+                           std::int64_t at) const override {
+    task_.evaluation_sequence(format, split, sequence, batch, at);
+    const std::vector<std::int32_t>& tokens = outputs_[static_cast<std::size_t>(sequence)];
     const std::int64_t begin = at * batch.output_length;
     std::fill_n(batch.outputs.begin() + begin, batch.output_length, 0);
     std::fill_n(batch.targets.begin() + begin, batch.output_length, ignored);
-    batch.outputs[static_cast<std::size_t>(begin)] = shape_.begin;
+    batch.outputs[static_cast<std::size_t>(begin)] = sizes_.begin;
     std::ranges::copy(tokens, batch.outputs.begin() + begin + 1);
     std::ranges::copy(tokens, batch.targets.begin() + begin);
-    batch.targets[static_cast<std::size_t>(begin + std::ssize(tokens))] = shape_.end;
+    batch.targets[static_cast<std::size_t>(begin + std::ssize(tokens))] = sizes_.end;
     batch.output_lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(tokens.size() + 1);
   }
   std::string refuses(TaskFormat f) const override { return task_.refuses(f); }
-  TaskSizes shape(TaskFormat f) const override { return task_.shape(f); }
-  void training_row(TaskFormat f, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                    std::int64_t at) const override {
-    task_.training_row(f, seed, step, row, batch, at);
+  TaskSizes sizes(TaskFormat f) const override { return task_.sizes(f); }
+  void training_sequence(TaskFormat f, std::uint64_t seed, std::int64_t step, std::int64_t sequence, Batch& batch,
+                         std::int64_t at) const override {
+    task_.training_sequence(f, seed, step, sequence, batch, at);
   }
-  std::int64_t evaluation_rows(TaskFormat, Split) const override { return std::ssize(outputs_); }
+  std::int64_t evaluation_sequences(TaskFormat, Split) const override { return std::ssize(outputs_); }
   Chance chance(TaskFormat f) const override { return task_.chance(f); }
   std::string own_fingerprint() const override { return task_.fingerprint(); }
   std::string decode(std::span<const std::int32_t> tokens) const override { return task_.decode(tokens); }
@@ -73,11 +74,11 @@ public:
     return task_.decode_output(f, tokens);
   }
 
-  double rows_right = 0;
+  double sequences_right = 0;
 
 private:
   const Task& task_;
-  TaskSizes shape_;
+  TaskSizes sizes_;
   std::vector<std::vector<std::int32_t>> outputs_;
 };
 
@@ -98,11 +99,11 @@ std::vector<std::string> generated(const Config& c, const Task& task, const Chec
   Sampling sampling;
   sampling.beam = c.train.evaluate_beam;
   sampling.length_penalty = c.train.evaluate_length_penalty;
-  for (std::int64_t i = 0; i < task.evaluation_rows(form, Split::validation); ++i) {
-    Batch row;
-    row.reset(1, task.shape(form), form);
-    task.evaluation_row(form, Split::validation, i, row, 0);
-    sampling.inputs.push_back(task.decode({row.tokens.data(), static_cast<std::size_t>(row.lengths[0])}));
+  for (std::int64_t i = 0; i < task.evaluation_sequences(format, Split::validation); ++i) {
+    Batch sequence;
+    sequence.reset(1, task.sizes(format), format);
+    task.evaluation_sequence(format, Split::validation, i, sequence, 0);
+    sampling.inputs.push_back(task.decode({sequence.tokens.data(), static_cast<std::size_t>(sequence.lengths[0])}));
   }
   std::string text;
   sampling.write = [&](std::string_view part) { text += part; };
@@ -112,12 +113,12 @@ std::vector<std::string> generated(const Config& c, const Task& task, const Chec
 
 std::vector<std::string> references_of(const Task& task) {
   std::vector<std::string> out;
-  for (std::int64_t i = 0; i < task.evaluation_rows(form, Split::validation); ++i) {
-    Batch row;
-    row.reset(1, task.shape(form), form);
-    task.evaluation_row(form, Split::validation, i, row, 0);
-    const auto length = static_cast<std::size_t>(row.output_lengths[0] - 1);
-    out.push_back(task.decode_output(form, {row.outputs.data() + 1, length}));
+  for (std::int64_t i = 0; i < task.evaluation_sequences(format, Split::validation); ++i) {
+    Batch sequence;
+    sequence.reset(1, task.sizes(format), format);
+    task.evaluation_sequence(format, Split::validation, i, sequence, 0);
+    const auto length = static_cast<std::size_t>(sequence.output_lengths[0] - 1);
+    out.push_back(task.decode_output(format, {sequence.outputs.data() + 1, length}));
   }
   return out;
 }
@@ -173,16 +174,16 @@ evaluate_beam = 1
                {"data.path=" + folder.write("train.tsv", training).string(),
                 "data.validation_path=" + folder.write("validation.tsv", held_out).string()});
     const auto task = make_task(c);
-    const TaskSizes shape = task->shape(TaskFormat::sequence_to_sequence);
+    const TaskSizes sizes = task->sizes(TaskFormat::sequence_to_sequence);
     checkpoint = train(c).last();
     for (StoredTensor& t : checkpoint.tensors)
       if (t.name.find("norm") == std::string::npos) std::fill(t.bytes.begin(), t.bytes.end(), std::byte{0});
-    std::vector<std::vector<float>> embedding(static_cast<std::size_t>(shape.classes), std::vector<float>(16)),
+    std::vector<std::vector<float>> embedding(static_cast<std::size_t>(sizes.classes), std::vector<float>(16)),
         output = embedding;
     for (std::size_t i = 0; i < embedding.size(); ++i) embedding[i][i] = 1;
     std::vector<std::int32_t> chain = task->encode_output(said);
-    chain.insert(chain.begin(), shape.begin);
-    chain.push_back(shape.end);
+    chain.insert(chain.begin(), sizes.begin);
+    chain.push_back(sizes.end);
     for (std::size_t i = 0; i + 1 < chain.size(); ++i)
       output[static_cast<std::size_t>(chain[i + 1])][static_cast<std::size_t>(chain[i])] = 1;
     set_matrix(checkpoint, "decoder.embedding.weight", embedding);
@@ -218,10 +219,10 @@ TEST_CASE("a greedy output is right where every token is the most probable after
   const Checkpoint checkpoint = train(c).last();
   const auto copies = make_task(c);
   const Answered task(*copies, generated(c, *copies, checkpoint));
-  REQUIRE(task.rows_right > 0);
+  REQUIRE(task.sequences_right > 0);
   auto found = evaluated(c, task, checkpoint);
-  CHECK(found.at("val_decoded_accuracy") == Approx(task.rows_right / 36));
-  CHECK(found.at("val_sequence_accuracy") == Approx(task.rows_right / 36));
+  CHECK(found.at("val_decoded_accuracy") == Approx(task.sequences_right / 36));
+  CHECK(found.at("val_sequence_accuracy") == Approx(task.sequences_right / 36));
 }
 
 TEST_CASE("evaluation decodes what generate puts out, and scores its text", "[decoding]") {
@@ -231,10 +232,10 @@ TEST_CASE("evaluation decodes what generate puts out, and scores its text", "[de
   const std::vector<std::string> outputs = generated(c, *copies, checkpoint);
   REQUIRE(outputs.size() == 36);
   const Answered task(*copies, outputs);
-  REQUIRE(task.rows_right > 0);
+  REQUIRE(task.sequences_right > 0);
   const std::vector<std::string> references = references_of(task);
   auto found = evaluated(c, task, checkpoint);
-  CHECK(found.at("val_decoded_accuracy") == Approx(task.rows_right / 36));
+  CHECK(found.at("val_decoded_accuracy") == Approx(task.sequences_right / 36));
   CHECK(found.at("val_bleu") == Approx(corpus_bleu(outputs, references)).epsilon(1e-12));
   CHECK(found.at("val_chrf") == Approx(corpus_chrf(outputs, references)).epsilon(1e-12));
 }

@@ -47,7 +47,7 @@ struct Letters {
 
 } // namespace
 
-TEST_CASE("rows of another length are measured as by a run of that length", "[evaluation][lengths]") {
+TEST_CASE("sequences of another length are measured as by a run of that length", "[evaluation][lengths]") {
   const Letters letters;
   const std::string copies = tiny_copies(40);
   const std::vector<OfLength> runs = {
@@ -103,14 +103,14 @@ TEST_CASE("addition at a length has numbers of so many digits", "[evaluation][le
 }
 
 TEST_CASE("training is the same bits with other lengths measured as without", "[training][bits][lengths]") {
-  std::vector<std::vector<std::string>> changes = {{"position.combine=concat"},
-                                                   {"model.kind=encoder_decoder"},
-                                                   {"model.kind=recurrent"},
-                                                   {"position.kind=shaw", "position.shaw.clip=2"},
-                                                   // Parameters that are not learned exist for every distance in a row.
-                                                   {"attention.score_mod=s + y", "attention.parameters.y.per=distance",
-                                                    "attention.parameters.y.learned=false",
-                                                    "attention.parameters.y.start=-abs(i - j) / 4"}};
+  std::vector<std::vector<std::string>> changes = {
+      {"position.combine=concat"},
+      {"model.kind=encoder_decoder"},
+      {"model.kind=recurrent"},
+      {"position.kind=shaw", "position.shaw.clip=2"},
+      // Parameters that are not learned exist for every distance in a sequence.
+      {"attention.score_mod=s + y", "attention.parameters.y.per=distance", "attention.parameters.y.learned=false",
+       "attention.parameters.y.start=-abs(i - j) / 4"}};
   for (const std::string& word : find_option("position.kind")->words) changes.push_back({"position.kind=" + word});
   std::size_t tried = 0;
   for (std::vector<std::string> change : changes) {
@@ -128,7 +128,7 @@ TEST_CASE("training is the same bits with other lengths measured as without", "[
   CHECK(tried > 8);
 }
 
-TEST_CASE("rotary positions are scaled in rows that are longer than training's only", "[evaluation][lengths]") {
+TEST_CASE("rotary positions are scaled in sequences that are longer than training's only", "[evaluation][lengths]") {
   const std::vector<std::string> plain = {"position.kind=rotary", "train.evaluate_lengths=[3, 9]"};
   const History h = train(config(tiny_decoder, plain));
   const auto with = [&](const std::vector<std::string>& more) {
@@ -141,7 +141,7 @@ TEST_CASE("rotary positions are scaled in rows that are longer than training's o
   const auto unscaled = with({});
   for (const std::string kind : {"linear", "ntk", "yarn"}) {
     INFO(kind);
-    // A row of the task has 2 tokens for each symbol, and training's have 8 at most.
+    // A sequence of the task has 2 tokens for each symbol, and training's have 8 at most.
     const auto found = with({"position.rotary.evaluation_scaling=" + kind});
     std::vector<std::string> everywhere = {"position.rotary.scaling=" + kind, "position.rotary.factor=2.25"};
     if (kind == "yarn") everywhere.emplace_back("position.rotary.original_length=8");
@@ -157,7 +157,7 @@ TEST_CASE("rotary positions are scaled in rows that are longer than training's o
             .at("val_loss_at.9") != with({"position.rotary.evaluation_scaling=linear"}).at("val_loss_at.9"));
 }
 
-TEST_CASE("a scaling in evaluation that no row uses is refused", "[training][lengths]") {
+TEST_CASE("a scaling in evaluation that no sequence uses is refused", "[training][lengths]") {
   const std::vector<std::string> scaled = {"position.kind=rotary", "position.rotary.evaluation_scaling=yarn",
                                            "train.evaluate_lengths=[3, 4]"};
   CHECK_THAT(refused(config(tiny_decoder, scaled)), Contains("[position] rotary.evaluation_scaling does nothing") &&
@@ -174,7 +174,7 @@ TEST_CASE("a position with numbers for each place serves no length beyond traini
     const std::string why = refused(config(tiny_decoder, {"position.kind=" + word, "train.evaluate_lengths=[4, 9]"}));
     if (why.empty()) continue;
     INFO(word);
-    CHECK_THAT(why, Contains("evaluate_lengths = [4, 9] has rows of 18 tokens, and training's have 8 at most") &&
+    CHECK_THAT(why, Contains("evaluate_lengths = [4, 9] has sequences of 18 tokens, and training's have 8 at most") &&
                         Contains("position.weight' has values for each position"));
     refuse.push_back(word);
     said = why;
@@ -188,14 +188,15 @@ TEST_CASE("a position with numbers for each place serves no length beyond traini
   }
 }
 
-TEST_CASE("rows of a longer test train no position: lengths that only they have are refused, too",
+TEST_CASE("sequences of a longer test train no position: lengths that only they have are refused, too",
           "[training][lengths]") {
   const auto learned = [](const std::string& lengths) {
     return refused(config(tiny_decoder, {"position.kind=learned", "task.copy.length=4", "task.copy.test_length=12",
                                          "train.evaluate_lengths=" + lengths}));
   };
   CHECK(learned("[3, 4]").empty());
-  CHECK_THAT(learned("[4, 9]"), Contains("evaluate_lengths = [4, 9] has rows of 18 tokens, and training's have 8"));
+  CHECK_THAT(learned("[4, 9]"),
+             Contains("evaluate_lengths = [4, 9] has sequences of 18 tokens, and training's have 8"));
 }
 
 TEST_CASE("nor does anything else with numbers for each place", "[training][lengths]") {
@@ -232,8 +233,8 @@ TEST_CASE("lengths that can't be measured are refused, with the reason", "[train
              Contains("has 180 characters, and a window of 200 takes at least 201"));
   CHECK_THAT(refused(config(tiny_decoder, with("[2]"))),
              Contains("gives only 25 different examples, and validation has none of them"));
-  // In a file, lengths that the task's rows do not have cause no error and have no effect; on a command line, they are
-  // dropped with the choice of the task.
+  // In a file, lengths that the task's sequences do not have cause no error and have no effect; on a command line, they
+  // are dropped with the choice of the task.
   CHECK_THAT(refusal_of(tiny("kind = \"scan\"", "", "evaluate_lengths = [9]\n")),
              Contains("train.evaluate_lengths does nothing: task.kind is 'scan'"));
   Config scan = config(tiny("kind = \"scan\"", ""));
@@ -241,7 +242,7 @@ TEST_CASE("lengths that can't be measured are refused, with the reason", "[train
   CHECK_THAT(refused(scan), Contains("task.kind = \"scan\" has fixed lengths"));
 }
 
-TEST_CASE("as many rows of another length are measured as of the split, of a text as much of it",
+TEST_CASE("as many sequences of another length are measured as of the split, of a text as much of it",
           "[evaluation][lengths]") {
   const Letters letters;
   std::vector<std::string> some = letters.with();
@@ -250,11 +251,11 @@ TEST_CASE("as many rows of another length are measured as of the split, of a tex
   with.emplace_back("train.evaluate_lengths=[2, 8, 16]");
   const Config c = config(letters.base(), with);
   const History h = train(c);
-  for (const auto& [block, rows] : {std::pair{2, 20}, {8, 5}, {16, 3}}) {
-    const Config alone = config(letters.base(), [&, block = block, rows = rows] {
+  for (const auto& [block, sequences] : {std::pair{2, 20}, {8, 5}, {16, 3}}) {
+    const Config alone = config(letters.base(), [&, block = block, sequences = sequences] {
       std::vector<std::string> out = letters.with();
       out.push_back(fmt::format("task.text.block={}", block));
-      out.push_back(fmt::format("train.batch={}", rows));
+      out.push_back(fmt::format("train.batch={}", sequences));
       out.emplace_back("train.evaluate_batches=1");
       out.emplace_back("train.steps=1");
       out.emplace_back("train.learning_rate=1e-30"); // the checkpoint's parameters, evaluated as in a run
@@ -281,21 +282,21 @@ TEST_CASE("other lengths are the same bits whatever the threads, shards kept", "
   }
 }
 
-TEST_CASE("longer rows are worked on in pieces of as many tokens, and a plan knows their memory",
+TEST_CASE("longer sequences are worked on in pieces of as many tokens, and a plan knows their memory",
           "[evaluation][lengths]") {
   const Config c = config(tiny_decoder, {"train.evaluate_lengths=[3, 9, 200]"});
   const auto task = make_task(c);
   const f32::RunModel run(c, *task);
   REQUIRE(run.at_lengths.size() == 3);
-  CHECK(run.shape.length == 8);
+  CHECK(run.sizes.length == 8);
   for (const auto& at : run.at_lengths) {
-    CHECK(at.shape.length == 2 * at.length);
-    const auto pieces = f32::EvaluationPieces::of_length(run, at.shape, 40);
-    CHECK(pieces.rows_each >= 1);
-    CHECK((pieces.rows_each == 1 || pieces.rows_each * at.shape.length <= 16 * run.shape.length));
-    std::int64_t rows = 0;
-    for (int p = 0; p < pieces.count(); ++p) rows += pieces.size(p);
-    CHECK(rows == 40);
+    CHECK(at.sizes.length == 2 * at.length);
+    const auto pieces = f32::EvaluationPieces::of_length(run, at.sizes, 40);
+    CHECK(pieces.sequences_each >= 1);
+    CHECK((pieces.sequences_each == 1 || pieces.sequences_each * at.sizes.length <= 16 * run.sizes.length));
+    std::int64_t sequences = 0;
+    for (int p = 0; p < pieces.count(); ++p) sequences += pieces.size(p);
+    CHECK(sequences == 40);
   }
   const auto bytes = [&](const std::string& lengths) {
     const Config other = config(tiny_decoder, {"train.evaluate_lengths=" + lengths, "train.batch=3"});
@@ -318,14 +319,15 @@ TEST_CASE("metrics at other lengths are promised, and found", "[evaluation][leng
   CHECK(promised == 2 * 4);
 }
 
-TEST_CASE("metrics of a further validation set are those of its rows as the validation split", "[evaluation][sets]") {
+TEST_CASE("metrics of a further validation set are those of its sequences as the validation split",
+          "[evaluation][sets]") {
   const Folder folder;
-  std::string rows, other, longer;
-  for (int i = 0; i < 40; ++i) rows += fmt::format("{} b c\t{} x\n", i % 7, (i * i) % 7);
+  std::string sequences, other, longer;
+  for (int i = 0; i < 40; ++i) sequences += fmt::format("{} b c\t{} x\n", i % 7, (i * i) % 7);
   for (int i = 0; i < 21; ++i) other += fmt::format("{} c\t{}\n", i % 5, (i * 3) % 5);
   for (int i = 0; i < 9; ++i) longer += fmt::format("{0} b c {0} b c {0}\t{0} x {0} x {0} x\n", i % 7);
   const auto path = [&](const char* name, const std::string& text) { return folder.write(name, text).string(); };
-  const std::vector<std::string> files = {"data.path=" + path("rows.tsv", rows), "data.tokens=words"};
+  const std::vector<std::string> files = {"data.path=" + path("sequences.tsv", sequences), "data.tokens=words"};
   const std::string small = path("other.tsv", other), large = path("longer.tsv", longer);
   for (const char* kind : {"decoder", "encoder_decoder", "recurrent"}) {
     INFO(kind);
@@ -342,7 +344,7 @@ TEST_CASE("metrics of a further validation set are those of its rows as the vali
       INFO(name);
       REQUIRE_FALSE(with_sets.all(name).empty());
       CHECK(with_sets.all(name) == of_small.all(name));
-      // The rows of a set are summed in other pieces, so the last bits may differ.
+      // The sequences of a set are summed in other pieces, so the last bits may differ.
       for (const auto& [set, own] : {std::pair("_on.small", &of_small), std::pair("_on.large", &of_large)}) {
         const std::vector<double> on_set = with_sets.all(std::string(name) + set), expected = own->all(name);
         REQUIRE(on_set.size() == expected.size());

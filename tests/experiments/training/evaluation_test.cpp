@@ -1,4 +1,4 @@
-// Tests of evaluation against a row-by-row computation, of generation, and of a run's cost.
+// Tests of evaluation against a sequence-by-sequence computation, of generation, and of a run's cost.
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/catalogue.hpp"
@@ -36,7 +36,7 @@ template <class F> void each_target(RunModel& run, const Batch& batch, const Pas
   tape.record(false);
   Pass pass(tape, run.parameters, nullptr, options);
   const Tensor logits = run.model->logits(pass, batch);
-  const std::int64_t classes = run.shape.classes;
+  const std::int64_t classes = run.sizes.classes;
   for (std::size_t i = 0; i < batch.targets.size(); ++i) {
     if (batch.targets[i] == ignored) continue;
     const float* p = logits.data + static_cast<std::int64_t>(i) * classes;
@@ -47,18 +47,18 @@ template <class F> void each_target(RunModel& run, const Batch& batch, const Pas
   }
 }
 
-// Evaluates one row at a time, with a softmax in double precision.
+// Evaluates one sequence at a time, with a softmax in double precision.
 std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoint, Split split,
-                                    const std::string& prefix, std::int64_t rows = -1) {
+                                    const std::string& prefix, std::int64_t sequences = -1) {
   const auto task = make_task(c);
   RunModel run(c, *task);
   load_parameters(run.parameters, checkpoint);
   double loss = 0, count = 0, right = 0, whole = 0;
-  if (rows < 0) rows = task->evaluation_rows(run.form, split);
-  for (std::int64_t r = 0; r < rows; ++r) {
+  if (sequences < 0) sequences = task->evaluation_sequences(run.format, split);
+  for (std::int64_t r = 0; r < sequences; ++r) {
     Batch b;
-    b.reset(1, run.shape.length, run.form);
-    task->evaluation_row(run.form, split, r, b, 0);
+    b.reset(1, run.sizes.length, run.format);
+    task->evaluation_sequence(run.format, split, r, b, 0);
     bool all = true;
     each_target(run, b, {}, [&](const AtTarget& t) {
       loss += t.loss;
@@ -69,8 +69,8 @@ std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoin
     whole += all;
   }
   std::map<std::string, double> out{{prefix + "_loss", loss / count}, {prefix + "_accuracy", right / count}};
-  if (has_sequence_accuracy(c)) out[prefix + "_sequence_accuracy"] = whole / static_cast<double>(rows);
-  if (run.form == TaskFormat::language_model) out[prefix + "_perplexity"] = std::exp(loss / count);
+  if (has_sequence_accuracy(c)) out[prefix + "_sequence_accuracy"] = whole / static_cast<double>(sequences);
+  if (run.format == TaskFormat::language_model) out[prefix + "_perplexity"] = std::exp(loss / count);
   if (c.task.kind == "text") out[prefix + "_bits_per_character"] = loss / count / std::log(2.0);
   return out;
 }
@@ -146,7 +146,7 @@ std::string generated(const Config& c, const Checkpoint& checkpoint, const Asked
 
 } // namespace
 
-TEST_CASE("evaluation equals a computation row by row, on every split", "[evaluation]") {
+TEST_CASE("evaluation equals a computation sequence by sequence, on every split", "[evaluation]") {
   const Reader reader;
   for (const Config& c : {config(test::tiny_decoder), config(test::tiny_encoder), reader()}) {
     const test::History h = train(c);
@@ -161,7 +161,7 @@ TEST_CASE("evaluation equals a computation row by row, on every split", "[evalua
   }
 }
 
-TEST_CASE("long rows are evaluated some at a time, to the same bits, by any number of threads", "[evaluation]") {
+TEST_CASE("long sequences are evaluated some at a time, to the same bits, by any number of threads", "[evaluation]") {
   const Reader reader;
   // 21 windows: pieces of 16 and 5, each divided into fives.
   std::string text;
@@ -171,24 +171,24 @@ TEST_CASE("long rows are evaluated some at a time, to the same bits, by any numb
   const auto task = make_task(c);
   RunModel run(c, *task);
   run.parameters.initialise(3);
-  const std::int64_t rows = task->evaluation_rows(run.form, Split::validation);
-  REQUIRE(rows > 16);
+  const std::int64_t sequences = task->evaluation_sequences(run.format, Split::validation);
+  REQUIRE(sequences > 16);
 
   // Whole pieces at once, with the memory of all blocks.
   double loss = 0, count = 0;
-  for (std::int64_t first = 0; first < rows; first += 16) {
+  for (std::int64_t first = 0; first < sequences; first += 16) {
     Batch batch;
-    fill_evaluation_batch(*task, run, Split::validation, first, std::min<std::int64_t>(16, rows - first), batch);
+    fill_evaluation_batch(*task, run, Split::validation, first, std::min<std::int64_t>(16, sequences - first), batch);
     Tape tape;
     Pass pass(tape, run.parameters, nullptr, {});
     const Tensor logits = run.model->logits(pass, batch);
     double piece = 0;
     for (std::size_t i = 0; i < batch.targets.size(); ++i) {
       if (batch.targets[i] == ignored) continue; // after the end of the text
-      const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
-      const auto best = static_cast<double>(*std::max_element(p, p + run.shape.classes));
+      const float* p = logits.data + static_cast<std::int64_t>(i) * run.sizes.classes;
+      const auto best = static_cast<double>(*std::max_element(p, p + run.sizes.classes));
       double sum = 0;
-      for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]) - best);
+      for (std::int64_t k = 0; k < run.sizes.classes; ++k) sum += std::exp(static_cast<double>(p[k]) - best);
       piece += best + std::log(sum) - static_cast<double>(p[batch.targets[i]]);
       ++count;
     }
@@ -202,18 +202,18 @@ TEST_CASE("long rows are evaluated some at a time, to the same bits, by any numb
   }
 }
 
-TEST_CASE("a formula's b is the row's number in the evaluation, however rows are cut", "[evaluation]") {
+TEST_CASE("a formula's b is the sequence's number in the evaluation, however sequences are cut", "[evaluation]") {
   const Config c = config(test::tiny_decoder, {"attention.score_mod=s + 0.3 * (b % 5) * j", "task.validation=40"});
   const auto task = make_task(c);
   RunModel run(c, *task);
   run.parameters.initialise(3);
-  const std::int64_t rows = task->evaluation_rows(run.form, Split::validation);
-  REQUIRE(rows > 16);
+  const std::int64_t sequences = task->evaluation_sequences(run.format, Split::validation);
+  REQUIRE(sequences > 16);
   double loss = 0, count = 0;
-  for (std::int64_t r = 0; r < rows; ++r) { // one row at a time
+  for (std::int64_t r = 0; r < sequences; ++r) { // one sequence at a time
     Batch batch;
     fill_evaluation_batch(*task, run, Split::validation, r, 1, batch);
-    each_target(run, batch, {.first_row = r}, [&](const AtTarget& t) {
+    each_target(run, batch, {.first_sequence = r}, [&](const AtTarget& t) {
       loss += t.loss;
       ++count;
     });
@@ -224,18 +224,18 @@ TEST_CASE("a formula's b is the row's number in the evaluation, however rows are
   }
 }
 
-TEST_CASE("evaluate_batches bounds the rows that are looked at", "[evaluation]") {
+TEST_CASE("evaluate_batches bounds the sequences that are looked at", "[evaluation]") {
   for (std::int64_t batches : {1, 2, 1000}) {
     const Config c = config(test::tiny_decoder, {"train.evaluate_batches=" + std::to_string(batches)});
     const test::History h = train(c);
-    const auto rows = std::min<std::int64_t>(batches * 7, 40);
-    const auto expected = naive(c, h.last(), Split::validation, "val", rows);
+    const auto sequences = std::min<std::int64_t>(batches * 7, 40);
+    const auto expected = naive(c, h.last(), Split::validation, "val", sequences);
     CHECK(h.final("val_loss") == Approx(expected.at("val_loss")).epsilon(1e-5));
     CHECK(h.final("val_sequence_accuracy") == Approx(expected.at("val_sequence_accuracy")));
   }
 }
 
-TEST_CASE("accuracies by length are those of the rows of that length", "[evaluation]") {
+TEST_CASE("accuracies by length are those of the sequences of that length", "[evaluation]") {
   for (const std::string& base : {test::tiny_decoder, test::tiny_encoder}) {
     const Config c = config(base, {"task.kind=parity", "task.parity.length=9", "task.parity.min_length=5",
                                    "train.evaluate_by_length=true"});
@@ -244,28 +244,28 @@ TEST_CASE("accuracies by length are those of the rows of that length", "[evaluat
     const auto task = make_task(c);
     RunModel run(c, *task);
     load_parameters(run.parameters, h.last());
-    std::map<std::string, std::pair<double, double>> rows; // by length: number correct, number in total
-    for (std::int64_t r = 0; r < task->evaluation_rows(run.form, Split::validation); ++r) {
+    std::map<std::string, std::pair<double, double>> sequences; // by length: number correct, number in total
+    for (std::int64_t r = 0; r < task->evaluation_sequences(run.format, Split::validation); ++r) {
       Batch b;
-      b.reset(1, run.shape, run.form);
-      task->evaluation_row(run.form, Split::validation, r, b, 0);
+      b.reset(1, run.sizes, run.format);
+      task->evaluation_sequence(run.format, Split::validation, r, b, 0);
       each_target(run, b, {}, [&](const AtTarget& t) {
         // The output of `parity` is one token; a classifier's length is the length of its input.
-        auto& [right, all] = rows[std::to_string(run.form == TaskFormat::classification ? b.lengths[0] : 1)];
+        auto& [right, all] = sequences[std::to_string(run.format == TaskFormat::classification ? b.lengths[0] : 1)];
         right += t.right;
         ++all;
       });
     }
-    CHECK(rows.size() == (run.form == TaskFormat::classification ? 5 : 1));
-    for (const auto& [length, hits] : rows) {
+    CHECK(sequences.size() == (run.format == TaskFormat::classification ? 5 : 1));
+    for (const auto& [length, hits] : sequences) {
       CHECK(found.at("val_accuracy_by_length." + length) == Approx(hits.first / hits.second));
-      if (run.form == TaskFormat::language_model)
+      if (run.format == TaskFormat::language_model)
         CHECK(found.at("val_sequence_accuracy_by_length." + length) == Approx(hits.first / hits.second));
     }
     const auto lines = std::count_if(found.begin(), found.end(), [](const auto& value) {
       return value.first.starts_with("val_accuracy_by_length.");
     });
-    CHECK(static_cast<std::size_t>(lines) == rows.size());
+    CHECK(static_cast<std::size_t>(lines) == sequences.size());
   }
 }
 
@@ -284,11 +284,11 @@ min_length = 5
   RunModel run(c, *task);
   load_parameters(run.parameters, h.last());
   double right = 0, both = 0, loss = 0;
-  const std::int64_t rows = task->evaluation_rows(run.form, Split::validation);
-  for (std::int64_t r = 0; r < rows; ++r) {
+  const std::int64_t sequences = task->evaluation_sequences(run.format, Split::validation);
+  for (std::int64_t r = 0; r < sequences; ++r) {
     Batch b;
-    b.reset(1, run.shape, run.form);
-    task->evaluation_row(run.form, Split::validation, r, b, 0);
+    b.reset(1, run.sizes, run.format);
+    task->evaluation_sequence(run.format, Split::validation, r, b, 0);
     REQUIRE(b.output_lengths[0] == 2);
     std::vector<bool> hits;
     each_target(run, b, {}, [&](const AtTarget& t) {
@@ -299,7 +299,7 @@ min_length = 5
     right += hits[0];
     both += hits[0] && hits[1];
   }
-  const auto n = static_cast<double>(rows);
+  const auto n = static_cast<double>(sequences);
   const auto found = by_name(engine(c).evaluate(c, *task, h.last(), Split::validation));
   CHECK(found.at("val_accuracy") == Approx(right / n));
   CHECK(found.at("val_accuracy_by_length.1") == Approx(right / n));
@@ -346,26 +346,27 @@ TEST_CASE("logging and evaluation are done as often as asked, and at the end", "
 
 namespace {
 
-/// A task that advances a clock: one second for each training row, 1000 seconds for each evaluation row.
+/// A task that advances a clock: one second for each training sequence, 1000 seconds for each evaluation sequence.
 class Ticking : public Task {
 public:
   Ticking(std::unique_ptr<Task> task) : task_(std::move(task)) {}
 
-  std::string refuses(TaskFormat form) const override { return task_->refuses(form); }
-  TaskSizes shape(TaskFormat form) const override { return task_->shape(form); }
-  void training_row(TaskFormat form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                    std::int64_t at) const override {
+  std::string refuses(TaskFormat format) const override { return task_->refuses(format); }
+  TaskSizes sizes(TaskFormat format) const override { return task_->sizes(format); }
+  void training_sequence(TaskFormat format, std::uint64_t seed, std::int64_t step, std::int64_t sequence, Batch& batch,
+                         std::int64_t at) const override {
     ++trained;
-    task_->training_row(form, seed, step, row, batch, at);
+    task_->training_sequence(format, seed, step, sequence, batch, at);
   }
-  std::int64_t evaluation_rows(TaskFormat form, Split split) const override {
-    return task_->evaluation_rows(form, split);
+  std::int64_t evaluation_sequences(TaskFormat format, Split split) const override {
+    return task_->evaluation_sequences(format, split);
   }
-  void evaluation_row(TaskFormat form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+  void evaluation_sequence(TaskFormat format, Split split, std::int64_t sequence, Batch& batch,
+                           std::int64_t at) const override {
     ++evaluated;
-    task_->evaluation_row(form, split, row, batch, at);
+    task_->evaluation_sequence(format, split, sequence, batch, at);
   }
-  Chance chance(TaskFormat form) const override { return task_->chance(form); }
+  Chance chance(TaskFormat format) const override { return task_->chance(format); }
   std::string own_fingerprint() const override { return task_->fingerprint(); }
   std::string decode(std::span<const std::int32_t> tokens) const override { return task_->decode(tokens); }
   std::vector<std::int32_t> encode(std::string_view text) const override { return task_->encode(text); }
@@ -443,8 +444,8 @@ TEST_CASE("temperature 0 takes the most probable token, as does the best one alo
     Tape tape;
     Pass pass(tape, run.parameters, nullptr, {});
     const Tensor logits = run.model->logits(pass, b);
-    const float* p = logits.data + (n - 1) * run.shape.classes;
-    tokens.push_back(static_cast<std::int32_t>(std::max_element(p, p + run.shape.classes) - p));
+    const float* p = logits.data + (n - 1) * run.sizes.classes;
+    tokens.push_back(static_cast<std::int32_t>(std::max_element(p, p + run.sizes.classes) - p));
   }
   CHECK(greedy == task->decode(tokens));
 }
@@ -464,11 +465,11 @@ TEST_CASE("top_k leaves the k most probable tokens, and a high temperature sprea
   CHECK(first_tokens(1e-6, 0) == 1);
 }
 
-TEST_CASE("a prompt beyond the model's rows is cut from its beginning, and said to be", "[generation]") {
+TEST_CASE("a prompt beyond the model's sequences is cut from its beginning, and said to be", "[generation]") {
   const Reader reader;
   const Config c = reader();
   const Checkpoint checkpoint = train(c).last();
-  const auto length = static_cast<std::size_t>(make_task(c)->shape(TaskFormat::language_model).length);
+  const auto length = static_cast<std::size_t>(make_task(c)->sizes(TaskFormat::language_model).length);
   const std::string end(length, 'A');
   std::vector<std::string> notes;
   const std::string cut = generated(c, checkpoint, {.prompt = "BC" + end, .tokens = 5, .temperature = 0}, &notes);
@@ -505,7 +506,7 @@ TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
   const Config c = reader({"task.text.block=64", "model.layers=4", "model.width=128", "model.heads=4",
                            "position.kind=learned", "block.bias=false", "train.batch=12"});
   const auto task = make_task(c);
-  REQUIRE(task->shape(TaskFormat::language_model).vocabulary == 65);
+  REQUIRE(task->sizes(TaskFormat::language_model).vocabulary == 65);
   const Cost cost = engine(c).cost(c, *task);
   CHECK(cost.parameters == 804096);
   // A multiplication and an addition for each weight, token and direction: 2 forward, 4 backward. Attention adds 2 *
@@ -534,9 +535,9 @@ TEST_CASE("a model that no machine has the memory for is refused by its shapes a
   const double gigabytes = std::stod(wide.substr(wide.find("at least ") + 9));
   CHECK(gigabytes > 10 * 4 * 12 * 4 * 65536.0 * 65536.0 / 1e9);
   CHECK(gigabytes < 1.5 * 10 * 4 * 12 * 4 * 65536.0 * 65536.0 / 1e9);
-  // A few rows of this model would fit into memory, but a million rows fit nowhere.
+  // A few sequences of this model would fit into memory, but a million sequences fit nowhere.
   const std::string many = refused({"model.width=512", "train.batch=1000000", "train.shards=1"}, 1'000'000'000);
-  CHECK_THAT(many, Contains("for a shard's step of 1000000 rows") && Contains("train.batch = "));
+  CHECK_THAT(many, Contains("for a shard's step of 1000000 sequences") && Contains("train.batch = "));
 }
 
 TEST_CASE("what model and task cannot do together is refused before anything runs", "[training]") {
@@ -547,7 +548,7 @@ TEST_CASE("what model and task cannot do together is refused before anything run
   CHECK_THAT(check(reader({"model.kind=encoder_decoder"})), Contains("encoder_decoder") && Contains("text"));
 }
 
-TEST_CASE("an estimate of the loss is the mean over random rows of the step, and changes nothing else",
+TEST_CASE("an estimate of the loss is the mean over random sequences of the step, and changes nothing else",
           "[evaluation]") {
   const Reader reader;
   const std::vector<std::string> estimates = {"train.evaluate_random_batches=3", "train.evaluate_every=10"};
@@ -572,12 +573,12 @@ TEST_CASE("an estimate of the loss is the mean over random rows of the step, and
     load_parameters(run.parameters, h.last());
     for (const auto& [split, name] :
          {std::pair{Split::validation, "val_loss_estimate"}, {Split::test, "test_loss_estimate"}}) {
-      // Row by row, in double precision.
+      // Sequence by sequence, in double precision.
       double loss = 0, count = 0;
       for (std::int64_t r = 0; r < 3 * c.train.batch; ++r) {
         Batch b;
-        b.reset(1, run.shape, run.form);
-        task->random_row(run.form, split, static_cast<std::uint64_t>(c.general.seed), c.train.steps, r, b, 0);
+        b.reset(1, run.sizes, run.format);
+        task->random_sequence(run.format, split, static_cast<std::uint64_t>(c.general.seed), c.train.steps, r, b, 0);
         each_target(run, b, {}, [&](const AtTarget& t) {
           loss += t.loss;
           ++count;
@@ -592,7 +593,7 @@ TEST_CASE("an estimate of the loss is the mean over random rows of the step, and
   }
 }
 
-TEST_CASE("a step by tokens takes the rows that fit, and its loss is the mean over their targets", "[training]") {
+TEST_CASE("a step by tokens takes the sequences that fit, and its loss is the mean over their targets", "[training]") {
   const std::string scan = test::tiny("kind = \"scan\"\n[task.scan]\nsplit = \"length\"", "kind = \"encoder_decoder\"",
                                       "batch_tokens = 130\nevaluate_batches = 2\n");
   for (const std::string kind : {"encoder_decoder", "decoder"}) {
@@ -604,11 +605,11 @@ TEST_CASE("a step by tokens takes the rows that fit, and its loss is the mean ov
     std::int64_t tokens = 0;
     double first_loss = 0;
     for (std::int64_t step = 0; step < c.train.steps; ++step) {
-      const std::int64_t rows = training_rows(c, *task, run, step);
-      counts.insert(rows);
+      const std::int64_t sequences = training_sequences(c, *task, run, step);
+      counts.insert(sequences);
       Batch batch;
-      fill_training_batch(c, *task, run, step, 0, rows, batch);
-      CHECK(rows * std::max(batch.length, batch.output_length) <= 130);
+      fill_training_batch(c, *task, run, step, 0, sequences, batch);
+      CHECK(sequences * std::max(batch.length, batch.output_length) <= 130);
       tokens += batch.real_tokens();
       if (step > 0) continue;
       double loss = 0, count = 0;

@@ -21,7 +21,7 @@ using Catch::Contains;
 
 namespace {
 
-// A model with initial parameters, and the validation rows.
+// A model with initial parameters, and the validation sequences.
 struct Subject {
   Config config;
   std::unique_ptr<Task> task;
@@ -31,17 +31,17 @@ struct Subject {
     run.parameters.initialise(static_cast<std::uint64_t>(c.general.seed));
   }
 
-  Inspection inspect(const InspectionParts& looks = all_parts, std::int64_t rows = 0, int threads = 1) {
+  Inspection inspect(const InspectionParts& looks = all_parts, std::int64_t sequences = 0, int threads = 1) {
     ThreadPool workers(threads);
-    return inspect_model(config, *task, run, Split::validation, rows, looks, workers);
+    return inspect_model(config, *task, run, Split::validation, sequences, looks, workers);
   }
-  Batch row(std::int64_t r) const {
+  Batch sequence(std::int64_t r) const {
     Batch b;
-    b.reset(1, run.shape, run.form);
-    task->evaluation_row(run.form, Split::validation, r, b, 0);
+    b.reset(1, run.sizes, run.format);
+    task->evaluation_sequence(run.format, Split::validation, r, b, 0);
     return b;
   }
-  std::int64_t rows() const { return task->evaluation_rows(run.form, Split::validation); }
+  std::int64_t sequences() const { return task->evaluation_sequences(run.format, Split::validation); }
   double loss() {
     ThreadPool workers(1);
     return evaluate_split(config, *task, run, Split::validation, 0, workers)[0].second;
@@ -82,8 +82,8 @@ TEST_CASE("entropy and distance are those of the kept weights, padding left out"
     Subject s(c);
     std::vector<double> entropy(4), distance(4), queries(4); // of two heads in each of two blocks
     std::set<std::int64_t> lengths;
-    for (std::int64_t r = 0; r < s.rows(); ++r) {
-      const Batch b = s.row(r); // with its padding
+    for (std::int64_t r = 0; r < s.sequences(); ++r) {
+      const Batch b = s.sequence(r); // with its padding
       Tape tape;
       KeptWeights weights;
       Pass pass(tape, s.run.parameters, nullptr, {.observer = &weights});
@@ -108,7 +108,7 @@ TEST_CASE("entropy and distance are those of the kept weights, padding left out"
     }
     REQUIRE(lengths.size() > 1);
     const Inspection found = s.inspect({.attention = true});
-    CHECK(found.rows == s.rows());
+    CHECK(found.sequences == s.sequences());
     REQUIRE(found.heads.size() == 4);
     for (std::size_t h = 0; h < 4; ++h) {
       CHECK(found.heads[h].attention == (h < 2 ? "blocks.0.attention" : "blocks.1.attention"));
@@ -167,8 +167,8 @@ TEST_CASE("a head's importance is the rise of the loss where its output is not l
 TEST_CASE("activations are the root mean square of what modules give, padding left out", "[inspection]") {
   Subject s(encoder());
   double squares = 0, numbers = 0;
-  for (std::int64_t r = 0; r < s.rows(); ++r) {
-    const Batch b = s.row(r);
+  for (std::int64_t r = 0; r < s.sequences(); ++r) {
+    const Batch b = s.sequence(r);
     for (std::int64_t i = 0; i < b.lengths[0]; ++i)
       for (std::int64_t d = 0; d < 8; ++d, ++numbers)
         squares += std::pow(s.values("embedding.weight")[b.tokens[static_cast<std::size_t>(i)] * 8 + d], 2);
@@ -203,8 +203,8 @@ TEST_CASE("the first key's share is that of the kept weights, of queries but the
   for (const Config& c : {decoder({"attention.normalizer=sigmoid"}), encoder({"attention.window=1"})}) {
     Subject s(c);
     std::vector<double> share(4), queries(4);
-    for (std::int64_t r = 0; r < s.rows(); ++r) {
-      const Batch b = s.row(r);
+    for (std::int64_t r = 0; r < s.sequences(); ++r) {
+      const Batch b = s.sequence(r);
       Tape tape;
       KeptWeights weights;
       Pass pass(tape, s.run.parameters, nullptr, {.observer = &weights});
@@ -240,8 +240,8 @@ TEST_CASE("the variance of scores is that of dot products over the pairs that ar
       const std::vector<std::string> position{with_alibi ? "position.kind=alibi" : "position.kind=sinusoidal"};
       Subject s(causal ? decoder(position) : encoder(position));
       std::vector<std::vector<double>> scores(4);
-      for (std::int64_t r = 0; r < s.rows(); ++r) {
-        const Batch b = s.row(r);
+      for (std::int64_t r = 0; r < s.sequences(); ++r) {
+        const Batch b = s.sequence(r);
         Tape tape;
         KeptProjections projections;
         Pass pass(tape, s.run.parameters, nullptr, {.observer = &projections});
@@ -276,15 +276,15 @@ TEST_CASE("a rank residual is the composite norm of what is left without the mea
   CHECK_FALSE(rank_residual(std::vector<double>(6).data(), 3, 2));
 }
 
-TEST_CASE("a layer's rank residual is the mean over rows, padding left out", "[inspection]") {
+TEST_CASE("a layer's rank residual is the mean over sequences, padding left out", "[inspection]") {
   struct KeptBlocks : Observer {
     void block(std::string_view, const Tensor& y) override { kept.push_back(contiguous(y)); }
     std::vector<Tensor> kept;
   };
   Subject s(encoder());
   std::vector<double> sums(2);
-  for (std::int64_t r = 0; r < s.rows(); ++r) {
-    const Batch b = s.row(r);
+  for (std::int64_t r = 0; r < s.sequences(); ++r) {
+    const Batch b = s.sequence(r);
     Tape tape;
     KeptBlocks blocks;
     Pass pass(tape, s.run.parameters, nullptr, {.observer = &blocks});
@@ -296,7 +296,7 @@ TEST_CASE("a layer's rank residual is the mean over rows, padding left out", "[i
   REQUIRE(layers.size() == 2);
   for (std::size_t l = 0; l < 2; ++l) {
     CHECK(layers[l].layer == fmt::format("blocks.{}", l));
-    CHECK(layers[l].rank_residual.value() == Approx(sums[l] / static_cast<double>(s.rows())).epsilon(1e-9));
+    CHECK(layers[l].rank_residual.value() == Approx(sums[l] / static_cast<double>(s.sequences())).epsilon(1e-9));
   }
 }
 
@@ -384,7 +384,7 @@ TEST_CASE("a run of no steps measures the model as it starts", "[inspection]") {
     CHECK(std::equal(s.run.parameters.values() + e.offset, s.run.parameters.values() + e.offset + e.shape.size(),
                      kept.parameters.values() + e.offset));
   CHECK(h.final("val_loss") == Approx(s.loss()).epsilon(1e-12));
-  // On the same rows, gradients included.
+  // On the same sequences, gradients included.
   const Inspection whole = engine(c).inspect(c, *s.task, nullptr, Split::validation, 0);
   CHECK(whole.step == 0);
   for (const auto& [name, value] : as_metrics(whole)) {
@@ -404,11 +404,12 @@ TEST_CASE("a run of no steps measures the model as it starts", "[inspection]") {
   CHECK(again.metrics.empty());
 }
 
-TEST_CASE("gradient norms are those of the rows' mean loss in one piece", "[inspection]") {
+TEST_CASE("gradient norms are those of the sequences' mean loss in one piece", "[inspection]") {
   Subject s(decoder());
   Batch b;
-  b.reset(s.rows(), s.run.shape, s.run.form);
-  for (std::int64_t r = 0; r < s.rows(); ++r) s.task->evaluation_row(s.run.form, Split::validation, r, b, r);
+  b.reset(s.sequences(), s.run.sizes, s.run.format);
+  for (std::int64_t r = 0; r < s.sequences(); ++r)
+    s.task->evaluation_sequence(s.run.format, Split::validation, r, b, r);
   std::vector<double> gradients(static_cast<std::size_t>(s.run.parameters.extent()));
   Tape tape;
   Pass pass(tape, s.run.parameters, gradients.data(), {});
@@ -504,7 +505,7 @@ TEST_CASE("a finished run is inspected as its model was at the last step", "[ins
   const auto task = make_task(c);
   const Inspection found = engine(c).inspect(c, *task, &h.last(), Split::validation, 0);
   CHECK(found.step == 6);
-  CHECK(found.rows == 40);
+  CHECK(found.sequences == 40);
   REQUIRE(found.heads.size() == 4);
   for (const HeadInspection& head : found.heads) {
     const std::string name = fmt::format("{}.{}", head.attention, head.head);
@@ -513,7 +514,7 @@ TEST_CASE("a finished run is inspected as its model was at the last step", "[ins
     CHECK(head.importance == h.final("head_importance." + name));
   }
   CHECK(module(found, "embedding").gradient.value() > 0);
-  CHECK(engine(c).inspect(c, *task, &h.last(), Split::validation, 5).rows == 5);
+  CHECK(engine(c).inspect(c, *task, &h.last(), Split::validation, 5).sequences == 5);
 }
 
 TEST_CASE("what is measured goes into metrics.jsonl and comes back", "[inspection]") {
@@ -532,7 +533,7 @@ TEST_CASE("what is measured goes into metrics.jsonl and comes back", "[inspectio
 
 TEST_CASE("to look at the attention of a model that has none is refused", "[inspection]") {
   struct Blind : Model {
-    Tensor logits(Pass& pass, const Batch& b) const override { return pass.tape().zeros({b.rows, b.length, 8}); }
+    Tensor logits(Pass& pass, const Batch& b) const override { return pass.tape().zeros({b.sequences, b.length, 8}); }
   };
   for (const std::string inspect : {"attention", "heads", "scores", "norms", "all", "none"}) {
     Subject s(decoder({"train.inspect=" + inspect}));
@@ -545,7 +546,7 @@ TEST_CASE("to look at the attention of a model that has none is refused", "[insp
   }
 }
 
-TEST_CASE("what a run costs has room for the attention weights of its longest row", "[inspection][cost]") {
+TEST_CASE("what a run costs has room for the attention weights of its longest sequence", "[inspection][cost]") {
   const auto bytes = [](const std::string& inspect) {
     const Config c = decoder({"task.copy.length=300", "task.copy.min_length=300", "train.batch=1", "train.shards=1",
                               "task.validation=2", "train.inspect=" + inspect});

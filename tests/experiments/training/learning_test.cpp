@@ -1,7 +1,6 @@
 // Tests of runs that must learn and runs that must fail. The required results are so low that other seeds, and
 // therefore other rounding errors, exceed them by far.
 #include "experiments/config/config.hpp"
-#include "experiments/config/numerics.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>
@@ -98,9 +97,9 @@ TEST_CASE("an untrained model's loss is that of guessing: ln of the number of cl
   for (const auto& [base, classes] :
        {std::pair{tiny_decoder, 6}, {tiny_encoder, 2}}) { // 5 symbols and a separator; odd or even
     Config c = config(base, {"model.init_std=0.02"});
-    const auto shape = make_task(c)->shape(c.model.kind == "decoder" ? TaskFormat::language_model
+    const auto sizes = make_task(c)->sizes(c.model.kind == "decoder" ? TaskFormat::language_model
                                                                      : TaskFormat::classification);
-    CHECK(shape.classes == classes);
+    CHECK(sizes.classes == classes);
     CHECK(train(c).all("train_loss")[0] == Approx(std::log(classes)).epsilon(0.02));
   }
 }
@@ -113,7 +112,8 @@ TEST_CASE("a small decoder learns to copy", "[training][learning]") {
   CHECK(h.final("val_loss") < 0.1);
 }
 
-TEST_CASE("a small encoder learns to name the value in a row, in rows that it has not seen", "[training][learning]") {
+TEST_CASE("a small encoder learns to name the value in a sequence, in sequences that it has not seen",
+          "[training][learning]") {
   const History h = train(config(R"(
 seed = 3
 [task]

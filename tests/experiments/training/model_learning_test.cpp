@@ -29,7 +29,7 @@ clip = 1.0
 
 } // namespace
 
-TEST_CASE("a recurrent translator with attention learns to reverse rows", "[training][learning]") {
+TEST_CASE("a recurrent translator with attention learns to reverse sequences", "[training][learning]") {
   for (const std::string attention : {"bahdanau", "luong"}) {
     INFO(attention);
     const History h = train(config(reversing, {"recurrent.attention=" + attention}));
@@ -63,7 +63,7 @@ clip = 1.0
 }
 
 TEST_CASE("a classifier with a context vector learns which word of a text decides", "[training][learning]") {
-  // Rows of neutral words with one word of praise or of blame among them; there are ten different words of each.
+  // Sequences of neutral words with one word of praise or of blame among them; there are ten different words of each.
   std::string table = "label\ttext\n";
   for (int i = 0; i < 1000; ++i) {
     const bool praise = i * 7 % 13 % 2 == 0;
@@ -76,7 +76,7 @@ TEST_CASE("a classifier with a context vector learns which word of a text decide
     table += "\n";
   }
   const Folder folder;
-  const std::string path = folder.write("rows.tsv", table).string();
+  const std::string path = folder.write("sequences.tsv", table).string();
   const std::string text = R"(
 seed = 3
 [data]

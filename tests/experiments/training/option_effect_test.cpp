@@ -1,7 +1,7 @@
 // Tests that no option is ignored. Each option of the catalogue is changed in a configuration where it is active, and
 // the run must change; options that are documented as without effect on results must leave every bit unchanged.
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/dependencies.hpp"
 #include "experiments/models/model.hpp"
 #include "options/variant.hpp"
 #include "tests/experiments/training/training_support.hpp"
@@ -37,7 +37,8 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.scan.cutoff", {"task.scan.cutoff=10", "train.evaluate_batches=4"}}, // no command has 23 actions
     {"task.scan.split", {"train.evaluate_batches=4"}},
     {"data.bucket", {"train.evaluate_batches=4"}},
-    {"recurrent.reach", {"recurrent.reach=local_m", "recurrent.window=1"}}, // rows are shorter than the usual window
+    {"recurrent.reach",
+     {"recurrent.reach=local_m", "recurrent.window=1"}}, // sequences are shorter than the usual window
     {"recurrent.window", {"recurrent.window=1"}},
     // the number of groups divides the number of channels
     {"model.patches.channels", {"model.patches.channels=4", "model.patches.groups=1"}},
@@ -46,8 +47,8 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"attention.latent.rotary_base", {"attention.latent.rotary_width=4"}},
     {"position.rotary.evaluation_scaling", {"train.evaluate_lengths=[9]"}},
     {"position.rotary.evaluation_factor", {"train.evaluate_lengths=[9]"}},
-    {"position.t5.furthest", {"position.t5.buckets=6", "position.t5.furthest=4"}}, // rows are short
-    // enough for the longest row, and for twice and four times as much
+    {"position.t5.furthest", {"position.t5.buckets=6", "position.t5.furthest=4"}}, // sequences are short
+    // enough for the longest sequence, and for twice and four times as much
     {"train.batch_tokens", {"train.batch_tokens=35"}},
     {"train.evaluate_length_penalty_kind",
      {"train.evaluate_beam=3", "train.evaluate_length_penalty=2", "train.steps=60", "task.validation=80"}},
@@ -67,7 +68,8 @@ bool shows(const std::string& key, const Config& c) {
   return key != "train.evaluate_bleu_tokenization" || (c.task.kind == "translation" && c.data.validation_path.empty());
 }
 
-// Values to try in place of nearby values: for example, rows of one length need whole numbers, and rows are short.
+// Values to try in place of nearby values: for example, sequences of one length need whole numbers, and sequences are
+// short.
 const std::map<std::string, std::vector<Value>> values_to_try = {
     {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}},
     {"train.evaluate_lengths", {std::vector<std::int64_t>{5}, std::vector<std::int64_t>{9, 12}}},
@@ -104,13 +106,13 @@ const std::vector<std::string> paths = {"data.path",
 bool has_one_word(const Option& option) { return option.type == OptionType::text && option.words.size() == 1; }
 
 // All results of a run, exact to the last bit: its metrics, its last checkpoint, and the test split's metrics, unless
-// the test split has thousands of rows (SCAN).
+// the test split has thousands of sequences (SCAN).
 std::string results(const Config& c) {
   const History h = train(c);
   std::string out = text_of(h.metrics) + text_of(h.last());
   const auto task = make_task(c);
-  const std::int64_t rows = task->evaluation_rows(f32::model_info(c.model.kind).form, Split::test);
-  if (rows > 0 && rows < 1000) out += text_of({engine(c).evaluate(c, *task, h.last(), Split::test)});
+  const std::int64_t sequences = task->evaluation_sequences(f32::model_info(c.model.kind).format, Split::test);
+  if (sequences > 0 && sequences < 1000) out += text_of({engine(c).evaluate(c, *task, h.last(), Split::test)});
   return out;
 }
 
@@ -383,7 +385,7 @@ namespace {
 const std::map<std::string, std::string> no_effect_here = {
     {"train.evaluate_beam", "of what so small a model puts out, a wider search finds the same"},
     {"train.evaluate_length_penalty", "likewise, whatever it thinks of lengths"},
-    {"position.t5.furthest", "rows are so short that each distance has a bucket of its own"}};
+    {"position.t5.furthest", "sequences are so short that each distance has a bucket of its own"}};
 
 /// The options that have an effect beside a variant, in any run in which they are active.
 struct Beside {

@@ -52,7 +52,7 @@ TEST_CASE("long functions poll before each batch, and stop when the poll throws"
       bool stopped = false;
       const int all = polls_of(function, 0, stopped);
       CHECK_FALSE(stopped);
-      CHECK(all >= 10); // 150 rows, 16 at a time
+      CHECK(all >= 10); // 150 sequences, 16 at a time
       const int until = polls_of(function, 2, stopped);
       CHECK(stopped);
       CHECK(until < all); // each thread may be before one more batch

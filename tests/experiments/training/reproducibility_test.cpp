@@ -23,11 +23,11 @@ std::vector<Config> configurations() {
           config(tiny_decoder, with({"precision=float64", "attention.score=additive", "train.optimizer=sgd",
                                      "train.sgd.momentum=0.9"})),
           config(tiny_encoder, with({"attention.score=cosine", "attention.cosine.learned=true"})),
-          // Steps with different rows, some with fewer rows than shards; and estimates from random batches.
+          // Steps with different sequences, some with fewer sequences than shards; and estimates from random batches.
           config(tiny("kind = \"scan\"", "kind = \"encoder_decoder\"",
                       "batch_tokens = 130\nevaluate_batches = 1\nevaluate_random_batches = 1\n"),
                  with({"train.shards=8"})),
-          // The whole of a training split, which is a fixed list, in each step: 48 rows.
+          // The whole of a training split, which is a fixed list, in each step: 48 sequences.
           config(tiny("kind = \"modular_addition\"\n[task.modular_addition]\nmodulus = 11\ntrain = 0.4", "",
                       "full_batch = true\nevaluate_batches = 1\n"),
                  with({}))};
