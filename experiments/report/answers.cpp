@@ -21,7 +21,7 @@ std::string unit_of(const Metric& metric) { return metric.unit.empty() ? " in " 
 
 namespace {
 
-/// " [-0.05, 0.09]"; " in each of 7 seeds" if all differences are equal: n equal values do not say how much others vary.
+/// " [-0.05, 0.09]"; " in each of 7 seeds" if all differences are equal: their spread is unknown.
 std::string variation_text(const Comparison& c, Decimals decimals, bool turned = false) {
   std::string text = c.constant ? fmt::format(" in each of {} seeds", c.seeds.size()) : "";
   if (c.interval) text += " " + interval_text(c, decimals, false, turned);
@@ -147,8 +147,8 @@ std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
                      p_with_relation(*arm.p_failed_worst), then);
 }
 
-/// "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.57, a threshold from the gap in these runs),
-/// and 6 of 6 of the reference, p = 0.45 (Fisher). " Empty if all seeds learned.
+/// "norm = post: 4 of 6 seeds learned (67 %, 95 % interval [22, 96]; val_accuracy >= 0.57, a threshold from the gap in
+/// these runs), and 6 of 6 of the reference, p = 0.45 (Fisher). " Empty if all seeds learned.
 std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
   if (!arm.learned) return "";
   const LearnedSeeds& learned = *arm.learned;

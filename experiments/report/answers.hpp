@@ -26,8 +26,9 @@ namespace heed {
 ///     The model without scale is underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed. So
 ///     far +0.02 nats (Student's interval, not corrected for other arms: [-0.05, 0.09]).
 /// `higher` and `lower` follow a positive number; the other forms show the arm minus the reference. If no direction is
-/// better, an arm `differs`. Brackets contain the simultaneous 95 % interval over all arms, which agrees with the answer
-/// (`Comparison::interval`); if all differences are equal, there is "in each of 7 seeds" instead. An arm named "without X" is written as "The model without X". The sentence is empty for the reference.
+/// better, an arm `differs`. Brackets contain the simultaneous 95 % interval over all arms, which agrees with the
+/// answer (`Comparison::interval`); if all differences are equal, there is "in each of 7 seeds" instead. An arm named
+/// "without X" is written as "The model without X". The sentence is empty for the reference.
 /// If both are at chance or at the metric's bound, the sentence begins with this (`limit_remark`).
 /// If outcomes are bimodal, the sentence begins with the proportions of seeds that learned. Failed runs add a last
 /// sentence, with the p for ranking failed runs worst.

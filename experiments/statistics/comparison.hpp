@@ -54,8 +54,9 @@ struct Comparison {
   /// Sign flips, corrected over all arms with at least 5 pairs; decides `same`.
   std::optional<double> p_equivalence_flips;
   Answer answer = Answer::undecided;
-  /// Some runs are censored (`ComparisonRequest::censored_at`). Then all p are of ranks among the arm's and the reference's
-  /// values, and all other statistics are of the values, which are restricted to the horizon. Nothing is the same.
+  /// Some runs are censored (`ComparisonRequest::censored_at`). Then all p are of ranks among the arm's and the
+  /// reference's values, and all other statistics are of the values, which are restricted to the horizon. Nothing is
+  /// the same.
   bool ranked = false;
   double rank_difference = 0; ///< mean rank of the arm minus the reference's, if `ranked`
   bool contradicts = false;   ///< the ranks find a difference, and the values' mean is 0 or has the other direction

@@ -36,7 +36,7 @@ double smallest_p_of(const Plan& plan, std::size_t seeds);
 ///   what must agree                       why
 ///   task.kind                             another task has another score
 ///   task.seed, task.validation            generated tasks: they determine which examples are held out
-///   the data's content, and [data]        tasks that read files: they determine the held-out sequences and their tokens
+///   the data's content, and [data]        tasks that read files: they determine held-out sequences and their tokens
 ///     except data.bucket
 ///   the list of examples                  tasks that have one (scan): its options determine which are held out
 ///   train.evaluate_batches x train.batch  only if they do not cover all held-out sequences

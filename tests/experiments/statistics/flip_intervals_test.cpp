@@ -29,8 +29,8 @@ double t_of(const std::vector<double>& d, double least = 0, bool sign = false) {
   return (sign ? mean : std::abs(mean)) / std::max(std::sqrt(squares / (n - 1)), least) * std::sqrt(n);
 }
 
-/// The fraction of a centred arm's variance that a flip has at least, min(1/4, 0.7 (n - 1) / q^2), of four arms at 5 %: q
-/// is SciPy's stats.t.ppf(1 - 0.05 / 8, n - 1), 3.8100047 for 6 seeds and 3.3352949 for 8.
+/// The fraction of a centred arm's variance that a flip has at least, min(1/4, 0.7 (n - 1) / q^2), of four arms at 5 %:
+/// q is SciPy's stats.t.ppf(1 - 0.05 / 8, n - 1), 3.8100047 for 6 seeds and 3.3352949 for 8.
 double least_variance(std::size_t seeds) { return seeds == 6 ? 0.7 * 5 / (3.8100047 * 3.8100047) : 0.25; }
 
 /// Whether theta is within the interval of `arms[which]` together with the others, in plain loops.
