@@ -300,6 +300,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
       const std::array<SeedDifferences, 1> d{{{pairs[i].seeds, pairs[i].differences}}};
       c.exact = pairs[i].seeds.size() <= most_exact_seeds;
       c.flips = c.exact ? std::uint64_t{1} << pairs[i].seeds.size() : random_flips + 1;
+      c.seeds_needed = seeds_for_level(level / static_cast<double>(members.size()));
       p.push_back(*c.p_flip);
       if (!c.constant) {
         c.interval_flips = flip_intervals(d, 1 - level).alone[0];

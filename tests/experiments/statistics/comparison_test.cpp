@@ -147,6 +147,7 @@ TEST_CASE("paired and unpaired comparisons in one family share Holm's correction
   CHECK(all[1]->family == 3);
   CHECK(all[1]->p.value() == Approx(3 * 2.0 / 64));
   CHECK(all[1]->answer == Answer::underpowered);
+  CHECK(all[1]->seeds_needed == 7); // 2 / 2^7 * 3 = 0.047
 }
 
 TEST_CASE("unpaired, the equivalence interval inverts the one-sided tests, also with unequal numbers of runs",
