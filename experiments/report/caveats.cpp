@@ -50,7 +50,7 @@ document::Note spreads_note(const ReportData& report) {
                                                              : " differ");
   return {.claim = differ + ", so p may be too small.",
           .text = fmt::format("{} (p <= {:g}, not corrected for the number of arms), so p is too small if the noise is "
-                              "also skewed. In our simulations with a spread of 4 and skewed noise, up to 62 of 100 "
+                              "also skewed. In our simulations with a spread of 4 and skewed noise, up to 63 of 100 "
                               "sweeps found a difference that does not exist (5 are promised), and up to 76 called "
                               "arms the same wrongly; other noise can be worse. Look at the individual runs.",
                               differ, level)};

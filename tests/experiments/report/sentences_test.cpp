@@ -780,7 +780,7 @@ TEST_CASE("the notes on pairs, answers, spreads and seeds", "[report][sentences]
   CHECK(text(spread(1), "spreads") ==
         "the standard deviation of arm 1 differs from the reference's (p <= 0.1, not corrected for the number of "
         "arms), so p is too small if the noise is also skewed. In our simulations with a spread of 4 and skewed "
-        "noise, up to 62 of 100 sweeps found a difference that does not exist (5 are promised), and up to 76 called "
+        "noise, up to 63 of 100 sweeps found a difference that does not exist (5 are promised), and up to 76 called "
         "arms the same wrongly; other noise can be worse. Look at the individual runs.");
   CHECK(text(with_margin(sweep_with("a", little), 0.05), "rare failures") ==
         "If 1 run in 10 failed to learn, 6 seeds would show none in 53 of 100 sweeps.");
