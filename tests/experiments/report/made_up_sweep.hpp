@@ -43,10 +43,11 @@ inline const Metric loss{"val_loss", Direction::lower, "nats", "cross-entropy"};
 
 /// A sweep whose reference has the values 1.0, 1.1, ... and whose arm differs from it by `differences`, one for each
 /// seed.
-inline ReportData sweep_with(const std::string& label, const Values& differences) {
+/// @param step  between the reference's values
+inline ReportData sweep_with(const std::string& label, const Values& differences, double step = 0.1) {
   Values reference, arm;
   for (std::size_t i = 0; i < differences.size(); ++i) {
-    reference.push_back(1.0 + 0.1 * static_cast<double>(i));
+    reference.push_back(1.0 + step * static_cast<double>(i));
     arm.push_back(reference.back() + differences[i]);
   }
   return sweep_of(loss, {{"reference", reference}, {label, arm}});
