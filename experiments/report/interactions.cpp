@@ -120,8 +120,8 @@ std::vector<CrossedArm> crossed_arms(const ReportData& report) {
 }
 
 /// Adds contrasts for arms that change two options, if each option is also changed in an arm of its own.
-void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
-  for (const auto& [both, first, second] : crossed_options(crossed_arms(report))) {
+void add_crossed(const ReportData& report, const std::vector<CrossedArm>& arms, std::vector<Contrast>& out) {
+  for (const auto& [both, first, second] : crossed_options(arms)) {
     const ReportArm &with = report.arms[both], &one = report.arms[first], &other = report.arms[second];
     out.push_back({{.option = plain_name(one),
                     .with = plain_name(other),
@@ -137,9 +137,9 @@ void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
 }
 
 /// Adds contrasts between an arm of a group and the same arm of the first group.
-void add_groups(const ReportData& report, std::vector<Contrast>& out) {
+void add_groups(const ReportData& report, const std::vector<CrossedArm>& arms, std::vector<Contrast>& out) {
   if (report.within.empty()) return;
-  for (const auto& [at, in_first] : crossed_groups(crossed_arms(report))) {
+  for (const auto& [at, in_first] : crossed_groups(arms)) {
     const ReportArm &arm = report.arms[at], &first = report.arms[in_first];
     out.push_back({{.option = plain_name(arm),
                     .with = report.group_label(arm),
@@ -225,8 +225,9 @@ std::size_t interactions_planned(const Plan& plan) {
 
 Contrasts contrasts_of(const ReportData& report, double level) {
   std::vector<Contrast> contrasts;
-  add_crossed(report, contrasts);
-  add_groups(report, contrasts);
+  const std::vector<CrossedArm> crossed = crossed_arms(report);
+  add_crossed(report, crossed, contrasts);
+  add_groups(report, crossed, contrasts);
   // removes contrasts in which only some arms see their prediction targets
   std::erase_if(contrasts, [](const Contrast& c) {
     return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},

@@ -185,7 +185,7 @@ FlipIntervals inverted(std::span<const SeedDifferences> arms, double level, Side
       ++flip;
     });
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      out.alone[first + i] = ends[i].alone(rank);
+      if (sides == Sides::both) out.alone[first + i] = ends[i].alone(rank);
       out.together[first + i] = ends[i].together(rank);
     }
   }

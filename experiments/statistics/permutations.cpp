@@ -119,11 +119,9 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
   });
 
   test.permutations = count;
-  PermutationLevels levels{static_cast<double>(reached) / static_cast<double>(count),
-                           static_cast<double>(above) / static_cast<double>(count)};
-  raise_to_welch(levels, a, b);
-  test.p = levels.p;
-  test.p_above = levels.p_above;
+  test.p = static_cast<double>(reached) / static_cast<double>(count);
+  test.p_above = static_cast<double>(above) / static_cast<double>(count);
+  raise_to_welch(test, a, b);
   const auto rank = static_cast<std::ptrdiff_t>(std::floor((1 - confidence) * static_cast<double>(count) + 1e-9));
   const auto between = [&](std::vector<double>& low, std::vector<double>& high) -> std::optional<Interval> {
     std::nth_element(low.begin(), low.begin() + rank, low.end());

@@ -12,10 +12,13 @@
 
 namespace heed::statistics {
 
-struct PermutationTest {
+struct PermutationLevels {
   double p = 1; ///< two-sided
   /// One-sided, for a mean difference above 0: the proportion of permutations with at least the observed difference.
   double p_above = 1;
+};
+
+struct PermutationTest : PermutationLevels {
   bool exact = true;
   std::uint64_t permutations = 1;   ///< number of permutations, including the observed data
   std::optional<Interval> interval; ///< the differences that are not rejected; empty if an end is infinite
@@ -32,9 +35,6 @@ struct PermutationTest {
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
 /// Only the two p values of `permutation_test`, which take a fraction of its time.
-struct PermutationLevels {
-  double p = 1, p_above = 1;
-};
 /// @param of_means  whether it is a test of means; otherwise, with equal sizes, only the permutations count
 PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b, bool of_means = true);
 

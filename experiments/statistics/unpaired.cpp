@@ -199,10 +199,9 @@ PermutationTest welch_permutation_test(std::span<const double> a, std::span<cons
   PermutationTest test;
   test.exact = runs.exact();
   test.permutations = runs.count();
-  PermutationLevels levels{runs.p(shift, Side::both), runs.p(shift, Side::above)};
-  raise_to_welch(levels, a, b);
-  test.p = levels.p;
-  test.p_above = levels.p_above;
+  test.p = runs.p(shift, Side::both);
+  test.p_above = runs.p(shift, Side::above);
+  raise_to_welch(test, a, b);
   /// The differences that are not rejected: a value of the difference is the observed one less the shift.
   const auto between = [&](Side low, Side high) -> std::optional<Interval> {
     const auto up = end_of(runs, 1, low, level + 1e-9), down = end_of(runs, -1, high, level + 1e-9);

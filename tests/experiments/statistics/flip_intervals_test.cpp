@@ -59,6 +59,20 @@ bool within(const std::vector<std::vector<double>>& arms, std::size_t which, dou
   return static_cast<double>(reached) / static_cast<double>(std::size_t{1} << seeds) > 0.05;
 }
 
+/// Normal differences of four arms, whose means are half a standard deviation apart.
+std::vector<std::vector<double>> four_arms(std::size_t seeds, RandomSource& random) {
+  std::vector<std::vector<double>> out(4);
+  for (std::size_t a = 0; a < out.size(); ++a)
+    for (std::size_t i = 0; i < seeds; ++i) out[a].push_back(0.5 * static_cast<double>(a) + random.normal());
+  return out;
+}
+
+std::vector<SeedDifferences> arms_of(const std::vector<std::vector<double>>& numbers) {
+  std::vector<SeedDifferences> out;
+  for (const std::vector<double>& d : numbers) out.push_back(arm(d));
+  return out;
+}
+
 } // namespace
 
 TEST_CASE("six seeds give the least and the greatest difference", "[statistics]") {
@@ -91,12 +105,8 @@ TEST_CASE("the interval of an arm alone ends where its test by flips begins to r
 TEST_CASE("intervals together are those of plain loops over all flips and arms", "[statistics]") {
   RandomSource random({5, Stream::test, 0});
   for (const std::size_t seeds : {std::size_t{6}, std::size_t{8}}) {
-    std::vector<std::vector<double>> numbers(4);
-    std::vector<SeedDifferences> arms;
-    for (auto& d : numbers) {
-      for (std::size_t i = 0; i < seeds; ++i) d.push_back(0.5 * static_cast<double>(arms.size()) + random.normal());
-      arms.push_back(arm(d));
-    }
+    const auto numbers = four_arms(seeds, random);
+    const std::vector<SeedDifferences> arms = arms_of(numbers);
     const FlipIntervals found = flip_intervals(arms);
     for (std::size_t i = 0; i < arms.size(); ++i) {
       REQUIRE(found.together[i]);
@@ -115,12 +125,8 @@ TEST_CASE("intervals together are those of plain loops over all flips and arms",
 TEST_CASE("the intervals of the equivalence tests are those of plain loops over all flips and arms", "[statistics]") {
   RandomSource random({7, Stream::test, 0});
   for (const std::size_t seeds : {std::size_t{6}, std::size_t{8}}) {
-    std::vector<std::vector<double>> numbers(4);
-    std::vector<SeedDifferences> arms;
-    for (auto& d : numbers) {
-      for (std::size_t i = 0; i < seeds; ++i) d.push_back(0.5 * static_cast<double>(arms.size()) + random.normal());
-      arms.push_back(arm(d));
-    }
+    const auto numbers = four_arms(seeds, random);
+    const std::vector<SeedDifferences> arms = arms_of(numbers);
     const auto found = equivalence_intervals(arms);
     for (std::size_t i = 0; i < arms.size(); ++i) {
       REQUIRE(found[i]);
