@@ -1,0 +1,106 @@
+// Gradients of the linear recurrence and of the causal convolution, compared with finite differences in double.
+#include "autograd/causal_convolution.hpp"
+#include "autograd/linear_recurrence.hpp"
+#include "tests/autograd/gradients.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+const Domain unit{-1, 1};
+
+// q, k, v, the state before, and the decays, if there are any.
+std::vector<CheckInput> operands(std::int64_t key_heads, std::int64_t heads, std::int64_t tokens,
+                                 std::int64_t key_width, std::int64_t value_width, std::int64_t decays) {
+  std::vector<CheckInput> out{
+      input({2, key_heads, tokens, key_width}, 1, unit), input({2, key_heads, tokens, key_width}, 2, unit),
+      input({2, heads, tokens, value_width}, 3, unit), input({2, heads, key_width, value_width}, 4, unit)};
+  if (decays > 0) out.push_back(input({2, heads, tokens, decays}, 5, {-2, -0.05}));
+  return out;
+}
+
+LinearRecurrenceOperands of(const Tensors& x) { return {x[0], x[1], x[2], x.size() > 4 ? x[4] : Tensor{}, x[3]}; }
+
+Tensor together(const LinearRecurrenceResult& r) { return add(sum(mul(r.outputs, r.outputs)), sum(tanh(r.state))); }
+
+} // namespace
+
+TEST_CASE("the linear recurrence has the right gradient", "[gradient]") {
+  const std::int32_t lengths[] = {3, 17};
+  std::vector<std::int32_t> numbers;
+  for (std::int32_t t = 0; t < 160; ++t) numbers.push_back(t / 7);
+  for (const auto& [key_heads, heads] : {std::pair{2, 2}, {1, 2}})
+    for (const std::int64_t tokens : {1, 5, 18})
+      for (const std::int64_t decays : {0, 1, 3})
+        for (const int bounded : {0, 1, 2})
+          check_gradient(
+              fmt::format("{} of {} heads, {} tokens, {} decays, bounds {}", key_heads, heads, tokens, decays, bounded),
+              [&](const Tensors& x) {
+                return together(linear_recurrence(of(x),
+                                                  {.lengths = bounded == 1 ? lengths : nullptr,
+                                                   .segments = {bounded == 2 ? numbers.data() : nullptr, 80},
+                                                   .first = 3},
+                                                  true));
+              },
+              operands(key_heads, heads, tokens, 3, 2, decays));
+}
+
+TEST_CASE("the linear recurrence has the right gradient across blocks and chunks", "[gradient]") {
+  for (const std::int64_t decays : {0, 1, 3})
+    for (const std::int64_t tokens : {66, 131})
+      check_gradient(
+          fmt::format("{} tokens, {} decays", tokens, decays),
+          [&](const Tensors& x) { return linear_recurrence(of(x)).outputs; }, operands(1, 1, tokens, 3, 2, decays));
+}
+
+TEST_CASE("the linear recurrence has the right gradient through views of its operands, and if they are the same",
+          "[gradient]") {
+  for (const std::int64_t decays : {0, 1, 3}) {
+    const auto inputs = operands(2, 2, 4, 3, 3, decays);
+    for (const View& view : views())
+      for (std::size_t seen = 0; seen < inputs.size(); ++seen) {
+        const Shape shape = inputs[seen].shape;
+        if (!view.fits(shape)) continue;
+        auto leaves = inputs;
+        leaves[seen] = input(view.of(shape), 9, seen == 4 ? Domain{-2, -0.05} : unit);
+        check_gradient(
+            fmt::format("operand {} {}, {} decays", seen, view.name, decays),
+            [&](const Tensors& x) {
+              Tensors on = x;
+              on[seen] = view.take(x[seen], shape);
+              return together(linear_recurrence(of(on), {}, true));
+            },
+            leaves);
+      }
+  }
+  check_gradient("one tensor is all operands",
+                 [](const Tensors& x) {
+                   return linear_recurrence({x[0], x[0], x[0], x[0]}).outputs;
+                 },
+                 {input({2, 2, 5, 3}, 1, {-1, -0.1})});
+}
+
+TEST_CASE("the causal convolution has the right gradient", "[gradient]") {
+  std::vector<std::int32_t> numbers;
+  for (std::int32_t t = 0; t < 40; ++t) numbers.push_back(t / 3);
+  const std::vector<Real> before = draw(2 * 3 * 5, 8);
+  for (const std::int64_t tokens : {1, 3, 9})
+    for (const int form : {0, 1, 2, 3}) {
+      const auto convolved = [&](const Tensors& x) {
+        const ConvolutionStart start{form % 2 == 1 ? x[0].tape->constant(before.data(), {2, 3, 5}) : Tensor{},
+                                     {form >= 2 ? numbers.data() : nullptr, 20},
+                                     form % 2 == 1 ? 4 : 0};
+        return causal_convolution(x[0], x[1], form == 0 ? nullptr : &x[2], start);
+      };
+      std::vector<CheckInput> inputs{input({2, tokens, 5}, 1), input({5, 4}, 2)};
+      if (form != 0) inputs.push_back(input({5}, 3));
+      check_gradient(fmt::format("{} tokens, form {}", tokens, form), convolved, inputs);
+    }
+  for (const View& view : views())
+    check_gradient(view.name,
+                   [&](const Tensors& x) {
+                     return causal_convolution(view.take(x[0], {2, 4, 3}), x[1], nullptr);
+                   },
+                   {input(view.of({2, 4, 3}), 1), input({3, 4}, 2)});
+}
